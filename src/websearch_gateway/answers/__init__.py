@@ -1,0 +1,1 @@
+"""Answer engines, one file each."""

@@ -1,0 +1,1 @@
+"""Ways in: parse, call the gateway, render. No decisions here."""

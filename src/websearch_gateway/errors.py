@@ -1,0 +1,170 @@
+"""Every error the gateway raises, and what the pipeline does about it.
+
+An error carries its policy in its class, so the chain never inspects messages::
+
+    SearchError
+    |-- Refused                        stop: another upstream cannot help, or would hide the cause
+    |   |-- SearchValidationError      VALIDATION      the caller must change the request
+    |   |-- SearchAuthError            AUTH            a key or token is wrong
+    |   |-- SearchRateLimitError       RATE_LIMIT      the caller is over the gateway's own limit
+    |   |-- SearchBudgetError          BUDGET          the money for today is spent
+    |   |-- SearchNotConfiguredError   NOT_CONFIGURED  a setting is missing
+    |   `-- ForbiddenUrlError          FORBIDDEN_URL   the address may not be fetched
+    |-- Unavailable                    try the next one and let this one rest
+    |   |-- SearchProviderError        PROVIDER        an upstream failed or refused for now
+    |   |-- SearchTimeoutError         TIMEOUT         an upstream did not answer in time
+    |   |-- SearchFetchError           FETCH           a page could not be fetched or read
+    |   `-- SearchProviderParseError   PARSE           a reply is not what the vendor documents
+    `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt
+
+Messages are written for the caller's eyes. They never hold a key, a token or a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+ErrorCode = Literal[
+    "AUTH",
+    "RATE_LIMIT",
+    "PROVIDER",
+    "VALIDATION",
+    "PARSE",
+    "TIMEOUT",
+    "BUDGET",
+    "NOT_CONFIGURED",
+    "FORBIDDEN_URL",
+    "FETCH",
+]
+
+
+class SearchError(Exception):
+    """The root of all errors of the gateway.
+
+    Args:
+        message: one sentence for the caller: what is wrong and what to do about it.
+        retry_after: seconds after which the same call may succeed, if known.
+        details: JSON-ready facts for a program, such as the limits that were broken.
+    """
+
+    code: ClassVar[ErrorCode] = "PROVIDER"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.retry_after = retry_after
+        self.details = dict(details) if details else {}
+
+
+class Refused(SearchError):
+    """Stop here: the request, a key or a limit is at fault, not an upstream."""
+
+
+class SearchValidationError(Refused):
+    """The request itself is unacceptable and must be changed."""
+
+    code = "VALIDATION"
+
+
+class SearchAuthError(Refused):
+    """A key or token was rejected. Shown to the operator, never masked by a fallback."""
+
+    code = "AUTH"
+
+
+class SearchRateLimitError(Refused):
+    """The caller, or the gateway as a whole, is over its own limit."""
+
+    code = "RATE_LIMIT"
+
+
+class SearchBudgetError(Refused):
+    """The day's budget is spent and no free upstream can serve."""
+
+    code = "BUDGET"
+
+
+class SearchNotConfiguredError(Refused):
+    """A setting that this call needs is missing; the message names it."""
+
+    code = "NOT_CONFIGURED"
+
+
+class ForbiddenUrlError(Refused):
+    """The URL points somewhere the gateway must not go."""
+
+    code = "FORBIDDEN_URL"
+
+
+class Unavailable(SearchError):
+    """This upstream cannot serve now; another may. `retry_after` says how long it should rest.
+
+    `retryable` tells the one retry place whether the same request may be sent once more at once.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        retryable: bool = False,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, retry_after=retry_after, details=details)
+        self.retryable = retryable
+
+
+class SearchProviderError(Unavailable):
+    """An upstream failed: 5xx, its own rate limit, an exhausted quota, a refused connection."""
+
+    code = "PROVIDER"
+
+
+class SearchTimeoutError(Unavailable):
+    """An upstream or the whole call ran out of time."""
+
+    code = "TIMEOUT"
+
+
+class SearchFetchError(Unavailable):
+    """A page could not be fetched, or was fetched and cannot be read."""
+
+    code = "FETCH"
+
+
+class SearchProviderParseError(Unavailable):
+    """A reply arrived and is not what the vendor documents (the design's `BadPayload`)."""
+
+    code = "PARSE"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One upstream that was tried and why it did not serve."""
+
+    name: str
+    code: ErrorCode
+    reason: str
+
+
+class Exhausted(SearchError):
+    """Every upstream was tried in vain. `attempts` holds each name and reason, in order."""
+
+    code = "PROVIDER"
+
+    def __init__(self, attempts: Sequence[Attempt], *, retry_after: float | None = None) -> None:
+        tried = "; ".join(f"{a.name}: {a.code}: {a.reason}" for a in attempts) or "none configured"
+        super().__init__(
+            f"Every search upstream failed ({tried}).",
+            retry_after=retry_after,
+            details={"attempts": [{"name": a.name, "code": a.code, "reason": a.reason} for a in attempts]},
+        )
+        self.attempts = tuple(attempts)

@@ -1,0 +1,251 @@
+"""The values that flow through the gateway. All are frozen; none does any work.
+
+Dataclasses stay inside the process. The pydantic models at the end are the wire: their field names in
+JSON are camelCase, every field has a default, and each carries `error`, because clients validate
+structured content against the schema even when a call failed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+SafeSearch = Literal["off", "moderate", "strict"]
+Topic = Literal["general", "news"]
+CacheState = Literal["miss", "exact", "semantic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment on the monotonic clock by which a whole call must be over. Passed down, never extended."""
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        """The deadline `seconds` from now."""
+        return cls(time.monotonic() + seconds)
+
+    def remaining(self) -> float:
+        """Seconds left; zero when it has passed."""
+        return max(0.0, self.at - time.monotonic())
+
+    def within(self, seconds: float) -> Deadline:
+        """The earlier of this deadline and `seconds` from now."""
+        return Deadline(min(self.at, time.monotonic() + seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is asking. `user` keys limits, cache scope and budget; `scopes` decides which tools are allowed."""
+
+    user: str = "local"
+    scopes: frozenset[str] = frozenset({"search", "read", "docs", "cache", "ops", "admin"})
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A question after the guard: normalised, validated and safe to send out.
+
+    `freshness_hours` is a number of hours (24 a day, 168 a week, 720 a month, 8760 a year);
+    `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code.
+    """
+
+    text: str
+    max_results: int = 5
+    freshness_hours: int | None = None
+    region: str | None = None
+    include_answers: bool = True
+    language: str | None = None
+    safe_search: SafeSearch | None = None
+    topic: Topic = "general"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """An HTTP request as a value, so adapters build one without a client. `json` and `form` exclude each other."""
+
+    method: Literal["GET", "POST"]
+    url: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    json: Mapping[str, Any] | None = None
+    form: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a raw search vendor can do, and what one call costs (USD)."""
+
+    max_results: int = 10
+    freshness: bool = False
+    region: bool = False
+    safe_search: bool = False
+    paging: bool = False
+    news: bool = False
+    cost_per_call_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One raw result. `published` is an ISO 8601 date or date-time; `content` is page text the vendor sent along."""
+
+    url: str
+    title: str
+    snippet: str
+    provider: str
+    published: str | None = None
+    score: float | None = None
+    content: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedFilters:
+    """What an upstream really did with the wish for freshness and region (None: nothing)."""
+
+    freshness: str | None = None
+    region: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """The answer of a Searcher. No hits is an answer, not an error."""
+
+    hits: tuple[Hit, ...]
+    provider: str
+    applied: AppliedFilters = AppliedFilters()
+    cost_usd: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page that was read. `markdown` is untrusted text; `final_url` is where the redirects ended."""
+
+    url: str
+    final_url: str
+    title: str
+    markdown: str
+    content_type: str = "text/html"
+    published: str | None = None
+    truncated: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a page under its headings. `score` is in 0..1, higher is better."""
+
+    text: str
+    section_path: tuple[str, ...] = ()
+    score: float = 0.0
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A claim of support: `text[start:end]` of the answer is backed by `url`. Python string offsets, end exclusive."""
+
+    url: str
+    title: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens that the provider billed."""
+
+    prompt: int = 0
+    response: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an engine or the extractive composer produced, before settling: spans may repeat, be off or be unranked."""
+
+    text: str
+    spans: tuple[Span, ...]
+    provider: str
+    model: str | None = None
+    sources: tuple[str, ...] = ()
+    usage: TokenUsage = TokenUsage()
+    cost_usd: float = 0.0
+    applied: AppliedFilters = AppliedFilters()
+    warnings: tuple[str, ...] = ()
+    fallback: FallbackInfo | None = None
+
+
+class WireModel(BaseModel):
+    """Base of everything that crosses the wire: frozen, camelCase in JSON, accepts either spelling in Python."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+
+class FallbackInfo(WireModel):
+    """Which upstream was given up, and why."""
+
+    from_: str = Field(default="", alias="from")
+    reason: str = ""
+
+
+class ErrorInfo(WireModel):
+    """A failed call, told to a program."""
+
+    code: str = ""
+    message: str = ""
+    retry_after_seconds: float | None = None
+    details: dict[str, Any] | None = None
+
+
+class Citation(WireModel):
+    """One source: `text[startIndex:endIndex]` is the cited span, `textSnippet` the sentence that it supports."""
+
+    url: str = ""
+    title: str = ""
+    text_snippet: str = ""
+    start_index: int = 0
+    end_index: int = 0
+    rank: int = 0
+
+
+class Usage(WireModel):
+    """Tokens billed for the call."""
+
+    prompt_tokens: int = 0
+    response_tokens: int = 0
+
+
+class FilterState(WireModel):
+    """What was asked for, and what the upstream that answered really applied (null: nothing)."""
+
+    requested: int | str | None = None
+    applied: str | None = None
+
+
+class Filters(WireModel):
+    """Freshness and region, requested against applied."""
+
+    freshness: FilterState = FilterState()
+    region: FilterState = FilterState()
+
+
+class SearchResponse(WireModel):
+    """The result of `search_web`."""
+
+    text: str = ""
+    citations: tuple[Citation, ...] = ()
+    provider: str = ""
+    responded_at: str = ""
+    usage: Usage = Usage()
+    cache: CacheState = "miss"
+    fallback: FallbackInfo | None = None
+    filters: Filters = Filters()
+    cost_usd: float = 0.0
+    warnings: tuple[str, ...] = ()
+    error: ErrorInfo | None = None

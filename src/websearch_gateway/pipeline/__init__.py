@@ -1,0 +1,1 @@
+"""The five stages of a search. Read search.py first."""

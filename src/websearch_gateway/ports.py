@@ -1,0 +1,167 @@
+"""The interfaces between the pipeline and its adapters. A composite has the interface of its parts, so they nest."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Literal, Protocol, runtime_checkable
+
+from websearch_gateway.errors import SearchError
+from websearch_gateway.models import (
+    Answer,
+    AppliedFilters,
+    Capabilities,
+    Deadline,
+    Hit,
+    HttpRequest,
+    Page,
+    SearchQuery,
+    SearchResults,
+)
+
+Progress = Callable[[str], Awaitable[None]]
+"""Told in a few words what the gateway does now. Must not raise."""
+
+
+async def no_progress(_: str) -> None:
+    """The Progress of callers who do not listen."""
+
+
+class Searcher(Protocol):
+    """Anything that turns a query into hits: one vendor, a chain of them, a cache or a breaker around one."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+        """Search.
+
+        Raises:
+            Refused: nobody else should be asked.
+            Unavailable: this one cannot serve now.
+            Exhausted: a composite has tried all of its parts.
+        """
+        ...
+
+
+class Provider(Protocol):
+    """A raw search vendor as pure functions; `net.searcher.HttpSearcher` runs any of them."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def request(self, query: SearchQuery) -> HttpRequest:
+        """The HTTP request for the first page of results."""
+        ...
+
+    def parse(self, body: bytes) -> list[Hit]:
+        """The hits of a successful reply.
+
+        Raises:
+            SearchProviderParseError: the reply is not what the vendor documents.
+            Unavailable: the reply is a refusal in disguise, such as a bot page with status 2xx.
+        """
+        ...
+
+    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
+        """The request for page `page` (2 is the second) given the previous reply's body; None when there is none."""
+        ...
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
+        """The typed meaning of a reply that this vendor words in its own way; None leaves it to the common rules."""
+        ...
+
+    def applied(self, query: SearchQuery) -> AppliedFilters:
+        """What `request` really did with freshness and region."""
+        ...
+
+
+class AnswerEngine(Protocol):
+    """Something that searches and writes a cited answer in one call."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        """Answer with citations.
+
+        Raises:
+            Refused: the request or the key is wrong.
+            Unavailable: fall back.
+        """
+        ...
+
+
+class Composer(Protocol):
+    """Writes an answer out of hits and the pages that could be read. Pure; every sentence it writes is cited."""
+
+    def __call__(self, query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) -> Answer:
+        """Compose. `pages` maps a hit's URL to its page; hits whose page is missing have only their snippet."""
+        ...
+
+
+class Reader(Protocol):
+    """Turns a URL into a Page."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def read(self, url: str, deadline: Deadline) -> Page:
+        """Fetch and read.
+
+        Raises:
+            ForbiddenUrlError: the address guard said no.
+            SearchFetchError: not there, too large, not a readable type.
+            SearchTimeoutError: out of time.
+        """
+        ...
+
+
+@runtime_checkable
+class State(Protocol):
+    """Five verbs on which everything shared is built. Keys are `kind/rest`; values are bytes; times are seconds.
+
+    Expired entries are never returned, whatever the backend's own clean-up does.
+    """
+
+    async def get(self, key: str) -> bytes | None:
+        """The value, or None when absent or expired."""
+        ...
+
+    async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        """Store or replace; forever without `ttl`."""
+        ...
+
+    async def delete(self, key: str) -> bool:
+        """Remove; True when there was something live to remove."""
+        ...
+
+    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
+        """Add to an integer atomically and return the new value.
+
+        An absent or expired counter starts at zero, and only then is `ttl` applied: later additions do not extend it.
+        Counters and values live apart: `get` of a counter returns its decimal digits.
+        """
+        ...
+
+    def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
+        """All live entries whose key starts with `prefix`, in key order."""
+        ...
+
+    async def close(self) -> None:
+        """Release files, sockets and threads. Idempotent."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def dimensions(self) -> int: ...
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Sequence[Sequence[float]]:
+        """One vector per text, in order, each of length `dimensions`."""
+        ...

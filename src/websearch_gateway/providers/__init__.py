@@ -1,0 +1,1 @@
+"""Raw search vendors, one small file each; PROVIDERS is the ordered table."""

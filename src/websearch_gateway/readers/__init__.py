@@ -1,0 +1,1 @@
+"""Page readers, one file per kind of source."""

@@ -1,0 +1,1 @@
+"""The outside world on one loopback port, for demos and tests."""

@@ -1,0 +1,205 @@
+"""The only reader of the environment.
+
+Names are those of the environment; a TOML file may hold the same names in lower case. Flags win over the
+environment, the environment over the file. The file is `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`,
+else `config.toml` in the user's configuration folder (platformdirs).
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import platformdirs
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from websearch_gateway.errors import SearchNotConfiguredError
+
+APP_NAME = "websearch-gateway"
+TOOLSETS = ("answer", "search", "read", "docs", "cache", "ops", "admin")
+DEFAULT_TOOLSETS = ("answer", "search", "read")
+
+
+def _split(value: Any) -> Any:
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def _blank_is_unset(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Key = Annotated[SecretStr | None, BeforeValidator(_blank_is_unset)]
+Url = Annotated[str, BeforeValidator(lambda v: v.rstrip("/") if isinstance(v, str) else v)]
+OptionalUrl = Annotated[str | None, BeforeValidator(lambda v: v.rstrip("/") or None if isinstance(v, str) else v)]
+
+
+class RouteSettings(BaseModel):
+    """One `[routes.NAME]` table of the settings file: switch a built-in route off, or add one of your own.
+
+    A route with `patterns` (regular expressions, matched without regard to case on the normalised query) is new and
+    needs a `message` that names the server to use instead.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = True
+    patterns: tuple[str, ...] = ()
+    message: str = ""
+
+
+class Settings(BaseSettings):
+    """Every setting, with its default. Secrets are `SecretStr`, so no repr or dump shows one."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
+
+    openai_api_key: Key = Field(None, description="Key for the answer engine. Without it raw search answers.")
+    openai_base_url: Url = Field("https://api.openai.com/v1", description="Base URL of the Responses API.")
+    openai_models: Names = Field(
+        ("gpt-5-nano", "gpt-6-luna"), description="Models in order; the next is used when one is gone."
+    )
+
+    serper_api_key: Key = Field(None, description="Key for Serper.")
+    tavily_api_key: Key = Field(None, description="Key for Tavily.")
+    brave_api_key: Key = Field(None, description="Key for Brave Search.")
+    google_api_key: Key = Field(None, description="Key for Google Custom Search (needs GOOGLE_SEARCH_ENGINE_ID too).")
+    google_search_engine_id: Annotated[str | None, BeforeValidator(_blank_is_unset)] = Field(
+        None, description="The `cx` of the Google search engine."
+    )
+    synthetic_api_key: Key = Field(None, description="Key for synthetic.new.")
+    github_token: Key = Field(None, description="Raises GitHub's rate limit and opens discussions to the reader.")
+
+    serper_base_url: Url = Field("https://google.serper.dev", description="Where Serper answers.")
+    tavily_base_url: Url = Field("https://api.tavily.com", description="Where Tavily answers.")
+    brave_base_url: Url = Field("https://api.search.brave.com", description="Where Brave answers.")
+    google_search_base_url: Url = Field("https://www.googleapis.com", description="Where Google answers.")
+    synthetic_base_url: Url = Field("https://api.synthetic.new", description="Where synthetic.new answers.")
+    duckduckgo_base_url: Url = Field("https://html.duckduckgo.com", description="Where DuckDuckGo answers.")
+    searxng_base_url: OptionalUrl = Field(None, description="Your SearXNG instance; it must allow `format=json`.")
+    search_providers: Names = Field((), description="Raw providers in order. Default: every configured one.")
+    google_safe_search: Literal["off", "moderate", "strict"] = Field(
+        "moderate", description="Safe search where a call does not say."
+    )
+
+    data_dir: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
+        description="Where local files live.",
+    )
+    state_url: Annotated[str | None, BeforeValidator(_blank_is_unset)] = Field(
+        None, description="`sqlite:///PATH` (default: state.db in DATA_DIR) or `memory://`."
+    )
+    cache_ttl_seconds: float = Field(
+        300.0, ge=0, description="How long an answer may be served from the cache; 0 turns it off."
+    )
+    cache_scope: Literal["shared", "user"] = Field(
+        "shared", description="Whether users may see each other's cached answers."
+    )
+    rate_limit: str = Field("20/10minutes", description="Searches per user, as `N/PERIOD`; empty for none.")
+    global_rate_limit: str = Field("", description="Searches of all users together, as `N/PERIOD`; empty for none.")
+    search_deadline_seconds: float = Field(15.0, gt=0, description="One search, all told.")
+    fallback_hedge_seconds: float = Field(9.0, ge=0, description="When raw search starts beside a slow answer engine.")
+    request_timeout_ms: int = Field(20000, gt=0, description="One upstream request or page, at most (milliseconds).")
+    concurrency: int = Field(8, ge=1, le=64, description="Pages fetched at once per call.")
+    fetch_allow_private_hosts: Names = Field(
+        (), description="`host:port` pairs that page reading may reach although private."
+    )
+    strict_routing: bool = Field(
+        False, description="Refuse by plain keywords too (market, event, bet, feed ...). Refuses innocent questions."
+    )
+    routes: dict[str, RouteSettings] = Field(
+        default_factory=dict, description="Routing table; only in the settings file."
+    )
+
+    toolsets: Names = Field(DEFAULT_TOOLSETS, description="Which tools are listed; `all` for every one.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "INFO", description="Verbosity of the JSON log on stderr."
+    )
+
+    @field_validator("log_level", "cache_scope", "google_safe_search", mode="before")
+    @classmethod
+    def _any_case(cls, value: Any, info: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        return value.upper() if info.field_name == "log_level" else value.lower()
+
+    @field_validator("toolsets")
+    @classmethod
+    def _known_toolsets(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if value == ("all",):
+            return TOOLSETS
+        if unknown := sorted(set(value) - set(TOOLSETS)):
+            raise ValueError(f"unknown toolset {', '.join(unknown)}; choose from {', '.join(TOOLSETS)} or all")
+        return value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags, then the environment, then the file. No `.env` is read: a working folder must not change a server."""
+        return (init_settings, env_settings)
+
+    @property
+    def effective_state_url(self) -> str:
+        """`STATE_URL`, or the SQLite file in `DATA_DIR`."""
+        return self.state_url or f"sqlite:///{self.data_dir / 'state.db'}"
+
+    def secrets(self) -> tuple[str, ...]:
+        """Every secret value that is set: for redaction, never for display."""
+        values = (getattr(self, name) for name in type(self).model_fields)
+        return tuple(v.get_secret_value() for v in values if isinstance(v, SecretStr) and v.get_secret_value())
+
+
+def config_path(explicit: Path | None = None) -> Path:
+    """The settings file in use, whether or not it exists."""
+    if explicit is not None:
+        return explicit
+    if named := os.environ.get("WEBSEARCH_GATEWAY_CONFIG"):
+        return Path(named)
+    return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / "config.toml"
+
+
+def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if required:
+            raise SearchNotConfiguredError(f"The settings file {path} does not exist.") from None
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SearchNotConfiguredError(f"The settings file {path} cannot be read: {error}.") from None
+    if unknown := sorted(set(values) - set(Settings.model_fields)):
+        raise SearchNotConfiguredError(f"The settings file {path} has unknown names: {', '.join(unknown)}.")
+    return values
+
+
+def load_settings(config: Path | None = None, **flags: Any) -> Settings:
+    """Read flags, environment and file, in that order of precedence.
+
+    Raises:
+        SearchNotConfiguredError: a value is unusable; the message names the setting and never its value.
+    """
+    named = config is not None or bool(os.environ.get("WEBSEARCH_GATEWAY_CONFIG"))
+    file_values = _read_file(config_path(config), required=named)
+
+    class WithFile(Settings):
+        @classmethod
+        def settings_customise_sources(cls, settings_cls: type[BaseSettings], *sources: Any, **named: Any) -> Any:
+            flags_and_environment = super().settings_customise_sources(settings_cls, *sources, **named)
+            return (*flags_and_environment, InitSettingsSource(settings_cls, init_kwargs=file_values))
+
+    try:
+        return WithFile(**flags)
+    except ValidationError as error:
+        # The library's own text quotes the input, which may be a key.
+        faults = "; ".join(
+            f"{str(e['loc'][0]).upper() if e['loc'] else 'settings'}: {e['msg']}" for e in error.errors()
+        )
+        raise SearchNotConfiguredError(f"Unusable settings: {faults}.") from None

@@ -1,0 +1,1 @@
+"""Backends for the five verbs of ports.State."""

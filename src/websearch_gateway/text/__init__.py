@@ -1,0 +1,1 @@
+"""Pure functions over text: no network, no clock, no state."""
