@@ -14,7 +14,8 @@ An error carries its policy in its class, so the chain never inspects messages::
     |   |-- SearchProviderError        PROVIDER        an upstream failed or refused for now
     |   |-- SearchTimeoutError         TIMEOUT         an upstream did not answer in time
     |   |-- SearchFetchError           FETCH           a page could not be fetched or read
-    |   `-- SearchProviderParseError   PARSE           a reply is not what the vendor documents
+    |   |-- SearchProviderParseError   PARSE           a reply is not what the vendor documents
+    |   `-- StateUnavailable           PROVIDER        the shared state cannot be reached; go on without it
     `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt
 
 Messages are written for the caller's eyes. They never hold a key, a token or a query.
@@ -144,6 +145,12 @@ class SearchProviderParseError(Unavailable):
     """A reply arrived and is not what the vendor documents (the design's `BadPayload`)."""
 
     code = "PARSE"
+
+
+class StateUnavailable(Unavailable):
+    """The state backend failed. Never stops a search: limits and caches go on in memory."""
+
+    code = "PROVIDER"
 
 
 @dataclass(frozen=True, slots=True)
