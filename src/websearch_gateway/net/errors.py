@@ -15,8 +15,10 @@ def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError
     if isinstance(error, httpx2.TimeoutException):
         return SearchTimeoutError(f"{upstream} did not answer in time.")
     if isinstance(error, httpx2.ConnectError):
-        return SearchProviderError(f"{upstream} cannot be reached.")
-    return SearchProviderError(f"The exchange with {upstream} broke off ({type(error).__name__}).")
+        return SearchProviderError(f"{upstream} cannot be reached.", retryable=True)
+    # A server may close a kept connection at any time, so a broken exchange deserves a second one.
+    broken = isinstance(error, (httpx2.NetworkError, httpx2.RemoteProtocolError))
+    return SearchProviderError(f"The exchange with {upstream} broke off ({type(error).__name__}).", retryable=broken)
 
 
 @contextmanager

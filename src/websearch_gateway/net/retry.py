@@ -1,0 +1,123 @@
+"""The one place that retries.
+
+A call is tried at most twice, and only when its error says `retryable`: 429, 500, 502, 503 and broken connections,
+never a timeout, an unreadable reply or a spent quota. Retrying anywhere else as well would multiply the two.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import TypeVar
+
+from websearch_gateway.errors import Unavailable
+from websearch_gateway.models import Deadline
+
+MAX_ATTEMPTS = 2
+JITTER_SECONDS = 0.5
+LONGEST_REST_SECONDS = 86_400.0
+
+T = TypeVar("T")
+
+
+class RetryBudget:
+    """Tokens that keep retries from multiplying the load on an upstream that is down.
+
+    A retry takes a whole token, a success gives a tenth back: in the long run at most one retry for ten successes.
+    The scheme is gRPC's retry throttling (https://github.com/grpc/proposal/blob/master/A6-client-retries.md).
+    """
+
+    def __init__(self, capacity: float = 10.0, refund: float = 0.1) -> None:
+        self.capacity = capacity
+        self.refund = refund
+        self.tokens = capacity
+
+    def take(self) -> bool:
+        """Take the token of one retry; False when there is none left."""
+        if self.tokens < 1.0:
+            return False
+        self.tokens -= 1.0
+        return True
+
+    def succeeded(self) -> None:
+        """Give back a part of a token."""
+        self.tokens = min(self.capacity, self.tokens + self.refund)
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Calls once, and once more where that can help. One instance serves the whole process: it shares the budget.
+
+    `jitter(low, high)` picks the part of the wait that is left to chance, so that callers who failed together
+    do not come back together.
+    """
+
+    budget: RetryBudget = field(default_factory=RetryBudget)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    jitter: Callable[[float, float], float] = random.uniform
+
+    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        """The result of `call()`.
+
+        Waits for a random part of half a second, after `retry_after` if the error names it. Without time for that
+        wait before the deadline, or without budget, the first error is raised as it came.
+
+        Raises:
+            SearchError: the last error that `call` raised.
+        """
+        from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
+
+        def give_up(state: RetryCallState) -> bool:
+            too_late = state.upcoming_sleep >= deadline.remaining()
+            return state.attempt_number >= MAX_ATTEMPTS or too_late or not self.budget.take()
+
+        attempts = AsyncRetrying(
+            retry=retry_if_exception(lambda error: isinstance(error, Unavailable) and error.retryable),
+            wait=lambda state: self._wait(state.outcome.exception() if state.outcome else None),
+            stop=give_up,
+            sleep=self.sleep,
+            reraise=True,
+        )
+        result: T = await attempts(call)
+        self.budget.succeeded()
+        return result
+
+    def _wait(self, error: BaseException | None) -> float:
+        asked_for = error.retry_after if isinstance(error, Unavailable) else None
+        return (asked_for or 0.0) + self.jitter(0.0, JITTER_SECONDS)
+
+
+def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds to wait according to `retry-after-ms` (OpenAI's) or `Retry-After` (RFC 9110, 10.2.3), at most a day.
+
+    None when neither is there or makes sense: negative, NaN, endless, prose. A date that has passed is zero.
+
+    Args:
+        headers: keys in lower case, or without regard to case.
+        now: seconds since the epoch, against which a date is read.
+    """
+    milliseconds = _seconds(headers.get("retry-after-ms", ""), now)
+    seconds = milliseconds / 1000 if milliseconds is not None else _seconds(headers.get("retry-after", ""), now)
+    return None if seconds is None else min(seconds, LONGEST_REST_SECONDS)
+
+
+def _seconds(value: str, now: float) -> float | None:
+    try:
+        number = float(value)
+    except ValueError:
+        return _until(value, now)
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def _until(date: str, now: float) -> float | None:
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, aware.timestamp() - now)
