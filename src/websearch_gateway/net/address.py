@@ -1,0 +1,232 @@
+"""Which addresses may be fetched. Pure: no name is resolved and no socket opened here.
+
+A URL comes in through `AddressGuard.check_url` and leaves as a `Target`, rebuilt from its checked parts, so that no
+later parser can read another host out of it. What a name resolves to is judged by `AddressGuard.check_address`, at
+the moment of dialling.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import SplitResult, quote, urlsplit
+
+from websearch_gateway.errors import ForbiddenUrlError, SearchNotConfiguredError
+
+MAX_URL_LENGTH = 8_000
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+# Everything the IANA IPv4 special-purpose registry does not call globally reachable, multicast, and one cloud service.
+# https://www.iana.org/assignments/iana-ipv4-special-registry
+_FORBIDDEN_V4 = tuple(
+    ipaddress.IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",  # this network
+        "10.0.0.0/8",  # private
+        "100.64.0.0/10",  # carrier-grade NAT; Alibaba's metadata service
+        "127.0.0.0/8",  # loopback
+        "168.63.129.16/32",  # Azure's platform service: globally routed by the book, local to every Azure machine
+        "169.254.0.0/16",  # link-local; most clouds' metadata service
+        "172.16.0.0/12",  # private
+        "192.0.0.0/24",  # protocol assignments; Oracle's metadata service
+        "192.0.2.0/24",  # documentation
+        "192.88.99.0/24",  # 6to4 relays
+        "192.168.0.0/16",  # private
+        "198.18.0.0/15",  # benchmarking
+        "198.51.100.0/24",  # documentation
+        "203.0.113.0/24",  # documentation
+        "224.0.0.0/4",  # multicast
+        "240.0.0.0/4",  # reserved; broadcast
+    )
+)
+# Global unicast is 2000::/3 alone (https://www.iana.org/assignments/ipv6-address-space). What lies outside carries
+# IPv4 (mapped, compatible, NAT64), is local or unassigned. Inside it these are not for the public:
+# https://www.iana.org/assignments/iana-ipv6-special-registry
+_GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
+_FORBIDDEN_V6 = tuple(
+    ipaddress.IPv6Network(network)
+    for network in (
+        "2001::/23",  # protocol assignments: Teredo, ORCHID, benchmarking
+        "2001:db8::/32",  # documentation
+        "2002::/16",  # 6to4, which carries an IPv4 address
+        "3fff::/20",  # documentation
+    )
+)
+_LOCAL_SUFFIXES = (
+    "localhost",
+    "localdomain",
+    "local",
+    "internal",
+    "intranet",
+    "private",
+    "corp",
+    "home",
+    "lan",
+    "home.arpa",
+    "svc",  # Kubernetes
+    "metadata.goog",
+    "onion",
+    "invalid",
+)
+_LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+_NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# What a path or query may hold unescaped: printable ASCII without the space and "<>`{}#.
+_SAFE = "!$%&'()*+,-./:;=?@[\\]^_|~"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A URL that passed the guard. `host` is an ASCII name or a bare IP address; `path` includes the query."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    @property
+    def netloc(self) -> str:
+        """What the Host header says: the port only where it is not the scheme's own."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The URL in one fixed spelling, without a fragment."""
+        return f"{self.scheme}://{self.netloc}{self.path}"
+
+
+class AddressGuard:
+    """Lets the public web through and nothing else, except the given pairs.
+
+    Args:
+        allow_private: `host:port` pairs (IPv6 in brackets) that may be fetched although they are private or use
+            another port. The host must match as it is written in the URL, not by what it resolves to.
+
+    Raises:
+        SearchNotConfiguredError: a pair is not `host:port`.
+    """
+
+    def __init__(self, allow_private: Iterable[str] = ()) -> None:
+        self._allowed = frozenset(_pair(text) for text in allow_private)
+
+    def check_url(self, url: str) -> Target:
+        """The parts of `url`, once every rule holds that can be judged without resolving its host.
+
+        Raises:
+            ForbiddenUrlError: the message says which rule is broken.
+        """
+        parts = _split(url)
+        if parts.scheme not in DEFAULT_PORTS:
+            raise _forbidden("only http and https are allowed")
+        if "@" in parts.netloc:
+            raise _forbidden("it holds a user name or password")
+        host = normal_host(parts.hostname or "")
+        port = parts.port if parts.port is not None else DEFAULT_PORTS[parts.scheme]
+        self.check_host(host, port)
+        query = f"?{parts.query}" if parts.query else ""
+        return Target(parts.scheme, host, port, quote((parts.path or "/") + query, safe=_SAFE))
+
+    def check_host(self, host: str, port: int) -> None:
+        """Judge a host in normal spelling by its name or literal address, and the port.
+
+        Raises:
+            ForbiddenUrlError: a local name, an address that is not public, or a port other than 80 and 443.
+        """
+        if (host, port) in self._allowed:
+            return
+        if port not in DEFAULT_PORTS.values():
+            raise _forbidden(f"port {port} is not 80 or 443")
+        if (address := _literal(host)) is not None:
+            if not _is_public(address):
+                raise _forbidden(f"{address} is not a public address")
+        elif "." not in host or any(host == s or host.endswith(f".{s}") for s in _LOCAL_SUFFIXES):
+            raise _forbidden(f"{host} is a local name")
+
+    def check_address(self, host: str, port: int, address: str) -> None:
+        """Judge an address that `host` resolved to. The address is not told: it may map an internal network.
+
+        Raises:
+            ForbiddenUrlError: it is not public, and `host:port` is not among the allowed pairs.
+        """
+        if (host, port) not in self._allowed and not _is_public(ipaddress.ip_address(address)):
+            raise _forbidden(f"{host} resolves to an address that is not public")
+
+
+def normal_host(host: str) -> str:
+    """The one spelling of a host: lower-case ASCII, no trailing dot, IP addresses as `ipaddress` writes them.
+
+    Shortened, octal, hexadecimal and zero-padded IPv4 addresses are refused: only an attacker writes them, and
+    resolvers disagree on what they mean.
+
+    Raises:
+        ForbiddenUrlError: not a host name or address.
+    """
+    if (address := _literal(host)) is not None:
+        return str(address)
+    if not host.isascii():
+        host = _to_ascii(host)
+    name = host.lower().removesuffix(".")
+    labels = name.split(".")
+    if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        raise _forbidden("its host is not a valid name")
+    if _NUMERIC_LABEL.fullmatch(labels[-1]):
+        # A name cannot end in a number (https://url.spec.whatwg.org/#ends-in-a-number-checker).
+        if (address := _literal(name)) is None:
+            raise _forbidden("an IPv4 address must be written as four decimal numbers")
+        return str(address)
+    return name
+
+
+def _split(url: str) -> SplitResult:
+    url = url.strip(" \r\n\t")
+    if len(url) > MAX_URL_LENGTH:
+        raise _forbidden(f"it is longer than {MAX_URL_LENGTH:,} characters")
+    if _CONTROL.search(url):
+        raise _forbidden("it holds control characters")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # parsed on access
+    except ValueError:
+        raise _forbidden("it is malformed") from None
+    if "\\" in parts.netloc or "%" in parts.netloc:
+        raise _forbidden("its host holds a backslash or a percent sign")
+    return parts
+
+
+def _pair(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    try:
+        if not (port.isascii() and port.isdigit()):
+            raise _forbidden("no port")
+        return normal_host(host.removeprefix("[").removesuffix("]")), int(port)
+    except ForbiddenUrlError:
+        raise SearchNotConfiguredError(f"FETCH_ALLOW_PRIVATE_HOSTS: {text!r} is not host:port.") from None
+
+
+def _to_ascii(host: str) -> str:
+    import idna
+
+    try:
+        return idna.encode(host, uts46=True).decode("ascii")
+    except idna.IDNAError:
+        raise _forbidden("its host is not a valid name") from None
+
+
+def _literal(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    if isinstance(address, ipaddress.IPv4Address):
+        return not any(address in network for network in _FORBIDDEN_V4)
+    return address in _GLOBAL_V6 and not any(address in network for network in _FORBIDDEN_V6)
+
+
+def _forbidden(rule: str) -> ForbiddenUrlError:
+    return ForbiddenUrlError(f"This URL may not be fetched: {rule}.")

@@ -1,0 +1,92 @@
+"""Content codings, undone piece by piece within a limit."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Protocol
+
+from websearch_gateway.errors import SearchFetchError
+
+ACCEPT_ENCODING = "gzip, deflate"
+_GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
+_GZIP_MAGIC = 0x1F
+_RAW_DEFLATE = -zlib.MAX_WBITS
+
+
+class Decoder(Protocol):
+    """Undoes one content coding."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the body may end here."""
+        ...
+
+    def feed(self, data: bytes, limit: int) -> bytes:
+        """The decoded form of `data`, cut off after `limit` bytes.
+
+        Raises:
+            SearchFetchError: the data is not in this coding.
+        """
+        ...
+
+
+class Identity:
+    """No coding at all."""
+
+    complete = True
+
+    def feed(self, data: bytes, limit: int) -> bytes:
+        return data[:limit]
+
+
+class Inflate:
+    """gzip, also of several members, and deflate, with the zlib wrapper or (as some servers send it) without."""
+
+    def __init__(self) -> None:
+        self._zlib = zlib.decompressobj(_GZIP_OR_ZLIB)
+        self._first = True
+
+    @property
+    def complete(self) -> bool:
+        return self._first or self._zlib.eof
+
+    def feed(self, data: bytes, limit: int) -> bytes:
+        decoded = bytearray()
+        while data and len(decoded) < limit:
+            if self._zlib.eof:
+                if data[0] != _GZIP_MAGIC:
+                    break  # padding after the end, which everybody ignores
+                self._zlib = zlib.decompressobj(_GZIP_OR_ZLIB)
+            try:
+                decoded += self._inflate(data, limit - len(decoded))
+            except zlib.error:
+                raise SearchFetchError("The page is compressed in a broken way.") from None
+            data = self._zlib.unused_data
+        return bytes(decoded)
+
+    def _inflate(self, data: bytes, limit: int) -> bytes:
+        first, self._first = self._first, False
+        try:
+            return self._zlib.decompress(data, limit)
+        except zlib.error:
+            if not first:
+                raise
+            self._zlib = zlib.decompressobj(_RAW_DEFLATE)
+            return self._zlib.decompress(data, limit)
+
+
+def decoder_for(content_encoding: str) -> Decoder:
+    """The decoder for a Content-Encoding header.
+
+    Only what `ACCEPT_ENCODING` asks for, and only once: each stacked coding multiplies the work a byte can cause by
+    a thousand, and no honest server stacks them.
+
+    Raises:
+        SearchFetchError: another coding, or more than one.
+    """
+    codings = [name for part in content_encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
+    if not codings:
+        return Identity()
+    if len(codings) > 1 or codings[0] not in ("gzip", "x-gzip", "deflate"):
+        raise SearchFetchError("The page is in a content coding that was not asked for.")
+    return Inflate()

@@ -1,0 +1,130 @@
+"""Dialling: a name is resolved once, every address it has is judged, and a judged address is what gets dialled.
+
+Checking a name first and letting the client resolve it again loses to a name that answers differently the second
+time. Here no second time exists; TLS still verifies the certificate against the name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpcore2
+
+from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.net.address import AddressGuard
+
+CONNECT_SECONDS = 5.0
+MAX_ADDRESSES = 4
+HEADER_BYTES = 128 * 1024
+READ_BYTES = 16 * 1024
+
+Resolve = Callable[[str], Awaitable[Sequence[str]]]
+"""Turns a host name into IP addresses; raises OSError when there are none."""
+
+
+class SystemResolver:
+    """The operating system's resolver, in threads of its own.
+
+    A lookup cannot be interrupted, so names that never answer must not use up the threads that others share.
+    """
+
+    def __init__(self, threads: int = 8) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="resolve")
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        found = await asyncio.get_running_loop().run_in_executor(self._threads, _look_up, host)
+        return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+    def close(self) -> None:
+        """Let go of the threads without waiting for lookups under way."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _look_up(host: str) -> list[Any]:
+    # As bytes: Python would put a string through an older IDNA, which knows fewer names.
+    return socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
+
+
+class GuardedBackend(httpcore2.AsyncNetworkBackend):
+    """Opens connections to judged addresses only. One forbidden address condemns the name."""
+
+    def __init__(self, guard: AddressGuard, resolve: Resolve) -> None:
+        self._guard = guard
+        self._resolve = resolve
+        self._sockets = httpcore2.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """Dial `host:port`.
+
+        Raises:
+            ForbiddenUrlError: the host, or an address that it resolves to, is not for us.
+            SearchFetchError: the name does not exist.
+            httpcore2.ConnectError, httpcore2.ConnectTimeout: no address answered.
+        """
+        self._guard.check_host(host, port)
+        failure: httpcore2.ConnectError | httpcore2.ConnectTimeout | None = None
+        for address in await self._addresses(host, port):
+            try:
+                stream = await self._sockets.connect_tcp(
+                    address, port, min(timeout or CONNECT_SECONDS, CONNECT_SECONDS), local_address, socket_options
+                )
+                return MeteredStream(stream)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failure = error
+        raise failure or httpcore2.ConnectError("no address")
+
+    async def _addresses(self, host: str, port: int) -> Sequence[str]:
+        try:
+            addresses = await self._resolve(host)
+        except OSError:
+            raise SearchFetchError(f"The host {host} cannot be found.") from None
+        for address in addresses:
+            self._guard.check_address(host, port, address)
+        # IPv4 first: where IPv6 leads nowhere, trying it first would cost the time-out.
+        return sorted(addresses, key=lambda a: ipaddress.ip_address(a).version)[:MAX_ADDRESSES]
+
+
+class MeteredStream(httpcore2.AsyncNetworkStream):
+    """A connection that reads `allowance` bytes and no more.
+
+    The HTTP parser bounds one header block but not how many of them may come before the answer (status 1xx), nor
+    the framing of a body in tiny chunks. Reads are small so that parsing one never holds the event loop for long.
+    """
+
+    def __init__(self, stream: httpcore2.AsyncNetworkStream, allowance: int = HEADER_BYTES) -> None:
+        self._stream = stream
+        self.allowance = allowance
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if self.allowance <= 0:
+            raise SearchFetchError("The server sends more than a page may have.")
+        data = await self._stream.read(min(max_bytes, READ_BYTES), timeout)
+        self.allowance -= len(data)
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.AsyncNetworkStream:
+        return MeteredStream(await self._stream.start_tls(ssl_context, server_hostname, timeout), self.allowance)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)

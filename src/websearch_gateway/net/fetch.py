@@ -1,0 +1,209 @@
+"""The one way out to pages that somebody else names: guarded, pinned, capped, and over by its deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import TracebackType
+from typing import Self
+from urllib.parse import urljoin
+
+import httpcore2
+
+from websearch_gateway import __version__
+from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
+from websearch_gateway.models import Deadline
+from websearch_gateway.net.address import AddressGuard, Target
+from websearch_gateway.net.charset import charset_of
+from websearch_gateway.net.decode import ACCEPT_ENCODING, decoder_for
+from websearch_gateway.net.dial import HEADER_BYTES, GuardedBackend, MeteredStream, Resolve, SystemResolver
+from websearch_gateway.net.retry import parse_retry_after
+
+USER_AGENT = f"websearch-gateway/{__version__} (+https://websearch-gateway.readthedocs.io)"
+ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
+MAX_BYTES = 5_000_000
+MAX_REDIRECTS = 8
+MAX_PIECES = 20_000
+MAX_CONNECTIONS = 64
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A reply that arrived whole.
+
+    `status` is 2xx, or 304 to a conditional request; `headers` have lower-case names; `body` is decompressed;
+    `content_type` is the bare type in lower case, empty when none was sent; `charset` is the Python codec to read
+    `body` with, should it be text.
+    """
+
+    url: str
+    final_url: str
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    content_type: str
+    charset: str
+
+
+class Fetcher:
+    """Fetches pages. One instance serves the whole process, from one event loop; close it with `aclose`.
+
+    It stands on the connection pool itself, below the HTTP client: cookies, proxies and credentials from the
+    environment, automatic redirects and reused connections are absent rather than switched off.
+
+    Args:
+        guard: judges every URL, redirect and address.
+        resolve: turns names into addresses; the operating system does when absent.
+        user_agent: names the product, its version and where to complain.
+    """
+
+    def __init__(self, guard: AddressGuard, *, resolve: Resolve | None = None, user_agent: str = USER_AGENT) -> None:
+        self._guard = guard
+        self._system_resolver = SystemResolver()
+        self._resolve = resolve or self._system_resolver
+        self._own_headers = {"user-agent": user_agent, "accept-encoding": ACCEPT_ENCODING}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close every connection. Idempotent."""
+        self._system_resolver.close()
+        if "_pool" in self.__dict__:
+            await self._pool.aclose()
+
+    async def fetch(
+        self,
+        url: str,
+        deadline: Deadline,
+        *,
+        accept: str = ACCEPT_PAGE,
+        headers: Mapping[str, str] | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> Fetched:
+        """GET `url`, following redirects.
+
+        Args:
+            headers: further request headers, such as those of a conditional request. Not sent on to another origin.
+            max_bytes: the most that the body may have, compressed or not.
+
+        Raises:
+            ForbiddenUrlError: the URL, a redirect or an address is not for us.
+            SearchTimeoutError: the deadline passed, whatever the server was doing.
+            SearchFetchError: anything else; `details["status"]` holds the HTTP status where that is the reason.
+        """
+        target = self._guard.check_url(url)
+        own = {**self._own_headers, "accept": accept}
+        try:
+            async with asyncio.timeout(deadline.remaining()):
+                return await self._follow(url, target, own, headers or {}, max_bytes)
+        except TimeoutError:
+            raise SearchTimeoutError(f"{target.host} did not deliver the page in time.") from None
+
+    async def _follow(
+        self, url: str, target: Target, own: Mapping[str, str], extra: Mapping[str, str], max_bytes: int
+    ) -> Fetched:
+        for _ in range(MAX_REDIRECTS + 1):
+            reply = await self._get(url, target, {**own, **extra}, max_bytes)
+            if isinstance(reply, Fetched):
+                return reply
+            if (reply.scheme, reply.netloc) != (target.scheme, target.netloc):
+                extra = {}
+            target = reply
+        raise SearchFetchError(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
+
+    async def _get(self, url: str, target: Target, sent: Mapping[str, str], max_bytes: int) -> Fetched | Target:
+        """The reply of `target`, or the target that it redirects to."""
+        with _mapped_errors(target.host):
+            wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
+            async with self._pool.stream("GET", _wire_url(target), headers=wire) as response:
+                headers = _decoded(response.headers)
+                if response.status in _REDIRECTS and "location" in headers:
+                    return self._redirected(target, headers["location"])
+                _check_status(target.host, response.status, headers, sent)
+                body = await _read(response, headers, max_bytes)
+        kind = headers.get("content-type", "")
+        essence = kind.partition(";")[0].strip().lower()
+        return Fetched(url, target.url, response.status, headers, body, essence, charset_of(body, kind))
+
+    def _redirected(self, target: Target, location: str) -> Target:
+        try:
+            url = urljoin(target.url, location)
+        except ValueError:
+            raise SearchFetchError(f"{target.host} redirects to a malformed address.") from None
+        return self._guard.check_url(url)
+
+    @cached_property
+    def _pool(self) -> httpcore2.AsyncConnectionPool:
+        # Made at the first fetch: loading the certificates takes 20 ms.
+        return httpcore2.AsyncConnectionPool(
+            ssl_context=httpcore2.default_ssl_context(),
+            max_connections=MAX_CONNECTIONS,
+            max_keepalive_connections=0,
+            network_backend=GuardedBackend(self._guard, self._resolve),
+        )
+
+
+async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
+    too_large = SearchFetchError(f"The page is too large: more than {max_bytes:,} bytes.")
+    if (length := headers.get("content-length", "")).isdecimal() and int(length) > max_bytes:
+        raise too_large
+    stream: MeteredStream = response.extensions["network_stream"]
+    stream.allowance = max_bytes + HEADER_BYTES
+    decoder = decoder_for(headers.get("content-encoding", ""))
+    body = bytearray()
+    pieces = 0
+    async for piece in response.aiter_stream():
+        pieces += 1
+        body += decoder.feed(piece, max_bytes + 1 - len(body))
+        if len(body) > max_bytes or pieces > MAX_PIECES:
+            raise too_large
+    if not decoder.complete:
+        raise SearchFetchError("The page broke off in the middle of its compressed data.")
+    return bytes(body)
+
+
+def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapping[str, str]) -> None:
+    conditional = any(name.lower() in ("if-none-match", "if-modified-since") for name in sent)
+    if 200 <= status < 300 or (status == 304 and conditional):
+        return
+    wait = parse_retry_after(headers, time.time())
+    raise SearchFetchError(f"{host} answered with HTTP status {status}.", retry_after=wait, details={"status": status})
+
+
+@contextmanager
+def _mapped_errors(host: str) -> Iterator[None]:
+    try:
+        yield
+    except httpcore2.TimeoutException as error:
+        raise SearchTimeoutError(f"{host} cannot be reached in time.") from error
+    except httpcore2.ConnectError as error:
+        if error.args and isinstance(error.args[0], ssl.SSLError):
+            raise SearchFetchError(f"{host} does not speak TLS, or has no valid certificate.") from error
+        raise SearchFetchError(f"{host} cannot be reached.") from error
+    except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+        raise SearchFetchError(f"The exchange with {host} broke off.") from error
+
+
+def _wire_url(target: Target) -> httpcore2.URL:
+    return httpcore2.URL(
+        scheme=target.scheme.encode(), host=target.host.encode(), port=target.port, target=target.path.encode()
+    )
+
+
+def _decoded(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    values: dict[str, list[str]] = {}
+    for name, value in headers:
+        values.setdefault(name.decode("ascii").lower(), []).append(value.decode("utf-8", errors="replace"))
+    return {name: ", ".join(parts) for name, parts in values.items()}

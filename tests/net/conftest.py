@@ -1,0 +1,72 @@
+"""A raw loopback server that says exactly the bytes a test wants."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pytest
+
+Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@dataclass
+class RawServer:
+    """What is known of a running server: its port, each request head it got, and when a client went away."""
+
+    port: int = 0
+    requests: list[bytes] = field(default_factory=list)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def pair(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def url(self, path: str = "/") -> str:
+        return f"http://{self.pair}{path}"
+
+
+class Serve(Protocol):
+    """Starts a server that reads a request head and sends the given bytes, or does as the given script does."""
+
+    async def __call__(self, answer: bytes | Script, tls: ssl.SSLContext | None = None) -> RawServer: ...
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Serve]:
+    """Loopback servers that stop with the test."""
+    async with contextlib.AsyncExitStack() as running:
+
+        async def start(answer: bytes | Script, tls: ssl.SSLContext | None = None) -> RawServer:
+            server = RawServer()
+
+            async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                try:
+                    server.requests.append(await reader.readuntil(b"\r\n\r\n"))
+                    if isinstance(answer, bytes):
+                        writer.write(answer)
+                        await writer.drain()
+                    else:
+                        await answer(reader, writer)
+                except (ConnectionError, asyncio.IncompleteReadError):
+                    pass
+                finally:
+                    server.gone.set()
+                    writer.close()
+
+            listening = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=tls)
+            server.port = listening.sockets[0].getsockname()[1]
+            running.callback(listening.close)
+            return server
+
+        yield start
+
+
+def page(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
+    """A well-formed reply."""
+    head = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join(head).encode() + b"\r\n\r\n" + body

@@ -1,0 +1,71 @@
+"""Content codings are undone within a limit, so a bomb costs what a page costs."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.net.decode import Decoder, decoder_for
+
+ROOMY = 1_000_000
+
+
+def raw_deflate(data: bytes) -> bytes:
+    return zlib.compress(data, wbits=-zlib.MAX_WBITS)
+
+
+def fed(decoder: Decoder, data: bytes, size: int) -> bytes:
+    return b"".join(decoder.feed(data[start : start + size], ROOMY) for start in range(0, len(data), size))
+
+
+@given(st.binary(max_size=2_000), st.integers(2, 500))
+@pytest.mark.parametrize(
+    ("coding", "encode"),
+    [("gzip", gzip.compress), ("X-GZip", gzip.compress), ("deflate", zlib.compress), ("deflate", raw_deflate)],
+)
+def test_what_was_encoded_comes_back_whatever_the_pieces(coding: str, encode: object, data: bytes, size: int) -> None:
+    assert callable(encode)
+    decoder = decoder_for(coding)
+    assert fed(decoder, encode(data), size) == data
+    assert decoder.complete
+
+
+def test_no_coding_passes_the_bytes_as_they_are() -> None:
+    for header in ("", "identity", " , identity"):
+        assert decoder_for(header).feed(b"abc", ROOMY) == b"abc"
+
+
+def test_gzip_members_in_a_row_are_one_body_and_padding_is_ignored() -> None:
+    data = gzip.compress(b"one ") + gzip.compress(b"two") + b"\0" * 50
+    for size in (7, 1_000):
+        assert fed(decoder_for("gzip"), data, size) == b"one two"
+
+
+def test_output_stops_at_the_limit() -> None:
+    bomb = gzip.compress(bytes(50_000_000))
+    assert len(decoder_for("gzip").feed(bomb, 1_000)) == 1_000
+    assert decoder_for("").feed(b"abcdef", 3) == b"abc"
+
+
+def test_a_cut_body_is_not_complete_and_an_empty_one_is() -> None:
+    decoder = decoder_for("gzip")
+    assert decoder.complete
+    decoder.feed(gzip.compress(b"hello" * 100)[:-10], ROOMY)
+    assert not decoder.complete
+
+
+@pytest.mark.parametrize("data", [b"this is not gzip at all", gzip.compress(b"")[:10] + b"\xff" * 40])
+def test_broken_data_is_a_fetch_error(data: bytes) -> None:
+    with pytest.raises(SearchFetchError, match="compressed in a broken way"):
+        decoder_for("gzip").feed(data, ROOMY)
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd", "compress", "gzip, gzip", "gzip,deflate", ", ".join(["gzip"] * 200)])
+def test_codings_nobody_asked_for_and_stacked_ones_are_refused(coding: str) -> None:
+    with pytest.raises(SearchFetchError, match="not asked for"):
+        decoder_for(coding)

@@ -1,0 +1,176 @@
+"""The address that was judged is the address that is dialled."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import ssl
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import httpcore2
+import pytest
+
+from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
+from websearch_gateway.models import Deadline
+from websearch_gateway.net import dial
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.dial import GuardedBackend, SystemResolver
+from websearch_gateway.net.fetch import Fetcher
+
+from .conftest import Serve, page
+
+PUBLIC_V4, OTHER_PUBLIC_V4, PUBLIC_V6 = "93.184.215.14", "1.1.1.1", "2606:4700::1111"
+
+
+class Names:
+    """A resolver whose answers are scripted; the last one repeats."""
+
+    def __init__(self, *answers: Sequence[str]) -> None:
+        self.answers = list(answers)
+        self.asked: list[str] = []
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        self.asked.append(host)
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+@pytest.fixture
+def dialled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Addresses that a socket would have been opened to. Public ones are out of reach of a test."""
+    seen: list[str] = []
+
+    async def connect(self: object, host: str, *args: object) -> httpcore2.AsyncNetworkStream:
+        seen.append(host)
+        raise httpcore2.ConnectError("unreachable")
+
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect)
+    return seen
+
+
+async def test_a_name_that_rebinds_never_reaches_the_second_address(dialled: list[str]) -> None:
+    names = Names([PUBLIC_V4], ["127.0.0.1"])
+    backend = GuardedBackend(AddressGuard(), names)
+    with pytest.raises(httpcore2.ConnectError):
+        await backend.connect_tcp("rebind.example.com", 80)
+    assert (names.asked, dialled) == (["rebind.example.com"], [PUBLIC_V4])
+    with pytest.raises(ForbiddenUrlError):
+        await backend.connect_tcp("rebind.example.com", 80)
+    assert dialled == [PUBLIC_V4]
+
+
+@pytest.mark.parametrize("local", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fe80::1%lo"])
+async def test_one_forbidden_address_among_many_condemns_the_name(dialled: list[str], local: str) -> None:
+    backend = GuardedBackend(AddressGuard(), Names([PUBLIC_V4, local]))
+    with pytest.raises(ForbiddenUrlError):
+        await backend.connect_tcp("mixed.example.com", 443)
+    assert dialled == []
+
+
+async def test_addresses_are_tried_in_turn_ipv4_first(dialled: list[str]) -> None:
+    backend = GuardedBackend(AddressGuard(), Names([PUBLIC_V6, PUBLIC_V4, OTHER_PUBLIC_V4]))
+    with pytest.raises(httpcore2.ConnectError):
+        await backend.connect_tcp("example.com", 443)
+    assert dialled == [PUBLIC_V4, OTHER_PUBLIC_V4, PUBLIC_V6]
+
+
+@pytest.mark.parametrize(("host", "port"), [("localhost", 80), ("127.0.0.1", 80), ("example.com", 25)])
+async def test_the_backend_judges_hosts_and_ports_by_itself(dialled: list[str], host: str, port: int) -> None:
+    names = Names([PUBLIC_V4])
+    with pytest.raises(ForbiddenUrlError):
+        await GuardedBackend(AddressGuard(), names).connect_tcp(host, port)
+    assert (names.asked, dialled) == ([], [])
+
+
+async def test_the_next_address_serves_when_the_first_is_dead(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = httpcore2.AnyIOBackend.connect_tcp
+
+    async def connect(self: httpcore2.AnyIOBackend, host: str, *args: Any) -> httpcore2.AsyncNetworkStream:
+        if host == PUBLIC_V4:
+            raise httpcore2.ConnectTimeout
+        return await real(self, host, *args)
+
+    monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect)
+    server = await serve(page(b"hello"))
+    guard = AddressGuard([f"two.example.com:{server.port}"])
+    async with Fetcher(guard, resolve=Names([PUBLIC_V4, "127.0.0.1"])) as fetcher:
+        fetched = await fetcher.fetch(f"http://two.example.com:{server.port}/", Deadline.after(10))
+    assert fetched.body == b"hello"
+    assert f"host: two.example.com:{server.port}".encode() in server.requests[0]
+
+
+async def test_a_name_without_an_address_is_a_fetch_error() -> None:
+    async def nowhere(host: str) -> Sequence[str]:
+        raise OSError("no such host")
+
+    async with Fetcher(AddressGuard(), resolve=nowhere) as fetcher:
+        with pytest.raises(SearchFetchError, match=r"example\.com cannot be found"):
+            await fetcher.fetch("http://example.com/", Deadline.after(10))
+
+
+async def test_a_resolver_that_hangs_ends_at_the_deadline_and_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+
+    def hang(host: str) -> list[object]:
+        release.wait(30)
+        return []
+
+    monkeypatch.setattr(dial, "_look_up", hang)
+    async with Fetcher(AddressGuard()) as fetcher:
+        fetch = asyncio.create_task(fetcher.fetch("http://slow.example.com/", Deadline.after(0.05)))
+        await asyncio.to_thread(int)  # the threads that everybody shares are free
+        with pytest.raises(SearchTimeoutError):
+            await fetch
+    release.set()
+
+
+async def test_the_system_resolver_finds_loopback() -> None:
+    resolver = SystemResolver()
+    assert await resolver("127.0.0.1") == ("127.0.0.1",)
+    resolver.close()
+
+
+def issue(tmp_path: Path, name: str) -> tuple[Path, ssl.SSLContext]:
+    """A certificate for `name` that vouches for itself, and a server context that shows it."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem, secret = tmp_path / f"{name}.pem", tmp_path / f"{name}.key"
+    pem.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    secret.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem, secret)
+    return pem, context
+
+
+@pytest.mark.parametrize(("asked", "served"), [("secure.example.com", True), ("other.example.com", False)])
+async def test_tls_verifies_the_name_although_an_address_is_dialled(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, served: bool
+) -> None:
+    authority, context = issue(tmp_path, "secure.example.com")
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    server = await serve(page(b"sealed"), context)
+    url = f"https://{asked}:{server.port}/"
+    async with Fetcher(AddressGuard([f"{asked}:{server.port}"]), resolve=Names(["127.0.0.1"])) as fetcher:
+        if served:
+            assert (await fetcher.fetch(url, Deadline.after(10))).body == b"sealed"
+        else:
+            with pytest.raises(SearchFetchError, match="no valid certificate"):
+                await fetcher.fetch(url, Deadline.after(10))
+            assert server.requests == []

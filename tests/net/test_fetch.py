@@ -1,0 +1,193 @@
+"""The fetcher against a server that keeps the rules; `test_hostile_servers.py` has those that do not."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+
+import pytest
+
+from websearch_gateway import __version__
+from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
+from websearch_gateway.models import Deadline
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.fetch import MAX_REDIRECTS, Fetched, Fetcher
+
+from .conftest import RawServer, Serve, page
+
+
+async def fetch(server: RawServer, path: str = "/", *, also: RawServer | None = None, **options: object) -> Fetched:
+    pairs = [server.pair, *([also.pair] if also else [])]
+    async with Fetcher(AddressGuard(pairs)) as fetcher:
+        return await fetcher.fetch(server.url(path), Deadline.after(10), **options)  # type: ignore[arg-type]
+
+
+async def test_a_page_arrives_with_its_type_charset_and_headers(serve: Serve) -> None:
+    server = await serve(page("é".encode("cp1252"), "Content-Type: Text/HTML ; charset=ISO-8859-1", 'ETag: "a"'))
+    fetched = await fetch(server, "/a?b=c#d")
+    assert (fetched.status, fetched.body, fetched.content_type, fetched.charset) == (
+        200,
+        b"\xe9",
+        "text/html",
+        "cp1252",
+    )
+    assert (fetched.url, fetched.final_url) == (server.url("/a?b=c#d"), server.url("/a?b=c"))
+    assert fetched.headers["etag"] == '"a"'
+
+
+async def test_the_request_says_who_asks_and_nothing_else(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: no proxy, credentials or cookies of this machine reach a stranger's server."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
+    server = await serve(page(b"x", "Set-Cookie: a=b"))
+    async with Fetcher(AddressGuard([server.pair])) as fetcher:
+        for _ in range(2):
+            await fetcher.fetch(server.url("/p?q"), Deadline.after(10))
+    for request in server.requests:
+        line, *headers = request.decode().strip().split("\r\n")
+        sent = dict(header.split(": ", 1) for header in headers)
+        assert line == "GET /p?q HTTP/1.1"
+        assert set(sent) == {"host", "user-agent", "accept", "accept-encoding"}
+        assert sent["user-agent"].startswith(f"websearch-gateway/{__version__} (+https://")
+        assert sent["host"] == server.pair
+
+
+async def test_a_compressed_page_is_decompressed(serve: Serve) -> None:
+    server = await serve(page(gzip.compress(b"hello" * 100), "Content-Encoding: gzip"))
+    assert (await fetch(server)).body == b"hello" * 100
+
+
+async def test_redirects_are_followed_and_each_hop_is_judged(serve: Serve) -> None:
+    end = await serve(page(b"there"))
+    start = await serve(page(b"", f"Location: {end.url('/b?c')}", status="302 Found"))
+    fetched = await fetch(start, also=end)
+    assert (fetched.body, fetched.url, fetched.final_url) == (b"there", start.url(), end.url("/b?c"))
+
+
+@pytest.mark.parametrize("status", ["301", "302", "303", "307", "308"])
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://127.0.0.1:1/",
+        "http://127.0.0.1/",
+        "http://169.254.169.254/latest/meta-data/",
+        "//localhost/",
+        "file:///etc/passwd",
+        "http://2130706433/",
+        "http://user@example.com/",
+        "/" + "a" * 50_000,
+    ],
+)
+async def test_a_redirect_to_a_forbidden_address_is_refused(serve: Serve, status: str, location: str) -> None:
+    server = await serve(page(b"", f"Location: {location}", status=f"{status} Moved"))
+    with pytest.raises(ForbiddenUrlError):
+        await fetch(server)
+
+
+async def test_a_relative_redirect_stays_on_the_site(serve: Serve) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        first = len(server.requests) == 1
+        writer.write(page(b"", "Location: ../n%C3%A9xt", status="301 Moved") if first else page(b"end"))
+
+    server = await serve(answer)
+    assert (await fetch(server, "/a/b/c")).final_url == server.url("/a/n%C3%A9xt")
+
+
+async def test_endless_redirects_end(serve: Serve) -> None:
+    server = await serve(page(b"", "Location: /again", status="302 Found"))
+    with pytest.raises(SearchFetchError, match="redirects more than"):
+        await fetch(server)
+    assert len(server.requests) == MAX_REDIRECTS + 1
+
+
+async def test_a_malformed_redirect_is_a_fetch_error(serve: Serve) -> None:
+    server = await serve(page(b"", "Location: http://[::1/", status="302 Found"))
+    with pytest.raises(SearchFetchError, match="malformed"):
+        await fetch(server)
+
+
+async def test_the_callers_headers_do_not_follow_to_another_origin(serve: Serve) -> None:
+    end = await serve(page(b"there"))
+    start = await serve(page(b"", f"Location: {end.url()}", status="302 Found"))
+    await fetch(start, also=end, headers={"Authorization": "Bearer secret"})
+    assert b"authorization: Bearer secret" in start.requests[0]
+    assert b"secret" not in end.requests[0]
+    assert b"user-agent" in end.requests[0]
+
+
+async def test_a_conditional_request_may_be_answered_not_modified(serve: Serve) -> None:
+    server = await serve(b'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n\r\n')
+    fetched = await fetch(server, headers={"If-None-Match": '"a"'})
+    assert (fetched.status, fetched.body) == (304, b"")
+    assert b'if-none-match: "a"' in server.requests[0]
+    with pytest.raises(SearchFetchError, match="304"):
+        await fetch(server)
+
+
+@pytest.mark.parametrize("status", [300, 304, 400, 401, 403, 404, 410, 451, 500, 503, 999])
+async def test_a_failing_status_is_a_fetch_error_that_names_it(serve: Serve, status: int) -> None:
+    server = await serve(page(b"" if status == 304 else b"sorry", status=f"{status} No"))
+    with pytest.raises(SearchFetchError) as caught:
+        await fetch(server, "/?token=hunter2")
+    assert caught.value.details == {"status": status}
+    assert "hunter2" not in caught.value.message
+
+
+async def test_a_busy_server_says_when_to_come_back(serve: Serve) -> None:
+    server = await serve(page(b"", "Retry-After: 7", status="429 Too Many Requests"))
+    with pytest.raises(SearchFetchError) as caught:
+        await fetch(server)
+    assert caught.value.retry_after == 7
+
+
+async def test_the_cap_is_inclusive(serve: Serve) -> None:
+    server = await serve(page(b"x" * 100))
+    assert len((await fetch(server, max_bytes=100)).body) == 100
+    with pytest.raises(SearchFetchError, match="too large: more than 99 bytes"):
+        await fetch(server, max_bytes=99)
+
+
+async def test_a_port_where_nobody_listens_is_a_fetch_error(serve: Serve) -> None:
+    server = await serve(b"")
+    with pytest.raises(SearchFetchError):
+        async with Fetcher(AddressGuard(["127.0.0.1:1"])) as fetcher:
+            await fetcher.fetch("http://127.0.0.1:1/", Deadline.after(10))
+    assert server.requests == []
+
+
+async def test_a_deadline_that_has_passed_asks_nobody(serve: Serve) -> None:
+    server = await serve(page(b"x"))
+    async with Fetcher(AddressGuard([server.pair])) as fetcher:
+        with pytest.raises(SearchTimeoutError):
+            await fetcher.fetch(server.url(), Deadline.after(0))
+    assert server.requests == []
+
+
+async def test_cancelling_closes_the_connection_and_spares_the_others(serve: Serve) -> None:
+    arrived = asyncio.Event()
+
+    async def stall(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+        await writer.drain()
+        arrived.set()
+        assert await reader.read() == b""
+
+    stalling, healthy = await serve(stall), await serve(page(b"fine"))
+    async with Fetcher(AddressGuard([stalling.pair, healthy.pair])) as fetcher:
+        for _ in range(3):
+            arrived.clear()
+            stalling.gone.clear()
+            task = asyncio.create_task(fetcher.fetch(stalling.url(), Deadline.after(10)))
+            await arrived.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await stalling.gone.wait()
+            assert fetcher._pool.connections == []
+        assert (await fetcher.fetch(healthy.url(), Deadline.after(10))).body == b"fine"
+
+
+async def test_closing_a_fetcher_that_never_fetched_is_quiet() -> None:
+    fetcher = Fetcher(AddressGuard())
+    await fetcher.aclose()
+    await fetcher.aclose()
