@@ -1,0 +1,146 @@
+"""The little Markdown that the gateway must understand: its blocks, and its text without inline marks.
+
+Pages are untrusted, so every pattern here is linear: alternatives exclude each other and long repeats are possessive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+BlockKind = Literal["heading", "code", "table", "item", "rule", "paragraph"]
+
+_LINE = re.compile(r"[^\n]*\n?")
+_FENCE = re.compile(r"[ \t]*+(?:(`{3,}+)[^`\n]*+|(~{3,}+)[^\n]*+)\n?$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|\s*$)")
+_RULE = re.compile(r"[ \t]*+(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+|=++|-++)\s*+$")
+_ITEM = re.compile(r"[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]++")
+_TABLE = re.compile(r"[ \t]*+\|")
+_INDENTED = re.compile(r"(?: {2,}|\t)")
+
+LINK = re.compile(
+    r"\[((?:[^\[\]]|\[[^\[\]]{0,500}+\]){0,1000}+)\]"
+    r"\(((?:[^()\s]|\([^()\s]{0,500}+\)){0,2000}+)(?:\s+\"[^\"]{0,500}+\")?\s*+\)"
+)
+"""An inline link: group 1 is its text, group 2 its address."""
+
+URL = re.compile(r"https?://(?:[^\s<>\"'`\])}.,!?…。！？]|[.,!?]++(?=[^\s<>\"'`\])}.,!?…。！？]))++", re.IGNORECASE)
+"""A bare address, without the full stop that may follow it."""
+
+CODE = re.compile(r"(?P<ticks>`++)(?:[^`]|(?!(?P=ticks)(?!`))`++){1,2000}+(?P=ticks)(?!`)")
+
+_IMAGE = re.compile("!" + LINK.pattern)
+_AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]++)>", re.IGNORECASE)
+_REFERENCE = re.compile(r"\[\^[^\[\]\s]{1,20}+\]|\[\d{1,3}\]")
+_STRONG = re.compile(r"(\*\*\*|\*\*|__|~~)(?=\S)(.{1,2000}?)(?<=\S)\1", re.DOTALL)
+_EMPHASIS = re.compile(r"(?<!\w)([*_])(?=[^\s*_])([^*_\n]{1,1000}+)(?<=\S)\1(?!\w)")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_LINE_MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?)*+(?:#{1,6}[ \t]++|(?:[-*+•]|\d{1,3}[.)])[ \t]++)?", re.MULTILINE)
+_CLOSING_HASHES = re.compile(r"[ \t]++#++[ \t]*+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`text[start:end]` is one block, without blanks around it. `level` is 1..6 for a heading, else 0."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+
+
+def blocks(text: str) -> list[Block]:
+    """The blocks of a Markdown text, in order; whatever lies outside of them is blank.
+
+    A table is one block, a code fence is one block (to the end of the text when it is not closed), each list item with
+    its continuation lines is one block, and so is a thematic break.
+    """
+    found: list[Block] = []
+    fence = ""
+    after_blank = True
+    for match in _LINE.finditer(text):
+        line, start = match[0], match.start()
+        end = start + len(line.rstrip())
+        if not line.strip():
+            after_blank = True
+        elif fence:
+            _extend(found, end)
+            after_blank = False
+            if _closes(line, fence):
+                fence = ""
+        else:
+            kind, level, fence = _classify(line)
+            previous = found[-1] if found else None
+            if previous and _continues(previous, kind, line, after_blank):
+                _extend(found, end)
+            elif previous and kind == "rule" and previous.kind == "paragraph" and not after_blank:
+                found[-1] = Block("heading", previous.start, end, 1 if "=" in line else 2)
+            else:
+                found.append(Block(kind, start + len(line) - len(line.lstrip()), end, level))
+            after_blank = False
+    return found
+
+
+def _classify(line: str) -> tuple[BlockKind, int, str]:
+    """The kind of block that a line opens, its heading level, and the fence that must close it."""
+    if fence := _FENCE.match(line):
+        return "code", 0, fence[1] or fence[2]
+    if heading := _HEADING.match(line):
+        return "heading", len(heading[1]), ""
+    if _RULE.match(line):
+        return "rule", 0, ""
+    if _TABLE.match(line):
+        return "table", 0, ""
+    if _ITEM.match(line):
+        return "item", 0, ""
+    return "paragraph", 0, ""
+
+
+def _closes(line: str, fence: str) -> bool:
+    bare = line.strip()
+    return len(bare) >= len(fence) and not bare.strip(fence[0])
+
+
+def _continues(previous: Block, kind: BlockKind, line: str, after_blank: bool) -> bool:
+    if after_blank:
+        return previous.kind == "item" and kind == "paragraph" and bool(_INDENTED.match(line))
+    return (kind == "table" and previous.kind == "table") or (
+        kind == "paragraph" and previous.kind in ("paragraph", "item")
+    )
+
+
+def _extend(found: list[Block], end: int) -> None:
+    last = found[-1]
+    found[-1] = Block(last.kind, last.start, end, last.level)
+
+
+def item_marker_end(text: str, start: int) -> int:
+    """Where the words of a block begin that may open with a list marker at `start`."""
+    marker = _ITEM.match(text, start)
+    return marker.end() if marker else start
+
+
+def lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Offsets of the non-blank lines of `text[start:end]`, without the blanks around them."""
+    for match in _LINE.finditer(text, start, end):
+        bare = match[0].strip()
+        if bare:
+            offset = match.start() + match[0].index(bare)
+            yield offset, offset + len(bare)
+
+
+def plain(markdown: str) -> str:
+    """The words of a piece of Markdown on one line: no emphasis, link targets, images, markers or footnote numbers."""
+    text = _LINE_MARKS.sub("", markdown)
+    text = _CLOSING_HASHES.sub("", text)
+    text = _IMAGE.sub("", text)
+    text = LINK.sub(r"\1", text)
+    text = _AUTOLINK.sub(r"\1", text)
+    text = _REFERENCE.sub("", text)
+    text = CODE.sub(lambda code: code[0].strip("` "), text)
+    text = _STRONG.sub(r"\2", text)
+    text = _EMPHASIS.sub(r"\2", text)
+    text = _ESCAPE.sub(r"\1", text)
+    return " ".join(text.split())
