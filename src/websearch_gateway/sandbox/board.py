@@ -1,0 +1,138 @@
+"""What a test asks of the sandbox (faults) and what it may learn from it (calls).
+
+A *target* is the beginning of a path without its first slash, cut at a slash: `openai` is everything of OpenAI,
+`openai/v1/embeddings` only embeddings, `pages` every page, `pages/espresso-at-home` one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+TRANSPORT_KINDS = frozenset({"status", "delay", "hang", "reset", "garbage", "bot", "drip"})
+"""Faults that any vendor or page can have."""
+
+PAGE_KINDS = frozenset({"huge", "gzip_bomb", "redirect_private", "redirect_loop", "wrong_length", "odd_charset"})
+"""Faults of pages."""
+
+OPENAI_KINDS = frozenset(
+    {
+        "failed",
+        "incomplete",
+        "refusal",
+        "no_search",
+        "empty_annotations",
+        "raw_markers",
+        "shifted_spans",
+        "utf16_spans",
+    }
+)
+"""Faults of `openai/v1/responses`: HTTP 200 with something wrong inside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that shall go wrong.
+
+    Attributes:
+        target: which paths (see the module).
+        kind: one of the kinds above.
+        times: how many requests it hits before it is gone; None: until cleared.
+        when: only requests whose path, query or body contains this text.
+        status: `status`: the HTTP status.
+        reason: `status`, `failed`: the vendor's own code, such as `insufficient_quota`; by default the usual one.
+        retry_after: `status`: seconds for the Retry-After header.
+        seconds: `delay`: before the answer; `drip`: between two bytes.
+        location: `redirect_private`: where to.
+    """
+
+    target: str
+    kind: str
+    times: int | None = None
+    when: str | None = None
+    status: int = 503
+    reason: str | None = None
+    retry_after: float | None = None
+    seconds: float = 0.1
+    location: str = "http://169.254.169.254/latest/meta-data/"
+
+    def __post_init__(self) -> None:
+        allowed = TRANSPORT_KINDS | (OPENAI_KINDS if covers("openai", self.target) else frozenset())
+        allowed |= PAGE_KINDS if covers("pages", self.target) else frozenset()
+        if self.kind not in allowed:
+            raise ValueError(f"{self.target} has no fault {self.kind!r}; choose from {', '.join(sorted(allowed))}")
+
+
+@dataclass(slots=True)
+class Call:
+    """One request that arrived. `cancelled`: the client went away before it had its whole answer."""
+
+    method: str
+    path: str
+    query: str
+    body: bytes = field(repr=False)
+    cancelled: bool = False
+
+
+def covers(target: str, path: str) -> bool:
+    """Whether `path` (without its first slash) lies at or below `target`."""
+    return path == target or path.startswith(f"{target}/")
+
+
+class Board:
+    """Faults to come and calls that were, shared by the server's thread and the test's."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._faults: list[tuple[Fault, Iterator[int] | None]] = []
+        self._calls: list[Call] = []
+
+    def add(self, fault: Fault) -> None:
+        """Ask for a fault. Of several that fit a request, the one asked for first is used up first."""
+        with self._changed:
+            self._faults.append((fault, iter(range(fault.times)) if fault.times is not None else None))
+
+    def clear_faults(self) -> None:
+        """From now on everything works."""
+        with self._changed:
+            self._faults.clear()
+
+    def clear_calls(self) -> None:
+        """Forget the calls so far."""
+        with self._changed:
+            self._calls.clear()
+
+    def record(self, call: Call) -> Fault | None:
+        """Note a call and return the fault that it shall meet."""
+        with self._changed:
+            self._calls.append(call)
+            self._changed.notify_all()
+            for fault, remaining in self._faults:
+                fits = covers(fault.target, call.path) and (
+                    fault.when is None or fault.when.encode() in f"{call.path}?{call.query} ".encode() + call.body
+                )
+                if fits and (remaining is None or next(remaining, None) is not None):
+                    return fault
+        return None
+
+    def mark_cancelled(self, call: Call) -> None:
+        """Note that the client of a call has gone away."""
+        with self._changed:
+            call.cancelled = True
+            self._changed.notify_all()
+
+    def calls(self, target: str = "") -> tuple[Call, ...]:
+        """The calls at or below a target, oldest first; all of them for the empty target."""
+        with self._changed:
+            return tuple(call for call in self._calls if not target or covers(target, call.path))
+
+    def wait(self, target: str, *, calls: int, cancelled: int, within: float) -> bool:
+        """Block until so many calls have come and so many were cancelled; False after `within` seconds."""
+
+        def reached() -> bool:
+            seen = [call for call in self._calls if covers(target, call.path)]
+            return len(seen) >= calls and sum(call.cancelled for call in seen) >= cancelled
+
+        with self._changed:
+            return self._changed.wait_for(reached, within)

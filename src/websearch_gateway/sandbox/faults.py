@@ -1,0 +1,159 @@
+"""The faults themselves: each is a small ASGI app that answers instead of the real one, or spoils its answer.
+
+Some break HTTP itself and write to the bare transport, which `server.py` puts into the request's state. They close it
+when they are done and return without a response.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import zlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from websearch_gateway.sandbox.board import Fault
+from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal
+
+_BOMB_BLOCK = 1 << 20
+_BOMB_BLOCKS = 4096
+_NONSENSE = b"\x00\xff<<{]]]} \xc3\x28 this is neither JSON nor HTML "
+
+
+@dataclass(frozen=True, slots=True)
+class Spoiled:
+    """A request that meets a fault: what was asked for, by whom it would be served, and how to answer."""
+
+    fault: Fault
+    vendor: Vendor | None
+    app: ASGIApp
+    scope: Scope
+    receive: Receive
+    send: Send
+
+    @property
+    def transport(self) -> asyncio.Transport:
+        """The connection below HTTP."""
+        transport: asyncio.Transport = self.scope["state"]["transport"]
+        return transport
+
+    async def answer(self, response: Response) -> None:
+        """Send a whole response."""
+        await response(self.scope, self.receive, self.send)
+
+
+async def _status(request: Spoiled) -> None:
+    fault, vendor = request.fault, request.vendor
+    refusal = vendor.refusal(fault.status, fault.reason) if vendor else VendorRefusal(fault.status, None)
+    plain = refusal.body is None
+    response = HTMLResponse(f"<h1>{fault.status}</h1>", fault.status) if plain else refusal.response()
+    if fault.retry_after is not None:
+        response.headers["retry-after"] = f"{fault.retry_after:g}"
+    await request.answer(response)
+
+
+async def _delay(request: Spoiled) -> None:
+    await asyncio.sleep(request.fault.seconds)
+    await request.app(request.scope, request.receive, request.send)
+
+
+async def _hang(_: Spoiled) -> None:
+    await asyncio.Event().wait()
+
+
+async def _reset(request: Spoiled) -> None:
+    # Lingering for zero seconds makes close() send RST instead of FIN.
+    connection = request.transport.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    request.transport.abort()
+
+
+async def _garbage(request: Spoiled) -> None:
+    await request.answer(Response(_NONSENSE, media_type="application/json"))
+
+
+async def _bot(request: Spoiled) -> None:
+    status, page = request.vendor.bot_page if request.vendor else (403, "<title>Just a moment...</title>")
+    await request.answer(HTMLResponse(page, status))
+
+
+async def _drip(request: Spoiled) -> None:
+    """The right answer, headers included, a byte at a time."""
+    head, body = b"", b""
+
+    async def collect(message: Message) -> None:
+        nonlocal head, body
+        if message["type"] == "http.response.start":
+            lines = [b"%s: %s" % pair for pair in message["headers"]]
+            head = b"\r\n".join([b"HTTP/1.1 %d Slowly" % message["status"], *lines, b"connection: close", b"", b""])
+        body += message.get("body", b"")
+
+    await request.app(request.scope, request.receive, collect)
+    for byte in head + body:
+        request.transport.write(bytes([byte]))
+        await asyncio.sleep(request.fault.seconds)
+    request.transport.close()
+
+
+async def _huge(request: Spoiled) -> None:
+    """A page without an end."""
+    paragraph = b"<p>" + b"and so on, " * 5000 + b"</p>\n"
+    await request.send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
+    while True:
+        await request.send({"type": "http.response.body", "body": paragraph, "more_body": True})
+        await asyncio.sleep(0)
+
+
+async def _gzip_bomb(request: Spoiled) -> None:
+    """4 GiB of spaces in 4 MiB of gzip: a block that is compressed once and repeated."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    block = packer.compress(b" " * _BOMB_BLOCK) + packer.flush(zlib.Z_FULL_FLUSH)
+    head = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+    headers = [(b"content-type", b"text/html"), (b"content-encoding", b"gzip")]
+    await request.send({"type": "http.response.start", "status": 200, "headers": headers})
+    await request.send({"type": "http.response.body", "body": head, "more_body": True})
+    for _ in range(_BOMB_BLOCKS):
+        await request.send({"type": "http.response.body", "body": block, "more_body": True})
+        await asyncio.sleep(0)
+    await request.send({"type": "http.response.body", "body": packer.flush()})
+
+
+async def _redirect_private(request: Spoiled) -> None:
+    await request.answer(RedirectResponse(request.fault.location, 302))
+
+
+async def _redirect_loop(request: Spoiled) -> None:
+    await request.answer(RedirectResponse(request.scope["path"], 302))
+
+
+async def _wrong_length(request: Spoiled) -> None:
+    """Promises 10,000 bytes, sends a few, hangs up."""
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 10000\r\n\r\n"
+    request.transport.write(head + b"<!doctype html><title>Cut short</title><p>The rest is")
+    request.transport.close()
+
+
+async def _odd_charset(request: Spoiled) -> None:
+    """A charset that Python knows and that takes it seconds to decode."""
+    await request.answer(Response(b"a" * 20_000 + b"-99999", media_type="text/html; charset=punycode"))
+
+
+FAULTS: dict[str, Callable[[Spoiled], Awaitable[None]]] = {
+    "status": _status,
+    "delay": _delay,
+    "hang": _hang,
+    "reset": _reset,
+    "garbage": _garbage,
+    "bot": _bot,
+    "drip": _drip,
+    "huge": _huge,
+    "gzip_bomb": _gzip_bomb,
+    "redirect_private": _redirect_private,
+    "redirect_loop": _redirect_loop,
+    "wrong_length": _wrong_length,
+    "odd_charset": _odd_charset,
+}

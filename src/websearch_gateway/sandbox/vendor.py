@@ -1,0 +1,86 @@
+"""What every stand-in for a vendor is made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+DAYS = {"d": 1, "w": 7, "m": 31, "y": 365}
+"""The letters that most vendors use for a freshness of one day, week, month or year."""
+
+
+class VendorRefusal(Exception):
+    """A request that the vendor refuses: HTTP status, JSON body and headers of its reply."""
+
+    def __init__(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(status)
+        self.status, self.body, self.headers = status, body, dict(headers or {})
+
+    def response(self) -> JSONResponse:
+        """The reply that the client gets."""
+        return JSONResponse(self.body, self.status, self.headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """A stand-in, mounted at `/NAME`.
+
+    `refusal(status, reason)` is the vendor's reply of that HTTP status, worded as the vendor does; `reason` is the
+    vendor's own code where one status has several.
+    """
+
+    name: str
+    routes: Sequence[Route]
+    refusal: Callable[[int, str | None], VendorRefusal]
+    bot_page: tuple[int, str] = field(default=(403, "<!doctype html><title>Just a moment...</title>"))
+
+
+def origin(request: Request) -> str:
+    """The sandbox's own address as the client wrote it, for links in results."""
+    return f"{request.url.scheme}://{request.url.netloc}"
+
+
+def clock(request: Request) -> datetime:
+    """The present in UTC, by the sandbox's clock."""
+    now: datetime = request.app.state.clock()
+    return now
+
+
+def days_ago(request: Request, days: int) -> datetime:
+    """The moment so many days before the present."""
+    return clock(request) - timedelta(days=days)
+
+
+def bearer(request: Request) -> str:
+    """The token of the Authorization header; empty when there is none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+async def json_object(request: Request, refusal: VendorRefusal) -> dict[str, Any]:
+    """The request's body as a JSON object.
+
+    Raises:
+        VendorRefusal: `refusal`, when it is not one.
+    """
+    try:
+        body = json.loads(await request.body())
+    except ValueError:
+        raise refusal from None
+    if not isinstance(body, dict):
+        raise refusal
+    return body
+
+
+def whole(value: str | None, default: int) -> int | None:
+    """A query parameter as a whole number; None when it is not one."""
+    if value is None or value == "":
+        return default
+    return int(value) if value.lstrip("-").isdecimal() else None

@@ -1,0 +1,39 @@
+"""What every test stands on: no setting of the developer's machine, and one sandbox for all tests that want it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Defaults only: no environment variable and no settings file of the developer reaches a test, nor their data."""
+    names = {name.upper() for name in Settings.model_fields} | {"WEBSEARCH_GATEWAY_CONFIG"}
+    for name in os.environ:
+        if name.upper() in names:
+            monkeypatch.delenv(name)
+    home: Path = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))  # where platformdirs looks on macOS
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("DATA_DIR", str(home / "data"))
+
+
+@pytest.fixture(scope="session")
+def _running_sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def sandbox(_running_sandbox: Sandbox) -> Iterator[Sandbox]:
+    """A running sandbox without faults, whose counters start at zero."""
+    _running_sandbox.reset()
+    yield _running_sandbox
+    _running_sandbox.reset()
