@@ -49,8 +49,7 @@ class Spoiled:
 async def _status(request: Spoiled) -> None:
     fault, vendor = request.fault, request.vendor
     refusal = vendor.refusal(fault.status, fault.reason) if vendor else VendorRefusal(fault.status, None)
-    plain = refusal.body is None
-    response = HTMLResponse(f"<h1>{fault.status}</h1>", fault.status) if plain else refusal.response()
+    response = refusal.response()
     if fault.retry_after is not None:
         response.headers["retry-after"] = f"{fault.retry_after:g}"
     await request.answer(response)

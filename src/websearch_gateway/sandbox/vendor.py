@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 DAYS = {"d": 1, "w": 7, "m": 31, "y": 365}
@@ -17,14 +18,16 @@ DAYS = {"d": 1, "w": 7, "m": 31, "y": 365}
 
 
 class VendorRefusal(Exception):
-    """A request that the vendor refuses: HTTP status, JSON body and headers of its reply."""
+    """A request that the vendor refuses: HTTP status, JSON body (None: a bare page) and headers of its reply."""
 
     def __init__(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status)
         self.status, self.body, self.headers = status, body, dict(headers or {})
 
-    def response(self) -> JSONResponse:
+    def response(self) -> Response:
         """The reply that the client gets."""
+        if self.body is None:
+            return HTMLResponse(f"<!doctype html><title>{self.status}</title>", self.status, self.headers)
         return JSONResponse(self.body, self.status, self.headers)
 
 
@@ -33,7 +36,7 @@ class Vendor:
     """A stand-in, mounted at `/NAME`.
 
     `refusal(status, reason)` is the vendor's reply of that HTTP status, worded as the vendor does; `reason` is the
-    vendor's own code where one status has several.
+    vendor's own code, or where it has no codes its message, for a status that has several.
     """
 
     name: str
@@ -77,6 +80,12 @@ async def json_object(request: Request, refusal: VendorRefusal) -> dict[str, Any
     if not isinstance(body, dict):
         raise refusal
     return body
+
+
+async def parameters(request: Request) -> dict[str, str]:
+    """The fields of a form that was sent by GET or by POST."""
+    form = await request.body() if request.method == "POST" else request.scope["query_string"]
+    return dict(parse_qsl(form.decode("utf-8", "replace"), keep_blank_values=True))
 
 
 def whole(value: str | None, default: int) -> int | None:

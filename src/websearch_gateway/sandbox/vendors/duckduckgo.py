@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 from html import escape
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.index import Match, search
-from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, whole
+from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, parameters, whole
 
 _FIRST_PAGE, _LATER_PAGES, _LONGEST_QUERY = 10, 15, 499
 _BOT_PAGE = """<!doctype html><html><head><title>DuckDuckGo</title></head><body>
@@ -64,8 +64,7 @@ def _page(request: Request, query: str, matches: list[Match], start: int, size: 
 
 
 async def _html(request: Request) -> HTMLResponse:
-    form = await request.body() if request.method == "POST" else request.scope["query_string"]
-    asked = dict(parse_qsl(form.decode("utf-8", "replace"), keep_blank_values=True))
+    asked = await parameters(request)
     query, start = asked.get("q", "").strip(), whole(asked.get("s"), 0)
     later_without_token = bool(start) and asked.get("vqd") != _vqd(query)
     if start is None or start < 0 or len(query) > _LONGEST_QUERY or later_without_token:
