@@ -1,1 +1,30 @@
-"""Backends for the five verbs of ports.State."""
+"""Backends for the five verbs of ports.State. One file each; the table below is the only list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.ports import State
+from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.sqlite import SqliteState
+
+BACKENDS: Mapping[str, Callable[[str], State]] = {
+    "memory": MemoryState.from_location,  # one process, gone at its end
+    "sqlite": SqliteState.from_location,  # one machine, any number of processes
+}
+"""What makes a backend out of the part of `STATE_URL` after `://`, by its scheme."""
+
+
+def open_state(url: str) -> State:
+    """The backend that `url` names, such as `sqlite:///PATH` or `memory://`. Nothing is opened before the first verb.
+
+    Raises:
+        SearchNotConfiguredError: no backend goes by that scheme, or it needs more than the URL says.
+    """
+    scheme, _, location = url.partition("://")
+    backend = BACKENDS.get(scheme.lower())
+    if backend is None:  # The URL may hold a password, so it is not repeated.
+        known = ", ".join(f"{name}://" for name in BACKENDS)
+        raise SearchNotConfiguredError(f"STATE_URL must begin with one of {known}.")
+    return backend(location)

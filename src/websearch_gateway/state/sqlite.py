@@ -1,0 +1,134 @@
+"""State in one SQLite file, shared by any number of processes of one machine."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.state.sqlite_thread import SqliteThread
+
+if TYPE_CHECKING:
+    import sqlite3
+
+# Each verb is one statement. Outside a transaction a single statement that writes takes the write lock before it
+# reads, as BEGIN IMMEDIATE does; so no update is lost and none fails half-way for want of the lock.
+_GET = "SELECT value FROM entries WHERE key = :key AND expires > :now"
+_PUT = "INSERT OR REPLACE INTO entries VALUES (:key, :value, :expires)"
+_DELETE = "DELETE FROM entries WHERE key = :key AND expires > :now RETURNING 1"
+_ADD = """
+    INSERT INTO entries VALUES (:key, :amount, :expires)
+    ON CONFLICT (key) DO UPDATE SET
+        value = excluded.value + iif(expires > :now AND typeof(value) = 'integer', value, 0),
+        expires = iif(expires > :now AND typeof(value) = 'integer', expires, excluded.expires)
+    RETURNING value
+"""
+_SCAN = """
+    SELECT key, value FROM entries
+    WHERE key >= :start AND key < :end AND expires > :now ORDER BY key LIMIT :limit
+"""
+_PRUNE = "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries WHERE expires <= :now LIMIT 1000)"
+
+_WRITES_PER_PRUNING = 256
+_ROWS_PER_PAGE = 32
+
+
+class SqliteState:
+    """A State in the file at `path`. Opened by the first verb.
+
+    A damaged file is moved aside and replaced. Every other trouble of the file (locked, read-only, full) is a
+    StateUnavailable of the verb that meets it.
+
+    Args:
+        path: the file; relative to the working folder, `~` is the home folder.
+        clock: seconds since the epoch, the same in all processes.
+        patience: seconds to wait for another process's lock.
+        rest: seconds in which verbs fail at once after a lock outlasted that patience.
+    """
+
+    def __init__(
+        self, path: Path, *, clock: Callable[[], float] = time.time, patience: float = 2.0, rest: float = 5.0
+    ) -> None:
+        self._thread = SqliteThread(path.expanduser().absolute(), patience=patience, rest=rest)
+        self._clock = clock
+        self._writes = 0
+
+    @classmethod
+    def from_location(cls, location: str) -> SqliteState:
+        """The backend for `sqlite:///PATH`; an absolute path makes it four slashes.
+
+        Raises:
+            SearchNotConfiguredError: the URL names no file.
+        """
+        path = location.removeprefix("/")
+        if path == location or not path:
+            raise SearchNotConfiguredError("STATE_URL must name a file, as in sqlite:///state.db.")
+        return cls(Path(path))
+
+    async def get(self, key: str) -> bytes | None:
+        """See ports.State."""
+        named = {"key": _encoded(key), "now": self._clock()}
+        rows = await self._read(_GET, named)
+        return _decoded(rows[0][0]) if rows else None
+
+    async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        """See ports.State."""
+        await self._write(_PUT, {"key": _encoded(key), "value": value}, ttl)
+
+    async def delete(self, key: str) -> bool:
+        """See ports.State."""
+        return bool(await self._write(_DELETE, {"key": _encoded(key)}))
+
+    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
+        """See ports.State."""
+        ((count,),) = await self._write(_ADD, {"key": _encoded(key), "amount": amount}, ttl)
+        return int(count)
+
+    async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
+        """See ports.State. Read page by page, so that an iterator left half-way holds nothing open."""
+        start = _encoded(prefix)
+        # No byte of UTF-8 is 255, so the end of a range is its start with the last byte raised by one.
+        end = start[:-1] + bytes([start[-1] + 1]) if start else b"\xff"
+        while True:
+            bounds = {"start": start, "end": end, "now": self._clock(), "limit": _ROWS_PER_PAGE}
+            rows = await self._read(_SCAN, bounds)
+            for key, value in rows:
+                yield _decoded_key(key), _decoded(value)
+            if len(rows) < _ROWS_PER_PAGE:
+                return
+            start = rows[-1][0] + b"\0"
+
+    async def close(self) -> None:
+        """See ports.State."""
+        await self._thread.close()
+
+    async def _read(self, statement: str, named: dict[str, Any]) -> list[tuple[Any, ...]]:
+        return await self._thread.run(lambda db: db.execute(statement, named).fetchall(), writes=False)
+
+    async def _write(self, statement: str, named: dict[str, Any], ttl: float | None = None) -> list[tuple[Any, ...]]:
+        now = self._clock()
+        named |= {"now": now, "expires": math.inf if ttl is None else now + ttl}
+        prune = self._writes % _WRITES_PER_PRUNING == 0
+        self._writes += 1
+
+        def write(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            if prune:
+                db.execute(_PRUNE, named)
+            return db.execute(statement, named).fetchall()
+
+        return await self._thread.run(write, writes=True)
+
+
+def _encoded(key: str) -> bytes:
+    return key.encode("utf-8", "surrogatepass")
+
+
+def _decoded_key(key: bytes) -> str:
+    return key.decode("utf-8", "surrogatepass")
+
+
+def _decoded(value: bytes | int) -> bytes:
+    return str(value).encode() if isinstance(value, int) else value

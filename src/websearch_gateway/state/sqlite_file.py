@@ -1,0 +1,169 @@
+"""The SQLite file itself: how it is made, brought up to date, and set aside when it is damaged. Blocking calls."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from websearch_gateway.errors import StateUnavailable
+
+if TYPE_CHECKING:
+    import sqlite3
+
+MIGRATIONS = (
+    # A key is UTF-8 bytes, whose order is that of the code points. A value is a BLOB, or an INTEGER if it counts.
+    "CREATE TABLE entries (key BLOB PRIMARY KEY, value NOT NULL, expires REAL NOT NULL)",
+    "CREATE INDEX entries_by_expiry ON entries (expires)",
+)
+"""Statement n (from 1) takes a file from version n - 1 to n. Only ever append: files of every version are out there."""
+
+_log = logging.getLogger(__name__)
+
+
+def is_damaged(error: sqlite3.Error) -> bool:
+    """Whether `error` says that the file is no sound SQLite database (https://sqlite.org/rescode.html)."""
+    import sqlite3
+
+    return _primary_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def is_locked(error: sqlite3.Error) -> bool:
+    """Whether `error` says that another process kept the file locked for longer than we wait."""
+    import sqlite3
+
+    return _primary_code(error) == sqlite3.SQLITE_BUSY
+
+
+def _primary_code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+class SqliteFile:
+    """One file and at most one connection to it. Used from one thread only.
+
+    Args:
+        path: absolute. A missing file is made for the owner alone (0600), a missing folder too (0700).
+        patience: seconds to wait for a lock that another process holds.
+    """
+
+    def __init__(self, path: Path, *, patience: float) -> None:
+        self._path = path
+        self._patience = patience
+        self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
+        self._damaged = False
+
+    def connection(self) -> sqlite3.Connection:
+        """The open connection; the first call makes it. A damaged file is set aside and a new one started.
+
+        Raises:
+            sqlite3.Error: the file cannot be opened.
+            OSError: the folder or the file cannot be made or moved.
+            StateUnavailable: a newer version of the gateway wrote the file.
+        """
+        if self._connection is None:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._opening_alone():
+                self._connection = self._open_sound()
+        return self._connection
+
+    def close(self, *, damaged: bool = False) -> None:
+        """Close the connection, if any. The next one sets a file aside that was found `damaged`."""
+        self._damaged = damaged
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    @contextlib.contextmanager
+    def _opening_alone(self) -> Iterator[None]:
+        """Keep other processes from opening meanwhile: SQLite's own locks do not cover the switch to WAL nor a rename.
+
+        The lock is on an empty database beside the file, so the system lifts it when a process dies.
+        """
+        import sqlite3
+
+        with contextlib.closing(sqlite3.connect(_made(self._sibling(".lock")), timeout=self._patience)) as lock:
+            lock.execute("BEGIN EXCLUSIVE")
+            yield
+
+    def _open_sound(self) -> sqlite3.Connection:
+        import sqlite3
+
+        if self._damaged:
+            self._set_aside()
+        try:
+            return self._open()
+        except sqlite3.DatabaseError as error:
+            if not is_damaged(error):
+                raise
+        self._set_aside()
+        return self._open()
+
+    def _set_aside(self) -> None:
+        self._damaged = False
+        if self._identity is None or _identity(self._path) != self._identity:
+            return  # Another process was faster; what stands there now is its new file.
+        number = next(n for n in itertools.count(1) if not self._sibling(f".corrupt-{n}").exists())
+        # The write-ahead log goes first: a new file must never meet the old one's log.
+        for suffix in ("-wal", "-shm", ""):
+            with contextlib.suppress(FileNotFoundError):
+                self._sibling(suffix).rename(self._sibling(f".corrupt-{number}{suffix}"))
+        _log.warning("The state file was damaged: it is kept as *.corrupt-%d, and a new one takes its place.", number)
+
+    def _sibling(self, suffix: str) -> Path:
+        return self._path.with_name(self._path.name + suffix)
+
+    def _open(self) -> sqlite3.Connection:
+        import sqlite3
+
+        self._identity = _identity(_made(self._path))
+        # Without an isolation level the driver opens no transactions of its own.
+        connection = sqlite3.connect(self._path, timeout=self._patience, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            # In WAL mode NORMAL can lose the last commits in a power cut, never the file: https://sqlite.org/pragma.html
+            connection.execute("PRAGMA synchronous = NORMAL")
+            _migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _made(path: Path) -> Path:
+    """`path`, made for the owner alone if it was not there."""
+    # An existing file is not touched: closing one that SQLite has open would drop SQLite's locks on it.
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return path
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    if _version(connection) == len(MIGRATIONS):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    version = _version(connection)  # Again, under the lock: another process may have been faster.
+    if version > len(MIGRATIONS):
+        raise StateUnavailable("The state file was written by a newer version of the gateway.")
+    for number, statement in enumerate(MIGRATIONS[version:], version + 1):
+        connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {number:d}")
+    connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    ((version,),) = connection.execute("PRAGMA user_version")
+    return int(version)

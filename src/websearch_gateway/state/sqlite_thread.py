@@ -1,0 +1,169 @@
+"""The one thread that talks to SQLite, so that the event loop never waits for a disk or a lock.
+
+Verbs that wait together run in one transaction: a hundred at once cost little more than ten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.state.sqlite_file import SqliteFile, is_damaged, is_locked
+
+if TYPE_CHECKING:
+    import sqlite3
+
+T = TypeVar("T")
+
+_MOST_PER_TRANSACTION = 128  # bounds how long other processes wait for the lock
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A verb to run on the connection, and the future that waits for it. Without a verb: the end of the thread."""
+
+    verb: Callable[[sqlite3.Connection], Any] | None
+    writes: bool
+    future: asyncio.Future[Any]
+
+
+class SqliteThread:
+    """Runs verbs in order on one connection. Started by the first verb.
+
+    Args:
+        path: the absolute path of the file.
+        patience: seconds to wait for another process's lock.
+        rest: seconds in which every verb fails at once after that patience was in vain; otherwise each waiting verb
+            would lose its patience in turn.
+    """
+
+    def __init__(self, path: Path, *, patience: float, rest: float) -> None:
+        self._file = SqliteFile(path, patience=patience)
+        self._rest = rest
+        self._resting_until = 0.0
+        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    async def run(self, verb: Callable[[sqlite3.Connection], T], *, writes: bool) -> T:
+        """The result of `verb`. A caller that is cancelled meanwhile leaves it to run to its end, unheard.
+
+        Raises:
+            StateUnavailable: the file cannot be used, or the thread was closed.
+        """
+        job = _Job(verb, writes, asyncio.get_running_loop().create_future())
+        with self._lock:
+            if self._closed:
+                raise StateUnavailable("The state is closed.")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="sqlite-state", daemon=True)
+                self._thread.start()
+            self._jobs.put(job)
+        result: T = await job.future
+        return result
+
+    async def close(self) -> None:
+        """Let the verbs that wait finish, then close the file and end the thread. Idempotent."""
+        with self._lock:
+            if self._closed or self._thread is None:
+                self._closed = True
+                return
+            self._closed = True
+            end = _Job(None, False, asyncio.get_running_loop().create_future())
+            self._jobs.put(end)
+        await end.future
+
+    def _work(self) -> None:
+        while self._take_turn():
+            pass
+
+    def _take_turn(self) -> bool:
+        """Run all that waits. False at the end, which is always the last job: nothing is queued after it."""
+        jobs = self._waiting()
+        verbs = [job for job in jobs if job.verb is not None]
+        _deliver(verbs, self._outcomes(verbs))
+        if len(verbs) == len(jobs):
+            return True
+        self._file.close()
+        _deliver(jobs[-1:], [None])
+        return False
+
+    def _waiting(self) -> list[_Job]:
+        """The next job, and those that wait behind it."""
+        jobs = [self._jobs.get()]
+        while len(jobs) < _MOST_PER_TRANSACTION and not self._jobs.empty():
+            jobs.append(self._jobs.get())
+        return jobs
+
+    def _outcomes(self, jobs: Sequence[_Job]) -> list[Any]:
+        """What each job returned, or the exception that it ended with."""
+        together = self._in_one_transaction(jobs) if sum(job.writes for job in jobs) > 1 else None
+        return [self._alone(job) for job in jobs] if together is None else together
+
+    def _in_one_transaction(self, jobs: Sequence[_Job]) -> list[Any] | None:
+        """All results, or None when one job failed and therefore none was done."""
+        if self._resting():
+            return None
+        try:
+            connection = self._file.connection()
+            with connection:  # commits, or rolls back
+                connection.execute("BEGIN IMMEDIATE")
+                return [job.verb(connection) for job in jobs if job.verb]
+        except Exception as error:  # noqa: BLE001 - worker boundary; each job is now tried alone, for its own failure
+            self._translated(error)
+            return None
+
+    def _alone(self, job: _Job) -> Any:
+        if self._resting():
+            return StateUnavailable("The state file is locked by another process.")
+        try:
+            return job.verb(self._file.connection()) if job.verb else None
+        except Exception as error:  # noqa: BLE001 - worker boundary; the caller hears of it
+            return self._translated(error)
+
+    def _resting(self) -> bool:
+        return time.monotonic() < self._resting_until
+
+    def _translated(self, error: Exception) -> Exception:
+        """The error for the caller. Takes note of a lock or a damage, so that the next verb meets it prepared."""
+        import sqlite3
+
+        if not isinstance(error, (sqlite3.Error, OSError)):
+            return error
+        if isinstance(error, sqlite3.Error) and is_locked(error):
+            self._resting_until = time.monotonic() + self._rest
+        if isinstance(error, sqlite3.Error) and is_damaged(error):
+            self._file.close(damaged=True)
+        kind = getattr(error, "sqlite_errorname", type(error).__name__)
+        unavailable = StateUnavailable(f"The state file cannot be used ({kind}).")
+        unavailable.__cause__ = error
+        return unavailable
+
+
+def _deliver(jobs: Sequence[_Job], outcomes: Sequence[Any]) -> None:
+    """Hand the outcomes to the event loops that wait for them, waking each loop once."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = {}
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        by_loop.setdefault(job.future.get_loop(), []).append((job.future, outcome))
+    for loop, settled in by_loop.items():
+        with contextlib.suppress(RuntimeError):  # The loop is closed, so nobody waits any more.
+            loop.call_soon_threadsafe(_settle, settled)
+
+
+def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
+    for future, outcome in settled:
+        if future.done():  # Its caller was cancelled.
+            continue
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)

@@ -1,0 +1,41 @@
+"""STATE_URL chooses the backend."""
+
+import pytest
+
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.state import open_state
+from websearch_gateway.state.memory import MemoryState
+
+
+async def test_memory_needs_nothing_more():
+    assert isinstance(open_state("memory://"), MemoryState)
+
+
+async def test_an_absolute_path_has_four_slashes(tmp_path):
+    state = open_state(f"sqlite:///{tmp_path / 'new folder' / '50%.db'}")
+    await state.put("k", b"v")
+    await state.close()
+    assert (tmp_path / "new folder" / "50%.db").is_file()
+
+
+async def test_a_relative_path_belongs_to_the_working_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    state = open_state("SQLite:///state.db")
+    monkeypatch.chdir("/")
+    await state.put("k", b"v")
+    await state.close()
+    assert (tmp_path / "state.db").is_file()
+
+
+def test_opening_touches_no_file(tmp_path):
+    open_state(f"sqlite:///{tmp_path / 'state.db'}")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "url", ["", "state.db", "mysql://root:hunter2@db/x", "sqlite:", "sqlite://", "sqlite:///", "sqlite://host"]
+)
+def test_an_unusable_url_is_named_and_not_repeated(url):
+    with pytest.raises(SearchNotConfiguredError, match="STATE_URL") as caught:
+        open_state(url)
+    assert "hunter2" not in caught.value.message

@@ -1,0 +1,240 @@
+"""What only the SQLite backend has to fear: other processes, locks, disks and damage."""
+
+import asyncio
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.state.sqlite import SqliteState
+from websearch_gateway.state.sqlite_file import MIGRATIONS
+
+ADD_MANY = """
+import asyncio, pathlib, sys
+from websearch_gateway.state.sqlite import SqliteState
+
+async def main():
+    state = SqliteState(pathlib.Path(sys.argv[1]))
+    sys.stdin.readline()
+    await asyncio.gather(*(state.add("n", ttl=600) for _ in range(200)))
+    await state.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "state.db"
+
+
+@pytest.fixture
+def other_process(path):
+    """A second connection, as another process would have it."""
+    connection = sqlite3.connect(path, isolation_level=None, timeout=5)
+    yield connection
+    connection.close()
+
+
+def test_four_processes_lose_no_addition(path):
+    children = [
+        subprocess.Popen([sys.executable, "-c", ADD_MANY, path], stdin=subprocess.PIPE, text=True) for _ in range(4)
+    ]
+    for child in children:
+        child.stdin.write("go\n")
+        child.stdin.close()
+    assert [child.wait(30) for child in children] == [0, 0, 0, 0]
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT value FROM entries").fetchall() == [(800,)]
+    connection.close()
+
+
+async def test_the_file_and_its_folder_are_for_the_owner_alone(tmp_path):
+    path = tmp_path / "private" / "state.db"
+    state = SqliteState(path)
+    await state.put("k", b"v")
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
+    await state.close()
+
+
+async def test_values_outlive_the_process_that_wrote_them(path):
+    first = SqliteState(path)
+    await first.put("k", b"v", ttl=600)
+    await first.close()
+    second = SqliteState(path)
+    assert await second.get("k") == b"v"
+    await second.close()
+
+
+async def test_two_states_in_one_process_share_the_file(path):
+    one, two = SqliteState(path), SqliteState(path)
+    await asyncio.gather(*(state.add("n") for state in (one, two) for _ in range(50)))
+    assert await one.get("n") == b"100"
+    await asyncio.gather(one.close(), two.close())
+
+
+async def test_a_state_serves_one_event_loop_after_another(path):
+    state = SqliteState(path)
+    await asyncio.to_thread(asyncio.run, state.put("k", b"v"))
+    assert await state.get("k") == b"v"
+    await state.close()
+
+
+async def test_closing_ends_the_thread(path):
+    state = SqliteState(path)
+    await state.get("k")
+    (thread,) = [thread for thread in threading.enumerate() if thread.name == "sqlite-state"]
+    await state.close()
+    thread.join(5)
+    assert not thread.is_alive()
+
+
+class TestLocks:
+    async def test_a_lock_that_outlasts_our_patience_is_unavailable_and_later_it_works(self, path, request):
+        state = SqliteState(path, patience=0.01, rest=0)
+        await state.put("k", b"old")
+        other_process = request.getfixturevalue("other_process")
+        other_process.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StateUnavailable, match="SQLITE_BUSY"):
+            await state.put("k", b"new")
+        assert await state.get("k") == b"old"
+        other_process.execute("ROLLBACK")
+        await state.put("k", b"new")
+        assert await state.get("k") == b"new"
+        await state.close()
+
+    async def test_after_a_lock_nobody_waits_for_a_while(self, path, request):
+        """Ours: a hundred waiting calls must not lose their patience one after the other."""
+        state = SqliteState(path, patience=0.01, rest=600)
+        await state.put("k", b"old")
+        other_process = request.getfixturevalue("other_process")
+        other_process.execute("BEGIN IMMEDIATE")
+        outcomes = await asyncio.gather(*(state.add("n") for _ in range(100)), return_exceptions=True)
+        assert {type(outcome) for outcome in outcomes} == {StateUnavailable}
+        other_process.execute("ROLLBACK")
+        with pytest.raises(StateUnavailable, match="locked"):
+            await state.get("k")
+        await state.close()
+
+    async def test_a_cancelled_caller_leaves_a_finished_verb_behind(self, path, request):
+        state = SqliteState(path)
+        await state.put("k", b"old")
+        other_process = request.getfixturevalue("other_process")
+        other_process.execute("BEGIN IMMEDIATE")
+        writers = [asyncio.create_task(state.put("k", b"new")), asyncio.create_task(state.add("n"))]
+        await asyncio.sleep(0)
+        writers[0].cancel()
+        other_process.execute("ROLLBACK")
+        with pytest.raises(asyncio.CancelledError):
+            await writers[0]
+        assert await writers[1] == 1
+        assert await state.get("k") == b"new"
+        await state.close()
+
+
+class TestDamage:
+    async def test_a_file_that_is_no_database_is_set_aside(self, path, caplog):
+        path.write_bytes(b"not a database, " * 1000)
+        state = SqliteState(path)
+        assert await state.add("n") == 1
+        assert path.with_name("state.db.corrupt-1").read_bytes().startswith(b"not a database")
+        assert [record.levelname for record in caplog.records] == ["WARNING"]
+        await state.close()
+
+    async def test_the_next_damaged_file_does_not_overwrite_the_first(self, path):
+        for _ in range(2):
+            path.write_bytes(b"not a database, " * 1000)
+            state = SqliteState(path)
+            await state.add("n")
+            await state.close()
+        assert sorted(file.name for file in path.parent.glob("*.corrupt-*")) == [
+            "state.db.corrupt-1",
+            "state.db.corrupt-2",
+        ]
+
+    async def test_damage_found_later_costs_one_call(self, path):
+        state = SqliteState(path)
+        for number in range(200):
+            await state.put(f"k/{number}", b"v" * 1000)
+        await state.close()
+        size = path.stat().st_size
+        with path.open("r+b") as file:
+            file.seek(8192)
+            file.write(os.urandom(size - 8192))
+        state = SqliteState(path)
+        with pytest.raises(StateUnavailable, match="SQLITE_CORRUPT"):
+            await state.put("k/7", b"new")
+        await state.put("k/7", b"new")
+        assert await state.get("k/7") == b"new"
+        assert path.with_name("state.db.corrupt-1").stat().st_size == size
+        await state.close()
+
+    async def test_many_that_open_a_damaged_file_at_once_agree_on_one_new_file(self, path):
+        path.write_bytes(b"not a database, " * 1000)
+        states = [SqliteState(path) for _ in range(8)]
+        counts = await asyncio.gather(*(state.add("n") for state in states))
+        assert sorted(counts) == list(range(1, 9))
+        await asyncio.gather(*(state.close() for state in states))
+
+
+class TestTrouble:
+    async def test_a_folder_that_cannot_be_made_is_unavailable(self, tmp_path):
+        (tmp_path / "file").touch()
+        state = SqliteState(tmp_path / "file" / "state.db")
+        with pytest.raises(StateUnavailable, match=r"FileExistsError|NotADirectoryError"):
+            await state.get("k")
+        await state.close()
+
+    async def test_a_read_only_file_can_still_be_read(self, path):
+        state = SqliteState(path)
+        await state.put("k", b"v")
+        await state._read("PRAGMA query_only = ON", {})
+        with pytest.raises(StateUnavailable, match="SQLITE_READONLY"):
+            await state.put("k", b"w")
+        assert await state.get("k") == b"v"
+        await state.close()
+
+    async def test_a_full_disk_is_unavailable_and_loses_nothing(self, path):
+        state = SqliteState(path)
+        await state.put("k", b"v")
+        await state._read("PRAGMA max_page_count = 1", {})
+        with pytest.raises(StateUnavailable, match="SQLITE_FULL") as caught:
+            await state.put("secret-key", b"x" * 100_000)
+        assert "secret-key" not in str(caught.value)
+        assert await state.get("k") == b"v"
+        await state.close()
+
+    async def test_one_bad_verb_among_many_fails_alone(self, path):
+        state = SqliteState(path)
+        await state.add("n")
+        amounts = [1] * 30 + [2**70] + [1] * 30
+        outcomes = await asyncio.gather(*(state.add("n", amount) for amount in amounts), return_exceptions=True)
+        assert [type(outcome) for outcome in outcomes].count(OverflowError) == 1
+        assert await state.get("n") == b"61"
+        await state.close()
+
+
+class TestVersions:
+    @pytest.mark.parametrize("version", range(len(MIGRATIONS)))
+    async def test_a_file_of_any_older_version_is_brought_up_to_date(self, path, other_process, version):
+        for statement in MIGRATIONS[:version]:
+            other_process.execute(statement)
+        other_process.execute(f"PRAGMA user_version = {version}")
+        state = SqliteState(path)
+        assert await state.add("n") == 1
+        assert other_process.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
+        await state.close()
+
+    async def test_a_file_of_a_newer_version_is_left_alone(self, path, other_process):
+        other_process.execute("PRAGMA user_version = 999")
+        state = SqliteState(path)
+        with pytest.raises(StateUnavailable, match="newer version"):
+            await state.add("n")
+        assert other_process.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+        await state.close()
