@@ -19,7 +19,7 @@ _NOTE = r"\[\^?\d{1,3}\](?!\()|【[^【】\n]{1,80}+】"
 _LINKS = rf"\({LINK.pattern}(?:[,;]?[ \t]*+{LINK.pattern})*+\)"
 _CITATIONS = re.compile(rf"(?:[ \t]*+(?:{_LINKS}|{_NOTE}))++|[ \t]*+{LINK.pattern}(?=\s*\Z)")
 _NEXT_WORD = re.compile(r"\s*[\"'“‘«‹(\[*_~]*+(?P<inverted>[¿¡])?(?P<word>\w*)")
-_DOTTED = re.compile(r"(?:\w\.)+\w")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _LAST_WORD = re.compile(r"[\w.&’'-]{1,24}\Z")
 
 
