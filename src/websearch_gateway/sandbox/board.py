@@ -41,7 +41,7 @@ class Fault:
         times: how many requests it hits before it is gone; None: until cleared.
         when: only requests whose path, query or body contains this text.
         status: `status`: the HTTP status.
-        reason: `status`, `failed`: the vendor's own code or message, such as `insufficient_quota`; by default the usual one.
+        reason: `status`, `failed`: the vendor's own code or message (`insufficient_quota`); by default the usual one.
         retry_after: `status`: seconds for the Retry-After header.
         seconds: `delay`: before the answer; `drip`: between two bytes.
         location: `redirect_private`: where to.

@@ -22,9 +22,9 @@ _WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 _ENDINGS = ("ingly", "edly", "ations", "ation", "ing", "ied", "ies", "ed", "es", "ly", "s", "e", "y")
 _STOP_WORDS = (
-    "a about an and are as at be been by can could did do does for from had has have how i if in into is it its me my "
-    "of on or our please should so tell that the their them there these they this to was we were what when where which "
-    "who why will with would you your der die das ein eine und ist wie was el la los las un una y es de que en"
+    "a about an and are as at be been by can could did do does for from had has have how i if in into is it its "
+    "me much my of often on or our please should so tell that the their them there these they this to was we were what when where "
+    "which who why will with would you your der die das ein eine und ist wie was el la los las un una y es de que en"
 )
 _STOP = frozenset(_STOP_WORDS.split())
 
@@ -45,10 +45,10 @@ class Match:
 
 
 def stem(word: str) -> str:
-    """A word without its most common English ending: `baking`, `baked` and `bakes` all become `bak`."""
+    """A word without its common English endings: `baking`, `baked` and `bakes` all become `bak`."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
+            return stem(word[: -len(ending)])
     return word
 
 
@@ -85,14 +85,17 @@ def _index() -> _Index:
 
 
 def best_sentences(page: Page, query: str, count: int) -> list[str]:
-    """The `count` sentences of a page that share the rarest words with the query, in reading order."""
+    """The `count` sentences of a page that share the most telling words with the query, in reading order.
+
+    A word tells more the fewer pages have it, and the fewer sentences of this page.
+    """
     wanted = set(terms(query))
+    shared = [wanted & set(terms(sentence)) for sentence in page.sentences]
+    common = Counter(term for found in shared for term in found)
 
     def worth(position: int) -> tuple[float, int]:
-        # Stemmed overlap, rare words first; long sentences pay a little; ties go to the earlier one.
-        found = wanted & set(terms(page.sentences[position]))
-        length = len(page.sentences[position])
-        return sum(_index().rarity(term) for term in found) / (1 + length / 600), -position
+        telling = sum(_index().rarity(term) / math.sqrt(common[term]) for term in shared[position])
+        return telling / (1 + len(page.sentences[position]) / 600), -position
 
     chosen = sorted(sorted(range(len(page.sentences)), key=worth, reverse=True)[:count])
     return [page.sentences[position] for position in chosen]

@@ -18,7 +18,7 @@ from websearch_gateway.sandbox.index import Match, best_sentences, search
 from websearch_gateway.sandbox.pages import Page
 
 _MOST_PAGES, _MOST_SOURCES = 3, 10
-_CLOSE_TO_BEST = 0.6
+_CLOSE_TO_BEST = 0.75
 _ASKED = re.compile(r"(?im)^\W*(?:question|query)\W*:\s*(.+)$")
 _SUM = re.compile(r"\s*(?:what is|what's|how much is)?\s*(-?\d{1,9})\s*([-+*x×])\s*(-?\d{1,9})\s*\??\s*", re.IGNORECASE)
 _SPAN_SHIFT = 3
