@@ -1,0 +1,67 @@
+"""URLs: where they are in a text, when two of them name the same page, and which host serves it."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from websearch_gateway.text.trackers import strip_trackers
+
+_UNSAFE = r"\s()\[\]<>\"`\\^{|}\x00-\x1f\x7f"
+_PATH = rf"[^{_UNSAFE}?#\u3000-\u303f\uff00-\uff20\uff3b-\uff65]"
+_QUERY = rf"[^{_UNSAFE}\x80-\U0010ffff]"
+
+
+def _balanced(plain: str) -> str:
+    return rf"(?:{plain}++|\({plain}{{0,200}}+\)|\[{plain}{{0,200}}+\])"
+
+
+# Only the scheme without regard to case: under IGNORECASE the long s and the Kelvin sign would exclude "s" and "k".
+_URL = re.compile(rf"(?i:https?)://{_balanced(_PATH)}++(?:[?#]{_balanced(_QUERY)}*+)?")
+_WEB_ADDRESS = re.compile(r"https?://[^\s/?#\x00-\x1f\x7f]+[^\s\x00-\x1f\x7f]*", re.IGNORECASE)
+_PUNCTUATION = ".,;:!?'*…"
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def find_urls(text: str) -> list[tuple[int, int]]:
+    """Where absolute web addresses stand in `text`, as (start, end).
+
+    Brackets belong to a URL when they are balanced, as on Wikipedia; punctuation at its end belongs to the sentence.
+    A query ends before the first letter that is not ASCII: in Japanese or Chinese no blank marks the end of a URL.
+    """
+    return [(m.start(), m.start() + len(m[0].rstrip(_PUNCTUATION))) for m in _URL.finditer(text)]
+
+
+def is_web_address(url: str) -> bool:
+    """Whether `url` is an absolute http(s) URL with a host and without blanks or control characters."""
+    return bool(_WEB_ADDRESS.fullmatch(url)) and bool(host(url))
+
+
+def canonical(url: str) -> str:
+    """One spelling for all URLs of a page, for comparing and never for fetching.
+
+    Scheme and host in lower case; no default port, fragment, trackers, empty query or slash at the end. The rest of
+    the query stays, in its order, since it may name the page. What is no URL comes back as it is.
+    """
+    try:
+        parts = urlsplit(strip_trackers(url))
+        port = parts.port
+    except ValueError:
+        return url
+    if not parts.netloc:
+        return url
+    scheme = parts.scheme.lower()
+    address = parts.netloc.rpartition("@")[2]
+    name = address if port is None else address.rpartition(":")[0]
+    kept_port = f":{port}" if port is not None and port != _DEFAULT_PORTS.get(scheme) else ""
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{scheme}://{name.rstrip(':').lower()}{kept_port}{parts.path.rstrip('/')}{query}"
+
+
+def host(url: str) -> str:
+    """The host of `url` in lower case without `www.`; empty when there is none."""
+    try:
+        name = urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+    return name.removeprefix("www.")

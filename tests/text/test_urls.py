@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.text.urls import canonical, find_urls, host, is_web_address
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("See https://a.example/x. Then", ["https://a.example/x"]),
+        ("([a](https://a.example/x_(y)?b=(c)#d))", ["https://a.example/x_(y)?b=(c)#d"]),
+        ("(https://a.example/x)(HTTPS://b.example)", ["https://a.example/x", "HTTPS://b.example"]),
+        ("https://a.example/ask?k=s&S=K", ["https://a.example/ask?k=s&S=K"]),
+        ("出典:https://例え.example/塔。次", ["https://例え.example/塔"]),
+        ("https://a.example/?utm_source=openaiを見る", ["https://a.example/?utm_source=openai"]),
+        ("**https://a.example/x** <https://b.example/>", ["https://a.example/x", "https://b.example/"]),
+        ("http://[::1]:80/x", ["http://[::1]:80/x"]),
+        ("https:// http:/x ftp://a.example", []),
+    ],
+)
+def test_urls_are_found_without_the_punctuation_around_them(text: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in find_urls(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("HTTPS://A.Example:443/x/", "https://a.example/x"),
+        ("http://a.example:80", "http://a.example/"),
+        ("https://a.example/x?utm_source=openai#part", "https://a.example/x"),
+        ("https://a.example/x?id=1&fbclid=2", "https://a.example/x?id=1"),
+        ("https://u:p@a.example:/x?", "https://a.example/x"),
+    ],
+)
+def test_spellings_of_one_page_are_one(one: str, other: str) -> None:
+    assert canonical(one) == canonical(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://a.example/x?id=1", "https://a.example/x?id=2"),
+        ("https://a.example/X", "https://a.example/x"),
+        ("https://a.example:8443/", "https://a.example/"),
+        ("https://a.example", "http://a.example"),
+        ("http://[", "http://]"),
+    ],
+)
+def test_different_pages_stay_apart(one: str, other: str) -> None:
+    assert canonical(one) != canonical(other)
+
+
+def test_host_knows_no_www_and_no_nonsense() -> None:
+    assert [host(url) for url in ("https://WWW.A.example:1/x", "http://[", "mailto:a@b.c")] == ["a.example", "", ""]
+
+
+@given(st.text())
+def test_no_text_is_too_odd(text: str) -> None:
+    for start, end in find_urls(text + " https://" + text):
+        assert 0 <= start < end
+    once = canonical("https://a.example/" + text)
+    assert canonical(once) == once
+    if is_web_address("https://" + text):
+        assert host("https://" + text)
