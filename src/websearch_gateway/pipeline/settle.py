@@ -1,0 +1,100 @@
+"""The last stage: verify and rank the citations, clean the text, price the call. Pure.
+
+It holds the promise of every answer: `text[startIndex:endIndex]` is the cited span, for any text that an engine wrote
+and any offsets that it claimed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from websearch_gateway.models import (
+    Answer,
+    CacheState,
+    Citation,
+    Filters,
+    FilterState,
+    SearchQuery,
+    SearchResponse,
+    Span,
+    Usage,
+)
+from websearch_gateway.text.cite import by_first_use, repair, without_trackers
+from websearch_gateway.text.snippet import snippet
+from websearch_gateway.text.trackers import strip_trackers
+from websearch_gateway.text.urls import host, is_web_address
+
+_LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\s]+")
+
+
+def settle(query: SearchQuery, answer: Answer, *, responded_at: datetime, cache: CacheState = "miss") -> SearchResponse:
+    """What the caller gets for `answer`. Never raises.
+
+    Citations are ranked by first use, one per page, at most `query.max_results`. Without `query.include_answers` the
+    text is empty, every span is 0/0 and the snippets say what was cited. An answer that names sources and no place
+    for any of them cites them with the empty span 0/0 and an empty snippet, since no claim is known to rest on them.
+
+    Args:
+        responded_at: when the answer came; with a time zone.
+    """
+    spans = [_clean(span) for span in answer.spans if is_web_address(span.url)]
+    text, spans = without_trackers(_LONE_SURROGATES.sub("\ufffd", answer.text), spans)
+    held = repair(text, spans)
+    warnings = list(answer.warnings)
+    if len(held) < len(answer.spans):
+        warnings.append(
+            f"Citations left out because their place in the text is wrong: {len(answer.spans) - len(held)}."
+        )
+    if not held and (sources := _placeless(answer, spans)):
+        held = sources
+        warnings.append("The sources are known, but not which sentence rests on which source.")
+    elif not held and text.strip():
+        warnings.append("The answer names no source.")
+    ranked = by_first_use(held)
+    if len(ranked) > query.max_results:
+        warnings.append(
+            f"More sources are cited in the text than maxResults allows: {len(ranked) - query.max_results}."
+        )
+    return SearchResponse(
+        text=text if query.include_answers else "",
+        citations=_citations(text, ranked[: query.max_results], placed=query.include_answers),
+        provider=answer.provider,
+        responded_at=responded_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        usage=Usage(prompt_tokens=answer.usage.prompt, response_tokens=answer.usage.response),
+        cache=cache,
+        fallback=answer.fallback,
+        filters=Filters(
+            freshness=FilterState(requested=query.freshness_hours, applied=answer.applied.freshness),
+            region=FilterState(requested=query.region, applied=answer.applied.region),
+        ),
+        cost_usd=round(answer.cost_usd, 6),
+        warnings=tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _clean(span: Span) -> Span:
+    return replace(span, title=_UNPRINTABLE.sub(" ", span.title).strip())
+
+
+def _placeless(answer: Answer, spans: Sequence[Span]) -> list[Span]:
+    """The sources of an answer none of whose spans holds: those that were to be cited, else those that were found."""
+    found = (Span(strip_trackers(url), "", 0, 0) for url in answer.sources if is_web_address(url))
+    return [replace(span, start=0, end=0) for span in spans] or list(found)
+
+
+def _citations(text: str, spans: Sequence[Span], *, placed: bool) -> tuple[Citation, ...]:
+    return tuple(
+        Citation(
+            url=span.url,
+            title=span.title or host(span.url),
+            text_snippet=snippet(text, span.start, span.end) if span.end > span.start else "",
+            start_index=span.start if placed else 0,
+            end_index=span.end if placed else 0,
+            rank=rank,
+        )
+        for rank, span in enumerate(spans, start=1)
+    )
