@@ -1,0 +1,37 @@
+"""What is left of a page: its text with structure, its title and its date."""
+
+from __future__ import annotations
+
+from websearch_gateway.readers.extract import extract, warm_up
+
+PAGE = """<html><head><title>A title</title>
+<meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>
+<body><nav><a href="/n">Navigation</a></nav><article><h1>Heading</h1>
+<p>Enough <b>bold</b> words to be a paragraph, with <a href="../rel?x=1">a link</a> that goes somewhere else.</p>
+<h2>Part two</h2><ul><li>one thing</li><li>another thing</li></ul>
+<table><tr><th>Key</th><th>Value</th></tr><tr><td>a</td><td>1</td></tr></table></article></body></html>"""
+
+
+def test_structure_links_and_tables_become_markdown() -> None:
+    page = extract(PAGE, "https://example.com/a/b", None)
+    assert page.published == "2026-03-04"
+    for part in ("# Heading", "**bold**", "[a link](https://example.com/rel?x=1)", "## Part two", "- one thing"):
+        assert part in page.markdown
+    assert "| Key | Value |" in page.markdown
+    assert "Navigation" not in page.markdown
+
+
+def test_bytes_are_read_in_the_given_charset_or_the_declared_one() -> None:
+    text = "<body><article><p>Съешь же ещё этих мягких французских булок, да выпей чаю.</p></article></body>"
+    assert "булок" in extract(f"<html>{text}</html>".encode("koi8-r"), "https://example.com/", "koi8_r").markdown
+    declared = f'<html><head><meta charset="windows-1251"></head>{text}</html>'.encode("cp1251")
+    assert "булок" in extract(declared, "https://example.com/", None).markdown
+
+
+def test_a_page_without_text_is_empty() -> None:
+    for html in ("", "<html><body></body></html>", "<script>let a = 1</script>"):
+        assert extract(html, "https://example.com/", None).markdown == ""
+
+
+def test_warming_up_leaves_nothing_to_import() -> None:
+    assert warm_up() is None

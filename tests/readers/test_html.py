@@ -1,0 +1,159 @@
+"""Reading pages of the sandbox over a real socket, through a real worker."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchFetchError, SearchTimeoutError
+from websearch_gateway.models import Deadline
+from websearch_gateway.net.fetch import Fetched
+from websearch_gateway.readers import ReaderTable
+from websearch_gateway.readers.html import kind_of
+from websearch_gateway.sandbox import Sandbox
+
+
+def soon() -> Deadline:
+    return Deadline.after(20)
+
+
+async def test_a_page_is_read_with_its_title_date_and_text(sandbox: Sandbox, reader: ReaderTable) -> None:
+    url = f"{sandbox.url}/pages/tides-explained"
+    page = await reader.read(url, soon())
+    assert (page.url, page.final_url, page.content_type) == (url, url, "text/html")
+    assert page.title.startswith("Why there are two tides a day")
+    assert page.published == "2023-01-17"
+    assert "## Spring tides and neap tides" in page.markdown
+    assert "3.8 centimetres per year" in page.markdown
+
+
+async def test_the_final_url_is_where_the_redirects_ended(sandbox: Sandbox, reader: ReaderTable) -> None:
+    page = await reader.read(f"{sandbox.url}/pages/special/moved-twice", soon())
+    assert page.url == f"{sandbox.url}/pages/special/moved-twice"
+    assert page.final_url == f"{sandbox.url}/pages/espresso-at-home"
+
+
+@pytest.mark.parametrize(("name", "text"), [("notes.txt", "Field notes, 12 May.\n\n"), ("tides.json", '{"station":')])
+async def test_plain_text_passes_as_it_is(sandbox: Sandbox, reader: ReaderTable, name: str, text: str) -> None:
+    page = await reader.read(f"{sandbox.url}/pages/special/{name}", soon())
+    assert page.markdown.startswith(text)
+    assert page.title == ""
+
+
+@pytest.mark.parametrize(("name", "kind"), [("pixel.png", "image/png"), ("leaflet.pdf", "application/pdf")])
+async def test_other_types_are_refused_by_name(sandbox: Sandbox, reader: ReaderTable, name: str, kind: str) -> None:
+    with pytest.raises(SearchFetchError, match=kind) as caught:
+        await reader.read(f"{sandbox.url}/pages/special/{name}", soon())
+    assert caught.value.details == {"content_type": kind}
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "details"),
+    [
+        ("special/empty", "no readable text", {}),
+        ("special/not-found", "404", {"status": 404}),
+        ("special/forbidden", "403", {"status": 403}),
+    ],
+)
+async def test_a_page_that_cannot_be_read_says_why(
+    sandbox: Sandbox, reader: ReaderTable, name: str, message: str, details: dict[str, int]
+) -> None:
+    with pytest.raises(SearchFetchError, match=message) as caught:
+        await reader.read(f"{sandbox.url}/pages/{name}", soon())
+    assert caught.value.details == details
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("status", SearchFetchError),
+        ("reset", SearchFetchError),
+        ("garbage", SearchFetchError),
+        ("bot", SearchFetchError),
+        ("huge", SearchFetchError),
+        ("gzip_bomb", SearchFetchError),
+        ("redirect_loop", SearchFetchError),
+        ("wrong_length", SearchFetchError),
+        ("redirect_private", ForbiddenUrlError),
+        ("hang", SearchTimeoutError),
+        ("drip", SearchTimeoutError),
+    ],
+)
+async def test_every_fault_of_a_page_becomes_an_error_of_ours(
+    sandbox: Sandbox, reader: ReaderTable, kind: str, error: type[SearchError]
+) -> None:
+    sandbox.fault("pages/aurora", kind)
+    seconds = 0.5 if error is SearchTimeoutError else 20
+    with pytest.raises(error):
+        await reader.read(f"{sandbox.url}/pages/aurora", Deadline.after(seconds))
+    sandbox.clear_faults()
+    assert (await reader.read(f"{sandbox.url}/pages/aurora", soon())).markdown
+
+
+async def test_a_charset_that_is_a_trap_is_not_followed(sandbox: Sandbox, reader: ReaderTable) -> None:
+    sandbox.fault("pages/aurora", "odd_charset")
+    assert (await reader.read(f"{sandbox.url}/pages/aurora", soon())).markdown.startswith("aaaa")
+
+
+async def test_many_pages_at_once_come_back_each_as_itself(sandbox: Sandbox, reader: ReaderTable) -> None:
+    names = ["aurora", "compost", "tides-explained", "knots", "night-train", "roman-concrete", "sqlite-wal", "ryokucha"]
+    pages = await asyncio.gather(*(reader.read(f"{sandbox.url}/pages/{name}", soon()) for name in names))
+    assert [page.url.rpartition("/")[2] for page in pages] == names
+    assert len({page.markdown for page in pages}) == len(names)
+
+
+async def test_cancelling_a_read_leaves_the_site(sandbox: Sandbox, reader: ReaderTable) -> None:
+    sandbox.fault("pages/aurora", "hang")
+    task = asyncio.create_task(reader.read(f"{sandbox.url}/pages/aurora", soon()))
+    await sandbox.wait_for("pages/aurora", calls=1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await sandbox.wait_for("pages/aurora", cancelled=1)
+
+
+def fetched(body: bytes, content_type: str, charset: str = "utf-8") -> Fetched:
+    url = "https://example.com/"
+    return Fetched(url, url, 200, {}, body, content_type, charset)
+
+
+@pytest.mark.parametrize(
+    ("body", "declared", "kind"),
+    [
+        (b"<p>x", "text/html", "html"),
+        (b"just words", "text/html", "text"),
+        (b"<!doctype html><p>source code", "text/plain", "text"),
+        (b"# Head", "text/markdown", "text"),
+        (b"<rss/>", "application/rss+xml", "text"),
+        (b"{}", "application/ld+json", "text"),
+        (b"\xef\xbb\xbf\n<!-- a --><!-- b -->\n<!DOCTYPE HTML>", "", "html"),
+        (b'<?xml version="1.0"?><html xmlns="x">', "application/octet-stream", "html"),
+        (b"<html>", "application/unheard-of", "html"),
+        (b"words", "", "text"),
+        (b"words", "application/octet-stream", "text"),
+        ("h\xe9".encode("utf-16-le"), "text/plain", "text"),
+    ],
+)
+def test_the_kind_follows_the_declared_type_and_the_first_bytes(body: bytes, declared: str, kind: str) -> None:
+    charset = "utf-16-le" if b"\0" in body else "utf-8"
+    assert kind_of(fetched(body, declared, charset)) == kind
+
+
+@pytest.mark.parametrize(
+    ("body", "declared", "named"),
+    [
+        (b"%PDF-1.7", "text/html", "application/pdf"),
+        (b"PK\x03\x04", "text/html", "application/zip"),
+        (b"\x00\x01\x02", "text/html", "text/html"),
+        (b"\x00\x01\x02", "", "application/octet-stream"),
+        (b"abc", "video/mp4", "video/mp4"),
+    ],
+)
+def test_what_is_no_text_is_refused_whatever_it_calls_itself(body: bytes, declared: str, named: str) -> None:
+    with pytest.raises(SearchFetchError, match=named):
+        kind_of(fetched(body, declared))
+
+
+def test_a_head_full_of_comments_is_judged_at_once() -> None:
+    assert kind_of(fetched(b"<!---->" * 200 + b"?", "")) == "text"
