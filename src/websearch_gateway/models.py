@@ -68,14 +68,17 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """An HTTP request as a value, so adapters build one without a client. `json` and `form` exclude each other."""
+    """An HTTP request as a value, so adapters build one without a client. `json` and `form` exclude each other.
+
+    Its repr shows neither keys nor queries.
+    """
 
     method: Literal["GET", "POST"]
     url: str
-    params: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    json: Mapping[str, Any] | None = None
-    form: Mapping[str, str] | None = None
+    json: Mapping[str, Any] | None = field(default=None, repr=False)
+    form: Mapping[str, str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
