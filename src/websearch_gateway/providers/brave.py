@@ -1,0 +1,118 @@
+"""Brave Search, an index of its own. https://api-dashboard.search.brave.com/app/documentation/web-search/query"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from html import unescape
+from typing import Any, ClassVar
+
+from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchProviderParseError
+from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.text.dates import bucket, iso_date, spoken_date, utc_now
+from websearch_gateway.text.payload import json_object, make_hit, one_line, records
+
+MOST_WORDS = 50
+MOST_RESULTS = {"general": 20, "news": 50}
+LAST_OFFSET = 9
+QUOTA_REST_SECONDS = 3600.0
+FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
+# The two lists of https://api-dashboard.search.brave.com/app/documentation/web-search/codes; all else is a 422.
+_COUNTRIES = (
+    "AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB GR HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE TR TW US ZA"
+)
+_LANGUAGES = (
+    "ar bg bn ca cs da de el en es et eu fi fr gl gu he hi hr hu is it jp kn ko lt lv ml mr ms nb nl pa pl pt-pt ro ru "
+    "sk sl sr sv ta te th tr uk vi zh-hans"
+)
+_CODED_OTHERWISE = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
+_HIGHLIGHT = re.compile(r"</?strong>")
+
+
+@dataclass(frozen=True, slots=True)
+class Brave:
+    """`offset` counts pages, not results. Descriptions are HTML with `<strong>` around the words of the query."""
+
+    key: str = field(repr=False)
+    base_url: str = "https://api.search.brave.com"
+    clock: Callable[[], datetime] = field(default=utc_now, repr=False)
+
+    name: ClassVar[str] = "brave"
+    # $5 for 1,000 requests.
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        max_results=200, freshness=True, region=True, safe_search=True, paging=True, news=True, cost_per_call_usd=0.005
+    )
+
+    def request(self, query: SearchQuery) -> HttpRequest:
+        """GET /res/v1/web/search, or /res/v1/news/search for that topic."""
+        return self._page(query, 1)
+
+    def parse(self, body: bytes) -> list[Hit]:
+        """`web.results` (the whole of `web` is left out when empty) or, for news, `results`."""
+        hits = (self._hit(row) for row in self._rows(json_object(body, self.name)))
+        return [hit for hit in hits if hit]
+
+    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
+        """As long as Brave says that there is more, and up to the tenth page."""
+        asked = json_object(body, self.name).get("query")
+        more = isinstance(asked, dict) and asked.get("more_results_available") is True
+        return self._page(query, page) if more and page - 1 <= LAST_OFFSET else None
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
+        """A wrong key is 422 or 404; 429 is either the rate (over in a second) or the month's quota."""
+        if b"SUBSCRIPTION_TOKEN_INVALID" in body or b"SUBSCRIPTION_NOT_FOUND" in body:
+            return SearchAuthError("Brave rejected the key; check BRAVE_API_KEY.")
+        if status == 429 and b"QUOTA_LIMITED" in body:
+            return SearchProviderError("The quota of the Brave account is spent.", retry_after=QUOTA_REST_SECONDS)
+        if status == 429:
+            # "1, 2558678": seconds until the second's and until the month's allowance is renewed.
+            per_second = headers.get("x-ratelimit-reset", "").partition(",")[0].strip()
+            wait = float(per_second) if per_second.isdecimal() else 1.0
+            return SearchProviderError("Brave's rate limit is reached.", retry_after=wait, retryable=True)
+        return None
+
+    def applied(self, query: SearchQuery) -> AppliedFilters:
+        """The region only where Brave knows the country."""
+        return AppliedFilters(
+            bucket(query.freshness_hours), query.region if query.region in _COUNTRIES.split() else None
+        )
+
+    def _hit(self, row: Mapping[str, object]) -> Hit | None:
+        published = iso_date(row.get("page_age")) or spoken_date(row.get("age"), self.clock())
+        title, snippet = _plain(row.get("title")), _plain(row.get("description"))
+        return make_hit(self.name, row.get("url"), title, snippet, published=published)
+
+    def _rows(self, reply: dict[str, Any]) -> list[dict[str, Any]]:
+        if reply.get("type") == "news":
+            return records(reply, "results", self.name)
+        web = reply.get("web")
+        if web is None and reply.get("type") == "search":
+            return []
+        if not isinstance(web, dict):
+            raise SearchProviderParseError("The reply of brave has no results (web).")
+        return records(web, "results", self.name)
+
+    def _page(self, query: SearchQuery, page: int) -> HttpRequest:
+        # More than 50 words are refused as invalid, which would end the whole search.
+        params = {"q": " ".join(query.text.split()[:MOST_WORDS])}
+        params["count"] = str(min(query.max_results, MOST_RESULTS[query.topic]))
+        if freshness := bucket(query.freshness_hours):
+            params["freshness"] = FRESHNESS[freshness]
+        if region := self.applied(query).region:
+            params["country"] = region
+        language = _CODED_OTHERWISE.get(query.language or "", query.language)
+        if language in _LANGUAGES.split():
+            params["search_lang"] = language
+        if query.safe_search:
+            params["safesearch"] = query.safe_search
+        if page > 1:
+            params["offset"] = str(page - 1)
+        path = "news" if query.topic == "news" else "web"
+        headers = {"X-Subscription-Token": self.key, "Accept": "application/json"}
+        return HttpRequest("GET", f"{self.base_url}/res/v1/{path}/search", params, headers)
+
+
+def _plain(markup: object) -> str:
+    return unescape(_HIGHLIGHT.sub("", one_line(markup)))

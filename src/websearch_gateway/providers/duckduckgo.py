@@ -1,0 +1,118 @@
+"""DuckDuckGo's HTML page, which needs no key. https://html.duckduckgo.com/html/
+
+There is no API to document; the parameters are those of https://duckduckgo.com/duckduckgo-help-pages/settings/params
+and of the form on the page itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
+from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.text.dates import bucket
+from websearch_gateway.text.payload import make_hit
+
+BLOCK_REST_SECONDS = 3600.0
+_USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+_BROWSER = {"User-Agent": _USER_AGENT, "Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate"}
+_LOCALES = (
+    "ar-es at-de au-en be-nl be-fr bg-bg br-pt ca-en ca-fr ch-de ch-fr ch-it cl-es cn-zh co-es cz-cs de-de dk-da ee-et "
+    "es-es fi-fi fr-fr gr-el hk-tzh hr-hr hu-hu id-id ie-en il-he in-en it-it jp-jp kr-kr lt-lt lv-lv mx-es my-en "
+    "nl-nl no-no nz-en pe-es ph-en pk-en pl-pl pt-pt ro-ro ru-ru se-sv sg-en sk-sk sl-sl th-th tr-tr tw-tzh ua-uk "
+    "uk-en us-en us-es ve-es vn-vi za-en"
+)
+_ANYWHERE = "wt-wt"
+_NAMED_OTHERWISE = {"GB": "uk", "SI": "sl"}
+
+
+@dataclass(frozen=True, slots=True)
+class DuckDuckGo:
+    """A page for people: it is asked like a browser would, and often answers with a bot page, in a 202."""
+
+    base_url: str = "https://html.duckduckgo.com"
+
+    name: ClassVar[str] = "duckduckgo"
+    capabilities: ClassVar[Capabilities] = Capabilities(max_results=50, freshness=True, region=True, paging=True)
+
+    def request(self, query: SearchQuery) -> HttpRequest:
+        """POST /html/."""
+        return self._post(query, {"q": query.text, "b": ""})
+
+    def parse(self, body: bytes) -> list[Hit]:
+        """The results without the advertisements; a bot page raises, whatever its status was."""
+        page = _page(body)
+        found = page.xpath('//*[@id="links"]//*[contains(concat(" ", @class, " "), " web-result ")]')
+        hits = (self._hit(result) for result in found)
+        return [hit for hit in hits if hit]
+
+    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
+        """Page 1 shows ten results, later ones fifteen. Without page 1's token `vqd` DuckDuckGo blocks the caller."""
+        tokens = _page(body).xpath('//input[@name="vqd"]/@value')
+        if not tokens:
+            return None
+        start = 10 + (page - 2) * 15
+        form = {"q": query.text, "s": str(start), "dc": str(start + 1), "vqd": tokens[0]}
+        return self._post(query, form | {"nextParams": "", "api": "d.js", "o": "json", "v": "l"})
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
+        """Blocks are by address and last for about an hour."""
+        return _blocked() if status in (202, 403) else None
+
+    def applied(self, query: SearchQuery) -> AppliedFilters:
+        """The region only where DuckDuckGo has a locale for it."""
+        return AppliedFilters(bucket(query.freshness_hours), query.region if _locale(query) != _ANYWHERE else None)
+
+    def _post(self, query: SearchQuery, form: dict[str, str]) -> HttpRequest:
+        choices = {"kl": _locale(query)}
+        if freshness := bucket(query.freshness_hours):
+            choices["df"] = freshness[0]
+        cookie = "; ".join(f"{name}={value}" for name, value in choices.items())
+        headers = {**_BROWSER, "Referer": f"{self.base_url}/", "Cookie": cookie}
+        return HttpRequest("POST", f"{self.base_url}/html/", headers=headers, form=form | choices)
+
+    def _hit(self, result: Any) -> Hit | None:
+        links, snippets = result.xpath(".//h2//a[@href]"), result.xpath('.//*[contains(@class, "result__snippet")]')
+        if not links:
+            return None
+        snippet = snippets[0].text_content() if snippets else ""
+        return make_hit(self.name, _target(links[0].get("href")), links[0].text_content(), snippet)
+
+
+def _blocked() -> SearchProviderError:
+    return SearchProviderError("DuckDuckGo takes this address for a bot and blocks it.", retry_after=BLOCK_REST_SECONDS)
+
+
+def _page(body: bytes) -> Any:
+    from lxml import etree, html
+
+    try:
+        page = html.document_fromstring(body, parser=html.HTMLParser(encoding="utf-8"))
+    except etree.LxmlError:
+        raise SearchProviderParseError("The reply of duckduckgo is not HTML.") from None
+    if page.xpath('//form[@id="challenge-form"] | //*[starts-with(@class, "anomaly-modal")]'):
+        raise _blocked()
+    if not page.xpath('//*[@id="links"]'):
+        raise SearchProviderParseError("The reply of duckduckgo has no list of results.")
+    return page
+
+
+def _target(href: str) -> str | None:
+    """Where a link leads: redirects of `/l/` are unwrapped; None for an advertisement."""
+    try:
+        parts = urlsplit(urljoin("https://duckduckgo.com/", href))
+    except ValueError:
+        return None
+    if not f".{parts.hostname}".endswith(".duckduckgo.com") or parts.path not in ("/y.js", "/l/"):
+        return parts.geturl()
+    return parse_qs(parts.query).get("uddg", [None])[0] if parts.path == "/l/" else None
+
+
+def _locale(query: SearchQuery) -> str:
+    country = _NAMED_OTHERWISE.get(query.region or "", (query.region or "").lower())
+    locales = [locale for locale in _LOCALES.split() if locale.startswith(f"{country}-")]
+    spoken = f"{country}-{query.language}"
+    return spoken if spoken in locales else next(iter(locales), _ANYWHERE)

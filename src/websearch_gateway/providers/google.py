@@ -1,0 +1,102 @@
+"""Google Custom Search. https://developers.google.com/custom-search/v1/reference/rest/v1/cse/list
+
+Closed to new customers; the API ends on 2027-01-01.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError
+from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SafeSearch, SearchQuery
+from websearch_gateway.text.dates import bucket, iso_date
+from websearch_gateway.text.payload import json_object, make_hit, records
+
+PAGE_SIZE = 10
+LAST_RESULT = 100
+QUOTA_REST_SECONDS = 3600.0
+DATE_RESTRICT = {"day": "d1", "week": "w1", "month": "m1", "year": "y1"}
+# Google restricts results to these languages only, some under codes of its own.
+_LANGUAGES = "ar bg ca cs da de el en es et fi fr hr hu id is it iw ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh-CN"
+_CODED_OTHERWISE = {"he": "iw", "nb": "no", "zh": "zh-CN"}
+
+
+@dataclass(frozen=True, slots=True)
+class Google:
+    """Pages of ten, and never past the hundredth result. `safe_search` holds where a query does not say."""
+
+    key: str = field(repr=False)
+    engine_id: str
+    base_url: str = "https://www.googleapis.com"
+    safe_search: SafeSearch = "moderate"
+
+    name: ClassVar[str] = "google"
+    # $5 for 1,000 requests, after 100 free ones a day.
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        max_results=99, freshness=True, region=True, safe_search=True, paging=True, cost_per_call_usd=0.005
+    )
+
+    def request(self, query: SearchQuery) -> HttpRequest:
+        """GET /customsearch/v1. The key goes into the URL, as Google wants it."""
+        return self._page(query, 1)
+
+    def parse(self, body: bytes) -> list[Hit]:
+        """`items`, which a reply without results leaves out. Dates are those that the pages themselves declare."""
+        reply = json_object(body, self.name)
+        rows = records(reply, "items", self.name, optional="searchInformation" in reply)
+        hits = (self._hit(row) for row in rows)
+        return [hit for hit in hits if hit]
+
+    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
+        """As long as Google names a next page, and start + num stays within a hundred."""
+        queries = json_object(body, self.name).get("queries")
+        more = isinstance(queries, dict) and queries.get("nextPage")
+        return self._page(query, page) if more and _start(page) < LAST_RESULT else None
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
+        """A wrong key is a 400, and a day's spent quota a 429 like any other."""
+        if status == 400 and b"API key not valid" in body:
+            return SearchAuthError("Google rejected the key; check GOOGLE_API_KEY.")
+        if status == 403:
+            return SearchAuthError("The Google project has no access to the Custom Search JSON API.")
+        if status == 429 and b"per day" in body:
+            return SearchProviderError("Google's quota for today is spent.", retry_after=QUOTA_REST_SECONDS)
+        return None
+
+    def applied(self, query: SearchQuery) -> AppliedFilters:
+        """Everything that was asked for, up to a year. The region is a preference (`gl`), not a restriction."""
+        return AppliedFilters(bucket(query.freshness_hours), query.region)
+
+    def _hit(self, row: Mapping[str, Any]) -> Hit | None:
+        pagemap = row.get("pagemap")
+        tags = records(pagemap, "metatags", self.name, optional=True) if isinstance(pagemap, dict) else []
+        dates = [published for tag in tags if (published := iso_date(tag.get("article:published_time")))]
+        published = next(iter(dates), None)
+        return make_hit(self.name, row.get("link"), row.get("title"), row.get("snippet"), published=published)
+
+    def _page(self, query: SearchQuery, page: int) -> HttpRequest:
+        start = _start(page)
+        params = {
+            "key": self.key,
+            "cx": self.engine_id,
+            "q": query.text,
+            "num": str(min(PAGE_SIZE, LAST_RESULT - start)),
+            "safe": "off" if (query.safe_search or self.safe_search) == "off" else "active",
+        }
+        if page > 1:
+            params["start"] = str(start)
+        if freshness := bucket(query.freshness_hours):
+            params["dateRestrict"] = DATE_RESTRICT[freshness]
+        if query.region:
+            params["gl"] = query.region.lower()
+        language = _CODED_OTHERWISE.get(query.language or "", query.language)
+        if language in _LANGUAGES.split():
+            params |= {"lr": f"lang_{language}", "hl": language}
+        return HttpRequest("GET", f"{self.base_url}/customsearch/v1", params)
+
+
+def _start(page: int) -> int:
+    """The number of the first result of a page; results count from one."""
+    return (page - 1) * PAGE_SIZE + 1

@@ -1,0 +1,76 @@
+"""Serper: Google's results as JSON. https://serper.dev/playground"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import ClassVar
+
+from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError
+from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.text.dates import bucket, spoken_date, utc_now
+from websearch_gateway.text.payload import json_object, make_hit, records
+
+PAGE_SIZE = 10
+QUOTA_REST_SECONDS = 3600.0
+TBS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
+
+
+@dataclass(frozen=True, slots=True)
+class Serper:
+    """More than ten results a request cost two credits, so larger wishes are paged."""
+
+    key: str = field(repr=False)
+    base_url: str = "https://google.serper.dev"
+    clock: Callable[[], datetime] = field(default=utc_now, repr=False)
+
+    name: ClassVar[str] = "serper"
+    # An assumption: $50 buys 50,000 credits in the smallest package; larger ones are cheaper.
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        max_results=100, freshness=True, region=True, paging=True, news=True, cost_per_call_usd=0.001
+    )
+
+    def request(self, query: SearchQuery) -> HttpRequest:
+        """POST /search, or /news for that topic."""
+        return self._page(query, 1)
+
+    def parse(self, body: bytes) -> list[Hit]:
+        """`organic` or `news`, whichever was asked for; a reply without results has neither."""
+        reply = json_object(body, self.name)
+        rows = records(reply, "news" if "news" in reply else "organic", self.name, optional="searchParameters" in reply)
+        hits = (self._hit(row) for row in rows)
+        return [hit for hit in hits if hit]
+
+    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
+        """Serper does not tell whether there is more: ask as long as results come."""
+        return self._page(query, page) if self.parse(body) else None
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
+        """A wrong key is 403, and spent credit a 400 that would pass for a faulty request."""
+        if status == 403:
+            return SearchAuthError("Serper rejected the key; check SERPER_API_KEY.")
+        if status == 400 and b"Not enough credits" in body:
+            return SearchProviderError("The Serper account has no credits left.", retry_after=QUOTA_REST_SECONDS)
+        return None
+
+    def applied(self, query: SearchQuery) -> AppliedFilters:
+        """Everything that was asked for, up to a year."""
+        return AppliedFilters(bucket(query.freshness_hours), query.region)
+
+    def _hit(self, row: Mapping[str, object]) -> Hit | None:
+        published = spoken_date(row.get("date"), self.clock())
+        return make_hit(self.name, row.get("link"), row.get("title"), row.get("snippet"), published=published)
+
+    def _page(self, query: SearchQuery, page: int) -> HttpRequest:
+        body: dict[str, str | int] = {"q": query.text, "num": PAGE_SIZE}
+        if freshness := bucket(query.freshness_hours):
+            body["tbs"] = TBS[freshness]
+        if query.region:
+            body["gl"] = query.region.lower()
+        if query.language:
+            body["hl"] = query.language
+        if page > 1:
+            body["page"] = page
+        path = "news" if query.topic == "news" else "search"
+        return HttpRequest("POST", f"{self.base_url}/{path}", headers={"X-API-KEY": self.key}, json=body)

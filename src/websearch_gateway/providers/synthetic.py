@@ -1,0 +1,59 @@
+"""synthetic.new: search as part of a subscription. https://dev.synthetic.new/docs/synthetic/search"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from websearch_gateway.errors import SearchError
+from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.text.dates import iso_date
+from websearch_gateway.text.payload import json_object, make_hit, one_line, records
+
+SNIPPET_CHARS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Synthetic:
+    """Takes a query and nothing else; gives the text of each page along."""
+
+    key: str = field(repr=False)
+    base_url: str = "https://api.synthetic.new"
+
+    name: ClassVar[str] = "synthetic"
+    capabilities: ClassVar[Capabilities] = Capabilities()
+
+    def request(self, query: SearchQuery) -> HttpRequest:
+        """POST /v2/search."""
+        headers = {"Authorization": f"Bearer {self.key}"}
+        return HttpRequest("POST", f"{self.base_url}/v2/search", headers=headers, json={"query": query.text})
+
+    def parse(self, body: bytes) -> list[Hit]:
+        """`results`; the beginning of the page's text serves as the snippet."""
+        hits = (self._hit(row) for row in records(json_object(body, self.name), "results", self.name))
+        return [hit for hit in hits if hit]
+
+    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
+        """There is no second page."""
+        return None
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
+        """No refusals of its own are known."""
+        return None
+
+    def applied(self, query: SearchQuery) -> AppliedFilters:
+        """Nothing: there is no filter to ask for."""
+        return AppliedFilters()
+
+    def _hit(self, row: Mapping[str, object]) -> Hit | None:
+        text = row.get("text")
+        return make_hit(
+            self.name,
+            row.get("url"),
+            row.get("title"),
+            textwrap.shorten(one_line(text), SNIPPET_CHARS, placeholder=" …"),
+            published=iso_date(row.get("published")),
+            content=text if isinstance(text, str) else None,
+        )

@@ -1,0 +1,94 @@
+"""Tavily: search made for agents. https://docs.tavily.com/documentation/api-reference/endpoint/search"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from websearch_gateway.errors import SearchError, SearchProviderError
+from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.text.dates import bucket, iso_date
+from websearch_gateway.text.payload import json_object, make_hit, records
+
+MOST_RESULTS = 20
+QUOTA_REST_SECONDS = 3600.0
+# The countries of the vendor's list. Another one would be refused as an invalid request.
+_COUNTRIES = (
+    "AD AE AF AL AM AO AR AT AU AZ BA BB BD BE BF BG BH BI BJ BN BO BR BS BT BW BY BZ CA CF CG CH CL CM CN CO CR CU CV "
+    "CY CZ DE DJ DK DO DZ EC EE EG ER ES ET FI FJ FR GA GB GE GH GM GN GQ GR GT HN HR HT HU ID IE IL IN IQ IR IS IT JM "
+    "JO JP KE KG KH KM KP KR KW KZ LB LI LK LR LS LT LU LV LY MA MC MD ME MG MK ML MM MN MR MT MU MV MW MX MY MZ NA NE "
+    "NG NI NL NO NP NZ OM PA PE PG PH PK PL PT PY QA RO RS RU RW SA SD SE SG SI SK SN SO SS SV SY TD TG TH TJ TM TN TR "
+    "TT TW TZ UA UG US UY UZ VE VN YE ZA ZM ZW"
+)
+_NAMED_OTHERWISE = {"BN": "brunei", "CV": "cape verde", "CZ": "czech republic", "RU": "russia", "TR": "turkey"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tavily:
+    """One request of search depth `basic`, without paging. A country is had by its name, and not for news."""
+
+    key: str = field(repr=False)
+    base_url: str = "https://api.tavily.com"
+
+    name: ClassVar[str] = "tavily"
+    # One credit at the pay-as-you-go price of $0.008.
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        max_results=MOST_RESULTS, freshness=True, region=True, news=True, cost_per_call_usd=0.008
+    )
+
+    def request(self, query: SearchQuery) -> HttpRequest:
+        """POST /search."""
+        body: dict[str, Any] = {
+            "query": query.text,
+            "search_depth": "basic",
+            "topic": query.topic,
+            "max_results": min(query.max_results, MOST_RESULTS),
+        }
+        if freshness := bucket(query.freshness_hours):
+            body["time_range"] = freshness
+        if region := self._region(query):
+            body["country"] = _country_name(region)
+        return HttpRequest(
+            "POST", f"{self.base_url}/search", headers={"Authorization": f"Bearer {self.key}"}, json=body
+        )
+
+    def parse(self, body: bytes) -> list[Hit]:
+        """`results`, with Tavily's own score in 0..1; only news has dates."""
+        hits = (self._hit(row) for row in records(json_object(body, self.name), "results", self.name))
+        return [hit for hit in hits if hit]
+
+    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
+        """There is no second page."""
+        return None
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
+        """432 is the plan's limit and 433 the pay-as-you-go limit."""
+        if status in (432, 433):
+            return SearchProviderError("The Tavily account is over its usage limit.", retry_after=QUOTA_REST_SECONDS)
+        return None
+
+    def applied(self, query: SearchQuery) -> AppliedFilters:
+        """The region only where Tavily knows the country and the topic is general."""
+        return AppliedFilters(bucket(query.freshness_hours), self._region(query))
+
+    def _hit(self, row: Mapping[str, object]) -> Hit | None:
+        published, score = iso_date(row.get("published_date")), row.get("score")
+        return make_hit(
+            self.name,
+            row.get("url"),
+            row.get("title"),
+            row.get("content"),
+            published=published,
+            score=score if isinstance(score, float) else None,
+        )
+
+    def _region(self, query: SearchQuery) -> str | None:
+        return query.region if query.topic == "general" and query.region in _COUNTRIES.split() else None
+
+
+def _country_name(region: str) -> str:
+    import pycountry
+
+    country = pycountry.countries.lookup(region)
+    return _NAMED_OTHERWISE.get(region) or str(getattr(country, "common_name", country.name)).lower()

@@ -1,0 +1,111 @@
+"""How each vendor says no, in its own words (bodies as the vendors send them), and what it means to the gateway."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_gateway.errors import (
+    SearchAuthError,
+    SearchError,
+    SearchNotConfiguredError,
+    SearchProviderError,
+    Unavailable,
+)
+from websearch_gateway.ports import Provider
+from websearch_gateway.providers.brave import Brave
+from websearch_gateway.providers.duckduckgo import DuckDuckGo
+from websearch_gateway.providers.google import Google
+from websearch_gateway.providers.searxng import Searxng
+from websearch_gateway.providers.serper import Serper
+from websearch_gateway.providers.synthetic import Synthetic
+from websearch_gateway.providers.tavily import Tavily
+
+SERPER, TAVILY, BRAVE = Serper("k"), Tavily("k"), Brave("k")
+GOOGLE, SEARXNG, DUCKDUCKGO = Google("k", "cx"), Searxng("http://searx"), DuckDuckGo()
+NO_CREDIT = b'{"message":"Not enough credits","statusCode":400}'
+BAD_TOKEN = b'{"type":"ErrorResponse","error":{"status":422,"code":"SUBSCRIPTION_TOKEN_INVALID"}}'
+NO_PLAN = b'{"type":"ErrorResponse","error":{"status":404,"code":"SUBSCRIPTION_NOT_FOUND"}}'
+QUOTA = b'{"type":"ErrorResponse","error":{"status":429,"code":"QUOTA_LIMITED"}}'
+RATE = b'{"type":"ErrorResponse","error":{"status":429,"code":"RATE_LIMITED"}}'
+PER_DAY = (
+    b'{"error":{"code":429,"message":"Quota exceeded for quota metric \'Queries\' and limit \'Queries per day\'"}}'
+)
+PER_MINUTE = b'{"error":{"code":429,"message":"Quota exceeded for quota metric \'Queries\' and limit \'per minute\'"}}'
+BAD_KEY = b'{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}'
+CHALLENGE = b'<html><body><form id="challenge-form"><div class="anomaly-modal__mask">x</div></form></body></html>'
+
+
+@pytest.mark.parametrize(
+    ("provider", "status", "body", "kind", "named"),
+    [
+        (SERPER, 403, b'{"message":"Unauthorized.","statusCode":403}', SearchAuthError, "SERPER_API_KEY"),
+        (BRAVE, 422, BAD_TOKEN, SearchAuthError, "BRAVE_API_KEY"),
+        (BRAVE, 404, NO_PLAN, SearchAuthError, "BRAVE_API_KEY"),
+        (GOOGLE, 400, BAD_KEY, SearchAuthError, "GOOGLE_API_KEY"),
+        (GOOGLE, 403, b'{"error":{"status":"PERMISSION_DENIED"}}', SearchAuthError, "Custom Search"),
+        (SEARXNG, 403, b"<h1>Forbidden</h1>", SearchNotConfiguredError, "`json` to `search.formats`"),
+        (SEARXNG, 401, b"", SearchAuthError, "SEARXNG_BASE_URL"),
+    ],
+)
+def test_a_wrong_key_or_setting_is_shown_and_named(
+    provider: Provider, status: int, body: bytes, kind: type[SearchError], named: str
+) -> None:
+    error = provider.refusal(status, {}, body)
+    assert type(error) is kind
+    assert named in error.message
+
+
+@pytest.mark.parametrize(
+    ("provider", "status", "body"),
+    [
+        (SERPER, 400, NO_CREDIT),
+        (TAVILY, 432, b'{"detail":{"error":"This request exceeds your plan\'s set usage limit."}}'),
+        (TAVILY, 433, b'{"detail":{"error":"This request exceeds the pay-as-you-go limit."}}'),
+        (BRAVE, 429, QUOTA),
+        (GOOGLE, 429, PER_DAY),
+        (DUCKDUCKGO, 202, CHALLENGE),
+        (DUCKDUCKGO, 403, b""),
+    ],
+)
+def test_a_spent_quota_or_a_block_rests_the_provider_for_an_hour(provider: Provider, status: int, body: bytes) -> None:
+    error = provider.refusal(status, {}, body)
+    assert type(error) is SearchProviderError
+    assert error.retry_after == 3600
+    assert not error.retryable
+
+
+@pytest.mark.parametrize(("header", "seconds"), [("1, 2558678", 1.0), ("2", 2.0), ("", 1.0), ("soon", 1.0)])
+def test_braves_rate_limit_is_over_when_its_first_counter_says(header: str, seconds: float) -> None:
+    error = BRAVE.refusal(429, {"x-ratelimit-reset": header}, RATE)
+    assert isinstance(error, Unavailable)
+    assert error.retryable
+    assert error.retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    ("provider", "status", "body"),
+    [
+        (SERPER, 400, b'{"message":"Missing query parameter","statusCode":400}'),
+        (TAVILY, 401, b'{"detail":{"error":"Unauthorized: missing or invalid API key."}}'),
+        (TAVILY, 429, b'{"detail":{"error":"Your request has been blocked due to excessive requests."}}'),
+        (BRAVE, 422, b'{"type":"ErrorResponse","error":{"status":422,"code":"VALIDATION"}}'),
+        (GOOGLE, 400, b'{"error":{"status":"INVALID_ARGUMENT"}}'),
+        (GOOGLE, 429, PER_MINUTE),
+        (SEARXNG, 429, b""),
+        (Synthetic("k"), 401, b'{"error":"Invalid API key"}'),
+        (DUCKDUCKGO, 503, b""),
+    ],
+)
+def test_the_rest_is_left_to_the_common_rules(provider: Provider, status: int, body: bytes) -> None:
+    assert provider.refusal(status, {}, body) is None
+
+
+def test_duckduckgos_bot_page_is_recognised_whatever_its_status() -> None:
+    with pytest.raises(SearchProviderError, match="bot") as raised:
+        DUCKDUCKGO.parse(CHALLENGE)
+    assert raised.value.retry_after == 3600
+
+
+def test_searxng_without_hits_and_without_engines_is_no_answer() -> None:
+    with pytest.raises(SearchProviderError, match="did not respond"):
+        SEARXNG.parse(b'{"results": [], "unresponsive_engines": [["brave", "timeout"]]}')

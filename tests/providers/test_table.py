@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.models import SearchQuery
+from websearch_gateway.providers import configured
+from websearch_gateway.settings import Settings
+
+
+def names(settings: Settings) -> list[str]:
+    return [provider.name for provider in configured(settings)]
+
+
+def test_without_any_key_duckduckgo_serves() -> None:
+    assert names(Settings()) == ["duckduckgo"]
+
+
+def test_every_configured_provider_serves_in_the_order_of_the_table() -> None:
+    settings = Settings(brave_api_key="b", serper_api_key="s", google_api_key="lacks an engine")
+    assert names(settings) == ["serper", "brave", "duckduckgo"]
+
+
+def test_search_providers_wins_over_the_table() -> None:
+    settings = Settings(brave_api_key="b", serper_api_key="s", search_providers="DuckDuckGo, brave,duckduckgo")
+    assert names(settings) == ["duckduckgo", "brave"]
+
+
+def test_a_named_provider_without_its_settings_is_told_by_their_names() -> None:
+    with pytest.raises(SearchNotConfiguredError, match="GOOGLE_API_KEY and GOOGLE_SEARCH_ENGINE_ID"):
+        configured(Settings(search_providers="google"))
+
+
+def test_an_unknown_name_is_told_with_the_known_ones() -> None:
+    with pytest.raises(SearchNotConfiguredError, match=r"SEARCH_PROVIDERS names 'bing'.*serper.*duckduckgo"):
+        configured(Settings(search_providers="bing"))
+
+
+@pytest.mark.parametrize("key", ["two words", "line\nbreak", "ellipsis…"])
+def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(key: str) -> None:
+    with pytest.raises(SearchNotConfiguredError, match="SERPER_API_KEY") as raised:
+        configured(Settings(serper_api_key=key))
+    assert key not in str(raised.value)
+
+
+def test_blanks_around_a_key_are_forgiven_and_the_settings_reach_the_provider() -> None:
+    settings = Settings(
+        google_api_key=" k \n",
+        google_search_engine_id="cx",
+        google_search_base_url="http://g/",
+        google_safe_search="off",
+    )
+    [google, _] = configured(settings)
+    request = google.request(SearchQuery("x"))
+    assert request.url == "http://g/customsearch/v1"
+    assert (request.params["key"], request.params["cx"], request.params["safe"]) == ("k", "cx", "off")
