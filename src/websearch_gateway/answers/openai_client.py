@@ -1,0 +1,128 @@
+"""The OpenAI SDK on the process's own HTTP client: loaded late, never retrying, bounded in time and size."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+from pydantic import SecretStr
+
+from websearch_gateway.answers.openai_errors import from_sdk
+from websearch_gateway.errors import SearchProviderParseError, SearchTimeoutError
+from websearch_gateway.models import Deadline
+from websearch_gateway.net.decode import decoder_for
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+MAX_BYTES = 5_000_000
+"""A long cited answer with its reasoning items is some hundred thousand bytes."""
+
+
+@dataclass(slots=True)
+class OpenAIClient:
+    """Raw replies of OpenAI's API, or our errors.
+
+    `http` is the client of the process and stays open when this one is done; `timeout_seconds` bounds each request
+    within its deadline; `clock` tells the seconds since the epoch, against which dates in `Retry-After` are read.
+    """
+
+    http: httpx2.AsyncClient = field(repr=False)
+    api_key: SecretStr
+    base_url: str
+    timeout_seconds: float = 20.0
+    clock: Callable[[], float] = field(default=time.time, repr=False)
+    _sdk: AsyncOpenAI | None = field(default=None, init=False, repr=False)
+
+    async def respond(self, request: Mapping[str, Any], deadline: Deadline) -> bytes:
+        """The body of `POST /responses` with these fields.
+
+        Raises:
+            SearchError: as `openai_errors` maps it.
+        """
+        sdk = await self._loaded()
+        send = sdk.responses.with_raw_response.create
+        return await self._body(send, {**request, "stream": False}, deadline, private=(str(request.get("input", "")),))
+
+    async def list_models(self, deadline: Deadline) -> bytes:
+        """The body of `GET /models`.
+
+        Raises:
+            SearchError: as `openai_errors` maps it.
+        """
+        sdk = await self._loaded()
+        return await self._body(sdk.models.with_raw_response.list, {}, deadline)
+
+    async def _body(
+        self, send: Callable[..., Any], request: Mapping[str, Any], deadline: Deadline, private: Sequence[str] = ()
+    ) -> bytes:
+        from openai import OpenAIError
+
+        seconds = deadline.within(self.timeout_seconds).remaining()
+        try:
+            async with asyncio.timeout(seconds):
+                reply = await send(**request, timeout=seconds)
+        except TimeoutError:
+            raise SearchTimeoutError("OpenAI did not answer in time.") from None
+        except OpenAIError as error:
+            # Without its cause: the SDK's own text quotes a part of a wrong key.
+            raise from_sdk(error, (self.api_key.get_secret_value(), *private), self.clock()) from None
+        body: bytes = reply.http_response.content
+        return body
+
+    async def _loaded(self) -> AsyncOpenAI:
+        """The SDK. Its import takes half a second, which belongs to the first call and to a thread."""
+        if self._sdk is None:
+            self._sdk = await asyncio.to_thread(self._load)
+        return self._sdk
+
+    def _load(self) -> AsyncOpenAI:
+        from openai import AsyncOpenAI
+
+        sdk = AsyncOpenAI(
+            api_key=self.api_key.get_secret_value(),
+            base_url=self.base_url,
+            max_retries=0,
+            http_client=httpx2.AsyncClient(transport=_CappedTransport(self.http), trust_env=False),
+        )
+        # The resources are imported when they are first touched: here, off the event loop.
+        _ = sdk.responses, sdk.models
+        return sdk
+
+
+class _CappedTransport(httpx2.AsyncBaseTransport):
+    """Sends through the process's client and reads at most MAX_BYTES, of errors too, which the SDK reads whole."""
+
+    def __init__(self, http: httpx2.AsyncClient) -> None:
+        self._http = http
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The reply, whole and decompressed.
+
+        Raises:
+            SearchProviderParseError: it is too long.
+        """
+        response = await self._http.send(request, stream=True, follow_redirects=False)
+        try:
+            body = await _read(response)
+        finally:
+            await response.aclose()
+        headers = [(name, value) for name, value in response.headers.multi_items() if name not in _ABOUT_THE_WIRE]
+        return httpx2.Response(response.status_code, headers=headers, content=body)
+
+
+_ABOUT_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
+
+
+async def _read(response: httpx2.Response) -> bytes:
+    decoder = decoder_for(response.headers.get("content-encoding", ""))
+    body = bytearray()
+    async for piece in response.aiter_raw():
+        body += decoder.feed(piece, MAX_BYTES + 1 - len(body))
+        if len(body) > MAX_BYTES:
+            raise SearchProviderParseError(f"The reply of OpenAI is larger than {MAX_BYTES:,} bytes.")
+    return bytes(body)

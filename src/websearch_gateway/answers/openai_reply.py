@@ -1,0 +1,155 @@
+"""Reading a reply of the Responses API (https://platform.openai.com/docs/api-reference/responses/object).
+
+It is read as plain JSON, since real replies differ from the SDK's types: sources without a URL, open_page with a null
+one, kinds of items that are new. What is unknown is passed over; what is missing is named.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from websearch_gateway.answers.openai_errors import declined, from_failure
+from websearch_gateway.answers.openai_models import Billed
+from websearch_gateway.errors import SearchProviderError, SearchProviderParseError
+from websearch_gateway.models import Span
+from websearch_gateway.text.cite import in_code_points
+from websearch_gateway.text.markers import strip_markers
+from websearch_gateway.text.urls import canonical, is_web_address
+
+MAX_SPANS = 500
+_BETWEEN_PARTS = "\n\n"
+
+T = TypeVar("T")
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A cited answer as OpenAI gave it. Spans are in Python offsets; raw citation markers are gone."""
+
+    text: str
+    spans: tuple[Span, ...]
+    sources: tuple[str, ...]
+    billed: Billed
+    cut_off: bool
+
+
+def read_reply(body: bytes) -> Reply:
+    """The answer in a reply with HTTP 200.
+
+    Raises:
+        SearchValidationError: the model declined to answer.
+        SearchProviderParseError: no search was made, no answer is there, or this is no reply of that API.
+        SearchProviderError: OpenAI failed, or stopped before the answer was begun.
+    """
+    reply = _parsed(body)
+    if reply.get("status") == "failed" or _as(dict, reply.get("error")):
+        raise from_failure(_as(dict, reply.get("error")))
+    items = _objects(reply.get("output"))
+    parts = list(_parts(items))
+    text, spans, cited = _text(part for part in parts if part.get("type") == "output_text")
+    calls = [item for item in items if item.get("type") == "web_search_call" and item.get("status") != "failed"]
+    cut_off = reply.get("status") == "incomplete"
+    if not text.strip():
+        raise _no_text(reply, parts, cut_off=cut_off)
+    if not calls:
+        raise SearchProviderParseError("OpenAI answered without searching the web.")
+    actions = [_as(dict, call.get("action")) for call in calls]
+    return Reply(text, tuple(spans), tuple(_distinct([*cited, *_sources(actions)])), _billed(reply, actions), cut_off)
+
+
+def _parsed(body: bytes) -> Json:
+    try:
+        reply = json.loads(body)
+    except (ValueError, RecursionError):
+        raise SearchProviderParseError("The reply of OpenAI is no JSON.") from None
+    if not isinstance(reply, dict) or not isinstance(reply.get("output", []), list):
+        raise SearchProviderParseError("The reply of OpenAI is not a response object.")
+    return reply
+
+
+def _no_text(reply: Json, parts: Sequence[Json], *, cut_off: bool) -> Exception:
+    reason = _as(str, _as(dict, reply.get("incomplete_details")).get("reason"))
+    if reason == "content_filter" or any(part.get("type") == "refusal" for part in parts):
+        return declined()
+    if cut_off:
+        known = reason if reason.isidentifier() else "no reason given"
+        return SearchProviderError(f"OpenAI stopped before it began its answer ({known[:60]}).")
+    return SearchProviderParseError("The reply of OpenAI holds no answer.")
+
+
+def _parts(items: Sequence[Json]) -> Iterator[Json]:
+    """The parts of the messages; of the final one alone where the model marks it, since others are thinking aloud."""
+    messages = [item for item in items if item.get("type") == "message"]
+    final = [message for message in messages if message.get("phase") == "final_answer"]
+    for message in final or messages:
+        yield from _objects(message.get("content"))
+
+
+def _text(parts: Iterable[Json]) -> tuple[str, list[Span], list[str]]:
+    """The whole text, its spans, and the URLs that are cited without a place."""
+    text, spans, cited = "", [], []
+    for part in parts:
+        words = _as(str, part.get("text"))
+        notes = [note for note in _objects(part.get("annotations")) if note.get("type") == "url_citation"]
+        placed = [span for note in notes if (span := _span(note))][:MAX_SPANS]
+        cited += [_as(str, note.get("url")) for note in notes]
+        bare, placed = strip_markers(words, in_code_points(words, placed))
+        offset = len(text) + len(_BETWEEN_PARTS) if text else 0
+        text = text + _BETWEEN_PARTS + bare if text else bare
+        spans += [Span(span.url, span.title, span.start + offset, span.end + offset) for span in placed]
+    return text, spans, cited
+
+
+def _span(note: Json) -> Span | None:
+    start, end = _count(note.get("start_index"), -1), _count(note.get("end_index"), -1)
+    url = _as(str, note.get("url"))
+    return Span(url, _as(str, note.get("title")), start, end) if 0 <= start <= end and is_web_address(url) else None
+
+
+def _sources(actions: Sequence[Json]) -> Iterator[str]:
+    """The URLs behind the answer: pages that were opened first, since they were read, then what the searches found."""
+    for action in actions:
+        yield _as(str, action.get("url"))
+    for action in actions:
+        for source in _objects(action.get("sources")):
+            yield _as(str, source.get("url"))
+
+
+def _distinct(urls: Iterable[str]) -> Iterable[str]:
+    first: dict[str, str] = {}
+    for url in urls:
+        if is_web_address(url):
+            first.setdefault(canonical(url), url)
+    return first.values()
+
+
+def _billed(reply: Json, actions: Sequence[Json]) -> Billed:
+    """Tokens and searches. OpenAI's own count of searches is right where it is given; else only searches count."""
+    usage = _as(dict, reply.get("usage"))
+    details = _as(dict, usage.get("input_tokens_details"))
+    tool_usage = _as(dict, _as(dict, reply.get("tool_usage")).get("web_search"))
+    searched = sum(action.get("type") == "search" for action in actions)
+    return Billed(
+        prompt=_count(usage.get("input_tokens")),
+        response=_count(usage.get("output_tokens")),
+        cached=_count(details.get("cached_tokens")),
+        cache_written=_count(details.get("cache_write_tokens")),
+        searches=_count(tool_usage.get("num_requests"), searched),
+    )
+
+
+def _as(kind: type[T], value: Any) -> T:
+    """The value if it is of that kind, else the kind's empty value."""
+    return value if isinstance(value, kind) else kind()
+
+
+def _objects(value: Any) -> list[Json]:
+    return [item for item in _as(list, value) if isinstance(item, dict)]
+
+
+def _count(value: Any, default: int = 0) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else default
