@@ -59,7 +59,7 @@ def test_more_citations_than_asked_for_are_cut_and_said() -> None:
         query=SearchQuery("q", max_results=1),
     )
     assert [c.url for c in response.citations] == [TOWER]
-    assert response.warnings == ("More sources are cited in the text than maxResults allows: 1.",)
+    assert response.warnings == ("Sources left out because of maxResults: 1.",)
 
 
 def test_without_answers_there_is_no_text_and_the_snippets_remain() -> None:

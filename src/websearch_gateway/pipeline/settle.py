@@ -56,9 +56,7 @@ def settle(query: SearchQuery, answer: Answer, *, responded_at: datetime, cache:
         warnings.append("The answer names no source.")
     ranked = by_first_use(held)
     if len(ranked) > query.max_results:
-        warnings.append(
-            f"More sources are cited in the text than maxResults allows: {len(ranked) - query.max_results}."
-        )
+        warnings.append(f"Sources left out because of maxResults: {len(ranked) - query.max_results}.")
     return SearchResponse(
         text=text if query.include_answers else "",
         citations=_citations(text, ranked[: query.max_results], placed=query.include_answers),
