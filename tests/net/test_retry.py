@@ -66,6 +66,12 @@ async def test_a_passing_failure_is_retried_once(retry: Retry, waits: list[float
     assert waits == [JITTER_SECONDS]
 
 
+async def test_any_callable_that_gives_an_awaitable_will_do(retry: Retry) -> None:
+    upstream = Upstream(busy())
+    assert await retry(lambda: upstream(), Deadline.after(15)) == "answer"
+    assert upstream.calls == 2
+
+
 async def test_a_lasting_failure_costs_two_calls_and_is_raised_as_it_came(retry: Retry) -> None:
     first, second = busy(), busy()
     upstream = Upstream(first, second, busy())

@@ -76,6 +76,10 @@ class Retry:
             too_late = state.upcoming_sleep >= deadline.remaining()
             return state.attempt_number >= MAX_ATTEMPTS or too_late or not self.budget.take()
 
+        async def attempt() -> T:
+            # tenacity awaits only what is visibly a coroutine function, which a lambda or a partial is not.
+            return await call()
+
         attempts = AsyncRetrying(
             retry=retry_if_exception(lambda error: isinstance(error, Unavailable) and error.retryable),
             wait=lambda state: self._wait(state.outcome.exception() if state.outcome else None),
@@ -83,7 +87,7 @@ class Retry:
             sleep=self.sleep,
             reraise=True,
         )
-        result: T = await attempts(call)
+        result: T = await attempts(attempt)
         self.budget.succeeded()
         return result
 
