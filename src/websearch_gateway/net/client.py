@@ -1,0 +1,92 @@
+"""The way out to APIs whose addresses the operator has set. Pages that others name go through `net.fetch` instead."""
+
+from __future__ import annotations
+
+import asyncio
+import http.cookiejar
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import httpx2
+
+from websearch_gateway.errors import SearchProviderError
+from websearch_gateway.models import Deadline, HttpRequest
+from websearch_gateway.net.decode import ACCEPT_ENCODING, decoder_for
+from websearch_gateway.net.errors import mapped_errors
+from websearch_gateway.net.fetch import USER_AGENT
+
+MAX_BYTES = 5_000_000
+CONNECT_SECONDS = 5.0
+# Room for a hundred calls at once, each with a retry or a second page of its own.
+LIMITS = httpx2.Limits(max_connections=200, max_keepalive_connections=100, keepalive_expiry=30.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply that arrived whole. `headers` ignore case; `body` is decompressed."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+def create_client(transport: httpx2.AsyncBaseTransport | None = None) -> httpx2.AsyncClient:
+    """The client for all API upstreams of a process. Close it with `aclose`.
+
+    It follows no redirect (a key must not travel), keeps no cookie (calls of different users must not be tied
+    together) and takes nothing from the environment. The deadline of `send` bounds everything but the connect.
+    """
+    # The library logs whole URLs at INFO, and Google's holds the key.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
+    return httpx2.AsyncClient(
+        headers={"User-Agent": USER_AGENT, "Accept-Encoding": ACCEPT_ENCODING},
+        cookies=http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[])),
+        timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+        limits=LIMITS,
+        trust_env=False,
+        transport=transport,
+    )
+
+
+async def send(
+    client: httpx2.AsyncClient,
+    request: HttpRequest,
+    deadline: Deadline,
+    upstream: str,
+    *,
+    max_bytes: int = MAX_BYTES,
+) -> Reply:
+    """Send and read the whole reply, whatever its status.
+
+    Raises:
+        SearchTimeoutError: the reply was not complete by the deadline, however steadily it dripped.
+        SearchProviderError: the connection failed, or the reply is larger than `max_bytes` once decompressed.
+        SearchFetchError: the reply is compressed in a way that was not asked for.
+    """
+    with mapped_errors(upstream):
+        async with (
+            asyncio.timeout(deadline.remaining()),
+            client.stream(
+                request.method,
+                request.url,
+                params=request.params or None,
+                headers=request.headers,
+                json=request.json,
+                data=request.form,
+            ) as response,
+        ):
+            body = await _read(response, upstream, max_bytes)
+    return Reply(response.status_code, response.headers, body)
+
+
+async def _read(response: httpx2.Response, upstream: str, max_bytes: int) -> bytes:
+    decoder = decoder_for(response.headers.get("content-encoding", ""))
+    body = bytearray()
+    async for piece in response.aiter_raw():
+        body += decoder.feed(piece, max_bytes + 1 - len(body))
+        if len(body) > max_bytes:
+            raise SearchProviderError(f"The reply of {upstream} is larger than {max_bytes:,} bytes.")
+    if not decoder.complete:
+        raise SearchProviderError(f"The reply of {upstream} ended too early.", retryable=True)
+    return bytes(body)

@@ -1,0 +1,100 @@
+"""Runs any raw search provider: request, reply, status, hits, next page."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import httpx2
+
+from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchValidationError
+from websearch_gateway.models import Deadline, Hit, HttpRequest, SearchQuery, SearchResults
+from websearch_gateway.net.client import Reply, send
+from websearch_gateway.net.retry import Retry, parse_retry_after
+from websearch_gateway.ports import Provider
+
+MAX_PAGES = 10
+_PASSING = (429, 500, 502, 503)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpSearcher:
+    """A Searcher out of a Provider. `timeout_seconds` bounds each request within the deadline of the call."""
+
+    provider: Provider
+    client: httpx2.AsyncClient = field(repr=False)
+    retry: Retry = field(repr=False)
+    timeout_seconds: float = 20.0
+    clock: Callable[[], float] = field(default=time.time, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        return self.provider.name
+
+    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+        """Up to `max_results` different hits, from as many pages as that takes.
+
+        A later page that fails costs nothing but a warning.
+
+        Raises:
+            SearchAuthError: the vendor rejected the key.
+            SearchValidationError: the vendor finds the request itself at fault.
+            SearchProviderError: the vendor failed, refuses for now or cannot be reached.
+            SearchProviderParseError: the reply is not what the vendor documents.
+            SearchTimeoutError: no complete reply in time.
+        """
+        body, hits = await self._page(self.provider.request(query), deadline)
+        pages = 1
+        warnings: tuple[str, ...] = ()
+        while len(hits) < query.max_results and pages < MAX_PAGES:
+            request = await asyncio.to_thread(self.provider.next_page, query, body, pages + 1)
+            if request is None:
+                break
+            try:
+                body, more = await self._page(request, deadline)
+            except SearchError as error:
+                warnings = (f"Page {pages + 1} of {self.name} is missing: {error.code}: {error.message}",)
+                break
+            pages += 1
+            if more.keys() <= hits.keys():
+                break
+            hits |= {url: hit for url, hit in more.items() if url not in hits}
+        return SearchResults(
+            hits=tuple(hits.values())[: query.max_results],
+            provider=self.name,
+            applied=self.provider.applied(query),
+            cost_usd=pages * self.provider.capabilities.cost_per_call_usd,
+            warnings=warnings,
+        )
+
+    async def _page(self, request: HttpRequest, deadline: Deadline) -> tuple[bytes, dict[str, Hit]]:
+        """A page's body, and its hits by URL."""
+        body = await self.retry(lambda: self._exchange(request, deadline), deadline)
+        # Megabytes of HTML or JSON, and dates in words, take too long for the loop.
+        hits = await asyncio.to_thread(self.provider.parse, body)
+        return body, {hit.url: hit for hit in hits}
+
+    async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:
+        reply = await send(self.client, request, deadline.within(self.timeout_seconds), self.name)
+        refusal = self.provider.refusal(reply.status, reply.headers, reply.body)
+        if error := refusal or self._failure(reply):
+            raise error
+        return reply.body
+
+    def _failure(self, reply: Reply) -> SearchError | None:
+        """What a status means for every vendor. The vendor's own words stay out: they may quote the query."""
+        status = reply.status
+        if 200 <= status < 300:
+            return None
+        if status in (401, 403):
+            return SearchAuthError(f"{self.name} rejected the key (HTTP {status}); check {self.name.upper()}_API_KEY.")
+        if status in (400, 422):
+            return SearchValidationError(f"{self.name} finds the request itself at fault (HTTP {status}).")
+        return SearchProviderError(
+            f"{self.name} answered with HTTP {status}.",
+            retry_after=parse_retry_after(reply.headers, self.clock()),
+            retryable=status in _PASSING,
+        )

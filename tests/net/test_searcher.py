@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+import httpx2
+import pytest
+
+from websearch_gateway.errors import (
+    SearchAuthError,
+    SearchError,
+    SearchNotConfiguredError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchTimeoutError,
+    SearchValidationError,
+    Unavailable,
+)
+from websearch_gateway.models import AppliedFilters, Deadline, SearchQuery
+from websearch_gateway.net.client import create_client
+from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.searcher import HttpSearcher
+from websearch_gateway.providers import PROVIDERS, configured
+from websearch_gateway.providers.google import Google
+from websearch_gateway.providers.serper import Serper
+from websearch_gateway.providers.tavily import Tavily
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import Settings
+
+KEY = "a-secret-key"
+QUERY = SearchQuery("descale an espresso machine", max_results=5)
+
+
+async def no_sleep(_: float) -> None:
+    return None
+
+
+def soon() -> Deadline:
+    return Deadline.after(10)
+
+
+@dataclass
+class Vendor:
+    """Answers with the given replies in turn; the last one stays."""
+
+    replies: list[httpx2.Response | Exception]
+    requests: list[httpx2.Request] = field(default_factory=list)
+
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append(request)
+        reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        if isinstance(reply, Exception):
+            raise reply
+        # A reply as a stream, as it comes from a socket: `send` reads it in pieces.
+        return httpx2.Response(reply.status_code, stream=httpx2.ByteStream(reply.content))
+
+
+def serper_searcher(vendor: Vendor) -> HttpSearcher:
+    client = create_client(httpx2.MockTransport(vendor))
+    return HttpSearcher(Serper(KEY), client, Retry(sleep=no_sleep))
+
+
+def serper_page(*paths: str) -> httpx2.Response:
+    rows = [{"title": path, "link": f"https://a.example/{path}", "snippet": "s"} for path in paths]
+    return httpx2.Response(200, json={"searchParameters": {}, "organic": rows})
+
+
+class Sandboxed:
+    """A searcher for each provider, all against the sandbox."""
+
+    def __init__(self, sandbox: Sandbox, client: httpx2.AsyncClient) -> None:
+        settings = Settings(**{name.lower(): value for name, value in sandbox.environment().items()})
+        retry = Retry(sleep=no_sleep)
+        self.by_name = {p.name: HttpSearcher(p, client, retry) for p in configured(settings)}
+
+
+@pytest.fixture
+async def sandboxed(sandbox: Sandbox) -> AsyncIterator[Sandboxed]:
+    async with create_client() as client:
+        yield Sandboxed(sandbox, client)
+
+
+NAMES = [entry.name for entry in PROVIDERS]
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_every_provider_finds_pages_in_the_sandbox(sandboxed: Sandboxed, sandbox: Sandbox, name: str) -> None:
+    results = await sandboxed.by_name[name].search(QUERY, soon())
+    assert 1 < len(results.hits) <= QUERY.max_results
+    assert results.hits[0].url == f"{sandbox.url}/pages/descale-espresso-machine"
+    assert results.provider == name
+    assert results.warnings == ()
+    assert results.cost_usd == sandboxed.by_name[name].provider.capabilities.cost_per_call_usd
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("synthetic", "tavily")])
+async def test_paging_gathers_different_hits_up_to_the_wish(sandboxed: Sandboxed, sandbox: Sandbox, name: str) -> None:
+    results = await sandboxed.by_name[name].search(SearchQuery("the water and the time", max_results=25), soon())
+    assert len({hit.url for hit in results.hits}) == len(results.hits) == 25
+    assert sandbox.calls(name) >= 2
+    price = sandboxed.by_name[name].provider.capabilities.cost_per_call_usd
+    assert results.cost_usd == pytest.approx(price * sandbox.calls(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_all_filters_together_are_accepted(sandboxed: Sandboxed, name: str) -> None:
+    query = SearchQuery(
+        "coffee", max_results=20, freshness_hours=168, region="GB", language="en", safe_search="strict", topic="news"
+    )
+    results = await sandboxed.by_name[name].search(query, soon())
+    assert results.applied == sandboxed.by_name[name].provider.applied(query)
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_no_hits_is_an_answer(sandboxed: Sandboxed, name: str) -> None:
+    results = await sandboxed.by_name[name].search(SearchQuery("zzyzxqua vlorbik"), soon())
+    assert results.hits == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_one_passing_failure_is_made_good(sandboxed: Sandboxed, sandbox: Sandbox, name: str) -> None:
+    sandbox.fault(name, "status", status=503, times=1)
+    assert (await sandboxed.by_name[name].search(QUERY, soon())).hits
+    assert sandbox.calls(name) == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("kind", "options", "error", "calls"),
+    [
+        ("status", {"status": 500}, SearchProviderError, 2),
+        ("reset", {}, SearchProviderError, 2),
+        ("garbage", {}, SearchProviderParseError, 1),
+        ("hang", {}, SearchTimeoutError, 1),
+        ("drip", {"seconds": 0.05}, SearchTimeoutError, 1),
+    ],
+)
+async def test_a_lasting_failure_has_its_type(
+    sandboxed: Sandboxed, sandbox: Sandbox, name: str, kind: str, options: dict[str, float], error: type, calls: int
+) -> None:
+    sandbox.fault(name, kind, **options)
+    deadline = Deadline.after(0.3) if error is SearchTimeoutError else soon()
+    with pytest.raises(error) as raised:
+        await sandboxed.by_name[name].search(QUERY, deadline)
+    assert isinstance(raised.value, Unavailable)
+    assert sandbox.calls(name) == calls
+
+
+@pytest.mark.parametrize("name", ["serper", "tavily", "brave", "google", "synthetic"])
+async def test_a_wrong_key_is_shown_at_once(sandbox: Sandbox, name: str) -> None:
+    environment = sandbox.environment() | {f"{name.upper()}_API_KEY": KEY, "SEARCH_PROVIDERS": name}
+    [provider] = configured(Settings(**{key.lower(): value for key, value in environment.items()}))
+    async with create_client() as client:
+        with pytest.raises(SearchAuthError, match=f"{name.upper()}_API_KEY") as raised:
+            await HttpSearcher(provider, client, Retry(sleep=no_sleep)).search(QUERY, soon())
+    assert KEY not in str(raised.value)
+    assert sandbox.calls(name) == 1
+
+
+async def test_a_searxng_without_json_says_how_to_allow_it(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
+    sandbox.fault("searxng", "status", status=403)
+    with pytest.raises(SearchNotConfiguredError, match=r"search\.formats"):
+        await sandboxed.by_name["searxng"].search(QUERY, soon())
+
+
+async def test_duckduckgos_bot_page_is_a_rest_of_an_hour(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
+    sandbox.fault("duckduckgo", "bot")
+    with pytest.raises(SearchProviderError) as raised:
+        await sandboxed.by_name["duckduckgo"].search(QUERY, soon())
+    assert raised.value.retry_after == 3600
+    assert sandbox.calls("duckduckgo") == 1
+
+
+async def test_a_limit_that_outlasts_the_deadline_is_passed_on_with_its_rest(
+    sandboxed: Sandboxed, sandbox: Sandbox
+) -> None:
+    sandbox.fault("tavily", "status", status=429, retry_after=120)
+    with pytest.raises(SearchProviderError) as raised:
+        await sandboxed.by_name["tavily"].search(QUERY, soon())
+    assert raised.value.retry_after == 120
+    assert sandbox.calls("tavily") == 1
+
+
+STATUSES: list[tuple[int, type[SearchError], int]] = [
+    (400, SearchValidationError, 1),
+    (422, SearchValidationError, 1),
+    (401, SearchAuthError, 1),
+    (403, SearchAuthError, 1),
+    (404, SearchProviderError, 1),
+    (410, SearchProviderError, 1),
+    (302, SearchProviderError, 1),
+    (429, SearchProviderError, 2),
+    (500, SearchProviderError, 2),
+    (502, SearchProviderError, 2),
+    (503, SearchProviderError, 2),
+    (501, SearchProviderError, 1),
+    (504, SearchProviderError, 1),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "calls"), STATUSES)
+async def test_a_status_means_the_same_for_every_vendor(status: int, kind: type[SearchError], calls: int) -> None:
+    vendor = Vendor([httpx2.Response(status, text=f"no: {QUERY.text}")])
+    searcher = HttpSearcher(Tavily(KEY), create_client(httpx2.MockTransport(vendor)), Retry(sleep=no_sleep))
+    with pytest.raises(SearchError) as raised:
+        await searcher.search(QUERY, soon())
+    assert type(raised.value) is kind
+    assert len(vendor.requests) == calls
+    assert QUERY.text not in str(raised.value)
+    assert KEY not in str(raised.value)
+
+
+async def test_an_error_tells_neither_the_key_nor_the_query_of_a_url() -> None:
+    searcher = HttpSearcher(
+        Google(KEY, "engine"),
+        create_client(httpx2.MockTransport(Vendor([httpx2.ConnectError(f"cannot reach ?key={KEY}&q={QUERY.text}")]))),
+        Retry(sleep=no_sleep),
+    )
+    with pytest.raises(SearchProviderError) as raised:
+        await searcher.search(QUERY, soon())
+    assert str(raised.value) == "google cannot be reached."
+    assert KEY not in repr(searcher)
+
+
+async def test_hits_are_cut_to_the_wish_and_the_filters_are_told() -> None:
+    vendor = Vendor([serper_page("a", "b", "a", "c")])
+    query = SearchQuery("x", max_results=2, freshness_hours=20, region="GB")
+    results = await serper_searcher(vendor).search(query, soon())
+    assert [hit.url for hit in results.hits] == ["https://a.example/a", "https://a.example/b"]
+    assert results.applied == AppliedFilters("day", "GB")
+    assert len(vendor.requests) == 1
+
+
+async def test_a_second_page_adds_what_the_first_did_not_have() -> None:
+    vendor = Vendor([serper_page("a", "b"), serper_page("b", "c"), serper_page("d")])
+    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=3), soon())
+    assert [hit.title for hit in results.hits] == ["a", "b", "c"]
+    assert [json.loads(request.content).get("page") for request in vendor.requests] == [None, 2]
+    assert results.cost_usd == pytest.approx(0.002)
+
+
+async def test_a_page_without_news_is_the_last() -> None:
+    vendor = Vendor([serper_page("a", "b"), serper_page("b", "a")])
+    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=50), soon())
+    assert len(results.hits) == len(vendor.requests) == 2
+
+
+async def test_no_vendor_can_make_pages_without_end() -> None:
+    vendor = Vendor([serper_page(str(number)) for number in range(40)])
+    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=50), soon())
+    assert len(results.hits) == len(vendor.requests) == 10
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [httpx2.Response(500), httpx2.Response(403), httpx2.Response(200, text="noise"), httpx2.ReadTimeout("slow")],
+    ids=["down", "refused", "noise", "slow"],
+)
+async def test_a_second_page_that_fails_costs_only_a_warning(failure: httpx2.Response | Exception) -> None:
+    vendor = Vendor([serper_page("a", "b"), failure])
+    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=20), soon())
+    assert [hit.title for hit in results.hits] == ["a", "b"]
+    assert len(results.warnings) == 1
+    assert results.warnings[0].startswith("Page 2 of serper is missing")
+    assert results.cost_usd == pytest.approx(0.001)
+
+
+async def test_each_request_has_a_time_of_its_own_within_the_deadline(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
+    sandbox.fault("serper", "hang")
+    whole = sandboxed.by_name["serper"]
+    impatient = HttpSearcher(whole.provider, whole.client, whole.retry, timeout_seconds=0.2)
+    deadline = Deadline.after(30)
+    with pytest.raises(SearchTimeoutError):
+        await impatient.search(QUERY, deadline)
+    assert deadline.remaining() > 10
