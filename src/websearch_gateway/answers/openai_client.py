@@ -14,7 +14,6 @@ from pydantic import SecretStr
 from websearch_gateway.answers.openai_errors import from_sdk
 from websearch_gateway.errors import SearchProviderParseError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.decode import decoder_for
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -87,6 +86,8 @@ class OpenAIClient:
             api_key=self.api_key.get_secret_value(),
             base_url=self.base_url,
             max_retries=0,
+            # Nothing to inflate, so nothing that could inflate beyond the cap.
+            default_headers={"Accept-Encoding": "identity"},
             http_client=httpx2.AsyncClient(transport=_CappedTransport(self.http), trust_env=False),
         )
         # The resources are imported when they are first touched: here, off the event loop.
@@ -119,10 +120,9 @@ _ABOUT_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
 
 
 async def _read(response: httpx2.Response) -> bytes:
-    decoder = decoder_for(response.headers.get("content-encoding", ""))
     body = bytearray()
-    async for piece in response.aiter_raw():
-        body += decoder.feed(piece, MAX_BYTES + 1 - len(body))
+    async for piece in response.aiter_bytes():
+        body += piece
         if len(body) > MAX_BYTES:
             raise SearchProviderParseError(f"The reply of OpenAI is larger than {MAX_BYTES:,} bytes.")
     return bytes(body)
