@@ -11,6 +11,7 @@ import json
 import operator
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -95,6 +96,11 @@ async def test_a_page_that_takes_the_process_down_costs_that_page_only(workers: 
     assert await queued == 2
 
 
+async def test_a_process_has_a_memory_limit() -> None:
+    async with Workers(megabytes=512) as workers:
+        assert await workers.run(resource.getrlimit, resource.RLIMIT_AS, deadline=soon()) == [512 << 20, 512 << 20]
+
+
 async def test_a_page_that_hangs_ends_at_its_limit_and_the_queue_goes_on() -> None:
     async with Workers(count=1, seconds=0.5) as workers:
         pid = await workers.run(os.getpid, deadline=soon())
@@ -159,6 +165,14 @@ async def test_warming_starts_one_process_once_and_its_reply_is_not_taken_for_an
         assert await workers.run(operator.add, 2, 2, deadline=soon()) == 4
 
 
+async def test_a_machine_that_cannot_start_a_process_is_a_fetch_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    async with Workers() as workers:
+        await workers.warm()
+        with pytest.raises(SearchFetchError, match="broke down"):
+            await workers.run(os.getpid, deadline=soon())
+
+
 @pytest.mark.parametrize("busy", [True, False])
 async def test_closing_leaves_no_process_behind(busy: bool) -> None:
     workers = Workers(count=1)
@@ -190,9 +204,8 @@ from websearch_gateway.models import Deadline
 from websearch_gateway.readers.workers import Workers
 
 async def main():
-    workers = Workers(count=1)
+    workers = Workers(count=1, seconds=0.5)
     pid = await workers.run(os.getpid, deadline=Deadline.after(30))
-    workers._seconds = 0.1
     print(pid, flush=True)
     asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), 9)
     await workers.run(re.fullmatch, "(a+)+b", "a" * 60, deadline=Deadline.after(30))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import time
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,8 @@ MAX_REDIRECTS = 8
 MAX_PIECES = 20_000
 MAX_CONNECTIONS = 64
 _REDIRECTS = (301, 302, 303, 307, 308)
+# Only what a type may look like: it is shown in error messages, and the server could write them a letter.
+_TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,8 @@ class Fetched:
     """A reply that arrived whole.
 
     `status` is 2xx, or 304 to a conditional request; `headers` have lower-case names; `body` is decompressed;
-    `content_type` is the bare type in lower case, empty when none was sent; `charset` is the Python codec to read
-    `body` with, should it be text.
+    `content_type` is the bare type in lower case, empty when none was sent or it makes no sense; `charset` is the
+    Python codec to read `body` with, should it be text.
     """
 
     url: str
@@ -133,9 +136,10 @@ class Fetcher:
                     return self._redirected(target, headers["location"])
                 _check_status(target.host, response.status, headers, sent)
                 body = await _read(response, headers, max_bytes)
-        kind = headers.get("content-type", "")
-        essence = kind.partition(";")[0].strip().lower()
-        return Fetched(url, target.url, response.status, headers, body, essence, charset_of(body, kind))
+        declared = headers.get("content-type", "")
+        kind = _TYPE.match(declared)
+        charset = charset_of(body, declared)
+        return Fetched(url, target.url, response.status, headers, body, kind[1].lower() if kind else "", charset)
 
     def _redirected(self, target: Target, location: str) -> Target:
         try:

@@ -33,7 +33,7 @@ class Workers:
 
     Args:
         count: how many processes there may be. Further calls wait in line.
-        seconds: how long one call may take, once it has a process.
+        seconds: how long one call may take, once its process is ready.
         megabytes: how much memory a process may have.
         warm_up: called first in each new process, to import and prepare what every call needs.
     """
@@ -44,7 +44,7 @@ class Workers:
         count: int = 2,
         seconds: float = 10.0,
         megabytes: int = 1024,
-        warm_up: Callable[[], object] | None = None,
+        warm_up: Callable[[], object] = int,
     ) -> None:
         self._slots = asyncio.Semaphore(count)
         self._seconds = seconds
@@ -66,8 +66,9 @@ class Workers:
         """Start the first process if none was ever started. It prepares itself while the caller goes on."""
         if not self._warmed:
             self._warmed = True
-            async with self._slots, self._worker():
-                pass
+            with suppress(OSError):  # what keeps it from starting, `run` will tell
+                async with self._slots, self._worker():
+                    pass
 
     async def run(self, function: Callable[..., object], *arguments: object, deadline: Deadline) -> Any:
         """What `function(*arguments)` returns: JSON, or a dataclass, which arrives as a dict of its fields.
@@ -81,6 +82,7 @@ class Workers:
         request = self._request(function, *arguments)
         try:
             async with asyncio.timeout(deadline.remaining()), self._slots, self._worker() as worker:
+                await worker.ready()
                 async with asyncio.timeout(self._seconds):
                     reply = await worker.ask(request)
         except TimeoutError:
@@ -115,10 +117,8 @@ class Workers:
         return None
 
     async def _start(self) -> _Worker:
-        worker = await _Worker.start(self._megabytes)
+        worker = await _Worker.start(self._megabytes, self._request(self._warm_up))
         self._all.add(worker)
-        if self._warm_up:
-            worker.tell(self._request(self._warm_up))
         return worker
 
     def _request(self, function: Callable[..., object], *arguments: object) -> bytes:
@@ -132,10 +132,11 @@ class _Worker:
         self._process = process
         self._stdin = stdin
         self._stdout = stdout
-        self._unheard = 0
+        self._ready = False
 
     @classmethod
-    async def start(cls, megabytes: int) -> _Worker:
+    async def start(cls, megabytes: int, first: bytes) -> _Worker:
+        """Start a process and leave it alone with its first request."""
         inherited = {name: value for name, value in os.environ.items() if name.startswith(_INHERITED)}
         path = os.pathsep.join(entry for entry in sys.path if entry)
         process = await asyncio.create_subprocess_exec(
@@ -147,24 +148,23 @@ class _Worker:
         )
         if process.stdin is None or process.stdout is None:
             raise OSError("a worker has no pipes")
+        process.stdin.write(first)
         return cls(process, process.stdin, process.stdout)
 
     @property
     def alive(self) -> bool:
         return self._process.returncode is None
 
-    def tell(self, request: bytes) -> None:
-        """Send a request whose reply does not matter."""
-        self._stdin.write(request)
-        self._unheard += 1
+    async def ready(self) -> None:
+        """Wait until it has done its first request."""
+        if not self._ready:
+            await self._reply()
+            self._ready = True
 
     async def ask(self, request: bytes) -> bytes:
         """Send a request and wait for its reply."""
         self._stdin.write(request)
         await self._stdin.drain()
-        while self._unheard:
-            await self._reply()
-            self._unheard -= 1
         return await self._reply()
 
     async def _reply(self) -> bytes:
