@@ -15,6 +15,7 @@ An error carries its policy in its class, so the chain never inspects messages::
     |   |-- SearchTimeoutError         TIMEOUT         an upstream did not answer in time
     |   |-- SearchFetchError           FETCH           a page could not be fetched or read
     |   |-- SearchProviderParseError   PARSE           a reply is not what the vendor documents
+    |   |-- EngineNotConfigured        NOT_CONFIGURED  an answer engine has no key; another one serves
     |   `-- StateUnavailable           PROVIDER        the shared state cannot be reached; go on without it
     `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt
 
@@ -145,6 +146,12 @@ class SearchProviderParseError(Unavailable):
     """A reply arrived and is not what the vendor documents (the design's `BadPayload`)."""
 
     code = "PARSE"
+
+
+class EngineNotConfigured(Unavailable):
+    """An answer engine has no key. No error of the caller's as long as another engine can serve."""
+
+    code = "NOT_CONFIGURED"
 
 
 class StateUnavailable(Unavailable):

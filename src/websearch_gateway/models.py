@@ -48,6 +48,21 @@ class Caller:
     scopes: frozenset[str] = frozenset({"search", "read", "docs", "cache", "ops", "admin"})
 
 
+LOCAL = Caller()
+"""The person or process at this machine: the only caller where there is no authentication."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A question as it came in, before the guard has seen it. The fields are those of the `search_web` tool."""
+
+    query: str
+    max_results: int = 5
+    freshness_hours: int | None = None
+    region: str | None = None
+    include_answers: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A question after the guard: normalised, validated and safe to send out.
@@ -251,4 +266,20 @@ class SearchResponse(WireModel):
     filters: Filters = Filters()
     cost_usd: float = 0.0
     warnings: tuple[str, ...] = ()
+    error: ErrorInfo | None = None
+
+
+class Check(WireModel):
+    """The health of one part of the gateway, and how to mend it."""
+
+    name: str = ""
+    status: Literal["ok", "warn", "fail", "off"] = "ok"
+    finding: str = ""
+    remedy: str = ""
+
+
+class Diagnosis(WireModel):
+    """The result of `doctor`: one check per part."""
+
+    checks: tuple[Check, ...] = ()
     error: ErrorInfo | None = None

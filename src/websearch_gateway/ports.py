@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import (
@@ -17,6 +17,13 @@ from websearch_gateway.models import (
     SearchQuery,
     SearchResults,
 )
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+    """One unit vector, or zero vector, per row: shape (texts, dimensions)."""
 
 Progress = Callable[[str], Awaitable[None]]
 """Told in a few words what the gateway does now. Must not raise."""
@@ -93,6 +100,18 @@ class AnswerEngine(Protocol):
         ...
 
 
+class HostedEngine(AnswerEngine, Protocol):
+    """An answer engine behind somebody's API."""
+
+    async def check(self, deadline: Deadline) -> Sequence[str]:
+        """Ask whether the key and the models work. Returns what an operator should know soon, such as a shutdown date.
+
+        Raises:
+            SearchError: it does not work; the message says why.
+        """
+        ...
+
+
 class Composer(Protocol):
     """Writes an answer out of hits and the pages that could be read. Pure; every sentence it writes is cited."""
 
@@ -158,10 +177,23 @@ class Embedder(Protocol):
     """Turns texts into unit vectors."""
 
     @property
-    def name(self) -> str: ...
-    @property
-    def dimensions(self) -> int: ...
+    def name(self) -> str:
+        """Whose vectors these are: those of another name cannot be compared with them."""
+        ...
 
-    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Sequence[Sequence[float]]:
-        """One vector per text, in order, each of length `dimensions`."""
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector; 0 while a model behind an address has not answered yet."""
+        ...
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
+        """One row per text, in order. A text that means nothing to the embedder, such as "", has the zero vector.
+
+        Raises:
+            Unavailable: rank by words alone and say so; no failure of an embedder stops a search.
+        """
+        ...
+
+    def knows(self, text: str) -> bool:
+        """Whether the vector of this text says anything: False when it is in a script that the model does not know."""
         ...

@@ -84,6 +84,15 @@ class Settings(BaseSettings):
         "moderate", description="Safe search where a call does not say."
     )
 
+    embedding_server_url: OptionalUrl = Field(
+        None,
+        description="Where vectors come from: an OpenAI-compatible base URL, or Ollama's. Unset: the built-in model.",
+    )
+    embedding_server_api_key: Key = Field(None, description="Key for EMBEDDING_SERVER_URL, if it wants one.")
+    embedding_model_name: Annotated[str | None, BeforeValidator(_blank_is_unset)] = Field(
+        None, description="Default: `text-embedding-3-small`; with Ollama `nomic-embed-text`."
+    )
+
     data_dir: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
         description="Where local files live.",
@@ -151,6 +160,15 @@ class Settings(BaseSettings):
         """`STATE_URL`, or the SQLite file in `DATA_DIR`."""
         return self.state_url or f"sqlite:///{self.data_dir / 'state.db'}"
 
+    def shown(self) -> dict[str, Any]:
+        """Every setting by its environment name, fit to be seen: secrets only as set or not set."""
+        dumped = self.model_dump(mode="json")
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if isinstance(value, SecretStr):
+                dumped[name] = "(set)"
+        return {name.upper(): value for name, value in dumped.items()}
+
     def secrets(self) -> tuple[str, ...]:
         """Every secret value that is set: for redaction, never for display."""
         values = (getattr(self, name) for name in type(self).model_fields)
@@ -180,7 +198,7 @@ def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
     return values
 
 
-def load_settings(config: Path | None = None, **flags: Any) -> Settings:
+def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
     """Read flags, environment and file, in that order of precedence.
 
     Raises:

@@ -9,7 +9,7 @@ from websearch_gateway.errors import SearchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.ports import Reader
 
-GRACE_SECONDS = 0.25
+GRACE_SECONDS = 0.75
 """How long the other pages may still arrive once enough have been read."""
 
 Outcome = Page | SearchError

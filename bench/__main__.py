@@ -1,0 +1,21 @@
+"""Run every benchmark and print one table: `python -m bench [NAME ...]`."""
+
+from __future__ import annotations
+
+import sys
+
+from bench import cached_call, coalescing, cold_start, fallback
+from bench.table import print_table
+
+BENCHMARKS = {
+    "cold_start": cold_start.measure,
+    "cached_call": cached_call.measure,
+    "fallback": fallback.measure,
+    "coalescing": coalescing.measure,
+}
+
+if __name__ == "__main__":
+    names = sys.argv[1:] or list(BENCHMARKS)
+    if unknown := sorted(set(names) - set(BENCHMARKS)):
+        sys.exit(f"There is no benchmark {', '.join(unknown)}; choose from {', '.join(BENCHMARKS)}.")
+    print_table([row for name in names for row in BENCHMARKS[name]()])

@@ -1,0 +1,6 @@
+"""`python -m websearch_gateway` is the `websearch-gateway` command."""
+
+from websearch_gateway.doors.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""The only place where the wings meet: `build(settings)` makes a Gateway out of adapters and the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import httpx2
+
+from websearch_gateway.answers.extractive import compose
+from websearch_gateway.answers.openai_client import OpenAIClient
+from websearch_gateway.answers.openai_responses import OpenAIEngine
+from websearch_gateway.models import LOCAL, Caller, Diagnosis, SearchRequest, SearchResponse
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.client import create_client
+from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.searcher import HttpSearcher
+from websearch_gateway.pipeline.admit import Admission
+from websearch_gateway.pipeline.chain import FallbackSearcher
+from websearch_gateway.pipeline.diagnose import Doctor
+from websearch_gateway.pipeline.fallback import FallbackEngine, UnconfiguredEngine
+from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.inflight import InFlight
+from websearch_gateway.pipeline.raw import RawEngine
+from websearch_gateway.pipeline.recall import ExactCache
+from websearch_gateway.pipeline.search import SearchPipeline
+from websearch_gateway.pipeline.telemetry import Telemetry
+from websearch_gateway.ports import HostedEngine, Progress, no_progress
+from websearch_gateway.providers import configured
+from websearch_gateway.readers import ReaderTable
+from websearch_gateway.readers.extract import warm_up
+from websearch_gateway.readers.workers import Workers
+from websearch_gateway.settings import Settings
+from websearch_gateway.state import open_state
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """What every door talks to. One per process and event loop; close it when done."""
+
+    pipeline: SearchPipeline
+    doctor: Doctor
+    workers: Workers
+    closers: tuple[Callable[[], Awaitable[None]], ...]
+
+    async def search(
+        self, request: SearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
+    ) -> SearchResponse:
+        """Answer a question with citations. Raises what `SearchPipeline.search` raises."""
+        return await self.pipeline.search(request, caller, progress)
+
+    async def diagnose(self) -> Diagnosis:
+        """Call every configured upstream once and say what is wrong."""
+        return await self.doctor.examine()
+
+    async def warm_up(self) -> None:
+        """Start what the first call would wait for."""
+        await self.workers.warm()
+
+    async def close(self) -> None:
+        """Release sockets, files, threads and processes. Idempotent."""
+        async with AsyncExitStack() as stack:
+            for close in self.closers:
+                stack.push_async_callback(close)
+
+
+def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> HostedEngine:
+    if settings.openai_api_key is None:
+        return UnconfiguredEngine("openai", "OPENAI_API_KEY")
+    timeout = settings.request_timeout_ms / 1000
+    account = OpenAIClient(client, settings.openai_api_key, settings.openai_base_url, timeout)
+    return OpenAIEngine(account, settings.openai_models, retry)
+
+
+def build(settings: Settings) -> Gateway:
+    """Make a gateway. Opens nothing yet: connections, files and processes come with the first use.
+
+    Raises:
+        SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
+    """
+    client, retry = create_client(), Retry()
+    state = open_state(settings.effective_state_url)
+    fetcher = Fetcher(AddressGuard(settings.fetch_allow_private_hosts))
+    workers = Workers(warm_up=warm_up)
+    timeout = settings.request_timeout_ms / 1000
+    engine = _engine(settings, client, retry)
+    searchers = [HttpSearcher(provider, client, retry, timeout) for provider in configured(settings)]
+    raw = RawEngine(
+        FallbackSearcher(searchers), ReaderTable.build(fetcher, workers), compose, settings.concurrency, timeout
+    )
+    pipeline = SearchPipeline(
+        guard=Guard(settings.routes, settings.strict_routing, settings.secrets()),
+        admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
+        cache=ExactCache(state, ttl_seconds=settings.cache_ttl_seconds, scope=settings.cache_scope),
+        in_flight=InFlight(),
+        engine=FallbackEngine(engine, raw, settings.fallback_hedge_seconds),
+        telemetry=Telemetry(),
+        deadline_seconds=settings.search_deadline_seconds,
+    )
+    doctor = Doctor(engine, searchers, state)
+    return Gateway(pipeline, doctor, workers, (state.close, client.aclose, fetcher.aclose, workers.aclose))
+
+
+@asynccontextmanager
+async def open_gateway(settings: Settings) -> AsyncIterator[Gateway]:
+    """A gateway for the length of a block."""
+    gateway = build(settings)
+    try:
+        yield gateway
+    finally:
+        await gateway.close()

@@ -1,0 +1,175 @@
+"""The command line: parse, ask the gateway, render. Errors are one line on stderr and exit code 1; wrong usage is 2."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from websearch_gateway import __version__
+from websearch_gateway.doors.errors import describe
+from websearch_gateway.errors import SearchError
+from websearch_gateway.models import SearchRequest, WireModel
+from websearch_gateway.settings import Settings, load_settings
+
+T = TypeVar("T")
+
+cli = typer.Typer(
+    name="websearch-gateway",
+    help="Ask the web, get a short answer whose every claim is cited.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+ConfigOption = Annotated[Path | None, typer.Option("--config", help="Settings file (TOML).", dir_okay=False)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def main() -> None:
+    """Entry point of the `websearch-gateway` command."""
+    try:
+        cli()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+@cli.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@cli.command()
+def search(
+    query: Annotated[str, typer.Argument(help="The question, in full words.")],
+    max_results: Annotated[int, typer.Option(help="Sources to cite at most (1-8).")] = 5,
+    freshness_hours: Annotated[int | None, typer.Option(help="Only what is this new (1-168).")] = None,
+    region: Annotated[str | None, typer.Option(help="ISO 3166-1 alpha-2 country, such as DE.")] = None,
+    answer: Annotated[bool, typer.Option(help="Write the answer, or list the sources only.")] = True,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Answer a question from the web, with sources."""
+    from websearch_gateway.doors.render import show_response
+
+    request = SearchRequest(query, max_results, freshness_hours, region, answer)
+
+    async def ask(settings: Settings) -> WireModel:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings) as gateway:
+            return await gateway.search(request)
+
+    _run(ask, show_response, as_json=as_json, config=config)
+
+
+@cli.command()
+def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """Call every configured upstream once and say what is wrong and how to mend it."""
+    from websearch_gateway.doors.render import show_diagnosis
+
+    async def examine(settings: Settings) -> WireModel:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings) as gateway:
+            return await gateway.diagnose()
+
+    _run(examine, show_diagnosis, as_json=as_json, config=config)
+
+
+@cli.command("config")
+def show_config(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """Show every setting in force. Secrets are shown as set or not set."""
+    from websearch_gateway.doors.render import show_settings
+
+    settings = _settings(config, as_json=as_json)
+    shown = settings.shown()
+    typer.echo(json.dumps(shown, indent=2)) if as_json else show_settings(shown)
+
+
+@cli.command()
+def serve(config: ConfigOption = None) -> None:
+    """Serve the MCP tools over stdin and stdout."""
+    _serve_stdio(config)
+
+
+@cli.command("start-mcp-server")
+def start_mcp_server(
+    context: Annotated[str, typer.Option(help="The client that starts the server; shown in the log.")] = "agent",
+    config: ConfigOption = None,
+) -> None:
+    """Serve the MCP tools over stdin and stdout (the form that some clients' snippets use)."""
+    _serve_stdio(config)
+
+
+@cli.command()
+def demo(as_json: JsonOption = False) -> None:
+    """Run the whole gateway against the sandbox: no key, no network."""
+    from websearch_gateway.doors.demo import run_demo
+
+    _guarded(lambda: asyncio.run(run_demo(as_json=as_json)), as_json=as_json)
+
+
+@cli.command()
+def sandbox(
+    host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to bind; 0 picks a free one.")] = 8089,
+    as_json: JsonOption = False,
+) -> None:
+    """Run the sandbox: stand-ins for every upstream and a small web, to test an agent offline."""
+    from websearch_gateway.doors.demo import run_sandbox
+
+    _guarded(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
+
+
+def _serve_stdio(config: Path | None) -> None:
+    from websearch_gateway.doors.mcp import serve_stdio
+    from websearch_gateway.pipeline.telemetry import configure_logging
+
+    settings = _settings(config, as_json=False)
+    configure_logging(settings.log_level, settings.secrets())
+    asyncio.run(serve_stdio(settings))
+
+
+def _settings(config: Path | None, *, as_json: bool) -> Settings:
+    return _guarded(lambda: load_settings(config), as_json=as_json)
+
+
+def _run(
+    call: Callable[[Settings], Coroutine[Any, Any, WireModel]],
+    show: Callable[[Any], None],
+    *,
+    as_json: bool,
+    config: Path | None,
+) -> None:
+    """Run one asynchronous call of the gateway and print what comes back."""
+    from websearch_gateway.pipeline.telemetry import configure_logging
+
+    settings = _settings(config, as_json=as_json)
+    # A person wants the answer; the events are for who asked for them.
+    configure_logging(settings.log_level if "log_level" in settings.model_fields_set else "WARNING", settings.secrets())
+    result = _guarded(lambda: asyncio.run(call(settings)), as_json=as_json)
+    if as_json:
+        typer.echo(result.model_dump_json(by_alias=True, indent=2))
+    else:
+        show(result)
+
+
+def _guarded(action: Callable[[], T], *, as_json: bool) -> T:
+    """Run `action`; an error of the gateway becomes one line and exit code 1."""
+    try:
+        return action()
+    except SearchError as error:
+        told = describe(error)
+        if as_json:
+            typer.echo(json.dumps({"error": told.model_dump(mode="json", by_alias=True, exclude_none=True)}))
+        wait = f" Try again in {told.retry_after_seconds:g} s." if told.retry_after_seconds else ""
+        typer.echo(f"{told.code}: {told.message}{wait}", err=True)
+        raise typer.Exit(1) from None

@@ -1,0 +1,24 @@
+"""Errors on their way out: the same facts for every door."""
+
+from __future__ import annotations
+
+import math
+
+from websearch_gateway.errors import SearchError
+from websearch_gateway.models import ErrorInfo
+
+
+def describe(error: Exception) -> ErrorInfo:
+    """What a caller is told. An unexpected error keeps its text to the log, where secrets are masked."""
+    if isinstance(error, SearchError):
+        wait = None if error.retry_after is None else math.ceil(error.retry_after)
+        return ErrorInfo(
+            code=error.code, message=error.message, retry_after_seconds=wait, details=error.details or None
+        )
+    import structlog
+
+    structlog.get_logger("websearch_gateway").error("unexpected_error", exc_info=error)
+    return ErrorInfo(
+        code="PROVIDER",
+        message=f"The gateway failed in an unexpected way ({type(error).__name__}). Its log tells more.",
+    )

@@ -1,0 +1,58 @@
+"""Raw search, page reading and an extractive answer, behind the interface of an answer engine."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from websearch_gateway.models import Answer, Deadline, Page, SearchQuery
+from websearch_gateway.pipeline.read import read_pages
+from websearch_gateway.ports import Composer, Progress, Reader, Searcher
+
+COMPOSE_RESERVE_SECONDS = 0.5
+"""Kept free at the end of the deadline, so that slow pages cannot cost the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawEngine:
+    """Searches, reads the best pages at once and quotes the sentences that answer the question."""
+
+    searcher: Searcher
+    reader: Reader
+    composer: Composer
+    concurrency: int
+    page_seconds: float
+    name: str = "raw-search"
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        """Answer from pages, or from snippets where pages cannot be read.
+
+        Raises:
+            Refused: a key is wrong, or no provider is configured.
+            Exhausted: every provider failed.
+        """
+        await progress("Searching the web")
+        results = await self.searcher.search(query, deadline)
+        urls = [hit.url for hit in results.hits[: query.max_results]]
+        if urls:
+            await progress(f"Reading {len(urls)} pages")
+        pages = await self._read(urls, deadline)
+        await progress("Composing the answer")
+        # Ranking a few pages takes tens of milliseconds of CPU: not on the loop.
+        answer = await asyncio.to_thread(self.composer, query, results.hits, pages)
+        return replace(
+            answer,
+            cost_usd=answer.cost_usd + results.cost_usd,
+            applied=results.applied,
+            warnings=(*results.warnings, *answer.warnings),
+        )
+
+    async def _read(self, urls: list[str], deadline: Deadline) -> dict[str, Page]:
+        outcomes = await read_pages(
+            self.reader,
+            urls,
+            deadline.within(max(0.0, deadline.remaining() - COMPOSE_RESERVE_SECONDS)),
+            concurrency=self.concurrency,
+            per_page_seconds=self.page_seconds,
+        )
+        return {url: outcome for url, outcome in outcomes.items() if isinstance(outcome, Page)}

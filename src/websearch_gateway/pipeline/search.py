@@ -1,0 +1,85 @@
+"""The way of a question: guard, admit, recall, answer, settle. Read this first.
+
+door -> 1 guard   is this a question that we may ask the web?
+        2 admit   may this caller ask now?
+        3 recall  do we know the answer, or is somebody asking the same right now?
+        4 answer  the engine, or raw search and page reading when it fails
+        5 settle  verify, rank and clean the citations, price the call, remember it -> door
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from websearch_gateway.errors import SearchTimeoutError
+from websearch_gateway.models import LOCAL, Caller, Deadline, SearchQuery, SearchRequest, SearchResponse
+from websearch_gateway.pipeline.admit import Admission
+from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.inflight import InFlight
+from websearch_gateway.pipeline.recall import ExactCache
+from websearch_gateway.pipeline.settle import settle
+from websearch_gateway.pipeline.telemetry import Telemetry
+from websearch_gateway.ports import AnswerEngine, Progress, no_progress
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPipeline:
+    """Answers questions with citations. One per process; safe for any number of calls at once."""
+
+    guard: Guard
+    admission: Admission
+    cache: ExactCache
+    in_flight: InFlight
+    engine: AnswerEngine
+    telemetry: Telemetry
+    deadline_seconds: float
+
+    async def search(
+        self, request: SearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
+    ) -> SearchResponse:
+        """Answer with citations.
+
+        Raises:
+            SearchValidationError: the question or a parameter is unacceptable.
+            SearchRateLimitError: the caller, or everybody together, asked too often.
+            SearchAuthError: a key of the gateway was rejected upstream.
+            SearchTimeoutError: nothing answered before the deadline.
+            Exhausted: every upstream failed.
+        """
+        with self.telemetry.call(request.query) as event:
+            guarded = self.guard.check(
+                request.query,
+                max_results=request.max_results,
+                freshness_hours=request.freshness_hours,
+                region=request.region,
+                include_answers=request.include_answers,
+            )
+            await self.admission.admit(caller)
+            response = await self._recall(guarded.query, caller, progress)
+            event.answered(response)
+            if guarded.warnings:
+                return response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})
+            return response
+
+    async def _recall(self, query: SearchQuery, caller: Caller, progress: Progress) -> SearchResponse:
+        """From the cache, from an identical call in flight, or by asking."""
+        if (known := await self.cache.get(query, caller)) is not None:
+            return known
+        key = self.cache.key(query, caller)
+        return await self.in_flight.join(key, lambda tell: self._ask(query, caller, tell), progress)
+
+    async def _ask(self, query: SearchQuery, caller: Caller, progress: Progress) -> SearchResponse:
+        """Ask the engine within one deadline, settle what it says and remember it."""
+        deadline = Deadline.after(self.deadline_seconds)
+        try:
+            async with asyncio.timeout(self.deadline_seconds):
+                answer = await self.engine.answer(query, deadline, progress)
+        except TimeoutError:
+            raise SearchTimeoutError(
+                f"No upstream answered within {self.deadline_seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS."
+            ) from None
+        response = settle(query, answer, responded_at=datetime.now(UTC))
+        await self.cache.put(query, caller, response)
+        return response

@@ -1,0 +1,163 @@
+"""When the second engine steps in, and when it must not."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from websearch_gateway.errors import (
+    Attempt,
+    EngineNotConfigured,
+    Exhausted,
+    SearchAuthError,
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchTimeoutError,
+    SearchValidationError,
+)
+from websearch_gateway.models import Answer, Deadline, SearchQuery, Span
+from websearch_gateway.pipeline.fallback import FallbackEngine, UnconfiguredEngine
+from websearch_gateway.ports import Progress, no_progress
+
+QUERY = SearchQuery("how tall is the tower")
+NEVER = 1000.0
+
+
+@dataclass
+class Scripted:
+    """An engine that does what it is told once `go` is set, and notes whether it was started and cancelled."""
+
+    name: str
+    outcome: Answer | SearchError
+    go: asyncio.Event = field(default_factory=asyncio.Event)
+    started: asyncio.Event = field(default_factory=asyncio.Event)
+    cancelled: bool = False
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        self.started.set()
+        try:
+            await self.go.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        if isinstance(self.outcome, SearchError):
+            raise self.outcome
+        return self.outcome
+
+
+def sourced(provider: str) -> Answer:
+    return Answer("It is tall.", (Span("https://a.example/", "A", 0, 11),), provider)
+
+
+def ready(name: str, outcome: Answer | SearchError) -> Scripted:
+    engine = Scripted(name, outcome)
+    engine.go.set()
+    return engine
+
+
+async def ask(first: Scripted, second: Scripted, hedge_seconds: float = NEVER) -> Answer:
+    return await FallbackEngine(first, second, hedge_seconds).answer(QUERY, Deadline.after(5), no_progress)
+
+
+async def test_the_primary_answers_alone_when_it_can() -> None:
+    second = ready("raw-search", sourced("x-raw-search"))
+    answer = await ask(ready("openai", sourced("openai")), second)
+    assert answer.provider == "openai"
+    assert answer.fallback is None
+    assert not second.started.is_set()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [SearchProviderError("down"), SearchTimeoutError("late"), SearchProviderParseError("no search in the reply")],
+)
+async def test_an_unavailable_primary_is_replaced_and_the_answer_says_why(error: SearchError) -> None:
+    answer = await ask(ready("openai", error), ready("raw-search", sourced("serper-raw-search")))
+    assert answer.provider == "serper-raw-search"
+    assert answer.fallback is not None
+    assert answer.fallback.from_ == "openai"
+    assert answer.fallback.reason == f"{error.code}: {error.message}"
+
+
+@pytest.mark.parametrize("error", [SearchAuthError("wrong key"), SearchValidationError("bad request")])
+async def test_a_refusal_of_the_primary_is_shown_and_never_masked(error: SearchError) -> None:
+    second = ready("raw-search", sourced("x-raw-search"))
+    with pytest.raises(type(error)):
+        await ask(ready("openai", error), second)
+    assert not second.started.is_set()
+
+
+async def test_a_slow_primary_is_joined_by_the_secondary_and_cancelled_when_that_is_first() -> None:
+    first = Scripted("openai", sourced("openai"))
+    answer = await ask(first, ready("raw-search", sourced("x-raw-search")), hedge_seconds=0)
+    assert answer.provider == "x-raw-search"
+    assert answer.fallback is not None
+    assert answer.fallback.reason.startswith("TIMEOUT: ")
+    assert first.cancelled
+
+
+async def test_a_slow_primary_still_wins_when_it_is_first_and_the_secondary_is_cancelled() -> None:
+    first, second = Scripted("openai", sourced("openai")), Scripted("raw-search", sourced("x-raw-search"))
+    asking = asyncio.create_task(ask(first, second, hedge_seconds=0))
+    await second.started.wait()
+    first.go.set()
+    answer = await asking
+    assert answer.provider == "openai"
+    assert answer.fallback is None
+    assert second.cancelled
+
+
+async def test_an_answer_without_sources_does_not_beat_a_primary_that_still_works() -> None:
+    first = Scripted("openai", sourced("openai"))
+    second = ready("raw-search", Answer("Nothing found.", (), "x-raw-search"))
+    asking = asyncio.create_task(ask(first, second, hedge_seconds=0))
+    await second.started.wait()
+    first.go.set()
+    assert (await asking).provider == "openai"
+
+
+async def test_an_empty_result_is_an_answer_once_the_primary_has_given_up() -> None:
+    answer = await ask(
+        ready("openai", SearchProviderError("down")), ready("raw-search", Answer("Nothing found.", (), "x-raw-search"))
+    )
+    assert answer.text == "Nothing found."
+
+
+async def test_both_failing_names_every_attempt_and_the_shortest_wait() -> None:
+    raw = Exhausted(
+        [Attempt("serper", "PROVIDER", "HTTP 500"), Attempt("duckduckgo", "TIMEOUT", "late")], retry_after=30
+    )
+    with pytest.raises(Exhausted) as caught:
+        await ask(ready("openai", SearchProviderError("down", retry_after=7)), ready("raw-search", raw))
+    assert [attempt.name for attempt in caught.value.attempts] == ["openai", "serper", "duckduckgo"]
+    assert caught.value.retry_after == 7
+
+
+async def test_a_wrong_key_of_the_secondary_is_shown_when_the_primary_is_down() -> None:
+    with pytest.raises(SearchAuthError):
+        await ask(ready("openai", SearchProviderError("down")), ready("raw-search", SearchAuthError("serper key")))
+
+
+async def test_cancelling_the_question_cancels_both_engines() -> None:
+    first, second = Scripted("openai", sourced("openai")), Scripted("raw-search", sourced("x"))
+    asking = asyncio.create_task(ask(first, second, hedge_seconds=0))
+    await second.started.wait()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert first.cancelled
+    assert second.cancelled
+
+
+async def test_an_engine_without_a_key_gives_way_and_names_the_setting() -> None:
+    engine = FallbackEngine(
+        UnconfiguredEngine("openai", "OPENAI_API_KEY"), ready("raw", sourced("x-raw-search")), NEVER
+    )
+    answer = await engine.answer(QUERY, Deadline.after(5), no_progress)
+    assert answer.fallback is not None
+    assert answer.fallback.reason == "NOT_CONFIGURED: OPENAI_API_KEY is not set."
+    with pytest.raises(EngineNotConfigured):
+        await UnconfiguredEngine("openai", "OPENAI_API_KEY").check(Deadline.after(1))
