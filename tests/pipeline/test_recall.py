@@ -1,0 +1,216 @@
+"""The exact cache serves what is the same question, for as long as promised, and trusts nothing that it reads."""
+
+import dataclasses
+import json
+
+import pytest
+
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.models import Caller, Citation, ErrorInfo, FallbackInfo, SearchQuery, SearchResponse, Usage
+from websearch_gateway.pipeline.recall import ExactCache
+from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.sqlite import SqliteState
+
+QUERY = SearchQuery(text="How tall is the Eiffel Tower?")
+ANSWER = SearchResponse(
+    text="It is 330 m tall.",
+    citations=(
+        Citation(url="https://toureiffel.paris/", title="T", text_snippet="It is 330 m tall.", end_index=17, rank=1),
+    ),
+    provider="openai",
+    responded_at="2026-11-21T10:00:00.000Z",
+    usage=Usage(prompt_tokens=8000, response_tokens=60),
+    cost_usd=0.0105,
+    warnings=("one",),
+)
+RECALLED = ANSWER.model_copy(update={"cache": "exact", "cost_usd": 0.0})
+CHANGES = {
+    "text": "how tall is the eiffel tower",
+    "max_results": 8,
+    "freshness_hours": 24,
+    "region": "FR",
+    "include_answers": False,
+    "language": "fr",
+    "safe_search": "strict",
+    "topic": "news",
+}
+ME = Caller(user="me")
+YOU = Caller(user="you")
+
+
+class Clock:
+    now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def state(clock):
+    return MemoryState(clock=clock)
+
+
+@pytest.fixture
+def cache(state, clock):
+    return ExactCache(state, clock=clock)
+
+
+@pytest.fixture
+def other_process(state, clock):
+    """A second process: its own memory over the same state."""
+    return ExactCache(state, clock=clock)
+
+
+async def test_what_was_put_comes_back_marked_and_free_of_charge(cache):
+    await cache.put(QUERY, ME, ANSWER)
+    assert await cache.get(QUERY, ME) == RECALLED
+
+
+async def test_an_unknown_question_is_a_miss(cache):
+    assert await cache.get(QUERY, ME) is None
+
+
+async def test_another_process_finds_it_in_the_state(cache, other_process, state):
+    await cache.put(QUERY, ME, ANSWER)
+    assert await other_process.get(QUERY, ME) == RECALLED
+    await state.delete(cache.key(QUERY, ME))
+    assert await other_process.get(QUERY, ME) == RECALLED, "once read, it is remembered"
+
+
+def test_upper_and_lower_case_are_the_same_question(cache):
+    shouted = dataclasses.replace(QUERY, text=QUERY.text.upper())
+    assert cache.key(QUERY, ME) == cache.key(shouted, ME)
+
+
+def test_every_parameter_makes_another_question(cache):
+    assert set(CHANGES) == {field.name for field in dataclasses.fields(SearchQuery)}, "a new field wants a line here"
+    keys = {cache.key(dataclasses.replace(QUERY, **{name: value}), ME) for name, value in CHANGES.items()}
+    assert len(keys | {cache.key(QUERY, ME)}) == len(CHANGES) + 1
+
+
+def test_the_key_shows_nothing_of_the_question_and_takes_any_text(cache):
+    assert "eiffel" not in cache.key(QUERY, ME).lower()
+    assert cache.key(SearchQuery(text="lone \ud800"), ME).isascii()
+
+
+async def test_users_share_answers_unless_the_scope_is_user(state, clock, cache):
+    await cache.put(QUERY, ME, ANSWER)
+    assert await cache.get(QUERY, YOU) == RECALLED
+    private = ExactCache(state, scope="user", clock=clock)
+    await private.put(QUERY, ME, ANSWER)
+    assert await private.get(QUERY, YOU) is None
+    assert await private.get(QUERY, ME) == RECALLED
+    assert private.key(QUERY, ME) != private.key(QUERY, YOU)
+
+
+class TestAge:
+    @pytest.mark.parametrize(("freshness_hours", "seconds"), [(None, 300), (168, 300), (1, 300), (24, 300)])
+    async def test_an_answer_is_served_for_its_ttl(self, cache, other_process, clock, freshness_hours, seconds):
+        query = dataclasses.replace(QUERY, freshness_hours=freshness_hours)
+        await cache.put(query, ME, ANSWER)
+        clock.now += seconds - 1
+        assert await other_process.get(query, ME)
+        clock.now += 1
+        assert await cache.get(query, ME) is None
+        assert await other_process.get(query, ME) is None, "reading must not make it younger"
+
+    async def test_fresh_questions_are_remembered_for_a_tenth_of_their_hours(self, state, clock):
+        cache = ExactCache(state, ttl_seconds=86_400, clock=clock)
+        query = dataclasses.replace(QUERY, freshness_hours=1)
+        await cache.put(query, ME, ANSWER)
+        clock.now += 359
+        assert await cache.get(query, ME)
+        clock.now += 1
+        assert await cache.get(query, ME) is None
+
+    async def test_a_ttl_of_zero_turns_it_off(self, cache, state, clock):
+        off = ExactCache(state, ttl_seconds=0, clock=clock)
+        await off.put(QUERY, ME, ANSWER)
+        assert await cache.get(QUERY, ME) is None
+        await cache.put(QUERY, ME, ANSWER)
+        assert await off.get(QUERY, ME) is None
+
+    async def test_an_entry_that_would_live_longer_than_we_allow_is_a_miss(self, cache, state, clock):
+        """Its writer had another setting, or was not us."""
+        await cache.put(QUERY, ME, ANSWER)
+        shorter = ExactCache(state, ttl_seconds=10, clock=clock)
+        assert await shorter.get(QUERY, ME) is None
+        clock.now += 291
+        assert await shorter.get(QUERY, ME)
+
+
+class TestTrust:
+    @pytest.mark.parametrize(
+        "worthless",
+        [
+            SearchResponse(error=ErrorInfo(code="PROVIDER", message="down")),
+            ANSWER.model_copy(update={"error": ErrorInfo(code="PROVIDER")}),
+            ANSWER.model_copy(update={"citations": ()}),
+            SearchResponse(
+                provider="duckduckgo-raw-search", fallback=FallbackInfo(from_="openai", reason="TIMEOUT: slow")
+            ),
+        ],
+    )
+    async def test_errors_and_answers_without_sources_are_not_remembered(self, cache, state, worthless):
+        await cache.put(QUERY, ME, worthless)
+        assert await cache.get(QUERY, ME) is None
+        assert [entry async for entry in state.scan("")] == []
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda row: b"",
+            lambda row: b"\xff\xfe",
+            lambda row: b"17",
+            lambda row: b"{}",
+            lambda row: b"[" * 100_000,
+            lambda row: json.dumps(row["response"]).encode(),
+            lambda row: json.dumps({**row, "expires": "NaN"}).encode(),
+            lambda row: json.dumps({**row, "expires": 0}).encode(),
+            lambda row: json.dumps({**row, "expires": 1e300}).encode(),
+            lambda row: json.dumps({**row, "response": {}}).encode(),
+            lambda row: json.dumps({**row, "response": {**row["response"], "text": 5}}).encode(),
+            lambda row: json.dumps(row).replace('"endIndex": 17', '"endIndex": 18').encode(),
+            lambda row: json.dumps(row).replace('"startIndex": 0', '"startIndex": -1').encode(),
+            lambda row: json.dumps(row).replace("https://toureiffel.paris/", "javascript:alert(1)").encode(),
+        ],
+    )
+    async def test_a_row_that_is_not_ours_is_a_miss(self, cache, other_process, state, change):
+        await cache.put(QUERY, ME, ANSWER)
+        key = cache.key(QUERY, ME)
+        row = json.loads(await state.get(key))
+        assert json.dumps(row) != change(row).decode(errors="replace"), "the change must change something"
+        await state.put(key, change(row))
+        assert await other_process.get(QUERY, ME) is None
+
+    async def test_a_row_cannot_claim_to_be_a_miss_that_costs(self, cache, other_process, state):
+        await cache.put(QUERY, ME, ANSWER)
+        key = cache.key(QUERY, ME)
+        row = json.loads(await state.get(key))
+        row["response"] |= {"cache": "miss", "costUsd": 99}
+        await state.put(key, json.dumps(row).encode())
+        assert await other_process.get(QUERY, ME) == RECALLED
+
+
+async def test_memory_is_bounded(cache):
+    for number in range(1_200):
+        await cache.put(SearchQuery(text=f"question {number}"), ME, ANSWER)
+    assert len(cache._memory) == 1_000
+
+
+async def test_without_its_state_it_goes_on_in_memory_and_says_so_once(tmp_path, clock, caplog):
+    (tmp_path / "file").touch()
+    broken = SqliteState(tmp_path / "file" / "state.db")
+    with pytest.raises(StateUnavailable):
+        await broken.get("k")
+    cache = ExactCache(broken, clock=clock)
+    assert await cache.get(QUERY, ME) is None
+    await cache.put(QUERY, ME, ANSWER)
+    assert await cache.get(QUERY, ME) == RECALLED
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    await broken.close()
