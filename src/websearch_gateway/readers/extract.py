@@ -39,7 +39,8 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
         include_links=True,
         include_tables=True,
     )
-    about = extract_metadata(tree, default_url=url)
+    # Not extensive: guessing a date from the prose costs 1.6 s once, for a locale library, and guesses wrong.
+    about = extract_metadata(tree, default_url=url, extensive=False)
     return Extracted(about.title or "", (markdown or "").strip(), about.date)
 
 
