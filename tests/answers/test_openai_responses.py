@@ -305,6 +305,14 @@ async def test_no_error_repeats_the_key_or_the_question(
     assert caught.value.__suppress_context__
 
 
+async def test_every_error_of_the_quota_type_is_final(connect: Connect) -> None:
+    """OpenAI's: newer billing codes keep the type `insufficient_quota`."""
+    reply, requests = replies(refused(429, code="a_new_billing_code", type="insufficient_quota"))
+    with pytest.raises(SearchProviderError, match="quota"):
+        await ask(connect(reply))
+    assert len(requests) == 1
+
+
 async def test_a_bad_request_is_told_in_the_words_of_openai(connect: Connect) -> None:
     words = "The following tools cannot be used with this model:\nweb_search. See req_123."
     reply, _ = replies(refused(400, message=words))

@@ -82,6 +82,11 @@ def test_reference_marks_are_citations() -> None:
     assert slices(text, Span(A, "", 9, 12), Span(A, "", 23, 33), Span(B, "", 34, 40)) == ["[1]", "【2†source】", LINK_B]
 
 
+def test_a_reference_mark_stays_although_its_url_is_in_the_text() -> None:
+    text = f"It rains, says {A}. [1]"
+    assert slices(text, Span(A, "", len(text) - 3, len(text))) == ["[1]"]
+
+
 @pytest.mark.parametrize("cut", ["e\u0301", "👩\u200d🚀", "ก็", "❤\ufe0f"])
 def test_composed_characters_are_never_cut(cut: str) -> None:
     text = f"say {cut}x"
@@ -107,6 +112,11 @@ def _written(claims: list[tuple[str, str]]) -> tuple[str, list[Span], list[Span]
         units.append(Span(url, "", start, start + len(link)))
         text += link
     return text, spans, units
+
+
+def test_spans_that_hold_in_neither_count_stay_as_they_were() -> None:
+    spans = [Span(A, "", 4, 5)]
+    assert in_code_points("🗼🗼🗼....", spans) == spans
 
 
 def test_trackers_leave_the_text_and_the_spans_follow() -> None:

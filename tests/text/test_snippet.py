@@ -20,6 +20,7 @@ B = "([b.example](https://b.example/z))"
         ),
         (f"Two is it. (It was three.) {A}", A, "Two is it. (It was three.)"),
         (f"One.\n\nTwo is it.\n{A}", A, "Two is it."),
+        (f"One.\n\nTwo is it.\n\n{A}", A, "Two is it."),
         (f"- One is it. {A}\n- Two is it. {B}", B, "Two is it."),
         (f"1. One is it {A}\n2. Two is it. {B}", A, "One is it"),
         (f"## Two is it {A}\n\nText.", A, "Two is it"),

@@ -115,11 +115,13 @@ class _Layout:
     def place(self, span: Span) -> Range | None:
         """Where the span should be; None when it is nowhere."""
         start, end = self._trimmed(span)
+        if _REFERENCE.fullmatch(self.text, start, end):
+            return start, end
         if links := self.links.get(canonical(span.url)):
             if any(self._cites(start, end, link) for link in links):
                 return start, end
             return min(links, key=lambda link: link.distance(start, end)).whole
-        if self._is_reference(start, end) or self._is_sentences(start, end):
+        if self._is_sentences(start, end):
             return start, end
         names = _names(span)
         is_whole = self._is_words(start, end)
@@ -143,9 +145,6 @@ class _Layout:
             return False
         inside = [page for page, links in self.links.items() if any(start <= some.bare[0] < end for some in links)]
         return len(inside) == 1 and self._is_words(start, end) and _is_balanced(self.text[start:end])
-
-    def _is_reference(self, start: int, end: int) -> bool:
-        return _REFERENCE.fullmatch(self.text, start, end) is not None
 
     def _is_sentences(self, start: int, end: int) -> bool:
         starts, ends = self.sentence_edges
