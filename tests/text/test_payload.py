@@ -18,6 +18,8 @@ def test_a_missing_list_is_empty_only_where_the_vendor_leaves_it_out() -> None:
 
 def test_one_bad_entry_does_not_cost_the_others() -> None:
     assert records({"items": [None, {"a": 1}, "x"]}, "items", "vendor") == [{"a": 1}]
+    with pytest.raises(SearchProviderParseError, match="not objects"):
+        records({"items": [None, "x"]}, "items", "vendor")
 
 
 def test_an_error_quotes_nothing_of_the_reply() -> None:

@@ -61,7 +61,7 @@ class HttpSearcher:
             pages += 1
             if more.keys() <= hits.keys():
                 break
-            hits |= {url: hit for url, hit in more.items() if url not in hits}
+            hits |= more
         return SearchResults(
             hits=tuple(hits.values())[: query.max_results],
             provider=self.name,
