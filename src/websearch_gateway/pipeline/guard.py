@@ -1,0 +1,217 @@
+"""The first stage: is this a question that the gateway may ask the web?
+
+Nothing leaves the process before a query has passed here. Refused are what is malformed, what carries a credential and
+what a specialist server should answer. Text that reads like orders to a model only earns a warning.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar, get_args
+
+from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.models import SafeSearch, SearchQuery, Topic
+from websearch_gateway.settings import RouteSettings
+from websearch_gateway.text.injection import suspicious
+from websearch_gateway.text.normalise import normalise, skeleton
+from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, repeats_a_repetition
+from websearch_gateway.text.secrets import credential_kind
+
+SHORTEST_QUERY = 3
+LONGEST_QUERY = 400
+LONGEST_RAW_QUERY = 10_000
+LONGEST_PATTERN = 500
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A query that may be asked, and what the caller should be told about it."""
+
+    query: SearchQuery
+    warnings: tuple[str, ...] = ()
+
+
+@functools.cache
+def _countries() -> frozenset[str]:
+    """ISO 3166-1 alpha-2. The first call costs about 50 ms."""
+    import pycountry
+
+    return frozenset(country.alpha_2 for country in pycountry.countries)
+
+
+@functools.cache
+def _languages() -> frozenset[str]:
+    """ISO 639-1. The first call costs about 50 ms."""
+    import pycountry
+
+    return frozenset(language.alpha_2 for language in pycountry.languages if hasattr(language, "alpha_2"))
+
+
+class Guard:
+    """Normalises and checks every query. Stateless once built; safe for any number of calls at once.
+
+    Args:
+        routes: the operator's `[routes.NAME]` tables: they switch off, reword, replace or add routes.
+        strict: refuse by plain keywords too.
+        secrets: the gateway's own secrets, which no query may carry.
+
+    Raises:
+        SearchNotConfiguredError: a route is unusable; the message names it.
+    """
+
+    def __init__(self, routes: Mapping[str, RouteSettings], strict: bool, secrets: tuple[str, ...]) -> None:
+        self._routes = _merged(routes)
+        self._strict = strict
+        self._secrets = secrets
+
+    def check(
+        self,
+        text: str,
+        *,
+        max_results: int = 5,
+        freshness_hours: int | None = None,
+        region: str | None = None,
+        include_answers: bool = True,
+        language: str | None = None,
+        safe_search: SafeSearch | None = None,
+        topic: Topic = "general",
+        max_results_limit: int = 8,
+        freshness_limit: int = 168,
+    ) -> Guarded:
+        """The query as it may be sent.
+
+        Raises:
+            SearchValidationError: it may not; `details` says which field is at fault or which server to use.
+        """
+        query = SearchQuery(
+            text=_checked_text(text),
+            max_results=_whole_number("maxResults", max_results, max_results_limit),
+            freshness_hours=None
+            if freshness_hours is None
+            else _whole_number("freshnessHours", freshness_hours, freshness_limit),
+            region=None if region is None else _region(region),
+            include_answers=_flag("includeAnswers", include_answers),
+            language=None if language is None else _language(language),
+            safe_search=None if safe_search is None else _one_of("safeSearch", safe_search, get_args(SafeSearch)),
+            topic=_one_of("topic", topic, get_args(Topic)),
+        )
+        self._keep_secrets_in(query.text)
+        self._route_away(query.text)
+        warning = suspicious(query.text)
+        return Guarded(query, (warning,) if warning else ())
+
+    def _keep_secrets_in(self, text: str) -> None:
+        if kind := credential_kind(text, self._secrets):
+            raise SearchValidationError(
+                f"The query carries a credential ({kind}). Nothing was sent; remove it and ask again.",
+                details={"field": "query", "credential": kind},
+            )
+
+    def _route_away(self, text: str) -> None:
+        reduced = skeleton(text)
+        for name, route in self._routes.items():
+            if route.asks(text, reduced):
+                raise SearchValidationError(route.message, details={"route": name, "use": name})
+        if not self._strict:
+            return
+        for name, route in self._routes.items():
+            if keyword := route.keyword(reduced):
+                raise SearchValidationError(
+                    f"{route.message} (Strict routing is on and the query holds `{keyword}`.)",
+                    details={"route": name, "use": name, "keyword": keyword},
+                )
+
+
+def _merged(settings: Mapping[str, RouteSettings]) -> dict[str, Route]:
+    """The built-in routes with the operator's changes, in the order of the table and then of the settings file."""
+    merged = dict(BUILT_IN_ROUTES)
+    for name, wanted in settings.items():
+        if not wanted.enabled:
+            merged.pop(name, None)
+        elif wanted.patterns:
+            merged[name] = _operator_route(name, wanted)
+        elif name not in merged:
+            raise SearchNotConfiguredError(f"The route {name} is not built in, so it needs `patterns` and a `message`.")
+        elif wanted.message:
+            built_in = merged[name]
+            merged[name] = Route(wanted.message, built_in.rules, keywords=built_in.keywords)
+    return merged
+
+
+def _operator_route(name: str, wanted: RouteSettings) -> Route:
+    if not wanted.message:
+        raise SearchNotConfiguredError(f"The route {name} needs a `message` that names the server to use instead.")
+    for number, pattern in enumerate(wanted.patterns, start=1):
+        if fault := _fault(pattern):
+            raise SearchNotConfiguredError(f"Pattern {number} of the route {name} is unusable: {fault}.")
+    return Route(wanted.message, patterns=wanted.patterns)
+
+
+def _fault(pattern: str) -> str | None:
+    """Why an operator's pattern cannot serve: each query would pay for it."""
+    if len(pattern) > LONGEST_PATTERN:
+        return f"it is longer than {LONGEST_PATTERN} characters"
+    try:
+        compiled = re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        return str(error)
+    if compiled.search(""):
+        return "it matches every query"
+    return "it repeats a repetition, as in `(a+)+`" if repeats_a_repetition(pattern) else None
+
+
+def _invalid(field: str, demand: str, allowed: str) -> SearchValidationError:
+    return SearchValidationError(f"`{field}` must be {demand}.", details={"field": field, "allowed": allowed})
+
+
+def _checked_text(text: str) -> str:
+    if not isinstance(text, str):
+        raise _invalid("query", "text", "text")
+    if len(text) <= LONGEST_RAW_QUERY:
+        text = normalise(text)
+    if not SHORTEST_QUERY <= len(text) <= LONGEST_QUERY:
+        raise _invalid(
+            "query",
+            f"{SHORTEST_QUERY} to {LONGEST_QUERY} characters long, white space collapsed",
+            f"{SHORTEST_QUERY}-{LONGEST_QUERY} characters",
+        )
+    return text
+
+
+def _whole_number(field: str, value: int, limit: int) -> int:
+    # A bool is an int to Python, and "5" is a mistake that a caller should see.
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= limit:
+        raise _invalid(field, f"a whole number from 1 to {limit}", f"1-{limit}")
+    return value
+
+
+def _flag(field: str, value: bool) -> bool:
+    if not isinstance(value, bool):
+        raise _invalid(field, "true or false", "true, false")
+    return value
+
+
+def _one_of(field: str, value: T, allowed: tuple[T, ...]) -> T:
+    if value not in allowed:
+        listed = ", ".join(map(str, allowed))
+        raise _invalid(field, f"one of {listed}", listed)
+    return value
+
+
+def _region(region: str) -> str:
+    code = region.upper() if isinstance(region, str) else ""
+    if code not in _countries():
+        raise _invalid("region", "an ISO 3166-1 alpha-2 code such as GB", "ISO 3166-1 alpha-2")
+    return code
+
+
+def _language(language: str) -> str:
+    code = language.lower() if isinstance(language, str) else ""
+    if code not in _languages():
+        raise _invalid("language", "an ISO 639-1 code such as en", "ISO 639-1")
+    return code
