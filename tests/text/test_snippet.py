@@ -2,10 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.text.snippet import MAX_CHARS, snippet
+from websearch_gateway.text.snippet import MAX_CHARS, snippets
 
 A = "([a.example](https://a.example/x?y=1.2))"
 B = "([b.example](https://b.example/z))"
+
+
+def snippet(text: str, start: int, end: int) -> str:
+    (words,) = snippets(text, [(start, end)])
+    return words
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from websearch_gateway.models import (
     Usage,
 )
 from websearch_gateway.text.cite import by_first_use, repair, without_trackers
-from websearch_gateway.text.snippet import snippet
+from websearch_gateway.text.snippet import snippets
 from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import host, is_web_address
 
@@ -85,14 +85,15 @@ def _placeless(answer: Answer, spans: Sequence[Span]) -> list[Span]:
 
 
 def _citations(text: str, spans: Sequence[Span], *, placed: bool) -> tuple[Citation, ...]:
+    supported = snippets(text, [(span.start, span.end) for span in spans])
     return tuple(
         Citation(
             url=span.url,
             title=span.title or host(span.url),
-            text_snippet=snippet(text, span.start, span.end) if span.end > span.start else "",
+            text_snippet=words if span.end > span.start else "",
             start_index=span.start if placed else 0,
             end_index=span.end if placed else 0,
             rank=rank,
         )
-        for rank, span in enumerate(spans, start=1)
+        for rank, (span, words) in enumerate(zip(spans, supported, strict=True), start=1)
     )

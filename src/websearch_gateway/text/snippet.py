@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from websearch_gateway.text.markdown import LINK, item_marker_end
 from websearch_gateway.text.sentences import split_sentences
@@ -21,13 +22,17 @@ _EMPTY_BRACKETS = re.compile(r"\s*(?:\(\s*\)|（\s*）|<>)")
 _BLANK = re.compile(r"\s+")
 
 
-def snippet(text: str, start: int, end: int) -> str:
-    """The sentence that the citation at `text[start:end]` supports, without link markup, in one line of <= 300 chars.
+def snippets(text: str, places: Iterable[tuple[int, int]]) -> list[str]:
+    """For each citation at `text[start:end]` the sentence that it supports, in one line of at most 300 characters.
 
-    A citation after a full stop supports the sentence before it, one in a bracket of its own too; a span over several
-    sentences is all of them. Empty where there is nothing but citations.
+    Link markup is gone from it. A citation after a full stop supports the sentence before it, one in a bracket of its
+    own too; a span over several sentences is all of them. Empty where there is nothing but citations.
     """
     sentences = split_sentences(text)
+    return [_snippet(text, sentences, start, end) for start, end in places]
+
+
+def _snippet(text: str, sentences: Sequence[tuple[int, int]], start: int, end: int) -> str:
     touched = [i for i, (first, last) in enumerate(sentences) if first < max(end, start + 1) and start < last]
     if not touched:
         return ""
