@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from websearch_gateway.text.dates import bucket, iso_date, spoken_date
@@ -90,6 +90,7 @@ WORDS = st.sampled_from(
 )
 
 
+@settings(deadline=None)  # the first date in words loads the language model
 @given(st.text(max_size=50) | st.lists(WORDS, max_size=8).map(" ".join))
 def test_any_text_gives_an_iso_date_or_none(text: str) -> None:
     found = spoken_date(text, NOW)
