@@ -34,6 +34,7 @@ def _blank_is_unset(value: Any) -> Any:
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Key = Annotated[SecretStr | None, BeforeValidator(_blank_is_unset)]
 Url = Annotated[str, BeforeValidator(lambda v: v.rstrip("/") if isinstance(v, str) else v)]
+Quota = Annotated[str, BeforeValidator(lambda v: "" if isinstance(v, str) and v.strip().lower() == "none" else v)]
 OptionalUrl = Annotated[str | None, BeforeValidator(lambda v: v.rstrip("/") or None if isinstance(v, str) else v)]
 
 
@@ -106,8 +107,8 @@ class Settings(BaseSettings):
     cache_scope: Literal["shared", "user"] = Field(
         "shared", description="Whether users may see each other's cached answers."
     )
-    rate_limit: str = Field("20/10minutes", description="Searches per user, as `N/PERIOD`; empty for none.")
-    global_rate_limit: str = Field("", description="Searches of all users together, as `N/PERIOD`; empty for none.")
+    rate_limit: Quota = Field("20/10minutes", description="Searches per user, as `N/PERIOD`; `none` for no limit.")
+    global_rate_limit: Quota = Field("", description="Searches of all users together, likewise; default: no limit.")
     search_deadline_seconds: float = Field(15.0, gt=0, description="One search, all told.")
     fallback_hedge_seconds: float = Field(9.0, ge=0, description="When raw search starts beside a slow answer engine.")
     request_timeout_ms: int = Field(20000, gt=0, description="One upstream request or page, at most (milliseconds).")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from websearch_gateway.models import Citation, Diagnosis, ErrorInfo, SearchResponse
+
+_LINK = re.compile(r"\(?\[[^\]\n]*\]\((https?://[^\s()]+)\)\)?")
 
 MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red"), "off": ("·", "dim")}
 
@@ -59,19 +62,15 @@ def show_settings(settings: dict[str, Any]) -> None:
 
 
 def _numbered(response: SearchResponse) -> Text:
-    """The text with every cited link shortened to its number. One number per source, as in the list below it."""
+    """The text with every link to a source shortened to the source's number."""
     if not response.text:
         return Text("(no written answer)", style="dim")
-    shown, at = Text(), 0
-    for citation in sorted((c for c in response.citations if c.end_index), key=lambda c: c.start_index):
-        cited = response.text[citation.start_index : citation.end_index]
-        mark = f"[{citation.rank}]"
-        if citation.start_index < at:
-            continue
-        shown.append(response.text[at : citation.start_index])
-        shown.append(mark if citation.url in cited or "](" in cited else f"{cited} {mark}", style="bold cyan")
-        at = citation.end_index
-    return shown.append(response.text[at:])
+    numbers = {citation.url: f"[{citation.rank}]" for citation in response.citations}
+    shown = Text()
+    for index, piece in enumerate(_LINK.split(response.text)):
+        # Every second piece is the address of a link.
+        shown.append(*((numbers.get(piece, piece), "bold cyan") if index % 2 else (piece,)))
+    return shown
 
 
 def _sources(citations: tuple[Citation, ...]) -> Table:

@@ -25,7 +25,7 @@ from websearch_gateway.net.decode import ACCEPT_ENCODING, decoder_for
 from websearch_gateway.net.dial import HEADER_BYTES, GuardedBackend, MeteredStream, Resolve, SystemResolver
 from websearch_gateway.net.retry import parse_retry_after
 
-USER_AGENT = f"websearch-gateway/{__version__} (+https://websearch-gateway.readthedocs.io)"
+USER_AGENT = f"websearch-gateway/{__version__} (reads pages that a user asked for)"
 ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
 MAX_BYTES = 5_000_000
 MAX_REDIRECTS = 8

@@ -1,0 +1,49 @@
+"""Documents that can go stale are tested."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import websearch_gateway
+from websearch_gateway.doors.tools import TOOLS
+from websearch_gateway.models import SearchResponse
+from websearch_gateway.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+
+
+def test_the_settings_table_is_that_of_the_settings() -> None:
+    """Write it anew with `python tools/settings_table.py > docs/settings.md`."""
+    table = runpy.run_path(str(ROOT / "tools" / "settings_table.py"))["table"]
+    assert (ROOT / "docs" / "settings.md").read_text() == table()
+
+
+def test_every_setting_says_what_it_does() -> None:
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_the_readme_names_every_tool_and_every_field_of_an_answer() -> None:
+    readme = (ROOT / "README.md").read_text()
+    fields = [field.serialization_alias or field.alias or name for name, field in SearchResponse.model_fields.items()]
+    for name in [tool.name for tool in TOOLS] + fields:
+        assert f"`{name}`" in readme or f"`{name}[]`" in readme, name
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
+        assert (document.parent / target).exists(), target
+
+
+def test_the_agents_page_fits_one_screen() -> None:
+    assert len((ROOT / "AGENTS.md").read_text().splitlines()) <= 50
+
+
+def test_the_package_exports_what_it_promises() -> None:
+    assert websearch_gateway.__all__ == ["__version__"]
+    assert f'version = "{websearch_gateway.__version__}"' in (ROOT / "pyproject.toml").read_text()
