@@ -1,1 +1,39 @@
-"""Text embedders."""
+"""Text embedders, and the choice between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from websearch_gateway.net.retry import Retry
+    from websearch_gateway.ports import Embedder
+    from websearch_gateway.settings import Settings
+
+OLLAMA_PORT = ":11434"
+
+
+def open_embedder(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> Embedder:
+    """The embedder that the settings name. It opens nothing: models load and servers are asked at the first text.
+
+    Without EMBEDDING_SERVER_URL it is the static model. An address whose path ends in `/api`, or one on port 11434
+    without a path, is Ollama; every other one is OpenAI-compatible (`http://localhost:11434/v1` too).
+    """
+    if settings.embedding_server_url is None:
+        from websearch_gateway.embedders.static import StaticEmbedder
+
+        return StaticEmbedder()
+    secret = settings.embedding_server_api_key
+    key = secret.get_secret_value() if secret else None
+    url = settings.embedding_server_url
+    parts = urlsplit(url)
+    if parts.path.endswith("/api") or (parts.netloc.endswith(OLLAMA_PORT) and not parts.path):
+        from websearch_gateway.embedders.ollama import OllamaEmbedder
+
+        base = url if parts.path else f"{url}/api"
+        return OllamaEmbedder(base, client, retry, settings.embedding_model_name or "nomic-embed-text", key)
+    from websearch_gateway.embedders.openai_compatible import OpenAICompatibleEmbedder
+
+    return OpenAICompatibleEmbedder(url, client, retry, settings.embedding_model_name or "text-embedding-3-small", key)

@@ -1,0 +1,89 @@
+"""What the embedders behind an address have in common: batches, task prefixes, unit length and the meaning of a status.
+
+All their failures are `Unavailable`, a rejected key too: the caller then ranks by words alone and says so.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, Unavailable
+from websearch_gateway.net.client import Reply
+from websearch_gateway.net.retry import parse_retry_after
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
+
+BATCH = 32
+TIMEOUT_SECONDS = 20.0
+# nomic-embed-text was trained with a word for the task before every text (https://docs.nomic.ai/embeddings).
+_NOMIC = {"query": "search_query: ", "document": "search_document: "}
+
+
+def prefix(model: str, kind: Literal["query", "document"]) -> str:
+    """What a model wants to read before a text."""
+    return _NOMIC[kind] if "nomic-embed-text" in model else ""
+
+
+def bearer(key: str | None) -> dict[str, str]:
+    """The header that carries a key; none without one."""
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+async def in_batches(
+    texts: Sequence[str], dimensions: int, ask: Callable[[list[str]], Awaitable[Sequence[Sequence[float]]]]
+) -> Vectors:
+    """Unit vectors of the texts, asked for in batches, in order. Blank texts are never sent: theirs are zero vectors.
+
+    `dimensions` is the width where no text is sent.
+
+    Raises:
+        SearchProviderParseError: `ask` returned another number of vectors than texts, or vectors that are no vectors.
+    """
+    import numpy as np
+
+    sent = [i for i, text in enumerate(texts) if text.strip()]
+    found: list[Sequence[float]] = []
+    for start in range(0, len(sent), BATCH):
+        found += await ask([texts[i] for i in sent[start : start + BATCH]])
+    if not sent:
+        return np.zeros((len(texts), dimensions), np.float32)
+    try:
+        rows = np.array(found, dtype=np.float32)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        if rows.ndim != 2 or len(rows) != len(sent) or not rows.size or not np.isfinite(lengths).all():
+            raise ValueError
+    except (TypeError, ValueError):
+        raise SearchProviderParseError("The embedding server did not return one finite vector per text.") from None
+    vectors = np.zeros((len(texts), rows.shape[1]), np.float32)
+    vectors[sent] = rows / np.maximum(lengths, np.finfo(np.float32).tiny)
+    return vectors
+
+
+def decode(reply: Reply, name: str) -> Any:
+    """The JSON of a successful reply.
+
+    Raises:
+        SearchProviderError: any other status. 5xx may be tried once more, 429 may not: the server wants rest.
+        SearchProviderParseError: not JSON.
+    """
+    if error := failure(reply.status, name, parse_retry_after(reply.headers, time.time())):
+        raise error
+    try:
+        return json.loads(reply.body)
+    except ValueError:
+        raise SearchProviderParseError(f"The reply of {name} is not JSON.") from None
+
+
+def failure(status: int, name: str, retry_after: float | None = None) -> Unavailable | None:
+    """What a status means; None for success. The server's own words stay out: they may quote a text."""
+    if 200 <= status < 300:
+        return None
+    hint = {401: "; check EMBEDDING_SERVER_API_KEY", 403: "; check EMBEDDING_SERVER_API_KEY"}.get(status, "")
+    hint = hint or {404: "; check EMBEDDING_SERVER_URL and EMBEDDING_MODEL_NAME"}.get(status, "")
+    return SearchProviderError(
+        f"{name} answered with HTTP {status}{hint}.", retry_after=retry_after, retryable=status >= 500
+    )
