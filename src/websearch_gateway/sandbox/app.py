@@ -32,6 +32,9 @@ def _refused(_: Request, refusal: Exception) -> Response:
 def create_app(board: Board | None = None, clock: Callable[[], datetime] = _utc_now) -> Starlette:
     """Every vendor under its name, the pages, and `/_sandbox`.
 
+    The faults `reset`, `drip` and `wrong_length` need the connection itself, so they work only when `Sandbox` or
+    `serve` runs the app.
+
     Args:
         board: where faults are asked for and calls are noted; by default a new one, steered over HTTP alone.
         clock: the present, in UTC.

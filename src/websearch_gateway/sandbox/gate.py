@@ -44,9 +44,13 @@ class Gate:
         await self._watched(scope, receive, send, call, self._board.record(call))
 
     async def _watched(self, scope: Scope, receive: Receive, send: Send, call: Call, fault: Fault | None) -> None:
-        complete = False
+        complete = replayed = False
 
         async def replay() -> Message:
+            nonlocal replayed
+            if replayed:
+                await asyncio.Event().wait()  # the gate itself watches for the end of the connection
+            replayed = True
             return {"type": "http.request", "body": call.body, "more_body": False}
 
         async def noting(message: Message) -> None:
@@ -72,7 +76,7 @@ class Gate:
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, call: Call, fault: Fault | None) -> None:
         if fault is None or fault.kind not in FAULTS:
-            scope["state"]["fault"] = fault
+            scope.setdefault("state", {})["fault"] = fault
             await self._app(scope, receive, send)
             return
         vendor = self._vendors.get(call.path.split("/")[0])

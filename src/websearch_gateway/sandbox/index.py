@@ -23,8 +23,9 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 _ENDINGS = ("ingly", "edly", "ations", "ation", "ing", "ied", "ies", "ed", "es", "ly", "s", "e", "y")
 _STOP_WORDS = (
     "a about an and are as at be been by can could did do does for from had has have how i if in into is it its "
-    "me much my of often on or our please should so tell that the their them there these they this to was we were what when where "
-    "which who why will with would you your der die das ein eine und ist wie was el la los las un una y es de que en"
+    "me much my of often on or our please should so tell that the their them there these they this to was we were "
+    "what when where which who why will with would you your der die das ein eine und ist wie was el la los "
+    "las un una y es de que en"
 )
 _STOP = frozenset(_STOP_WORDS.split())
 

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.board import OPENAI_KINDS
@@ -23,6 +23,7 @@ from websearch_gateway.sandbox.vendors.openai_rules import (
     known_model,
     refusal,
 )
+from websearch_gateway.sandbox.vendors.openai_stream import stream
 
 _SEARCH_TOKENS = 8000
 _SOURCES = "web_search_call.action.sources"
@@ -138,7 +139,7 @@ def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | 
     }
 
 
-async def _responses(request: Request) -> JSONResponse:
+async def _responses(request: Request) -> Response:
     _authorise(request)
     body = await json_object(request, bad_request(_NOT_JSON))
     model = check_response_request(body)
@@ -149,6 +150,8 @@ async def _responses(request: Request) -> JSONResponse:
         code = fault.reason or "server_error"
         error = {"code": code, "message": "An error occurred while processing your request."}
         payload |= {"status": "failed", "error": error, "output": [], "usage": None}
+    if body.get("stream"):
+        return StreamingResponse(stream(payload), headers=_HEADERS, media_type="text/event-stream; charset=utf-8")
     return _reply(payload)
 
 

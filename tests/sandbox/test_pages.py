@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import httpx2
+import pytest
+
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.sandbox.pages import Page, library, render, split_sentences
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+PAGES = list(library().values())
+
+
+def test_there_are_at_least_forty_pages_in_four_languages() -> None:
+    assert len(PAGES) >= 40
+    assert {page.language for page in PAGES} == {"en", "de", "ja", "es"}
+    assert len({page.title for page in PAGES}) == len(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.slug)
+def test_every_page_is_long_enough_to_rank_and_short_enough_to_read(page: Page) -> None:
+    length = len(page.text) if page.language == "ja" else len(page.text.split())
+    assert 150 <= length <= 700
+    assert len(page.sentences) >= 5
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.slug)
+def test_every_link_between_pages_leads_somewhere(page: Page) -> None:
+    targets = [part.split('"', 1)[0] for part in page.html.split('href="/pages/')[1:]]
+    assert set(targets) <= set(library())
+
+
+def test_a_rendered_page_has_what_real_pages_have_around_their_text() -> None:
+    html = render(library()["loomdb-pricing"], NOW)
+    for part in ("<nav>", "<article>", "<h1>LoomDB Cloud pricing</h1>", "<table>", "<footer>", '<html lang="en">'):
+        assert part in html
+    assert "2026-08-01" in html
+
+
+def test_a_page_with_an_age_is_always_that_old() -> None:
+    page = library()["storm-ines"]
+    assert page.published(NOW) == NOW - timedelta(hours=5)
+    assert page.published(NOW + timedelta(days=99)) == NOW + timedelta(days=99) - timedelta(hours=5)
+
+
+def test_an_end_of_a_sentence_is_seen_in_latin_and_in_japanese_text() -> None:
+    assert split_sentences("One costs 2.40 crowns. “Two,” she said. 3 is more!") == [
+        "One costs 2.40 crowns.",
+        "“Two,” she said.",
+        "3 is more!",
+    ]
+    assert split_sentences("一つ目です。二つ目です。") == ["一つ目です。", "二つ目です。"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "content_type"),
+    [
+        ("/pages/espresso-at-home", 200, "text/html"),
+        ("/pages", 200, "text/html"),
+        ("/pages/no-such-page", 404, "text/plain"),
+        ("/pages/special/not-found", 404, "text/html"),
+        ("/pages/special/forbidden", 403, "text/html"),
+        ("/pages/special/moved", 301, ""),
+        ("/pages/special/moved-twice", 302, ""),
+        ("/pages/special/tides.json", 200, "application/json"),
+        ("/pages/special/notes.txt", 200, "text/plain"),
+        ("/pages/special/pixel.png", 200, "image/png"),
+        ("/pages/special/leaflet.pdf", 200, "application/pdf"),
+        ("/pages/special/empty", 200, "text/html"),
+        ("/robots.txt", 200, "text/plain"),
+    ],
+)
+async def test_the_small_web_has_the_kinds_of_pages_that_every_reader_meets(
+    http: httpx2.AsyncClient, path: str, status: int, content_type: str
+) -> None:
+    reply = await http.get(path)
+    assert reply.status_code == status
+    assert reply.headers.get("content-type", "").startswith(content_type)
+
+
+async def test_redirects_end_at_a_page(http: httpx2.AsyncClient) -> None:
+    reply = await http.get("/pages/special/moved-twice", follow_redirects=True)
+    assert [str(hop.url.path) for hop in reply.history] == ["/pages/special/moved-twice", "/pages/special/moved"]
+    assert "18 grams" in reply.text
+
+
+async def test_the_long_page_is_longer_than_any_sensible_answer(http: httpx2.AsyncClient) -> None:
+    assert len((await http.get("/pages/special/long")).text) > 2_000_000
+
+
+async def test_the_site_map_names_every_page_with_its_full_address(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
+    text = (await http.get("/sitemap.xml")).text
+    assert all(f"<loc>{sandbox.url}/pages/{slug}</loc>" in text for slug in library())
