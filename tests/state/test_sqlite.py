@@ -122,6 +122,17 @@ class TestLocks:
             await state.get("k")
         await state.close()
 
+    async def test_nobody_opens_a_file_that_another_process_is_opening(self, path):
+        lock = sqlite3.connect(f"{path}.lock", isolation_level=None)
+        lock.execute("BEGIN EXCLUSIVE")
+        state = SqliteState(path, patience=0.01, rest=0)
+        with pytest.raises(StateUnavailable, match="SQLITE_BUSY"):
+            await state.add("n")
+        assert not path.exists()
+        lock.close()
+        assert await state.add("n") == 1
+        await state.close()
+
     async def test_a_cancelled_caller_leaves_a_finished_verb_behind(self, path, request):
         state = SqliteState(path)
         await state.put("k", b"old")
@@ -181,6 +192,31 @@ class TestDamage:
         counts = await asyncio.gather(*(state.add("n") for state in states))
         assert sorted(counts) == list(range(1, 9))
         await asyncio.gather(*(state.close() for state in states))
+
+    async def test_who_finds_the_damage_second_keeps_the_new_file(self, path):
+        first, second = await damaged_pair(path)
+        for state in (first, second):
+            with pytest.raises(StateUnavailable, match="SQLITE_CORRUPT"):
+                await state.put("k/7", b"new")
+            await state.add("n")
+        assert await second.get("n") == b"2"
+        assert not path.with_name("state.db.corrupt-2").exists()
+        await asyncio.gather(first.close(), second.close())
+
+
+async def damaged_pair(path) -> list[SqliteState]:
+    """Two states that opened a file, as two processes would, before either found out that it is damaged."""
+    writer = SqliteState(path)
+    for number in range(200):
+        await writer.put(f"k/{number}", b"v" * 1000)
+    await writer.close()
+    with path.open("r+b") as file:
+        file.seek(8192)
+        file.write(os.urandom(path.stat().st_size - 8192))
+    states = [SqliteState(path), SqliteState(path)]
+    for state in states:
+        await state._read("PRAGMA user_version", {})
+    return states
 
 
 class TestTrouble:
