@@ -19,7 +19,7 @@ from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Deadline
 
 MAX_ATTEMPTS = 2
-JITTER_SECONDS = 0.5
+JITTER_SECONDS = 0.1
 LONGEST_REST_SECONDS = 86_400.0
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class Retry:
     async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
         """The result of `call()`.
 
-        Waits for a random part of half a second, after `retry_after` if the error names it. Without time for that
+        Waits for a random part of a tenth of a second, after `retry_after` if the error names it. Without time for that
         wait before the deadline, or without budget, the first error is raised as it came.
 
         Raises:
