@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+import importlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -35,6 +37,9 @@ from websearch_gateway.readers.workers import Workers
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 
+WANTED_SOON = ("structlog", "limits.aio.strategies", "openai.resources.responses", "pycountry")
+"""Imported when first used, since they would slow the start; a server that has been greeted has time for them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
@@ -56,7 +61,8 @@ class Gateway:
         return await self.doctor.examine()
 
     async def warm_up(self) -> None:
-        """Start what the first call would wait for."""
+        """Load and start what the first call would wait for."""
+        await asyncio.to_thread(_import, WANTED_SOON)
         await self.workers.warm()
 
     async def close(self) -> None:
@@ -64,6 +70,11 @@ class Gateway:
         async with AsyncExitStack() as stack:
             for close in self.closers:
                 stack.push_async_callback(close)
+
+
+def _import(names: Iterable[str]) -> None:
+    for name in names:
+        importlib.import_module(name)
 
 
 def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> HostedEngine:

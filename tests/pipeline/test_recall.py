@@ -23,7 +23,7 @@ ANSWER = SearchResponse(
     cost_usd=0.0105,
     warnings=("one",),
 )
-RECALLED = ANSWER.model_copy(update={"cache": "exact", "cost_usd": 0.0})
+RECALLED = ANSWER.model_copy(update={"cache": "exact", "cost_usd": 0.0, "usage": Usage()})
 CHANGES = {
     "text": "how tall is the eiffel tower",
     "max_results": 8,

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.models import Caller, SearchQuery, SearchResponse
+from websearch_gateway.models import Caller, SearchQuery, SearchResponse, Usage
 from websearch_gateway.ports import State
 from websearch_gateway.text.urls import is_web_address
 
@@ -119,8 +119,8 @@ class ExactCache:
 
 
 def _as_recalled(response: SearchResponse) -> SearchResponse:
-    """`response` as it is served from now on: nobody pays for it a second time, so it costs nothing."""
-    return response.model_copy(update={"cache": "exact", "cost_usd": 0.0})
+    """`response` as it is served from now on: nobody is billed for it a second time."""
+    return response.model_copy(update={"cache": "exact", "cost_usd": 0.0, "usage": Usage()})
 
 
 def _is_sound(response: SearchResponse) -> bool:
