@@ -1,0 +1,93 @@
+"""Words as search sees them: folded, stemmed, and cut into bigrams where a script writes no spaces."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+import Stemmer
+
+# Thai and Lao, Burmese, Khmer; then Japanese, Chinese and Korean.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
+_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+
+
+def _words(spaced: str) -> frozenset[str]:
+    return frozenset(spaced.split())
+
+
+STOP_WORDS = _words(
+    "a about after all also an and any are as at be been before being but by can could did do does doing during for "
+    "from had has have he her him his how i if in into is it its me my no not of on or our s she should so some such t "
+    "than that the their them then there these they this those to up us was we were what when where which while who "
+    "whom whose why will with would you your "
+    "el la los las un una unos unas de del y en que es por para con se su al como cual cuando donde quien "
+    "le les des du une et est dans qui quand comment quel quelle "
+    "der die das den dem ein eine und ist von zu mit wer wie wo wann warum welche welcher"
+)
+"""Words that say how a question is asked rather than what it is about: English, then Spanish, French and German."""
+
+
+def fold(text: str) -> str:
+    """`text` in one spelling: compatibility forms, letter case and Latin, Greek and Cyrillic accents are levelled."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+
+
+def words(text: str) -> list[str]:
+    """The folded words of `text` in order, unstemmed; scripts without spaces (CJK, Thai ...) give their bigrams."""
+    folded = fold(text)
+    if folded.isascii():
+        return _ASCII_WORD.findall(folded)
+    found: list[str] = _WORD.findall(folded)
+    if not _UNSPACED_RUN.search(folded):
+        return found
+    return [part for run in found for part in _bigrams(run)]
+
+
+def _bigrams(run: str) -> list[str]:
+    if len(run) == 1 or not _UNSPACED_RUN.match(run):
+        return [run]
+    return [run[index : index + 2] for index in range(len(run) - 1)]
+
+
+def stems(words: Sequence[str]) -> list[str]:
+    """The words without their English endings. Words of other languages keep at least what tells them apart."""
+    # A stemmer holds scratch memory, so threads must not share one; making one takes microseconds.
+    stemmed: list[str] = Stemmer.Stemmer("english").stemWords(words)
+    return stemmed
+
+
+def tokens(text: str) -> list[str]:
+    """What an index stores and a query looks up: the stems of the words of `text`, in order."""
+    return tokens_of_each([text])[0]
+
+
+def tokens_of_each(texts: Iterable[str]) -> list[list[str]]:
+    """The `tokens` of each text. Much cheaper than one by one, since every distinct word is stemmed only once."""
+    spoken = [words(text) for text in texts]
+    vocabulary = list(set().union(*spoken))
+    stem = dict(zip(vocabulary, stems(vocabulary), strict=True))
+    return [list(map(stem.__getitem__, said)) for said in spoken]
+
+
+def query_terms(query: str) -> list[str]:
+    """The distinct tokens of a query that carry its meaning, in order; all of them when it has only stop words."""
+    asked = words(query)
+    content = [word for word in asked if word not in STOP_WORDS]
+    return list(dict.fromkeys(stems(content or asked)))
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a language model sees: one per four characters, one per CJK character."""
+    unspaced = 0 if text.isascii() else sum(map(len, _UNSPACED_RUN.findall(text)))
+    return unspaced + math.ceil((len(text) - unspaced) / 4)

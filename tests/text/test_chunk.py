@@ -1,0 +1,118 @@
+"""Chunking: nothing of a page is lost, and what belongs together stays together."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.text.chunk import chunk
+from websearch_gateway.text.tokens import estimate_tokens
+
+PROSE = st.lists(st.sampled_from(("word", "a", "é", "东", ". ", "! ", "。", " ", "\n")), max_size=40).map("".join)
+BLOCKS = st.one_of(
+    PROSE,
+    st.sampled_from(("# One", "## Two", "###### Six", "Title\n===", "---", "- item\n- item", "1. first", "> quote")),
+    st.sampled_from(("```\ncode\n\n# no heading\n```", "~~~\nopen", "| a | b |\n|---|---|\n| 1 | 2 |")),
+)
+PAGES = st.one_of(
+    st.text(), st.lists(BLOCKS, max_size=20).map("\n\n".join), st.lists(BLOCKS, max_size=20).map("\n".join)
+)
+
+
+@given(PAGES, st.integers(min_value=1, max_value=40))
+def test_passages_are_slices_that_hold_everything_in_order(page: str, size: int) -> None:
+    position = 0
+    for passage in chunk(page, size):
+        assert passage.text.strip()
+        start = page.index(passage.text, position)
+        assert page[position:start].strip() == ""
+        position = start + len(passage.text)
+    assert page[position:].strip() == ""
+
+
+@given(st.lists(PROSE.filter(str.strip), min_size=1, max_size=8), st.integers(min_value=4, max_value=40))
+def test_prose_is_never_longer_than_asked(paragraphs: list[str], size: int) -> None:
+    """The blank lines between paragraphs are not counted while a passage fills; they are one token each."""
+    for passage in chunk("\n\n".join(paragraphs), size):
+        assert estimate_tokens(passage.text) <= size + len(paragraphs)
+
+
+def test_passages_follow_the_headings() -> None:
+    page = "# Guide\n\nIntro.\n\n## Install\n\nRun it.\n\n### On *Linux* [here](x)\n\nSudo.\n\n## Use\n\nGo."
+    assert [(passage.section_path, passage.text) for passage in chunk(page)] == [
+        (("Guide",), "# Guide\n\nIntro."),
+        (("Guide", "Install"), "## Install\n\nRun it."),
+        (("Guide", "Install", "On Linux here"), "### On *Linux* [here](x)\n\nSudo."),
+        (("Guide", "Use"), "## Use\n\nGo."),
+    ]
+
+
+def test_a_heading_without_text_goes_with_the_text_below_it() -> None:
+    page = "# Guide\n\n## Install\n\nRun it.\n\n## Nothing"
+    assert [(passage.section_path, passage.text) for passage in chunk(page)] == [
+        (("Guide", "Install"), "# Guide\n\n## Install\n\nRun it."),
+        (("Guide", "Nothing"), "## Nothing"),
+    ]
+
+
+def test_underlined_headings_count() -> None:
+    assert chunk("Guide\n=====\n\nIntro.")[0].section_path == ("Guide",)
+
+
+def test_text_before_the_first_heading_has_an_empty_path() -> None:
+    assert chunk("Hello.")[0].section_path == ()
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "```python\n" + "x = 1\n\n" * 50 + "```",
+        "| a | b |\n|---|---|\n" + "| some | row |\n" * 49 + "| last | row |",
+        "- " + "A sentence of an item. " * 49 + "The last one.",
+    ],
+    ids=["code", "table", "item"],
+)
+def test_code_tables_and_list_items_stay_whole_however_long(unit: str) -> None:
+    passages = chunk(f"Before.\n\n{unit}\n\nAfter.", 20)
+    assert [passage.text for passage in passages] == ["Before.", unit, "After."]
+
+
+def test_a_long_paragraph_is_cut_between_sentences() -> None:
+    sentences = [f"This is sentence number {n} of the paragraph." for n in range(20)]
+    passages = chunk(" ".join(sentences), 30)
+    assert len(passages) > 5
+    assert all(passage.text.startswith("This is") and passage.text.endswith(".") for passage in passages)
+
+
+def test_a_long_sentence_is_cut_between_words() -> None:
+    passages = chunk("word " * 100, 10)
+    assert all(set(passage.text.split()) == {"word"} for passage in passages)
+    assert max(estimate_tokens(passage.text) for passage in passages) <= 10
+
+
+def test_small_paragraphs_of_a_section_share_a_passage() -> None:
+    assert len(chunk("One.\n\nTwo.\n\nThree.", 100)) == 1
+
+
+def test_an_id_survives_changes_elsewhere_and_tells_sections_apart() -> None:
+    before = chunk("# A\n\nSame.\n\n# B\n\nSame.")
+    after = chunk("# A\n\nChanged.\n\n# B\n\nSame.")
+    assert before[1].id == after[1].id
+    assert before[0].id != after[0].id
+    assert len({passage.id for passage in chunk("# A\n\nx\n\n# B\n\nx")}) == 2
+
+
+def test_an_empty_page_has_no_passages() -> None:
+    assert chunk(" \n\n ") == []
+
+
+@pytest.mark.parametrize(
+    "scrap", ["a", "a ", "a. ", "# a\n", "#\n", "- a\n", "```\n", "|\n", "[", "\n", "---\n", "a\n===\n"]
+)
+def test_hostile_pages_cost_linear_time(scrap: str) -> None:
+    """200 KB of a repeated scrap; anything quadratic would need minutes, so the bound is generous."""
+    page = scrap * (200_000 // len(scrap))
+    begun = time.process_time()
+    chunk(page)
+    assert time.process_time() - begun < 5
