@@ -1,0 +1,165 @@
+"""The answer without a model: short, quoted, cited sentence by sentence, and honest about what it could not read."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.answers.extractive import MAX_ANSWER, MAX_PAGE, NO_ANSWER, NO_RESULTS, compose
+from websearch_gateway.models import Answer, Hit, Page, SearchQuery
+from websearch_gateway.pipeline.settle import settle
+from websearch_gateway.ports import Composer
+
+QUESTION = SearchQuery("How tall is the Eiffel tower?")
+
+
+def hit(name: str, snippet: str = "", content: str | None = None) -> Hit:
+    return Hit(
+        url=f"https://{name}.example/page", title=f"Title of {name}", snippet=snippet, provider="brave", content=content
+    )
+
+
+def page(name: str, markdown: str, **more: object) -> Page:
+    url = f"https://{name}.example/page"
+    return Page(url=url, final_url=url, title=f"Page of {name}", markdown=markdown, **more)  # type: ignore[arg-type]
+
+
+def answer(query: SearchQuery, hits: list[Hit], *pages: Page) -> Answer:
+    return compose(query, hits, {page.url: page for page in pages})
+
+
+def test_it_is_a_composer() -> None:
+    composer: Composer = compose
+    assert composer(QUESTION, [], {}).text == NO_RESULTS
+
+
+def test_every_sentence_is_followed_by_the_mark_of_its_page() -> None:
+    found = answer(
+        QUESTION,
+        [hit("a"), hit("b")],
+        page("a", "The Eiffel tower is 330 metres tall. Bread is nice."),
+        page("b", "Until 1930 no building was as tall as the Eiffel tower."),
+    )
+    assert found.text == (
+        "The Eiffel tower is 330 metres tall. [1]\n\nUntil 1930 no building was as tall as the Eiffel tower. [2]"
+    )
+    assert [(found.text[span.start : span.end], span.url, span.title) for span in found.spans] == [
+        ("[1]", "https://a.example/page", "Page of a"),
+        ("[2]", "https://b.example/page", "Page of b"),
+    ]
+    assert found.provider == "brave-raw-search"
+    assert found.warnings == ()
+
+
+def test_marks_count_the_cited_pages_by_first_use() -> None:
+    found = answer(
+        QUESTION, [hit("a"), hit("b")], page("a", "Nothing of use."), page("b", "The Eiffel tower is 330 metres tall.")
+    )
+    assert found.text.endswith("[1]")
+    assert found.spans[0].url == "https://b.example/page"
+    assert found.sources == ("https://a.example/page", "https://b.example/page")
+
+
+def test_the_settled_citations_are_the_sentences_and_their_ranks_the_marks() -> None:
+    """The promise of the whole gateway: each citation's snippet is the sentence that it supports."""
+    found = answer(
+        QUESTION,
+        [hit("a"), hit("b")],
+        page("a", "The Eiffel tower is 330 metres tall in the U.S."),
+        page("b", "- Eiffel tower: as tall as 81 floors"),
+    )
+    settled = settle(QUESTION, found, responded_at=datetime.now(UTC))
+    assert settled.text == found.text
+    assert {(cited.rank, cited.text_snippet) for cited in settled.citations} == {
+        (1, "Eiffel tower: as tall as 81 floors"),
+        (2, "The Eiffel tower is 330 metres tall in the U.S."),
+    }
+    assert all(settled.text[c.start_index : c.end_index] == f"[{c.rank}]" for c in settled.citations)
+    assert settled.warnings == ()
+
+
+def test_when_nothing_answers_it_says_so_and_gives_the_links() -> None:
+    found = answer(QUESTION, [hit("a")], page("a", "Peel the potatoes. Cook them for half an hour."))
+    assert (found.text, found.spans, found.sources) == (NO_ANSWER, (), ("https://a.example/page",))
+
+
+def test_no_results_are_said_as_such() -> None:
+    found = answer(QUESTION, [])
+    assert (found.text, found.spans, found.sources, found.provider) == (NO_RESULTS, (), (), "raw-search")
+
+
+def test_a_snippet_stands_in_for_a_page_that_could_not_be_read_and_a_warning_says_so() -> None:
+    found = answer(QUESTION, [hit("a", snippet="The Eiffel tower is 330 m tall and ..."), hit("b", snippet="Soup.")])
+    assert found.text == "The Eiffel tower is 330 m tall and ... [1]"
+    assert found.spans[0].title == "Title of a"
+    assert found.warnings == ("Could not be read, so that only its search snippet was used: a.example, b.example.",)
+
+
+def test_the_text_that_a_vendor_sent_is_better_than_its_snippet_and_worse_than_the_page() -> None:
+    sent = hit("a", snippet="The Eiffel tower is tall.", content="# Eiffel\n\nThe Eiffel tower is 330 metres tall.")
+    found = answer(QUESTION, [sent])
+    assert found.text == "The Eiffel tower is 330 metres tall. [1]"
+    assert found.warnings == ("Could not be read, so that what the search provider sent of it was used: a.example.",)
+    assert answer(QUESTION, [sent], page("a", "The Eiffel tower measures 330.")).text.startswith(
+        "The Eiffel tower meas"
+    )
+
+
+def test_no_more_pages_are_used_than_results_were_asked_for() -> None:
+    query = SearchQuery(QUESTION.text, max_results=1)
+    text = "The Eiffel tower is {} metres tall."
+    found = answer(query, [hit("a"), hit("b")], page("a", text.format(330)), page("b", "In 2022 " + text.format(330)))
+    assert found.sources == ("https://a.example/page",)
+    assert {span.url for span in found.spans} == set(found.sources)
+
+
+def test_a_page_that_was_found_twice_is_one_source() -> None:
+    found = answer(QUESTION, [hit("a"), hit("a")], page("a", "The Eiffel tower is 330 metres tall."))
+    assert found.sources == ("https://a.example/page",)
+
+
+def test_a_page_that_was_cut_or_is_too_long_is_never_passed_over_in_silence() -> None:
+    endless = "Filler words everywhere. " * (MAX_PAGE // 25 + 1) + "The Eiffel tower is 330 metres tall."
+    found = answer(
+        QUESTION, [hit("a"), hit("b")], page("a", endless), page("b", "x", truncated=True, warnings=("Odd charset.",))
+    )
+    assert found.text == NO_ANSWER
+    assert found.warnings == (
+        "Very long, so that only the first 200,000 characters were looked at: a.example.",
+        "Odd charset: b.example.",
+        "Too large to be fetched whole, so that its end is unknown: b.example.",
+    )
+
+
+@pytest.mark.parametrize("sentences", [3, 300])
+def test_an_answer_is_at_most_800_characters_of_whole_sentences(sentences: int) -> None:
+    text = " ".join(
+        f"The Eiffel tower grew by {n} on day {n * n} of the year {n + 1900} tall." for n in range(sentences)
+    )
+    found = answer(QUESTION, [hit("a")], page("a", text))
+    assert len(found.text) <= MAX_ANSWER
+    assert all(part.endswith("tall. [1]") for part in found.text.split("\n\n"))
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(("Eiffel", "tower", "tall", "330", ". ", "! ", "\n\n", "U.S.", "東京。", "[9]", "(", "](")),
+            max_size=40,
+        ).map(" ".join),
+        max_size=5,
+    )
+)
+def test_every_paragraph_is_cited_once_at_its_end_by_a_span_that_fits(texts: list[str]) -> None:
+    names = [f"page{place}" for place in range(len(texts))]
+    found = answer(QUESTION, [hit(n) for n in names], *(page(n, text) for n, text in zip(names, texts, strict=True)))
+    assert len(found.text) <= MAX_ANSWER
+    if not found.spans:
+        assert found.text in (NO_ANSWER, NO_RESULTS)
+        return
+    paragraphs = found.text.split("\n\n")
+    numbers = {url: n for n, url in enumerate(dict.fromkeys(span.url for span in found.spans), start=1)}
+    for paragraph, span in zip(paragraphs, found.spans, strict=True):
+        assert paragraph.endswith(f" [{numbers[span.url]}]")
+        assert found.text[span.start : span.end] == f"[{numbers[span.url]}]"
