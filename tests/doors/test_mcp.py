@@ -7,16 +7,20 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import TextContent
 
-from tests.doors.conftest import Connect
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
+
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 QUESTION = "How tall is the Eiffel Tower?"
 
@@ -196,7 +200,11 @@ def test_stdout_holds_only_the_protocol_and_the_server_ends_with_its_client(sand
             "jsonrpc": "2.0",
             "id": 1,
             "method": "initialize",
-            "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+            "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "t", "version": "1"},
+            },
         },
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
