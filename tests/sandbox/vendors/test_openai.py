@@ -260,6 +260,7 @@ async def test_a_stream_tells_the_same_story(client: openai.AsyncOpenAI) -> None
     assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == whole.output_text
     notes = [event for event in events if event.type == "response.output_text.annotation.added"]
     assert [note.annotation_index for note in notes] == list(range(len(_note_and_slice(whole))))
+    assert types.index("output_text.annotation.added") < max(i for i, name in enumerate(types) if "delta" in name)
     assert events[-1].response.output_text == whole.output_text  # type: ignore[union-attr]
 
 

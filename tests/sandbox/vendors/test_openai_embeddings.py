@@ -9,6 +9,7 @@ import openai
 import pytest
 
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
+from websearch_gateway.sandbox.vendors.openai_embeddings import vector
 
 HEADERS = {"Authorization": f"Bearer {OPENAI_KEY}"}
 
@@ -34,6 +35,10 @@ async def test_base64_and_plain_numbers_are_the_same_vectors(client: openai.Asyn
     assert packed == pytest.approx(plain)
     assert len(packed) == 1536
     assert math.hypot(*packed) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_vector_is_the_same_in_every_process_and_on_every_day() -> None:
+    assert [round(value, 3) for value in vector("bread", 4)] == [0.192, 0.0, 0.192, 0.962]
 
 
 async def test_texts_that_share_words_are_near_each_other(client: openai.AsyncOpenAI) -> None:

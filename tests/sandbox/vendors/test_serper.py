@@ -38,6 +38,9 @@ async def test_pages_follow_each_other_without_overlap(http: httpx2.AsyncClient)
 async def test_news_are_news_and_a_day_is_a_day(http: httpx2.AsyncClient) -> None:
     news = (await _ask(http, "/news", q="harbour", tbs="qdr:d")).json()["news"]
     assert [(hit["title"][:10], hit["source"]) for hit in news] == [("Storm Ines", "The Harbour Post")]
+    everything = (await _ask(http, "/news", q="opening hours of the library")).json()["news"]
+    assert everything
+    assert "Gull Harbour Town" not in {hit["source"] for hit in everything}
 
 
 async def test_a_region_moves_its_pages_up(http: httpx2.AsyncClient) -> None:
