@@ -75,8 +75,8 @@ class Gate:
             gone.cancel()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, call: Call, fault: Fault | None) -> None:
+        scope.setdefault("state", {})["fault"] = fault
         if fault is None or fault.kind not in FAULTS:
-            scope.setdefault("state", {})["fault"] = fault
             await self._app(scope, receive, send)
             return
         vendor = self._vendors.get(call.path.split("/")[0])
