@@ -217,6 +217,12 @@ async def test_a_failed_response_is_http_200(client: openai.AsyncOpenAI, sandbox
     assert response.output == []
 
 
+@pytest.mark.parametrize("kind", ["delay", "drip"])
+async def test_a_slow_answer_is_a_whole_one(client: openai.AsyncOpenAI, sandbox: Sandbox, kind: str) -> None:
+    sandbox.fault("openai", kind, seconds=0.0)
+    assert "330 metres" in (await client.responses.create(**SEARCH)).output_text
+
+
 async def test_faults_within_a_completed_response(client: openai.AsyncOpenAI, sandbox: Sandbox) -> None:
     async def ask(kind: str) -> Response:
         sandbox.clear_faults()
