@@ -63,8 +63,8 @@ def test_headings_above_a_sentence_help_to_find_it() -> None:
 
 
 def test_a_question_on_the_page_is_not_quoted_but_its_answer_is() -> None:
-    page = "Who founded Acme?\n\nJane Doe and two friends did.\n\nWe make anvils of all sizes."
-    assert quoted("Who founded Acme?", page) == ["Jane Doe and two friends did."]
+    page = "Can I cancel my plan?\n\nYes, at any time.\n\nWe make anvils of all sizes."
+    assert quoted("cancel plan", page) == ["Yes, at any time."]
 
 
 def test_headings_code_and_runs_of_links_are_not_quoted() -> None:
@@ -84,6 +84,28 @@ def test_a_table_row_is_found_by_its_header_which_is_not_quoted() -> None:
     page = "| Plan | Monthly price |\n|---|---|\n| Hobby plan | 0 euros |\n| Team plan | 29 euros |"
     assert quoted("monthly price of the team plan", page)[0] == "Team plan | 29 euros"
     assert "Plan | Monthly price" not in quoted("monthly price of the team plan", page)
+    cities = (
+        "Bergen is cold. It rains there.\n\n| City | Population |\n|---|---|\n| Oslo | 709,037 |\n| Bergen | 291,940 |"
+    )
+    assert quoted("population of Bergen", cities)[0] == "Bergen | 291,940"
+
+
+def test_words_in_the_order_of_the_question_count_more() -> None:
+    page = "The bridge and the tower are old. The tower bridge and mill are old."
+    assert quoted("tower bridge", page)[0] == "The tower bridge and mill are old."
+
+
+def test_a_sentence_far_behind_the_best_is_left_out() -> None:
+    page = "The Skerry lighthouse was lit in 1901.\n\n" + "A paragraph about wholly other things follows.\n\n" * 3
+    assert quoted("When was the Skerry lighthouse lit?", page + "Candles were lit.") == [
+        "The Skerry lighthouse was lit in 1901."
+    ]
+
+
+def test_of_two_like_sentences_the_one_on_the_page_about_the_question_comes_first() -> None:
+    stray = "The ferry to the island costs nine crowns."
+    about = "The ferry to the island costs ten crowns now. It leaves daily. It is white. Skerry is loved."
+    assert quoted("What does the ferry to Skerry island cost?", stray, about)[0].endswith("ten crowns now.")
 
 
 def test_questions_in_other_languages_are_answered() -> None:
