@@ -64,7 +64,7 @@ async def test_the_request_says_who_asks_and_nothing_else(serve: Serve, monkeypa
         sent = dict(header.split(": ", 1) for header in headers)
         assert line == "GET /p?q HTTP/1.1"
         assert set(sent) == {"host", "user-agent", "accept", "accept-encoding"}
-        assert sent["user-agent"].startswith(f"websearch-gateway/{__version__} (+https://")
+        assert sent["user-agent"].startswith(f"websearch-gateway/{__version__} (")
         assert sent["host"] == server.pair
 
 
