@@ -70,8 +70,9 @@ def test_text_before_the_first_heading_has_an_empty_path() -> None:
         "```python\n" + "x = 1\n\n" * 50 + "```",
         "| a | b |\n|---|---|\n" + "| some | row |\n" * 49 + "| last | row |",
         "- " + "A sentence of an item. " * 49 + "The last one.",
+        "- An item.\n\n" + "\n\n".join("  A further paragraph of the item." for _ in range(20)),
     ],
-    ids=["code", "table", "item"],
+    ids=["code", "table", "item", "item of paragraphs"],
 )
 def test_code_tables_and_list_items_stay_whole_however_long(unit: str) -> None:
     passages = chunk(f"Before.\n\n{unit}\n\nAfter.", 20)
