@@ -96,6 +96,13 @@ def test_a_snippet_stands_in_for_a_page_that_could_not_be_read_and_a_warning_say
     assert found.warnings == ("Could not be read, so that only its search snippet was used: a.example, b.example.",)
 
 
+def test_a_host_is_named_once_in_a_warning() -> None:
+    hits = [Hit(f"https://a.example/{n}", "", "", "brave") for n in range(2)]
+    assert answer(QUESTION, hits).warnings == (
+        "Could not be read, so that only its search snippet was used: a.example.",
+    )
+
+
 def test_the_text_that_a_vendor_sent_is_better_than_its_snippet_and_worse_than_the_page() -> None:
     sent = hit("a", snippet="The Eiffel tower is tall.", content="# Eiffel\n\nThe Eiffel tower is 330 metres tall.")
     found = answer(QUESTION, [sent])

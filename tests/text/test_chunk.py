@@ -101,7 +101,8 @@ def test_an_id_survives_changes_elsewhere_and_tells_sections_apart() -> None:
     after = chunk("# A\n\nChanged.\n\n# B\n\nSame.")
     assert before[1].id == after[1].id
     assert before[0].id != after[0].id
-    assert len({passage.id for passage in chunk("# A\n\nx\n\n# B\n\nx")}) == 2
+    page = "# A\n\nx\n\n## Notes\n\nNone.\n\n# B\n\ny\n\n## Notes\n\nNone."
+    assert len({passage.id for passage in chunk(page)}) == 4
 
 
 def test_an_empty_page_has_no_passages() -> None:

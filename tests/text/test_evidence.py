@@ -58,8 +58,15 @@ def test_a_sentence_without_a_word_of_the_question_needs_what_was_asked_for() ->
 
 
 def test_headings_above_a_sentence_help_to_find_it() -> None:
-    page = "# Plans\n\n## Hobby plan\n\nCosts nothing at all.\n\n## Team plan\n\nCosts 29 euros."
-    assert quoted("cost of the team plan", page)[0] == "Costs 29 euros."
+    page = "## {}\n\nIt is new. We like it. It costs {} euros."
+    pages = (page.format("Hobby plan", 3), page.format("Team plan", 29))
+    assert quoted("cost of the team plan", *pages)[0] == "It costs 29 euros."
+
+
+def test_the_title_of_a_page_says_what_its_sentences_are_about() -> None:
+    question, page = "When was the lamp of the Skerry island lighthouse first lit?", "It was lit in 1901."
+    assert quoted(question, page, title="Skerry lighthouse") == [page]
+    assert quoted(question, page, title="Fireworks") == []
 
 
 def test_a_question_on_the_page_is_not_quoted_but_its_answer_is() -> None:
@@ -120,6 +127,11 @@ def test_a_sentence_that_does_not_fit_makes_room_for_one_that_does() -> None:
     short = "The tower is high."
     found = find_evidence("tower", [Document("", f"{long} {short}")], 100)
     assert [evidence.text for evidence in found] == [short]
+
+
+def test_fragments_and_endless_sentences_are_not_quoted() -> None:
+    endless = "The tall tower " + "and its very long description " * 20 + "ends."
+    assert quoted("tall tower", f"- Tall tower\n\n{endless}") == []
 
 
 def test_private_characters_never_reach_an_answer() -> None:
