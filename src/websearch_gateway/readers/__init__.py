@@ -7,11 +7,13 @@ without an HTTP stack.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from websearch_gateway.models import Deadline, Page
     from websearch_gateway.net.fetch import Fetcher
+    from websearch_gateway.readers.source import Source
     from websearch_gateway.readers.workers import Workers
 
 
@@ -30,13 +32,62 @@ class SourceReader(Protocol):
         ...
 
 
-def _html(fetcher: Fetcher, workers: Workers) -> SourceReader:
-    from websearch_gateway.readers.html import HtmlReader
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What readers are made of. `pages` reads any page."""
 
-    return HtmlReader(fetcher, workers)
+    fetcher: Fetcher
+    workers: Workers
+    pages: SourceReader
+    github_token: str = field(default="", repr=False)
+
+    def api(self, source: Source) -> SourceReader:
+        """The reader of a source."""
+        from websearch_gateway.readers.loader import ApiReader
+
+        return ApiReader(source, self.fetcher, self.workers, self.pages)
 
 
-READERS: Sequence[Callable[[Fetcher, Workers], SourceReader]] = (
+def _wikipedia(parts: Parts) -> SourceReader:
+    from websearch_gateway.readers.wikipedia import Wikipedia
+
+    return parts.api(Wikipedia())
+
+
+def _github_issues(parts: Parts) -> SourceReader:
+    from websearch_gateway.readers.github_issues import GitHubIssues
+
+    return parts.api(GitHubIssues(token=parts.github_token))
+
+
+def _github_files(parts: Parts) -> SourceReader:
+    from websearch_gateway.readers.github_files import GitHubFiles
+
+    return parts.api(GitHubFiles(token=parts.github_token))
+
+
+def _stackexchange(parts: Parts) -> SourceReader:
+    from websearch_gateway.readers.stackexchange import StackExchange
+
+    return parts.api(StackExchange())
+
+
+def _hackernews(parts: Parts) -> SourceReader:
+    from websearch_gateway.readers.hackernews import HackerNews
+
+    return parts.api(HackerNews())
+
+
+def _html(parts: Parts) -> SourceReader:
+    return parts.pages
+
+
+READERS: Sequence[Callable[[Parts], SourceReader]] = (
+    _wikipedia,  # articles in every language
+    _github_issues,  # and pull requests
+    _github_files,  # files and READMEs
+    _stackexchange,  # questions with their answers
+    _hackernews,  # threads
     _html,  # any page, hence the last
 )
 
@@ -50,9 +101,12 @@ class ReaderTable:
         self._readers = readers
 
     @classmethod
-    def build(cls, fetcher: Fetcher, workers: Workers) -> ReaderTable:
+    def build(cls, fetcher: Fetcher, workers: Workers, github_token: str = "") -> ReaderTable:
         """A table of all READERS."""
-        return cls([make(fetcher, workers) for make in READERS])
+        from websearch_gateway.readers.html import HtmlReader
+
+        parts = Parts(fetcher, workers, HtmlReader(fetcher, workers), github_token)
+        return cls([make(parts) for make in READERS])
 
     def reader_for(self, url: str) -> SourceReader:
         """The reader for `url`."""

@@ -1,0 +1,85 @@
+"""Each source takes its own URLs and none that merely look like them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from websearch_gateway.readers.github_files import GitHubFiles
+from websearch_gateway.readers.github_issues import GitHubIssues
+from websearch_gateway.readers.hackernews import HackerNews
+from websearch_gateway.readers.source import Source
+from websearch_gateway.readers.stackexchange import StackExchange
+from websearch_gateway.readers.wikipedia import Wikipedia
+
+ACCEPTED = {
+    Wikipedia: (
+        "https://de.m.wikipedia.org/wiki/Caf%C3%A9",
+        "http://zh-min-nan.wikipedia.org/wiki/A/B",
+        "https://en.wikipedia.org/w/index.php?title=Mill",
+    ),
+    GitHubIssues: ("https://github.com/a/b/issues/1/", "https://www.github.com/a/b/pull/2/commits"),
+    GitHubFiles: (
+        "https://github.com/a/b/",
+        "https://github.com/a/.b/blob/v1/README.md",
+        "https://github.com/a/b/raw/m/x",
+    ),
+    StackExchange: (
+        "https://www.stackoverflow.com/q/1/2",
+        "https://unix.stackexchange.com/questions/5",
+        "https://unix.meta.stackexchange.com/questions/5/x",
+        "https://pt.stackoverflow.com/questions/5/x",
+        "https://mathoverflow.net/q/9",
+    ),
+    HackerNews: ("http://news.ycombinator.com/item?id=1&p=2",),
+}
+LOOK_ALIKES = {
+    Wikipedia: (
+        "https://en.wikipedia.org.evil.example/wiki/Mill",
+        "https://wikipedia.org/wiki/Mill",
+        "https://en.wikipedia.org/wiki/",
+        "https://en.wikipedia.org/w/index.php?title=Mill&oldid=3",
+        "https://en.wikipedia.org/wiki/Mill?action=history",
+        "https://en.wikipedia.org/wiki/%2e%2e/x",
+    ),
+    GitHubIssues: (
+        "https://github.com.evil.example/a/b/issues/1",
+        "https://github.com@evil.example/a/b/issues/1",
+        "https://github.com:8443/a/b/issues/1",
+        "https://gist.github.com/a/b/issues/1",
+        "https://github.com/a/b/issues",
+        "https://github.com/a/b/issues/new",
+        "https://github.com/a/b/issues/%D9%A1",
+        "https://github.com/../b/issues/1",
+    ),
+    GitHubFiles: (
+        "https://github.com.evil.example/a/b",
+        "https://github.com/features/actions",
+        "https://github.com/a",
+        "https://github.com/a/b/wiki",
+        "https://github.com/a/b/blob/main",
+        "https://github.com/a/b/blob/main/../../../x",
+    ),
+    StackExchange: (
+        "https://stackoverflow.com.evil.example/questions/1",
+        "https://evilstackoverflow.com/questions/1",
+        "https://stackexchange.com/questions/1",
+        "https://stackoverflow.com/questions/tagged/python",
+        "https://stackoverflow.com/a/12",
+    ),
+    HackerNews: (
+        "https://news.ycombinator.com.evil.example/item?id=1",
+        "https://news.ycombinator.com/user?id=1",
+        "https://news.ycombinator.com/item?id=x",
+        "https://news.ycombinator.com/item",
+    ),
+}
+NO_ADDRESSES = ("", "no url", "ftp://github.com/a/b", "https://[::1/x", "https://github.com:x/a/b")
+
+
+@pytest.mark.parametrize("source", ACCEPTED, ids=lambda source: source.__name__)
+def test_a_source_accepts_its_own_urls_and_no_look_alikes(source: Callable[..., Source]) -> None:
+    own = source()
+    assert [url for url in ACCEPTED[source] if not own.accepts(url)] == []
+    assert [url for url in (*LOOK_ALIKES[source], *NO_ADDRESSES) if own.accepts(url)] == []
