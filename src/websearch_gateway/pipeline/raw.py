@@ -9,6 +9,12 @@ from websearch_gateway.models import Answer, Deadline, Page, SearchQuery
 from websearch_gateway.pipeline.read import read_pages
 from websearch_gateway.ports import Composer, Progress, Reader, Searcher
 
+PAGE_SECONDS = 5.0
+"""What one page may take at most: an answer from four pages now is worth more than one from five later."""
+
+ENOUGH_PAGES = 3
+"""After so many pages the others are given only a moment more."""
+
 COMPOSE_RESERVE_SECONDS = 0.5
 """Kept free at the end of the deadline, so that slow pages cannot cost the answer."""
 
@@ -53,6 +59,7 @@ class RawEngine:
             urls,
             deadline.within(max(0.0, deadline.remaining() - COMPOSE_RESERVE_SECONDS)),
             concurrency=self.concurrency,
-            per_page_seconds=self.page_seconds,
+            per_page_seconds=min(self.page_seconds, PAGE_SECONDS),
+            enough=ENOUGH_PAGES,
         )
         return {url: outcome for url, outcome in outcomes.items() if isinstance(outcome, Page)}

@@ -1,0 +1,222 @@
+"""The whole gateway in this process, over real sockets to the sandbox: what happens when something breaks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.errors import (
+    Exhausted,
+    SearchAuthError,
+    SearchNotConfiguredError,
+    SearchRateLimitError,
+    SearchTimeoutError,
+    SearchValidationError,
+)
+from websearch_gateway.models import LOCAL, Caller, SearchRequest, SearchResponse
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import load_settings
+
+TOWER = SearchRequest("How tall is the Eiffel Tower?")
+RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")
+
+Open = Callable[..., AbstractAsyncContextManager[Gateway]]
+
+
+@pytest.fixture
+def gateway(sandbox: Sandbox, tmp_path: Path) -> Open:
+    """A function that opens a gateway on the sandbox; keyword arguments are settings."""
+
+    @asynccontextmanager
+    async def start(**settings: Any) -> AsyncIterator[Gateway]:
+        flags = {name.lower(): value for name, value in sandbox.environment().items()}
+        async with open_gateway(load_settings(None, **{**flags, "data_dir": tmp_path, **settings})) as opened:
+            yield opened
+
+    return start
+
+
+def exact(response: SearchResponse) -> bool:
+    """Whether every citation has a place in the text and a sentence of the text behind it."""
+    return all(
+        response.text[citation.start_index : citation.end_index] and citation.text_snippet
+        for citation in response.citations
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "options", "code"),
+    [
+        ("status", {"status": 500}, "PROVIDER"),
+        ("status", {"status": 503}, "PROVIDER"),
+        ("status", {"status": 429}, "PROVIDER"),
+        ("status", {"status": 429, "reason": "insufficient_quota"}, "PROVIDER"),
+        ("reset", {}, "PROVIDER"),
+        ("garbage", {}, "PARSE"),
+        ("no_search", {}, "PARSE"),
+        ("failed", {}, "PROVIDER"),
+        ("incomplete", {}, "P"),
+    ],
+)
+async def test_openai_out_of_order_gives_a_cited_raw_answer_with_the_reason(
+    gateway: Open, sandbox: Sandbox, fault: str, options: dict[str, Any], code: str
+) -> None:
+    sandbox.fault("openai", fault, **options)
+    async with gateway() as opened:
+        response = await opened.search(TOWER)
+    assert response.provider == "serper-raw-search"
+    assert response.fallback is not None
+    assert response.fallback.from_ == "openai"
+    assert response.fallback.reason.startswith(code)
+    assert "330" in response.text
+    assert response.citations
+    assert exact(response)
+
+
+async def test_a_hanging_engine_is_overtaken_by_raw_search(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "hang")
+    async with gateway(fallback_hedge_seconds=0.1) as opened:
+        response = await opened.search(TOWER)
+    assert response.fallback is not None
+    assert response.fallback.reason == "TIMEOUT: no answer within 0.1 s."
+    await sandbox.wait_for("openai", cancelled=1)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(401, SearchAuthError), (403, SearchAuthError), (400, SearchValidationError)]
+)
+async def test_a_refusal_of_openai_is_shown_and_nobody_else_is_asked(
+    gateway: Open, sandbox: Sandbox, status: int, error: type[Exception]
+) -> None:
+    sandbox.fault("openai", "status", status=status)
+    async with gateway() as opened:
+        with pytest.raises(error):
+            await opened.search(TOWER)
+    assert sandbox.calls("serper") == 0
+
+
+async def test_without_any_key_duckduckgo_answers(gateway: Open, sandbox: Sandbox) -> None:
+    keys = {name.lower(): None for name in sandbox.environment() if name.endswith("_KEY")}
+    async with gateway(**keys, searxng_base_url=None) as opened:
+        response = await opened.search(TOWER)
+    assert response.provider == "duckduckgo-raw-search"
+    assert response.fallback is not None
+    assert "OPENAI_API_KEY" in response.fallback.reason
+    assert "330" in response.text
+    assert response.cost_usd == 0
+
+
+async def test_every_provider_down_is_an_error_that_names_each_attempt_and_no_secret(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    for target in ("openai", *RAW):
+        sandbox.fault(target, "status", status=503)
+    async with gateway() as opened:
+        with pytest.raises(Exhausted) as caught:
+            await opened.search(TOWER)
+    assert [attempt.name for attempt in caught.value.attempts] == ["openai", *RAW]
+    for name, value in sandbox.environment().items():
+        if name.endswith("_KEY"):
+            assert value not in f"{caught.value} {caught.value.details}"
+
+
+async def test_a_bot_page_is_not_taken_for_an_empty_result(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "status", status=503)
+    sandbox.fault("duckduckgo", "bot")
+    async with gateway(search_providers="duckduckgo") as opened:
+        with pytest.raises(Exhausted, match="duckduckgo"):
+            await opened.search(TOWER)
+
+
+async def test_an_empty_result_is_an_honest_answer_and_not_cached(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "status", status=503)
+    question = SearchRequest("zxqv wvutsr qqqqzzz")
+    async with gateway() as opened:
+        first, second = await opened.search(question), await opened.search(question)
+    assert first.citations == ()
+    assert first.text
+    assert second.cache == "miss"
+    assert sandbox.calls("tavily") == 0
+
+
+async def test_pages_that_cannot_be_read_leave_the_snippets_and_a_warning(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "status", status=503)
+    sandbox.fault("pages", "status", status=404)
+    async with gateway() as opened:
+        response = await opened.search(TOWER)
+    assert any("snippet" in warning for warning in response.warnings)
+    assert exact(response)
+
+
+@pytest.mark.parametrize("fault", ["hang", "drip", "huge", "gzip_bomb", "redirect_private", "redirect_loop", "reset"])
+async def test_a_hostile_page_costs_that_page_only(gateway: Open, sandbox: Sandbox, fault: str) -> None:
+    sandbox.fault("openai", "status", status=503)
+    sandbox.fault("pages/eiffel-tower", fault)
+    async with gateway(request_timeout_ms=1500) as opened:
+        response = await opened.search(TOWER)
+    assert response.provider == "serper-raw-search"
+    assert any("127.0.0.1" in warning for warning in response.warnings)
+
+
+async def test_nothing_answering_in_time_is_a_timeout(gateway: Open, sandbox: Sandbox) -> None:
+    for target in ("openai", *RAW):
+        sandbox.fault(target, "hang")
+    async with gateway(search_deadline_seconds=0.5, fallback_hedge_seconds=0.1) as opened:
+        with pytest.raises((SearchTimeoutError, Exhausted)):
+            await opened.search(TOWER)
+
+
+async def test_filters_say_what_was_asked_for_and_what_was_done(gateway: Open, sandbox: Sandbox) -> None:
+    request = SearchRequest("storm on the coast", freshness_hours=20, region="gb")
+    async with gateway(search_providers="duckduckgo") as opened:
+        by_openai = await opened.search(request)
+        sandbox.fault("openai", "status", status=503)
+        raw = await opened.search(SearchRequest("storm on the coast today", freshness_hours=20, region="gb"))
+    assert by_openai.filters.freshness.model_dump() == {"requested": 20, "applied": "prompt"}
+    assert by_openai.filters.region.model_dump() == {"requested": "GB", "applied": "GB"}
+    assert raw.filters.freshness.applied == "day"
+
+
+async def test_a_hundred_different_questions_at_once_are_all_answered(gateway: Open) -> None:
+    async with gateway(rate_limit="none", state_url="memory://") as opened:
+        asked = (opened.search(SearchRequest(f"How tall is the Eiffel Tower number {n}?")) for n in range(100))
+        responses = await asyncio.gather(*asked)
+    assert len(responses) == 100
+    assert all(exact(response) for response in responses)
+
+
+async def test_the_limit_is_each_users_own(gateway: Open) -> None:
+    async with gateway(rate_limit="1/minute") as opened:
+        await opened.search(TOWER, LOCAL)
+        await opened.search(TOWER, Caller("somebody else"))
+        with pytest.raises(SearchRateLimitError) as caught:
+            await opened.search(TOWER, LOCAL)
+    assert 0 < (caught.value.retry_after or 0) <= 60
+
+
+async def test_users_do_not_share_answers_when_the_scope_is_user(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(cache_scope="user") as opened:
+        await opened.search(TOWER, LOCAL)
+        other = await opened.search(TOWER, Caller("somebody else"))
+    assert other.cache == "miss"
+    assert sandbox.calls("openai") == 2
+
+
+async def test_a_credential_in_a_question_never_leaves(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway() as opened:
+        with pytest.raises(SearchValidationError) as caught:
+            await opened.search(SearchRequest("why does tvly-dev-0123456789abcdefghijABCDEFGHIJ01 not work"))
+    assert "tvly-dev" not in str(caught.value)
+    assert sandbox.calls("openai") == 0
+
+
+async def test_a_provider_named_without_its_key_is_told_at_the_start(gateway: Open) -> None:
+    with pytest.raises(SearchNotConfiguredError, match="BRAVE_API_KEY"):
+        async with gateway(search_providers="brave", brave_api_key=None):
+            pass
