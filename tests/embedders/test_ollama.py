@@ -94,18 +94,18 @@ async def test_a_missing_model_is_pulled_and_every_step_is_told_once(client_of: 
 
 
 @pytest.mark.parametrize(
-    ("pull", "error"),
+    ("pull", "error", "message"),
     [
-        ((PULL[0], {"error": "pull model manifest: file does not exist"}), SearchProviderError),
-        (PULL[:3], SearchProviderError),
-        (({"state": "?"},), SearchProviderParseError),
-        (({"status": "pulling", "total": "much"},), SearchProviderParseError),
+        ((PULL[0], {"error": "pull model manifest: file does not exist"}), SearchProviderError, "cannot download"),
+        (PULL[:3], SearchProviderError, "stopped downloading"),
+        (({"state": "?"},), SearchProviderParseError, "unknown form"),
+        (({"status": "pulling", "total": "much"},), SearchProviderParseError, "unknown form"),
     ],
 )
 async def test_a_failed_pull_inside_a_good_stream_is_seen(
-    client_of: ClientOf, retry: Retry, pull: Sequence[dict[str, Any]], error: type[Exception]
+    client_of: ClientOf, retry: Retry, pull: Sequence[dict[str, Any]], error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error):
+    with pytest.raises(error, match=message):
         await embedder(client_of(Server(present=False, pull=pull)), retry).embed(["x"], "query")
 
 

@@ -118,6 +118,7 @@ async def test_other_refusals_are_not_tried_again(client_of: ClientOf, retry: Re
         b'{"data": []}',
         b'{"data": [{"index": 0}]}',
         b'{"data": [{"index": 0, "embedding": "###"}]}',
+        b'{"data": [{"index": 0, "embedding": ""}]}',
         b'{"data": [{"index": 0, "embedding": "AAA="}]}',
         b'{"data": [{"index": 0, "embedding": ["a"]}]}',
         b'{"data": [{"index": 0, "embedding": [1, null]}]}',
