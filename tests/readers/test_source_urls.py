@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
+from websearch_gateway.readers.arxiv import ArXiv
 from websearch_gateway.readers.github_files import GitHubFiles
 from websearch_gateway.readers.github_issues import GitHubIssues
 from websearch_gateway.readers.hackernews import HackerNews
+from websearch_gateway.readers.reddit import Reddit
 from websearch_gateway.readers.source import Source
 from websearch_gateway.readers.stackexchange import StackExchange
 from websearch_gateway.readers.wikipedia import Wikipedia
@@ -33,6 +35,12 @@ ACCEPTED = {
         "https://mathoverflow.net/q/9",
     ),
     HackerNews: ("http://news.ycombinator.com/item?id=1&p=2",),
+    ArXiv: (
+        "https://arxiv.org/abs/2301.00001",
+        "https://www.arxiv.org/pdf/hep-th/9901001v3",
+        "http://arxiv.org/html/math.GT/0309136",
+    ),
+    Reddit: ("https://reddit.com/r/a_b/", "https://www.reddit.com/r/x/comments/1abc", "https://m.reddit.com/r/x"),
 }
 LOOK_ALIKES = {
     Wikipedia: (
@@ -73,6 +81,18 @@ LOOK_ALIKES = {
         "https://news.ycombinator.com/user?id=1",
         "https://news.ycombinator.com/item?id=x",
         "https://news.ycombinator.com/item",
+    ),
+    ArXiv: (
+        "https://arxiv.org.evil.example/abs/2301.00001",
+        "https://arxiv.org/list/cs/new",
+        "https://arxiv.org/abs/2301.1&id_list=2301.00001",
+        "https://arxiv.org/abs/",
+    ),
+    Reddit: (
+        "https://reddit.com.evil.example/r/x",
+        "https://www.reddit.com/user/x",
+        "https://www.reddit.com/r/x/wiki/index",
+        "https://www.reddit.com/r/x%2Fy",
     ),
 }
 NO_ADDRESSES = ("", "no url", "ftp://github.com/a/b", "https://[::1/x", "https://github.com:x/a/b")

@@ -14,10 +14,12 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.readers.arxiv import ArXiv
 from websearch_gateway.readers.github_files import GitHubFiles
 from websearch_gateway.readers.github_issues import GitHubIssues
 from websearch_gateway.readers.hackernews import HackerNews
 from websearch_gateway.readers.loader import LONGEST_REST_SECONDS, REST_SECONDS, ApiReader
+from websearch_gateway.readers.reddit import Reddit
 from websearch_gateway.readers.source import Source
 from websearch_gateway.readers.stackexchange import StackExchange
 from websearch_gateway.readers.wikipedia import Wikipedia
@@ -38,6 +40,7 @@ class Case:
     texts: tuple[str, ...]
     absent: tuple[str, ...] = ()
     published: str | None = None
+    more: tuple[str, ...] = ()
 
 
 _ISSUE = "/repos/tide/watch/issues/17"
@@ -130,6 +133,37 @@ CASES = {
         ),
         published="2024-02-03",
     ),
+    "arxiv": Case(
+        ArXiv,
+        "https://arxiv.org/pdf/2301.00001v2.pdf",
+        {"/api/query?id_list=2301.00001v2": "arxiv.xml"},
+        "Tides on a Flat Sea",
+        (
+            "Mira Holm, T. Ahn (2022-12-30)",
+            "## Abstract\n\nWe show that n < 2 tides suffice.\n\n",
+            "## Full text\n\nThe plain page.",
+        ),
+        published="2022-12-30",
+        more=("https://arxiv.org/html/2301.00001v2",),
+    ),
+    "reddit_thread": Case(
+        Reddit,
+        "https://old.reddit.com/r/sailing/comments/abc1/which_tide_app/?sort=new",
+        {"/comments/abc1/.rss": "reddit.xml"},
+        "Which tide app?",
+        (
+            "Posted by /u/kit.\n\nI sail *alone*.",
+            "## Comment by /u/lena\n\nhttps://www.reddit.com/r/sailing/comments/abc1/which_tide_app/x/\n\nAny.",
+        ),
+        published="2025-05-01",
+    ),
+    "reddit_front": Case(
+        Reddit,
+        "https://www.reddit.com/r/sailing",
+        {"/r/sailing/.rss": "reddit.xml"},
+        "Which tide app? : sailing",
+        ("## Which tide app?\n\nhttps://www.reddit.com/r/sailing/comments/abc1/", "I sail *alone*."),
+    ),
 }
 
 
@@ -193,14 +227,15 @@ each = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 async def test_a_document_is_read_from_the_api(bench: Bench, case: Case) -> None:
     bench.play(case)
     page = await bench.reader(case).read(case.url, soon())
-    assert (page.url, page.title, page.published, page.warnings) == (case.url, case.title, case.published, ())
+    assert (page.url, page.title, page.published) == (case.url, case.title, case.published)
+    assert page.warnings == (("Its own warning.",) if case.more else ())
     position = 0
     for text in case.texts:
         position = page.markdown.find(text, position)
         assert position >= 0, (text, page.markdown)
     assert [text for text in case.absent if text in page.markdown] == []
     assert bench.api.seen == list(case.replies)
-    assert bench.pages.read_urls == []
+    assert bench.pages.read_urls == list(case.more)
 
 
 GARBAGE = (b"", b"\xff\x00 not it", b"{}", b"[1]", b'{"items": [], "children": 1}', b"[" * 9_999)
@@ -325,3 +360,29 @@ async def test_when_neither_serves_the_error_is_that_of_the_page(bench: Bench) -
     bench.pages.read = fail  # type: ignore[method-assign]
     with pytest.raises(SearchFetchError, match="The page is gone"):
         await bench.reader(CASES["wikipedia"]).read(CASES["wikipedia"].url, soon())
+
+
+async def test_the_pdf_of_a_paper_is_read_where_it_has_no_html_and_the_abstract_stands_alone(bench: Bench) -> None:
+    case = CASES["arxiv"]
+    tried = []
+
+    async def fail(url: str, deadline: Deadline) -> Page:
+        tried.append(url)
+        raise SearchFetchError("Not found.")
+
+    bench.play(case)
+    bench.pages.read = fail  # type: ignore[method-assign]
+    page = await bench.reader(case).read(case.url, soon())
+    assert tried == ["https://arxiv.org/html/2301.00001v2", "https://arxiv.org/pdf/2301.00001v2"]
+    assert page.warnings == ("The full text could not be read.",)
+    assert "tides suffice" in page.markdown
+
+
+async def test_arxiv_is_asked_once_in_three_seconds(bench: Bench) -> None:
+    """arXiv's terms of use for its API."""
+    case = CASES["arxiv"]
+    bench.play(case)
+    reader = bench.reader(case)
+    for moment, title in [(0, case.title), (2, "Plain"), (1, case.title)]:
+        bench.clock.now += moment
+        assert (await reader.read(case.url, soon())).title == title

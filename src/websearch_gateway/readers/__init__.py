@@ -78,6 +78,18 @@ def _hackernews(parts: Parts) -> SourceReader:
     return parts.api(HackerNews())
 
 
+def _arxiv(parts: Parts) -> SourceReader:
+    from websearch_gateway.readers.arxiv import ArXiv
+
+    return parts.api(ArXiv())
+
+
+def _reddit(parts: Parts) -> SourceReader:
+    from websearch_gateway.readers.reddit import Reddit
+
+    return parts.api(Reddit())
+
+
 def _html(parts: Parts) -> SourceReader:
     return parts.pages
 
@@ -88,6 +100,8 @@ READERS: Sequence[Callable[[Parts], SourceReader]] = (
     _github_files,  # files and READMEs
     _stackexchange,  # questions with their answers
     _hackernews,  # threads
+    _arxiv,  # abstract and full text
+    _reddit,  # threads and subreddits, through their feeds
     _html,  # any page, hence the last
 )
 

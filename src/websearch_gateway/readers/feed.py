@@ -73,7 +73,7 @@ def _entry(element: Any) -> Entry:
     return Entry(
         title=_words(element, "title"),
         link=_link(element),
-        author=_words(element, "creator", "author"),
+        author=", ".join(_each(element, "creator", "author")),
         date=_date(_words(element, "pubdate", "published", "date", "updated")),
         body=_html(element, "encoded", "content", "description", "summary"),
     )
@@ -104,13 +104,15 @@ def _html(element: Any, *names: str) -> str:
 
 
 def _words(element: Any, *names: str) -> str:
-    """As `_html`, on one line without marks."""
+    """The first of these children that says something, on one line without marks."""
+    return next(_each(element, *names), "")
+
+
+def _each(element: Any, *names: str) -> Iterator[str]:
     for child in _children(element, names):
         name = next(_children(child, ("name",)), child)  # of an author in Atom
-        text = " ".join("".join(name.itertext()).split())
-        if text:
-            return " ".join(re.sub(r"<[^<>]{1,500}>", " ", html.unescape(text)).split())
-    return ""
+        if text := " ".join("".join(name.itertext()).split()):
+            yield " ".join(re.sub(r"<[^<>]{1,500}>", " ", html.unescape(text)).split())
 
 
 def _link(element: Any) -> str:
