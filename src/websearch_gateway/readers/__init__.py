@@ -90,6 +90,12 @@ def _reddit(parts: Parts) -> SourceReader:
     return parts.api(Reddit())
 
 
+def _youtube(parts: Parts) -> SourceReader:
+    from websearch_gateway.readers.youtube import YouTube
+
+    return parts.api(YouTube())
+
+
 def _html(parts: Parts) -> SourceReader:
     return parts.pages
 
@@ -102,6 +108,7 @@ READERS: Sequence[Callable[[Parts], SourceReader]] = (
     _hackernews,  # threads
     _arxiv,  # abstract and full text
     _reddit,  # threads and subreddits, through their feeds
+    _youtube,  # transcripts, with the extra of this name
     _html,  # any page, hence the last
 )
 
@@ -112,7 +119,7 @@ class ReaderTable:
     name = "readers"
 
     def __init__(self, readers: Sequence[SourceReader]) -> None:
-        self._readers = readers
+        self.readers = readers
 
     @classmethod
     def build(cls, fetcher: Fetcher, workers: Workers, github_token: str = "") -> ReaderTable:
@@ -124,7 +131,7 @@ class ReaderTable:
 
     def reader_for(self, url: str) -> SourceReader:
         """The reader for `url`."""
-        return next(reader for reader in self._readers if reader.accepts(url))
+        return next(reader for reader in self.readers if reader.accepts(url))
 
     async def read(self, url: str, deadline: Deadline) -> Page:
         """See `ports.Reader.read`."""
