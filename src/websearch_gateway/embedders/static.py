@@ -1,0 +1,96 @@
+"""The default embedder: one vector per word piece, summed. It ships with the package and needs no network and no key.
+
+The table was trained by `tools/train_embedder.py` to imitate the sentence vectors of all-MiniLM-L6-v2; how, on what
+and how well is told in `docs/embedder.md`. It knows English best, other Latin-script languages a little, and no other
+script.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import cached_property
+from importlib import resources
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+    from websearch_gateway.ports import Vectors
+
+# The vocabulary's first line is the piece that stands for everything it lacks.
+UNKNOWN = 0
+_DATA = resources.files(__package__) / "static_model"
+# Embedding takes about 0.2 ms a passage: more than a few would hold up the event loop.
+MOST_TEXTS_ON_THE_LOOP = 8
+MOST_CHARACTERS_ON_THE_LOOP = 4_000
+
+
+class Table(NamedTuple):
+    """The model's numbers: piece `i` has the vector `vectors[i] * scales[i]`, whose length is the piece's weight."""
+
+    vectors: NDArray[np.int8]  # (pieces, dimensions)
+    scales: NDArray[np.float32]  # (pieces,)
+
+
+def build_tokenizer(vocabulary: Path) -> Tokenizer:
+    """BERT's uncased word-piece tokenizer over a vocabulary of one piece per line; it adds no special tokens."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+
+    pieces = vocabulary.read_text(encoding="utf-8").splitlines()
+    tokenizer = Tokenizer(WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token=pieces[UNKNOWN]))
+    tokenizer.normalizer = BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    return tokenizer
+
+
+class StaticEmbedder:
+    """Embeds on the CPU. A vector depends on nothing but its text: not on its batch, the process or `kind`."""
+
+    name = "static/1"
+    dimensions = 256
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
+        """Unit vectors of the texts; the zero vector for a text without a known piece. Large batches go to a thread."""
+        if len(texts) > MOST_TEXTS_ON_THE_LOOP or sum(map(len, texts)) > MOST_CHARACTERS_ON_THE_LOOP:
+            return await asyncio.to_thread(self.encode, texts)
+        return self.encode(texts)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """The same as `embed`, in the calling thread."""
+        import numpy as np
+
+        rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            pieces = [piece for piece in self._pieces(text) if piece != UNKNOWN]
+            row[:] = self._table.scales[pieces] @ self._table.vectors[pieces].astype(np.float32)
+            if length := float(np.linalg.norm(row)):
+                row /= length
+        return rows
+
+    def knows(self, text: str) -> bool:
+        """Whether at least half of the text's pieces are in the vocabulary. False for scripts other than Latin."""
+        pieces = self._pieces(text)
+        return bool(pieces) and 2 * pieces.count(UNKNOWN) <= len(pieces)
+
+    def _pieces(self, text: str) -> list[int]:
+        return self._tokenizer.encode(text, add_special_tokens=False).ids
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        with resources.as_file(_DATA / "vocab.txt") as path:
+            return build_tokenizer(path)
+
+    @cached_property
+    def _table(self) -> Table:
+        import numpy as np
+
+        with resources.as_file(_DATA / "table.npz") as path, np.load(path) as file:
+            return Table(file["vectors"], file["scales"])

@@ -1,0 +1,51 @@
+"""Which embedder the settings choose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from websearch_gateway.embedders import open_embedder
+from websearch_gateway.embedders.ollama import OllamaEmbedder
+from websearch_gateway.embedders.openai_compatible import OpenAICompatibleEmbedder
+from websearch_gateway.net.retry import Retry
+from websearch_gateway.settings import load_settings
+
+
+@pytest.fixture
+def open_with(client_of: Callable[..., httpx2.AsyncClient], retry: Retry) -> Callable[..., Any]:
+    client = client_of(lambda _: httpx2.Response(500))
+    return lambda **settings: open_embedder(load_settings(**settings), client, retry)
+
+
+def test_without_an_address_the_built_in_model_serves(open_with: Callable[..., Any]) -> None:
+    assert open_with().name == "static/1"
+
+
+@pytest.mark.parametrize(
+    ("address", "url"),
+    [
+        ("http://localhost:11434", "http://localhost:11434/api"),
+        ("http://localhost:11434/", "http://localhost:11434/api"),
+        ("https://models.test/ollama/api/", "https://models.test/ollama/api"),
+    ],
+)
+def test_an_address_of_ollama_is_recognised(open_with: Callable[..., Any], address: str, url: str) -> None:
+    chosen = open_with(embedding_server_url=address)
+    assert isinstance(chosen, OllamaEmbedder)
+    assert (chosen.url, chosen.name) == (url, "ollama/nomic-embed-text")
+
+
+@pytest.mark.parametrize("address", ["http://localhost:11434/v1", "https://api.openai.com/v1", "http://tei.test:8080"])
+def test_every_other_address_is_openai_compatible(open_with: Callable[..., Any], address: str) -> None:
+    chosen = open_with(embedding_server_url=address, embedding_server_api_key="k")
+    assert isinstance(chosen, OpenAICompatibleEmbedder)
+    assert (chosen.url, chosen.key, chosen.name) == (address, "k", "openai_compatible/text-embedding-3-small")
+
+
+def test_the_model_can_be_named(open_with: Callable[..., Any]) -> None:
+    assert open_with(embedding_server_url="http://a.test/v1", embedding_model_name="bge-m3").model == "bge-m3"
+    assert open_with(embedding_server_url="http://a.test/api", embedding_model_name="bge-m3").model == "bge-m3"

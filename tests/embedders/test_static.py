@@ -1,0 +1,133 @@
+"""The promises of the default embedder."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import resources
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from websearch_gateway.embedders.static import StaticEmbedder
+
+DATA = resources.files("websearch_gateway.embedders") / "static_model"
+EMBEDDER = StaticEmbedder()
+
+TEXTS = [
+    "A man is playing a guitar.",
+    "Someone plays an instrument.",
+    "The stock market fell sharply on Monday.",
+    "How to configure a reverse proxy with nginx",
+    "",
+    "naïve café",
+]
+
+
+def similarity(a: str, b: str) -> float:
+    left, right = EMBEDDER.encode([a, b])
+    return float(left @ right)
+
+
+@pytest.mark.parametrize(
+    ("text", "like", "unlike"),
+    [
+        ("A man is playing a guitar.", "Someone plays an instrument.", "The stock market fell on Monday."),
+        (
+            "How do I undo my last commit?",
+            "git reset moves a branch back",
+            "Bake the bread for an hour.",
+        ),
+        ("car insurance", "automobile coverage", "cat food"),
+        ("The doctor examined the patient.", "A physician saw a sick person.", "The plane landed safely."),
+        ("python asyncio timeout", "cancel a coroutine after some seconds", "recipes for apple pie"),
+    ],
+)
+def test_a_text_is_nearer_to_its_paraphrase_than_to_another_topic(text: str, like: str, unlike: str) -> None:
+    assert similarity(text, like) > similarity(text, unlike) + 0.1
+
+
+def test_vectors_have_unit_length_and_the_promised_dimensions() -> None:
+    vectors = EMBEDDER.encode([text for text in TEXTS if text])
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(TEXTS) - 1, EMBEDDER.dimensions)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+
+
+@settings(deadline=None)  # the first example loads the model
+@given(st.lists(st.text(max_size=40), min_size=1, max_size=6))
+def test_a_vector_does_not_depend_on_its_batch(texts: list[str]) -> None:
+    together = EMBEDDER.encode(texts)
+    alone = np.concatenate([EMBEDDER.encode([text]) for text in texts])
+    np.testing.assert_array_equal(together, alone)
+
+
+@settings(deadline=None)  # the first example loads the model
+@given(st.text(max_size=60))
+def test_every_text_has_a_unit_vector_or_the_zero_vector(text: str) -> None:
+    length = float(np.linalg.norm(EMBEDDER.encode([text])[0]))
+    assert length == 0 or abs(length - 1) < 1e-5
+
+
+async def test_a_large_batch_is_embedded_like_a_small_one() -> None:
+    """Large batches go to a thread, small ones do not."""
+    large = await EMBEDDER.embed(TEXTS * 20, "document")
+    small = np.concatenate([await EMBEDDER.embed([text], "query") for text in TEXTS])
+    np.testing.assert_array_equal(large, np.tile(small, (20, 1)))
+
+
+async def test_no_texts_give_no_vectors() -> None:
+    assert (await EMBEDDER.embed([], "document")).shape == (0, EMBEDDER.dimensions)
+
+
+def test_another_process_computes_the_same_vector() -> None:
+    code = (
+        "from websearch_gateway.embedders.static import StaticEmbedder as S;"
+        "print(S().encode(['determinism'])[0].tobytes().hex())"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    assert printed.stdout.strip() == EMBEDDER.encode(["determinism"])[0].tobytes().hex()
+
+
+def test_a_text_without_a_known_piece_has_the_zero_vector() -> None:
+    assert not EMBEDDER.encode(["", "   ", "你好世界"]).any()
+
+
+@pytest.mark.parametrize("text", ["hello world", "naïve café", "the value of α", "x = 1", "Straßenbahn", "deploy 🚀"])
+def test_latin_script_is_known(text: str) -> None:
+    assert EMBEDDER.knows(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " ",
+        "Привет, мир",
+        "你好世界",
+        "日本語のテキスト",
+        "안녕하세요 세계",
+        "שלום עולם",
+        "مرحبا بالعالم",
+        "नमस्ते दुनिया",
+        "Καλημέρα κόσμε",
+    ],
+)
+def test_other_scripts_are_unknown(text: str) -> None:
+    assert not EMBEDDER.knows(text)
+
+
+def test_the_model_ships_with_its_licence_and_stays_small() -> None:
+    files = {file.name: file for file in DATA.iterdir()}
+    assert "Apache License" in files["LICENSE"].read_text(encoding="utf-8")
+    assert "all-MiniLM-L6-v2" in files["NOTICE"].read_text(encoding="utf-8")
+    assert sum(len(file.read_bytes()) for file in files.values()) < 9_000_000
+
+
+def test_importing_the_embedder_loads_neither_numpy_nor_tokenizers() -> None:
+    """Cold start is a feature: the model costs only those who rank with it."""
+    code = "import websearch_gateway.embedders.static, sys; print({'numpy', 'tokenizers'} & set(sys.modules))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    assert printed.stdout.strip() == "set()"
