@@ -40,8 +40,13 @@ def test_html_becomes_markdown(html: str, markdown: str) -> None:
 
 
 def test_a_cell_cannot_span_without_end() -> None:
-    wide = "<table><tr><td colspan=999999999>a<td rowspan=999999999>b</table>"
-    assert to_markdown(wide).count("a") == 100
+    """Ours: a page of a megabyte must not become one of a gigabyte."""
+    cell = "<td rowspan=999999999 colspan=999999999>a</td>"
+    assert to_markdown(f"<table><tr>{cell}{'<tr><td>b' * 99}</table>").count("a") == 100
+    wide = "<td colspan=100>c" * 100
+    assert len(to_markdown(f"<table><tr>{wide}{'<tr><td>b' * 99}</table>")) < 1_000
+    long = f"<td rowspan=50>{'long ' * 50}</td>"
+    assert to_markdown(f"<table><tr>{long}<td>b{'<tr><td>b' * 99}</table>").count("long") == 50
 
 
 @given(st.text(st.sampled_from("<>/abp tdrliu&;=\"'\n"), max_size=80))

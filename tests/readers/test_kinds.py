@@ -121,3 +121,8 @@ def test_a_table_keeps_its_cells(delimiter: str) -> None:
     assert csv_table(text.encode(), "", "utf-8").markdown == (
         '| port | height, m; about\\|tide |\n| --- | --- |\n| Skerry | a "b" c |\n| Gull |  |'
     )
+
+
+def test_a_table_that_would_be_mostly_empty_cells_stays_as_it_is() -> None:
+    text = "a," * 3_000 + "\n" + "a,b\n" * 1_000
+    assert csv_table(text.encode(), "", "utf-8").markdown == text.strip()

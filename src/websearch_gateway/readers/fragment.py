@@ -19,7 +19,10 @@ _BLOCKS = re.compile(
     "|header|html|li|main|nav|[ou]l|p|pre|section|summary|table|t[dhr]|tbody|tfoot|thead"
 )
 _MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "code": "`", "kbd": "`", "samp": "`", "tt": "`", "del": "~~"}
-_WIDEST_SPAN = 100
+# A cell that claims more rows times columns than this, or holds more text, would make a page a thousand times larger.
+_LARGEST_CELL = 100
+_REPEATED_CHARS = 100
+_MOST_CELLS = 500_000
 
 
 def parse_html(html: str) -> Any:
@@ -109,7 +112,8 @@ def _table(table: Any) -> list[str]:
     rows = [row for row in _grid(table) if any(row)]
     if not rows:
         return caption
-    if max(map(len, rows)) == 1:  # a box, not a table
+    width = max(map(len, rows))
+    if width == 1 or width * len(rows) > _MOST_CELLS:  # a box, or nothing that could be drawn
         return caption + [block for cell in _cells(table) for block in _flow(cell)]
     columns = list(zip_longest(*rows, fillvalue=""))
     lines = [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
@@ -127,17 +131,20 @@ def _cells(table: Any) -> Iterator[Any]:
 
 
 def _grid(table: Any) -> Iterator[list[str]]:
-    """The rows of a table as text. A cell that spans several columns or rows is repeated in each."""
+    """The rows of a table as text. The text of a cell that spans several columns or rows is in each."""
     hanging: dict[int, tuple[int, str]] = {}  # column: rows still to fill, text
     for row in _rows(table):
         line: list[str] = []
         for cell in row.iterchildren("td", "th"):
             _hang(line, hanging)
             text = _cell(cell)
-            for _ in range(_span(cell, "colspan")):
-                if (down := _span(cell, "rowspan")) > 1:
-                    hanging[len(line)] = (down - 1, text)
-                line.append(text)
+            across = _span(cell, "colspan", _LARGEST_CELL)
+            down = _span(cell, "rowspan", _LARGEST_CELL // across)
+            repeated = text if len(text) <= _REPEATED_CHARS else ""
+            for column in range(len(line), len(line) + across):
+                if down > 1:
+                    hanging[column] = (down - 1, repeated)
+            line += [text, *[repeated] * (across - 1)]
         _hang(line, hanging)
         yield line
 
@@ -150,9 +157,9 @@ def _hang(line: list[str], hanging: dict[int, tuple[int, str]]) -> None:
             hanging[column] = (left - 1, text)
 
 
-def _span(cell: Any, attribute: str) -> int:
+def _span(cell: Any, attribute: str, most: int) -> int:
     value = cell.get(attribute, "")
-    return min(max(int(value), 1), _WIDEST_SPAN) if value.isascii() and value.isdecimal() else 1
+    return min(max(int(value), 1), most) if value.isascii() and value.isdecimal() else 1
 
 
 def _cell(cell: Any) -> str:

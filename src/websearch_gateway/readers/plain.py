@@ -12,6 +12,7 @@ from websearch_gateway.readers.extract import Extracted
 
 _HEADING = re.compile(r"^# +(.{1,300}?)[ #]*$", re.MULTILINE)
 _QUOTED = re.compile(r'"[^"]*"')
+_MOST_CELLS = 2_000_000
 _DELIMITERS = ",;\t|"
 
 
@@ -50,9 +51,9 @@ def csv_table(body: bytes, url: str, charset: str) -> Extracted:
         rows = [row for row in csv.reader(words.splitlines(keepends=True), delimiter=delimiter) if any(row)]
     except csv.Error:
         rows = []
-    if not rows or len(rows[0]) < 2:
+    width = max(map(len, rows), default=0)
+    if not rows or len(rows[0]) < 2 or width * len(rows) > _MOST_CELLS:
         return Extracted("", words, None)
-    width = max(map(len, rows))
     lines = [f"| {' | '.join(map(_cell, row + [''] * (width - len(row))))} |" for row in rows]
     return Extracted("", "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]]), None)
 
