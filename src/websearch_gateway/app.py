@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -37,15 +36,13 @@ from websearch_gateway.readers.workers import Workers
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 
-WANTED_SOON = ("structlog", "limits.aio.strategies", "openai.resources.responses", "pycountry")
-"""Imported when first used, since they would slow the start; a server that has been greeted has time for them."""
-
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
     """What every door talks to. One per process and event loop; close it when done."""
 
     pipeline: SearchPipeline
+    engine: HostedEngine
     doctor: Doctor
     workers: Workers
     closers: tuple[Callable[[], Awaitable[None]], ...]
@@ -61,8 +58,14 @@ class Gateway:
         return await self.doctor.examine()
 
     async def warm_up(self) -> None:
-        """Load and start what the first call would wait for."""
-        await asyncio.to_thread(_import, WANTED_SOON)
+        """Load and start what the first call would wait for.
+
+        Raises:
+            SearchNotConfiguredError: a setting turns out to be unusable.
+        """
+        await asyncio.to_thread(self.pipeline.guard.warm_up)
+        await self.pipeline.admission.warm_up()
+        await self.engine.warm_up()
         await self.workers.warm()
 
     async def close(self) -> None:
@@ -72,16 +75,12 @@ class Gateway:
                 stack.push_async_callback(close)
 
 
-def _import(names: Iterable[str]) -> None:
-    for name in names:
-        importlib.import_module(name)
-
-
 def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> HostedEngine:
     if settings.openai_api_key is None:
         return UnconfiguredEngine("openai", "OPENAI_API_KEY")
-    timeout = settings.request_timeout_ms / 1000
-    account = OpenAIClient(client, settings.openai_api_key, settings.openai_base_url, timeout)
+    account = OpenAIClient(
+        client, settings.openai_api_key, settings.openai_base_url, settings.request_timeout_ms / 1000
+    )
     return OpenAIEngine(account, settings.openai_models, retry)
 
 
@@ -91,18 +90,21 @@ def build(settings: Settings) -> Gateway:
     Raises:
         SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
     """
+    # First what can be wrong, then what would have to be closed.
+    providers = configured(settings)
+    guard = Guard(settings.routes, settings.strict_routing, settings.secrets())
     client, retry = create_client(), Retry()
     state = open_state(settings.effective_state_url)
     fetcher = Fetcher(AddressGuard(settings.fetch_allow_private_hosts))
     workers = Workers(warm_up=warm_up)
     timeout = settings.request_timeout_ms / 1000
     engine = _engine(settings, client, retry)
-    searchers = [HttpSearcher(provider, client, retry, timeout) for provider in configured(settings)]
+    searchers = [HttpSearcher(provider, client, retry, timeout) for provider in providers]
     raw = RawEngine(
         FallbackSearcher(searchers), ReaderTable.build(fetcher, workers), compose, settings.concurrency, timeout
     )
     pipeline = SearchPipeline(
-        guard=Guard(settings.routes, settings.strict_routing, settings.secrets()),
+        guard=guard,
         admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
         cache=ExactCache(state, ttl_seconds=settings.cache_ttl_seconds, scope=settings.cache_scope),
         in_flight=InFlight(),
@@ -111,7 +113,7 @@ def build(settings: Settings) -> Gateway:
         deadline_seconds=settings.search_deadline_seconds,
     )
     doctor = Doctor(engine, searchers, state)
-    return Gateway(pipeline, doctor, workers, (state.close, client.aclose, fetcher.aclose, workers.aclose))
+    return Gateway(pipeline, engine, doctor, workers, (state.close, client.aclose, fetcher.aclose, workers.aclose))
 
 
 @asynccontextmanager

@@ -109,8 +109,11 @@ class ForbiddenUrlError(Refused):
 class Unavailable(SearchError):
     """This upstream cannot serve now; another may. `retry_after` says how long it should rest.
 
-    `retryable` tells the one retry place whether the same request may be sent once more at once.
+    `retryable` tells the one retry place whether the same request may be sent once more at once; `cost_usd` is what
+    the attempt cost although it brought nothing.
     """
+
+    cost_usd: float = 0.0
 
     def __init__(
         self,

@@ -44,11 +44,11 @@ class Deadline:
 class Caller:
     """Who is asking. `user` keys limits, cache scope and budget; `scopes` decides which tools are allowed."""
 
-    user: str = "local"
-    scopes: frozenset[str] = frozenset({"search", "read", "docs", "cache", "ops", "admin"})
+    user: str
+    scopes: frozenset[str] = frozenset()
 
 
-LOCAL = Caller()
+LOCAL = Caller("local", frozenset({"search", "read", "docs", "cache", "ops", "admin"}))
 """The person or process at this machine: the only caller where there is no authentication."""
 
 

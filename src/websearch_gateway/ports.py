@@ -103,6 +103,10 @@ class AnswerEngine(Protocol):
 class HostedEngine(AnswerEngine, Protocol):
     """An answer engine behind somebody's API."""
 
+    async def warm_up(self) -> None:
+        """Load what the first answer would wait for."""
+        ...
+
     async def check(self, deadline: Deadline) -> Sequence[str]:
         """Ask whether the key and the models work. Returns what an operator should know soon, such as a shutdown date.
 

@@ -43,7 +43,7 @@ class OpenAIClient:
         Raises:
             SearchError: as `openai_errors` maps it.
         """
-        sdk = await self._loaded()
+        sdk = await self.load()
         send = sdk.responses.with_raw_response.create
         return await self._body(send, {**request, "stream": False}, deadline, private=(str(request.get("input", "")),))
 
@@ -53,7 +53,7 @@ class OpenAIClient:
         Raises:
             SearchError: as `openai_errors` maps it.
         """
-        sdk = await self._loaded()
+        sdk = await self.load()
         return await self._body(sdk.models.with_raw_response.list, {}, deadline)
 
     async def _body(
@@ -73,7 +73,7 @@ class OpenAIClient:
         body: bytes = reply.http_response.content
         return body
 
-    async def _loaded(self) -> AsyncOpenAI:
+    async def load(self) -> AsyncOpenAI:
         """The SDK. Its import takes half a second, which belongs to the first call and to a thread."""
         if self._sdk is None:
             self._sdk = await asyncio.to_thread(self._load)

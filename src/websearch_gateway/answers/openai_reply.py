@@ -61,6 +61,17 @@ def read_reply(body: bytes) -> Reply:
     return Reply(text, tuple(spans), tuple(_distinct([*cited, *_sources(actions)])), _billed(reply, actions), cut_off)
 
 
+def read_bill(body: bytes) -> Billed:
+    """What a reply is billed for, however unusable it is.
+
+    Raises:
+        SearchProviderParseError: this is no reply of that API.
+    """
+    reply = _parsed(body)
+    calls = [item for item in _objects(reply.get("output")) if item.get("type") == "web_search_call"]
+    return _billed(reply, [_as(dict, call.get("action")) for call in calls])
+
+
 def _parsed(body: bytes) -> Json:
     try:
         reply = json.loads(body)

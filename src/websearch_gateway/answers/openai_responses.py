@@ -11,6 +11,7 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
@@ -18,10 +19,10 @@ from typing import Any
 
 from websearch_gateway.answers.openai_client import OpenAIClient
 from websearch_gateway.answers.openai_errors import ModelGone, OptionRefused
-from websearch_gateway.answers.openai_models import EFFORT, SEARCH_USD, Billed, find_model
-from websearch_gateway.answers.openai_reply import Reply, read_reply
+from websearch_gateway.answers.openai_models import EFFORT, SEARCH_USD, Billed, Model, find_model
+from websearch_gateway.answers.openai_reply import Reply, read_bill, read_reply
 from websearch_gateway.answers.prompt import instructions
-from websearch_gateway.errors import SearchProviderError, SearchProviderParseError
+from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, Unavailable
 from websearch_gateway.models import Answer, AppliedFilters, Deadline, SearchQuery, TokenUsage
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.ports import Progress
@@ -80,6 +81,10 @@ class OpenAIEngine:
             f"None of the models in OPENAI_MODELS exists for this key ({', '.join(self.models) or 'none is named'})."
         )
 
+    async def warm_up(self) -> None:
+        """Load the SDK."""
+        await self.client.load()
+
     async def check(self, deadline: Deadline) -> Sequence[str]:
         """What an operator should know soon about the models: those that are missing, and when others end.
 
@@ -116,8 +121,13 @@ class OpenAIEngine:
 
     async def _exchange(self, request: Mapping[str, Any], deadline: Deadline) -> Reply:
         body = await self.client.respond(request, deadline)
-        # Verifying hundreds of spans in a long text takes milliseconds of CPU: not on the loop.
-        return await asyncio.to_thread(read_reply, body)
+        try:
+            # Verifying hundreds of spans in a long text takes milliseconds of CPU: not on the loop.
+            return await asyncio.to_thread(read_reply, body)
+        except Unavailable as error:
+            with suppress(SearchProviderParseError):
+                error.cost_usd = _usd(find_model(request["model"]), read_bill(body))
+            raise
 
     def _request(self, model: str, query: SearchQuery, refused: Iterable[str]) -> dict[str, Any]:
         """The body of the request. No temperature: these models refuse it."""
@@ -156,14 +166,15 @@ class OpenAIEngine:
             model=model,
             sources=reply.sources,
             usage=TokenUsage(reply.billed.prompt, reply.billed.response),
-            cost_usd=_searches_usd(reply.billed) + (price.tokens_usd(reply.billed) if price else 0.0),
+            cost_usd=_usd(price, reply.billed),
             applied=AppliedFilters(freshness="prompt" if query.freshness_hours else None, region=query.region),
             warnings=tuple(text for text, applies in warnings.items() if applies),
         )
 
 
-def _searches_usd(billed: Billed) -> float:
-    return billed.searches * SEARCH_USD
+def _usd(model: Model | None, billed: Billed) -> float:
+    """The searches, and the tokens where their price is known."""
+    return billed.searches * SEARCH_USD + (model.tokens_usd(billed) if model else 0.0)
 
 
 def _ends_by_model(body: bytes) -> dict[str, date | None]:

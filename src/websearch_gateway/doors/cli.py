@@ -13,11 +13,11 @@ import typer
 
 from websearch_gateway import __version__
 from websearch_gateway.doors.errors import describe
-from websearch_gateway.errors import SearchError
-from websearch_gateway.models import SearchRequest, WireModel
+from websearch_gateway.models import Diagnosis, SearchRequest, SearchResponse, WireModel
 from websearch_gateway.settings import Settings, load_settings
 
 T = TypeVar("T")
+R = TypeVar("R", bound=WireModel)
 
 cli = typer.Typer(
     name="websearch-gateway",
@@ -61,7 +61,7 @@ def search(
 
     request = SearchRequest(query, max_results, freshness_hours, region, answer)
 
-    async def ask(settings: Settings) -> WireModel:
+    async def ask(settings: Settings) -> SearchResponse:
         from websearch_gateway.app import open_gateway
 
         async with open_gateway(settings) as gateway:
@@ -75,13 +75,15 @@ def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Call every configured upstream once and say what is wrong and how to mend it."""
     from websearch_gateway.doors.render import show_diagnosis
 
-    async def examine(settings: Settings) -> WireModel:
+    async def examine(settings: Settings) -> Diagnosis:
         from websearch_gateway.app import open_gateway
 
         async with open_gateway(settings) as gateway:
             return await gateway.diagnose()
 
-    _run(examine, show_diagnosis, as_json=as_json, config=config)
+    diagnosis = _run(examine, show_diagnosis, as_json=as_json, config=config)
+    if any(check.status == "fail" for check in diagnosis.checks):
+        raise typer.Exit(1)
 
 
 @cli.command("config")
@@ -97,7 +99,7 @@ def show_config(as_json: JsonOption = False, config: ConfigOption = None) -> Non
 @cli.command()
 def serve(config: ConfigOption = None) -> None:
     """Serve the MCP tools over stdin and stdout."""
-    _serve_stdio(config)
+    _serve_stdio(config, "serve")
 
 
 @cli.command("start-mcp-server")
@@ -106,7 +108,7 @@ def start_mcp_server(
     config: ConfigOption = None,
 ) -> None:
     """Serve the MCP tools over stdin and stdout (the form that some clients' snippets use)."""
-    _serve_stdio(config)
+    _serve_stdio(config, context)
 
 
 @cli.command()
@@ -129,13 +131,13 @@ def sandbox(
     _guarded(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
 
 
-def _serve_stdio(config: Path | None) -> None:
+def _serve_stdio(config: Path | None, context: str) -> None:
     from websearch_gateway.doors.mcp import serve_stdio
     from websearch_gateway.pipeline.telemetry import configure_logging
 
     settings = _settings(config, as_json=False)
     configure_logging(settings.log_level, settings.secrets())
-    asyncio.run(serve_stdio(settings))
+    asyncio.run(serve_stdio(settings, context))
 
 
 def _settings(config: Path | None, *, as_json: bool) -> Settings:
@@ -143,12 +145,12 @@ def _settings(config: Path | None, *, as_json: bool) -> Settings:
 
 
 def _run(
-    call: Callable[[Settings], Coroutine[Any, Any, WireModel]],
-    show: Callable[[Any], None],
+    call: Callable[[Settings], Coroutine[Any, Any, R]],
+    show: Callable[[R], None],
     *,
     as_json: bool,
     config: Path | None,
-) -> None:
+) -> R:
     """Run one asynchronous call of the gateway and print what comes back."""
     from websearch_gateway.pipeline.telemetry import configure_logging
 
@@ -160,13 +162,16 @@ def _run(
         typer.echo(result.model_dump_json(by_alias=True, indent=2))
     else:
         show(result)
+    return result
 
 
 def _guarded(action: Callable[[], T], *, as_json: bool) -> T:
-    """Run `action`; an error of the gateway becomes one line and exit code 1."""
+    """Run `action`; an error becomes one line and exit code 1."""
     try:
         return action()
-    except SearchError as error:
+    except typer.Exit:
+        raise
+    except Exception as error:  # the door: whatever happened inside, a person gets one line
         told = describe(error)
         if as_json:
             typer.echo(json.dumps({"error": told.model_dump(mode="json", by_alias=True, exclude_none=True)}))

@@ -15,7 +15,7 @@ from rich.text import Text
 from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.doors.errors import describe
 from websearch_gateway.doors.render import show_error, show_response
-from websearch_gateway.errors import SearchError
+from websearch_gateway.errors import SearchError, SearchNotConfiguredError
 from websearch_gateway.models import ErrorInfo, SearchRequest, SearchResponse
 from websearch_gateway.sandbox import Sandbox, serve
 from websearch_gateway.settings import load_settings
@@ -47,7 +47,10 @@ async def run_sandbox(host: str, port: int, *, as_json: bool) -> None:
         lines = "\n".join(f"export {name}={value}" for name, value in environment.items())
         typer.echo(json.dumps(environment, indent=2) if as_json else lines)
 
-    await serve(host, port, announce)
+    try:
+        await serve(host, port, announce)
+    except OSError as error:
+        raise SearchNotConfiguredError(f"The sandbox cannot use port {port} of {host}: {error.strerror}.") from None
 
 
 async def _scenes() -> AsyncIterator[Scene]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import math
+import traceback
 
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import ErrorInfo
+
+_log = logging.getLogger(__name__)
 
 
 def describe(error: Exception) -> ErrorInfo:
@@ -15,9 +19,9 @@ def describe(error: Exception) -> ErrorInfo:
         return ErrorInfo(
             code=error.code, message=error.message, retry_after_seconds=wait, details=error.details or None
         )
-    import structlog
-
-    structlog.get_logger("websearch_gateway").error("unexpected_error", exc_info=error)
+    # The frames without their values and without the error's own text: either may quote the query or a key.
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    _log.error("unexpected_error %s\n%s", type(error).__name__, frames)
     return ErrorInfo(
         code="PROVIDER",
         message=f"The gateway failed in an unexpected way ({type(error).__name__}). Its log tells more.",

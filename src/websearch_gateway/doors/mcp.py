@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,8 @@ from websearch_gateway import __version__
 from websearch_gateway.doors.errors import describe
 from websearch_gateway.doors.schema import input_schema, output_schema
 from websearch_gateway.doors.tools import Arguments, Tool, listed
-from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import Caller, WireModel
+from websearch_gateway.errors import SearchError, SearchValidationError
+from websearch_gateway.models import LOCAL, WireModel
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,34 +46,51 @@ INSTRUCTIONS = (
 
 Context = ServerRequestContext[Any, Any]
 
+_log = logging.getLogger(__name__)
+
 
 class LazyGateway:
-    """Builds the gateway when it is first needed, so that the handshake does not wait for its imports."""
+    """Builds the gateway when it is first needed, so that the handshake does not wait for its imports.
+
+    A failure to build is told to the caller who meets it and tried again by the next.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._building: asyncio.Task[Gateway] | None = None
-
-    def warm_up(self) -> asyncio.Task[Gateway]:
-        """Start building in the background, once."""
-        if self._building is None:
-            self._building = asyncio.create_task(self._build())
-        return self._building
+        self._gateway: Gateway | None = None
+        self._lock = asyncio.Lock()
+        self._warming: asyncio.Task[None] | None = None
 
     async def get(self) -> Gateway:
-        """The gateway. A caller who leaves does not stop the building."""
-        return await asyncio.shield(self.warm_up())
+        """The gateway.
+
+        Raises:
+            SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
+        """
+        async with self._lock:
+            if self._gateway is None:
+                app = await asyncio.to_thread(importlib.import_module, "websearch_gateway.app")
+                self._gateway = app.build(self.settings)
+            return self._gateway
+
+    def warm_up(self) -> None:
+        """Build and load in the background what the first call would wait for. Its troubles are left to that call."""
+        if self._warming is None:
+            self._warming = asyncio.create_task(self._warm_up())
 
     async def close(self) -> None:
-        """Close the gateway if there is one."""
-        if self._building is not None:
-            await (await self._building).close()
+        """Close what was opened."""
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
+        if self._gateway is not None:
+            await self._gateway.close()
 
-    async def _build(self) -> Gateway:
-        app = await asyncio.to_thread(importlib.import_module, "websearch_gateway.app")
-        gateway: Gateway = app.build(self.settings)
-        await gateway.warm_up()
-        return gateway
+    async def _warm_up(self) -> None:
+        try:
+            await (await self.get()).warm_up()
+        except SearchError as error:
+            _log.warning("The first call will meet this: %s: %s", error.code, error.message)
 
 
 def create_server(gateway: LazyGateway) -> Server[Any]:
@@ -91,7 +109,7 @@ def create_server(gateway: LazyGateway) -> Server[Any]:
             raise MCPError(INVALID_PARAMS, f"There is no tool of that name here. The tools are: {known}.")
         try:
             arguments = _parse(tool, params.arguments or {})
-            return _rendered(await tool.run(await gateway.get(), arguments, Caller(), _progress(context)))
+            return _rendered(await tool.run(await gateway.get(), arguments, LOCAL, _progress(context)))
         except Exception as error:  # the door: whatever happens inside, the client gets a typed error
             return _failure(tool, error)
 
@@ -154,12 +172,13 @@ def _rendered(result: WireModel, *, failed: bool = False) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured, is_error=failed)
 
 
-async def serve_stdio(settings: Settings) -> None:
-    """Serve one client over stdin and stdout until it hangs up."""
+async def serve_stdio(settings: Settings, context: str) -> None:
+    """Serve one client over stdin and stdout until it hangs up. `context` names that client in the log."""
     from mcp.server.stdio import stdio_server
 
     gateway = LazyGateway(settings)
     server = create_server(gateway)
+    _log.debug("serving %s over stdio", context)
     try:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())

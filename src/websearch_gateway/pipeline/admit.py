@@ -57,18 +57,30 @@ class Admission:
         """
         if not self._per_user and not self._overall:
             return
-        if self._quota is None:
-            quota = await asyncio.to_thread(self._make_quota)
-            self._quota = self._quota or quota
+        quota = await self._loaded()
         # Nobody should read who asked out of the state.
         user = hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         try:
-            await self._quota.charge(user)
+            await quota.charge(user)
         except StateUnavailable as error:
             if not self._outage_told:
                 self._outage_told = True
                 _log.warning("Rate limits are counted in this process only: %s", error.message)
-            await self._quota.charge_here(user)
+            await quota.charge_here(user)
+
+    async def warm_up(self) -> None:
+        """Load what the first call would wait for.
+
+        Raises:
+            SearchNotConfiguredError: as `admit`.
+        """
+        await self._loaded()
+
+    async def _loaded(self) -> Quota:
+        if self._quota is None:
+            quota = await asyncio.to_thread(self._make_quota)
+            self._quota = self._quota or quota
+        return self._quota
 
     def _make_quota(self) -> Quota:
         # In a thread, and with the first call: `limits` takes its time to import.

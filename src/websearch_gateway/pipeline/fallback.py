@@ -55,7 +55,8 @@ class FallbackEngine:
             if first.done() and not _gave_up(first):
                 return first.result()
             if second.done() and not second.exception() and (second.result().spans or first.done()):
-                return replace(second.result(), fallback=self._why(first))
+                answer = second.result()
+                return replace(answer, fallback=self._why(first), cost_usd=answer.cost_usd + _spent(first))
         raise self._failure(first.exception(), second.exception())
 
     def _why(self, first: asyncio.Task[Answer]) -> FallbackInfo:
@@ -65,19 +66,25 @@ class FallbackEngine:
 
     def _failure(self, first: BaseException | None, second: BaseException | None) -> BaseException:
         """What to raise when both have failed. The secondary's refusal is shown as it is: it names a wrong key."""
-        if not isinstance(first, SearchError) or not isinstance(second, Unavailable | Exhausted):
+        if not isinstance(first, Unavailable | Exhausted) or not isinstance(second, Unavailable | Exhausted):
             return second or first or AssertionError("both engines failed without an error")
-        tried = second.attempts if isinstance(second, Exhausted) else (_attempt(self.secondary.name, second),)
+        tried = (*_attempts(self.primary.name, first), *_attempts(self.secondary.name, second))
         waits = [error.retry_after for error in (first, second) if error.retry_after is not None]
-        return Exhausted((_attempt(self.primary.name, first), *tried), retry_after=min(waits, default=None))
+        return Exhausted(tried, retry_after=min(waits, default=None))
 
 
 def _gave_up(task: asyncio.Task[Answer]) -> bool:
-    return isinstance(task.exception(), Unavailable)
+    return isinstance(task.exception(), Unavailable | Exhausted)
 
 
-def _attempt(name: str, error: SearchError) -> Attempt:
-    return Attempt(name, error.code, error.message)
+def _spent(task: asyncio.Task[Answer]) -> float:
+    """What an attempt that came to nothing cost all the same (USD)."""
+    error = task.exception() if task.done() else None
+    return error.cost_usd if isinstance(error, Unavailable) else 0.0
+
+
+def _attempts(name: str, error: Unavailable | Exhausted) -> Sequence[Attempt]:
+    return error.attempts if isinstance(error, Exhausted) else (Attempt(name, error.code, error.message),)
 
 
 async def _cancel(tasks: list[asyncio.Task[Answer]]) -> None:
@@ -101,6 +108,9 @@ class UnconfiguredEngine:
             EngineNotConfigured: always, so that the next engine serves.
         """
         raise EngineNotConfigured(f"{self.setting} is not set.")
+
+    async def warm_up(self) -> None:
+        """Nothing to load."""
 
     async def check(self, deadline: Deadline) -> Sequence[str]:
         """Never works.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import time
@@ -19,6 +20,7 @@ from websearch_gateway.text.urls import is_web_address
 
 _SCHEMA = 1  # part of every key; raise it when old entries must no longer be served
 _MOST_IN_MEMORY = 1_000
+_PATIENCE_SECONDS = 0.5
 _parameters = attrgetter(*(field.name for field in fields(SearchQuery) if field.name != "text"))
 
 _log = logging.getLogger(__name__)
@@ -84,9 +86,12 @@ class ExactCache:
         entry = _Entry(expires=self._clock() + ttl, response=_as_recalled(response))
         self._memory[key] = entry
         try:
-            await self._state.put(key, entry.model_dump_json(by_alias=True).encode(), ttl)
+            async with asyncio.timeout(_PATIENCE_SECONDS):  # the answer is there, and somebody waits for it
+                await self._state.put(key, entry.model_dump_json(by_alias=True).encode(), ttl)
         except StateUnavailable as error:
             self._tell_outage(error)
+        except TimeoutError:
+            self._tell_outage(StateUnavailable("The state is slow."))
 
     async def _fetch(self, key: str, query: SearchQuery) -> _Entry | None:
         """What another process, or this one before its restart, left in the state. Nothing in there is trusted."""
@@ -118,9 +123,13 @@ class ExactCache:
             _log.warning("Answers are cached in this process only: %s", error.message)
 
 
+def unbilled(response: SearchResponse) -> SearchResponse:
+    """`response` for everybody but the first: nobody is billed for it a second time."""
+    return response.model_copy(update={"cost_usd": 0.0, "usage": Usage()})
+
+
 def _as_recalled(response: SearchResponse) -> SearchResponse:
-    """`response` as it is served from now on: nobody is billed for it a second time."""
-    return response.model_copy(update={"cache": "exact", "cost_usd": 0.0, "usage": Usage()})
+    return unbilled(response).model_copy(update={"cache": "exact"})
 
 
 def _is_sound(response: SearchResponse) -> bool:

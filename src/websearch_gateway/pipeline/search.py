@@ -10,6 +10,8 @@ door -> 1 guard   is this a question that we may ask the web?
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -18,7 +20,7 @@ from websearch_gateway.models import LOCAL, Caller, Deadline, SearchQuery, Searc
 from websearch_gateway.pipeline.admit import Admission
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.inflight import InFlight
-from websearch_gateway.pipeline.recall import ExactCache
+from websearch_gateway.pipeline.recall import ExactCache, unbilled
 from websearch_gateway.pipeline.settle import settle
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
@@ -56,30 +58,44 @@ class SearchPipeline:
                 region=request.region,
                 include_answers=request.include_answers,
             )
-            await self.admission.admit(caller)
-            response = await self._recall(guarded.query, caller, progress)
+            async with self._one_deadline() as deadline:
+                await self.admission.admit(caller)
+                response = await self._recall(guarded.query, caller, deadline, progress)
             event.answered(response)
             if guarded.warnings:
                 return response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})
             return response
 
-    async def _recall(self, query: SearchQuery, caller: Caller, progress: Progress) -> SearchResponse:
-        """From the cache, from an identical call in flight, or by asking."""
+    async def _recall(
+        self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
+    ) -> SearchResponse:
+        """The answer of an identical call in flight, or else of one that begins here."""
+        began = False
+
+        async def begin(tell: Progress) -> SearchResponse:
+            nonlocal began
+            began = True
+            return await self._ask(query, caller, deadline, tell)
+
+        response = await self.in_flight.join(self.cache.key(query, caller), begin, progress)
+        return response if began else unbilled(response)
+
+    async def _ask(self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress) -> SearchResponse:
+        """From the cache, or from the engine: settled, and remembered for the next."""
         if (known := await self.cache.get(query, caller)) is not None:
             return known
-        key = self.cache.key(query, caller)
-        return await self.in_flight.join(key, lambda tell: self._ask(query, caller, tell), progress)
+        async with asyncio.timeout(deadline.remaining()):
+            answer = await self.engine.answer(query, deadline, progress)
+        response = settle(query, answer, responded_at=datetime.now(UTC))
+        await self.cache.put(query, caller, response)
+        return response
 
-    async def _ask(self, query: SearchQuery, caller: Caller, progress: Progress) -> SearchResponse:
-        """Ask the engine within one deadline, settle what it says and remember it."""
-        deadline = Deadline.after(self.deadline_seconds)
+    @asynccontextmanager
+    async def _one_deadline(self) -> AsyncIterator[Deadline]:
         try:
             async with asyncio.timeout(self.deadline_seconds):
-                answer = await self.engine.answer(query, deadline, progress)
+                yield Deadline.after(self.deadline_seconds)
         except TimeoutError:
             raise SearchTimeoutError(
                 f"No upstream answered within {self.deadline_seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS."
             ) from None
-        response = settle(query, answer, responded_at=datetime.now(UTC))
-        await self.cache.put(query, caller, response)
-        return response

@@ -60,7 +60,7 @@ class CallEvent:
     __slots__ = ("_clock", "_key", "_response", "_started", "_text")
 
     def __init__(self, text: str, key: bytes, clock: Callable[[], float]) -> None:
-        self._text = text
+        self._text = str(text)  # the guard has not seen it yet: it may be anything
         self._key = key
         self._clock = clock
         self._response: SearchResponse | None = None
