@@ -95,7 +95,14 @@ LOOK_ALIKES = {
         "https://www.reddit.com/r/x%2Fy",
     ),
 }
-NO_ADDRESSES = ("", "no url", "ftp://github.com/a/b", "https://[::1/x", "https://github.com:x/a/b")
+NO_ADDRESSES = (
+    "",
+    "no url",
+    "ftp://github.com/a/b",
+    "https://[::1/x",
+    "https://github.com:x/a/b",
+    "https://me@github.com/a/b",
+)
 
 
 @pytest.mark.parametrize("source", ACCEPTED, ids=lambda source: source.__name__)

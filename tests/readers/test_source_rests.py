@@ -1,0 +1,93 @@
+"""An API is left alone for as long as it wants to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from websearch_gateway.models import Deadline
+from websearch_gateway.readers.loader import LONGEST_REST_SECONDS, REST_SECONDS
+
+
+def soon() -> Deadline:
+    return Deadline.after(40)
+
+
+async def test_a_busy_api_is_left_alone_for_as_long_as_it_says(bench: Any, case: Any) -> None:
+    reader, first = bench.reader(case), next(iter(case.replies))
+    bench.api.says(first, b"", status=429, retry_after="90")
+    assert (await reader.read(case.url, soon())).markdown == "The plain page."
+    bench.play(case)
+    bench.clock.now += 89
+    resting = await reader.read(case.url, soon())
+    assert "left alone for 1 seconds" in resting.warnings[-1]
+    assert bench.api.seen == [first]
+    bench.clock.now += 1
+    assert (await reader.read(case.url, soon())).title == case.title
+
+
+async def test_every_busy_status_without_a_time_means_a_minute(bench: Any, case: Any) -> None:
+    first = next(iter(case.replies))
+    for status in bench.source(case).busy:
+        reader = bench.reader(case)
+        bench.api.says(first, b"", status=status)
+        await reader.read(case.url, soon())
+        seen = len(bench.api.seen)
+        bench.clock.now += REST_SECONDS - 1
+        await reader.read(case.url, soon())
+        assert len(bench.api.seen) == seen, status
+        bench.clock.now += 1
+        await reader.read(case.url, soon())
+        assert len(bench.api.seen) == seen + 1, status
+
+
+async def test_a_page_that_is_not_there_gives_the_api_no_rest(bench: Any, case: Any) -> None:
+    reader = bench.reader(case)
+    await reader.read(case.url, soon())
+    bench.play(case)
+    bench.clock.now += bench.source(case).pause_seconds
+    assert (await reader.read(case.url, soon())).title == case.title
+
+
+async def test_a_spent_quota_rests_the_api_before_it_must_refuse(bench: Any, cases: Any) -> None:
+    """GitHub's promise: `x-ratelimit-reset` is the second at which requests are allowed again."""
+    case = cases["github_readme"]
+    reader, (path, name) = bench.reader(case), next(iter(case.replies.items()))
+    body = bench.recorded(name)
+    bench.api.says(path, body, x_ratelimit_remaining="0", x_ratelimit_reset=str(int(bench.clock.now) + 30))
+    assert (await reader.read(case.url, soon())).title == case.title
+    assert (await reader.read(case.url, soon())).title == "Plain"
+    bench.clock.now += 30
+    assert (await reader.read(case.url, soon())).title == case.title
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [('"backoff": 10', 10.0), ('"quota_remaining": 0', LONGEST_REST_SECONDS)],
+    ids=["backoff", "quota"],
+)
+async def test_stack_exchange_is_left_alone_when_its_reply_says_so(
+    bench: Any, cases: Any, told: str, seconds: float
+) -> None:
+    case = cases["stackexchange"]
+    answers = list(case.replies)[1]
+    bench.play(case)
+    body = bench.recorded(case.replies[answers]).replace(b'"backoff": 10', told.encode())
+    bench.api.says(answers, body)
+    reader = bench.reader(case)
+    assert (await reader.read(case.url, soon())).title == case.title
+    bench.clock.now += seconds - 1
+    assert (await reader.read(case.url, soon())).title == "Plain"
+    bench.clock.now += 1
+    assert (await reader.read(case.url, soon())).title == case.title
+
+
+async def test_arxiv_is_asked_once_in_three_seconds(bench: Any, cases: Any) -> None:
+    """arXiv's terms of use for its API."""
+    case = cases["arxiv"]
+    bench.play(case)
+    reader = bench.reader(case)
+    for moment, title in [(0, case.title), (2, "Plain"), (1, case.title)]:
+        bench.clock.now += moment
+        assert (await reader.read(case.url, soon())).title == title
