@@ -8,19 +8,40 @@ else `config.toml` in the user's configuration folder (platformdirs).
 from __future__ import annotations
 
 import os
+import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote, urlsplit
 
 import platformdirs
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+)
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from websearch_gateway.errors import SearchNotConfiguredError
 
 APP_NAME = "websearch-gateway"
 TOOLSETS = ("answer", "search", "read", "docs", "cache", "ops", "admin")
 DEFAULT_TOOLSETS = ("answer", "search", "read")
+# A password may hold anything when nobody has escaped it, so a login reaches to the last @; a path has none before it.
+_LOGIN = re.compile(r"(?<=://)([^/\s]\S*)@")
 
 
 def _split(value: Any) -> Any:
@@ -31,11 +52,41 @@ def _blank_is_unset(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
+def _without_slash(value: Any) -> Any:
+    return value.strip().rstrip("/") if isinstance(value, str) else value
+
+
+def _web_address(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # Its text quotes what it could not read.
+        usable = False
+    if not usable or re.search(r"\s", value):
+        raise ValueError("must be an address such as https://host/path")
+    return value
+
+
+def _masked(value: Any) -> Any:
+    return _LOGIN.sub("***@", value) if isinstance(value, str) else value
+
+
+def _login_secrets(url: str) -> set[str]:
+    """The password of a login, or all of it where a token stands alone; as written, and as it is sent."""
+    if not (login := _LOGIN.search(url)):
+        return set()
+    user, colon, password = login[1].partition(":")
+    secret = password if colon else user
+    return {secret, unquote(secret)} - {""}
+
+
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Key = Annotated[SecretStr | None, BeforeValidator(_blank_is_unset)]
-Url = Annotated[str, BeforeValidator(lambda v: v.rstrip("/") if isinstance(v, str) else v)]
+Url = Annotated[str, BeforeValidator(_without_slash), AfterValidator(_web_address)]
+OptionalUrl = Annotated[
+    Annotated[str, AfterValidator(_web_address)] | None, BeforeValidator(lambda v: _without_slash(v) or None)
+]
 Quota = Annotated[str, BeforeValidator(lambda v: "" if isinstance(v, str) and v.strip().lower() == "none" else v)]
-OptionalUrl = Annotated[str | None, BeforeValidator(lambda v: v.rstrip("/") or None if isinstance(v, str) else v)]
 
 
 class RouteSettings(BaseModel):
@@ -53,9 +104,9 @@ class RouteSettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    """Every setting, with its default. Secrets are `SecretStr`, so no repr or dump shows one."""
+    """Every setting, with its default. No repr shows a key, which is a `SecretStr`, or the login of a URL."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)
 
     openai_api_key: Key = Field(None, description="Key for the answer engine. Without it raw search answers.")
     openai_base_url: Url = Field("https://api.openai.com/v1", description="Base URL of the Responses API.")
@@ -140,8 +191,8 @@ class Settings(BaseSettings):
     def _known_toolsets(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if value == ("all",):
             return TOOLSETS
-        if unknown := sorted(set(value) - set(TOOLSETS)):
-            raise ValueError(f"unknown toolset {', '.join(unknown)}; choose from {', '.join(TOOLSETS)} or all")
+        if not set(value) <= set(TOOLSETS):
+            raise ValueError(f"unknown toolset; choose from {', '.join(TOOLSETS)} or all")
         return value
 
     @classmethod
@@ -161,19 +212,29 @@ class Settings(BaseSettings):
         """`STATE_URL`, or the SQLite file in `DATA_DIR`."""
         return self.state_url or f"sqlite:///{self.data_dir / 'state.db'}"
 
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """For repr and str: every setting, without the logins of its URLs."""
+        for name, value in super().__repr_args__():
+            yield name, _masked(value)
+
     def shown(self) -> dict[str, Any]:
-        """Every setting by its environment name, fit to be seen: secrets only as set or not set."""
+        """Every setting by its environment name, fit to be seen: keys only as set or not set, URLs without logins."""
         dumped = self.model_dump(mode="json")
-        for name in type(self).model_fields:
-            value = getattr(self, name)
-            if isinstance(value, SecretStr):
-                dumped[name] = "(set)"
-        return {name.upper(): value for name, value in dumped.items()}
+        return {
+            name.upper(): "(set)" if isinstance(getattr(self, name), SecretStr) else _masked(value)
+            for name, value in dumped.items()
+        }
 
     def secrets(self) -> tuple[str, ...]:
         """Every secret value that is set: for redaction, never for display."""
-        values = (getattr(self, name) for name in type(self).model_fields)
-        return tuple(v.get_secret_value() for v in values if isinstance(v, SecretStr) and v.get_secret_value())
+        found: set[str] = set()
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if isinstance(value, SecretStr):
+                found |= {value.get_secret_value()} - {""}
+            elif isinstance(value, str):
+                found |= _login_secrets(value)
+        return tuple(sorted(found))
 
 
 def config_path(explicit: Path | None = None) -> Path:
@@ -216,9 +277,13 @@ def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
 
     try:
         return WithFile(**flags)
+    except SettingsError:
+        # Only a table is decoded by the library, whose error carries the text along.
+        raise SearchNotConfiguredError("Unusable settings: ROUTES: must be JSON, or stand in the file.") from None
     except ValidationError as error:
         # The library's own text quotes the input, which may be a key.
         faults = "; ".join(
-            f"{str(e['loc'][0]).upper() if e['loc'] else 'settings'}: {e['msg']}" for e in error.errors()
+            f"{str(e['loc'][0]).upper() if e['loc'] else 'settings'}: {e['msg'].removeprefix('Value error, ')}"
+            for e in error.errors()
         )
         raise SearchNotConfiguredError(f"Unusable settings: {faults}.") from None

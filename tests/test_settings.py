@@ -1,0 +1,205 @@
+"""Where settings come from, what is refused, and that nothing secret is ever shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.settings import TOOLSETS, Settings, config_path, load_settings
+
+KEY = "sk-proj-do-not-show-0123"
+URL_SETTINGS = [name for name in Settings.model_fields if name.endswith(("_base_url", "_server_url"))]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "settings.toml"
+
+
+def outcome(config: Path | None = None, **flags: object) -> Settings | SearchNotConfiguredError:
+    try:
+        return load_settings(config, **flags)
+    except SearchNotConfiguredError as error:
+        return error
+
+
+def refusal(config: Path | None = None, **flags: object) -> str:
+    error = outcome(config, **flags)
+    assert isinstance(error, SearchNotConfiguredError)
+    assert error.__context__ is None or error.__suppress_context__, "the library's own error quotes the value"
+    return error.message
+
+
+def test_flags_win_over_the_environment_and_the_environment_over_the_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text("concurrency = 2\ncache_ttl_seconds = 2\nrequest_timeout_ms = 2\n")
+    monkeypatch.setenv("CONCURRENCY", "3")
+    monkeypatch.setenv("CACHE_TTL_SECONDS", "3")
+    settings = load_settings(file, concurrency=4)
+    assert (settings.concurrency, settings.cache_ttl_seconds, settings.request_timeout_ms) == (4, 3, 2)
+    assert settings.search_deadline_seconds == Settings.model_fields["search_deadline_seconds"].default
+
+
+def test_the_file_is_the_named_one_then_that_of_the_environment_then_that_of_the_user(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert config_path().parts[-2:] == ("websearch-gateway", "config.toml")
+    monkeypatch.setenv("WEBSEARCH_GATEWAY_CONFIG", str(file))
+    assert config_path() == file
+    assert config_path(Path("other.toml")) == Path("other.toml")
+
+
+def test_only_a_file_that_somebody_named_must_exist(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().concurrency == 8
+    assert refusal(file) == f"The settings file {file} does not exist."
+    monkeypatch.setenv("WEBSEARCH_GATEWAY_CONFIG", str(file))
+    assert "does not exist" in refusal()
+
+
+def test_unknown_names_in_the_file_are_named_without_their_values(file: Path) -> None:
+    file.write_text(f'openai_api_kye = "{KEY}"\nconcurrency = 2\nOPENAI_API_KEY = "{KEY}"\n')
+    assert refusal(file) == f"The settings file {file} has unknown names: OPENAI_API_KEY, openai_api_kye."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"openai_api_key = sk-proj-do-not-show-0123", b'openai_api_key = "sk-proj-do-not-show-0123', b"\xff\xfe", None],
+    ids=["no quotes", "cut short", "no text", "a folder"],
+)
+def test_an_unreadable_file_is_named_without_its_content(file: Path, content: bytes | None) -> None:
+    file.mkdir() if content is None else file.write_bytes(content)
+    message = refusal(file)
+    assert message.startswith(f"The settings file {file} cannot be read")
+    assert "do-not-show" not in message
+
+
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_a_blank_value_of_what_may_be_missing_is_no_value(
+    file: Path, monkeypatch: pytest.MonkeyPatch, blank: str
+) -> None:
+    optional = ("OPENAI_API_KEY", "SEARXNG_BASE_URL", "EMBEDDING_SERVER_URL", "STATE_URL", "GOOGLE_SEARCH_ENGINE_ID")
+    for name in optional:
+        monkeypatch.setenv(name, blank)
+    file.write_text(f'serper_api_key = "{blank}"\n')
+    settings = load_settings(file)
+    assert [getattr(settings, name.lower()) for name in (*optional, "serper_api_key")] == [None] * 6
+    assert settings.effective_state_url.startswith("sqlite:///")
+
+
+def test_an_empty_variable_leaves_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "")
+    monkeypatch.setenv("CONCURRENCY", "")
+    settings = load_settings()
+    assert (settings.openai_base_url, settings.concurrency) == ("https://api.openai.com/v1", 8)
+
+
+def test_lists_are_written_with_commas_or_as_toml(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_PROVIDERS", " brave, serper ,,")
+    file.write_text('openai_models = ["a", "b"]\nfetch_allow_private_hosts = "127.0.0.1:80,[::1]:81"\n')
+    settings = load_settings(file)
+    assert settings.search_providers == ("brave", "serper")
+    assert settings.openai_models == ("a", "b")
+    assert settings.fetch_allow_private_hosts == ("127.0.0.1:80", "[::1]:81")
+
+
+@pytest.mark.parametrize("written", ["none", "None", " NONE "])
+def test_none_is_no_limit(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+    monkeypatch.setenv("RATE_LIMIT", written)
+    assert load_settings().rate_limit == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "meant"),
+    [("LOG_LEVEL", "debug", "DEBUG"), ("CACHE_SCOPE", "USER", "user"), ("GOOGLE_SAFE_SEARCH", "Strict", "strict")],
+)
+def test_the_case_of_a_choice_is_forgiven(monkeypatch: pytest.MonkeyPatch, name: str, written: str, meant: str) -> None:
+    monkeypatch.setenv(name, written)
+    assert getattr(load_settings(), name.lower()) == meant
+
+
+def test_all_means_every_toolset_and_an_unknown_one_is_refused() -> None:
+    assert load_settings(toolsets="all").toolsets == TOOLSETS
+    assert load_settings(toolsets="read,answer").toolsets == ("read", "answer")
+    message = refusal(toolsets=f"answer,{KEY}")
+    assert message.startswith("Unusable settings: TOOLSETS: unknown toolset; choose from answer,")
+    assert KEY not in message
+
+
+def test_no_refusal_quotes_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key pasted into the wrong variable is the likeliest mistake of all."""
+    for name in (name.upper() for name in Settings.model_fields):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, KEY)
+            if isinstance(outcome(), SearchNotConfiguredError):
+                message = refusal()
+                assert message.startswith(f"Unusable settings: {name}: ")
+                assert KEY not in message
+
+
+@pytest.mark.parametrize("name", URL_SETTINGS)
+@pytest.mark.parametrize(
+    "address",
+    [
+        "api.vendor.example/v1",
+        "localhost:11434",
+        "ftp://vendor.example",
+        "https://",
+        "https:///v1",
+        "https://vendor.example:port",
+        "https://user:secret/word@vendor.example",
+        "https://vendor .example",
+        "http://[::1",
+    ],
+)
+def test_what_is_no_web_address_is_refused_at_once(name: str, address: str) -> None:
+    """Later it would be one failing upstream among others, and a fallback would cover it."""
+    message = refusal(**{name: address})
+    assert message == f"Unusable settings: {name.upper()}: must be an address such as https://host/path."
+
+
+@pytest.mark.parametrize("name", URL_SETTINGS)
+def test_a_web_address_is_taken_without_its_last_slash(name: str) -> None:
+    assert getattr(load_settings(**{name: " HTTP://127.0.0.1:8080/v1/ "}), name) == "HTTP://127.0.0.1:8080/v1"
+
+
+def test_keys_are_in_no_repr_and_shown_only_as_set() -> None:
+    keys = {name: f"{name}-{KEY}" for name in Settings.model_fields if name.endswith(("_key", "_token"))}
+    settings = load_settings(**keys)
+    shown = settings.shown()
+    assert set(settings.secrets()) == set(keys.values())
+    assert {shown[name.upper()] for name in keys} == {"(set)"}
+    assert load_settings().shown()["OPENAI_API_KEY"] is None
+    for text in (repr(settings), str(settings), json.dumps(shown), settings.model_dump_json()):
+        assert KEY not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "shown"),
+    [
+        ("searxng_base_url", "https://user:pass%20word@searx.example/x", "https://***@searx.example/x"),
+        ("embedding_server_url", "http://user:pass%20word@[::1]:11434", "http://***@[::1]:11434"),
+        ("state_url", "postgresql://user:pass%20word@db.example/gateway", "postgresql://***@db.example/gateway"),
+        ("state_url", "postgresql://user:pa/ss?w#or@d@db.example/gateway", "postgresql://***@db.example/gateway"),
+        ("state_url", "redis://:pass%20word@db.example", "redis://***@db.example"),
+        ("openai_base_url", "https://pass%20word@proxy.example/v1", "https://***@proxy.example/v1"),
+    ],
+)
+def test_a_login_inside_an_address_is_a_secret(name: str, url: str, shown: str) -> None:
+    settings = load_settings(**{name: url})
+    assert getattr(settings, name) == url
+    assert settings.shown()[name.upper()] == shown
+    for text in (repr(settings), str(settings), json.dumps(settings.shown())):
+        assert "pass%20word" not in text
+        assert "pa/ss" not in text
+    assert set(settings.secrets()) in ({"pass%20word", "pass word"}, {"pa/ss?w#or@d"})
+
+
+@pytest.mark.parametrize("url", ["sqlite:////home/me@corp/state.db", "memory://", "sqlite:///state.db"])
+def test_a_path_is_no_login(url: str) -> None:
+    settings = load_settings(state_url=url)
+    assert settings.shown()["STATE_URL"] == url
+    assert settings.secrets() == ()
