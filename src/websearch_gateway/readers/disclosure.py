@@ -1,0 +1,78 @@
+"""Hidden content that the page itself opens: tabs, accordions, what fades in, what is put in place by scripts.
+
+A reader gets to it with a click or by scrolling, as with `<details>`, and much of a page's own text is there. What
+reads like orders to a model is not believed to be such content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from websearch_gateway.readers.cascade import Node
+from websearch_gateway.readers.concealment import Style, is_entering
+from websearch_gateway.text.sanitise import reads_like_orders
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+NEVER_TEXT = frozenset({"head", "script", "style", "link", "meta"})
+MAX_CONTROL_PARTS = 12
+
+_CONTROLS = "//@aria-controls | //@data-target | //@data-bs-target | //a[@role='tab']/@href"
+_NAMES = re.compile(
+    r"accordion|collaps|expand|tab-?(?:pane|panel|content|body)|tabbed|faq|toggle|(?:read|show|see)-?more|carousel|slide"
+    r"|gallery|lightbox",
+    re.IGNORECASE,
+)
+# Where React puts what it streams, until its script moves it into place.
+_STREAMED = re.compile(r"S:[0-9a-f]+")
+
+
+def controlled_ids(tree: HtmlElement) -> Set[str]:
+    """The ids of the elements that buttons and tabs of the page say they open."""
+    return {name.lstrip("#") for value in tree.xpath(_CONTROLS) for name in str(value).split()}
+
+
+def opens(node: Node, style: Style, controlled: Set[str]) -> bool:
+    """Whether the hidden element `node` is one that the page opens, and does not read like orders to a model."""
+    element = node.element
+    return (
+        node.id in controlled
+        or element.get("role") == "tabpanel"
+        or "-" in node.tag  # a custom element that waits for its script
+        or is_entering(style)
+        or _STREAMED.fullmatch(node.id or "") is not None
+        or _is_named_so(node)
+        or _follows_a_control(element)
+    ) and not reads_like_orders(" ".join(pieces(element)))
+
+
+def _is_named_so(node: Node) -> bool:
+    return bool(_NAMES.search(" ".join(node.classes) + " " + (node.id or "")))
+
+
+def _follows_a_control(element: HtmlElement) -> bool:
+    before = element.getprevious()
+    if before is None or not isinstance(before.tag, str):
+        return False
+    return any(
+        part.tag == "button" or part.get("aria-expanded") or part.get("role") in ("button", "tab")
+        for part in islice(before.iter("*"), MAX_CONTROL_PARTS)
+    )
+
+
+def text_chars(element: HtmlElement) -> int:
+    """How much text is in an element, scripts aside. Blanks at the ends of its pieces do not count."""
+    return sum(len(piece.strip()) for piece in pieces(element))
+
+
+def pieces(element: HtmlElement) -> Iterator[str]:
+    """The pieces of text in an element, in order, without those of scripts."""
+    for part in element.iter():
+        if isinstance(part.tag, str) and part.text and part.tag not in NEVER_TEXT:
+            yield part.text
+        if part.tail and part is not element:
+            yield part.tail
