@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -120,6 +121,15 @@ def test_lone_surrogates_leave_so_that_the_answer_can_be_encoded() -> None:
     assert response.citations[0].title == "half"
 
 
+def test_what_a_terminal_would_obey_leaves_the_text_and_the_spans_move_along() -> None:
+    """ESC and BEL begin and end orders to a terminal; bidi controls make a text read otherwise than it is."""
+    text = "\x1b]0;owned\x07The\r\n\u202etower\u2066 is\x9b 330 m high. [1]\tBread\x00 is nice. [2]"
+    response = settled(text, cited(text, "[1]", TOWER), cited(text, "[2]", RIVER))
+    assert response.text == "]0;ownedThe\ntower is 330 m high. [1]\tBread is nice. [2]"
+    assert [response.text[c.start_index : c.end_index] for c in response.citations] == ["[1]", "[2]"]
+    assert response.warnings == ()
+
+
 def test_everything_else_of_the_answer_arrives() -> None:
     response = settle(
         SearchQuery("q", freshness_hours=24, region="GB"),
@@ -134,7 +144,6 @@ def test_everything_else_of_the_answer_arrives() -> None:
             fallback=FallbackInfo(from_="openai", reason="TIMEOUT"),
         ),
         responded_at=datetime(2026, 11, 21, 14, 0, tzinfo=timezone(timedelta(hours=2))),
-        cache="exact",
     )
     assert response.model_dump(by_alias=True) == {
         "text": "",
@@ -142,7 +151,7 @@ def test_everything_else_of_the_answer_arrives() -> None:
         "provider": "openai",
         "respondedAt": "2026-11-21T12:00:00.000Z",
         "usage": {"promptTokens": 12, "responseTokens": 34},
-        "cache": "exact",
+        "cache": "miss",
         "fallback": {"from": "openai", "reason": "TIMEOUT"},
         "filters": {
             "freshness": {"requested": 24, "applied": "prompt"},
@@ -153,6 +162,8 @@ def test_everything_else_of_the_answer_arrives() -> None:
         "error": None,
     }
 
+
+BIDI_ORDERS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 urls = st.sampled_from(
     (
@@ -173,6 +184,7 @@ pieces = st.one_of(
     st.sampled_from(
         ("🗼", "🇯🇵", "👩‍👩‍👧", "e\u0301", "שלום. ", "。", ". ", "\n- ", "(", "))", "[1]", "\ue200", "&amp;")
     ),
+    st.sampled_from(("\x1b]8;;", "\x07", "\x9b1m", "\r\n", "\x00", "\u202e", "\u2066", "\u200f")),
 )
 texts = st.lists(pieces, max_size=12).map("".join)
 claims = st.lists(st.builds(Span, urls, words, st.integers(-5, 400), st.integers(-5, 400)), max_size=6)
@@ -186,6 +198,7 @@ def test_no_citation_is_ever_anywhere_but_where_it_says(text: str, spans: list[S
     query = SearchQuery("q", max_results=4, include_answers=include_answers)
     response = settled(text, *spans, query=query)
     assert response.model_dump_json().encode()
+    assert not any(is_control(character) for character in response.text)
     assert [c.rank for c in response.citations] == list(range(1, len(response.citations) + 1))
     assert len({canonical(c.url) for c in response.citations}) == len(response.citations) <= 4
     for citation in response.citations:
@@ -195,6 +208,13 @@ def test_no_citation_is_ever_anywhere_but_where_it_says(text: str, spans: list[S
         cited_text = response.text[citation.start_index : citation.end_index]
         if cited_text:
             assert is_citation_of(citation.url, cited_text, response.text), (citation, cited_text)
+
+
+def is_control(character: str) -> bool:
+    """Says independently whether a character is an order rather than text."""
+    if unicodedata.category(character) == "Cc":
+        return character not in "\n\t"
+    return character in "\u200e\u200f\u061c" or unicodedata.bidirectional(character) in BIDI_ORDERS
 
 
 def is_citation_of(url: str, cited_text: str, text: str) -> bool:

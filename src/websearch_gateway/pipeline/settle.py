@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 
 from websearch_gateway.models import (
     Answer,
-    CacheState,
     Citation,
     Filters,
     FilterState,
@@ -24,36 +23,29 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.text.cite import by_first_use, repair, without_trackers
 from websearch_gateway.text.snippet import snippets
+from websearch_gateway.text.spans import cut, moved
 from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import host, is_web_address
 
 _LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
+# C0 and C1 but tab and line feed, which a terminal would obey, and Bidi_Control of Unicode's PropList.txt.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\s]+")
 
 
-def settle(query: SearchQuery, answer: Answer, *, responded_at: datetime, cache: CacheState = "miss") -> SearchResponse:
+def settle(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> SearchResponse:
     """What the caller gets for `answer`. Never raises.
 
-    Citations are ranked by first use, one per page, at most `query.max_results`. Without `query.include_answers` the
+    The text holds no control characters but tab and line feed, and none that turn the direction of writing. Citations
+    are ranked by first use, one per page, at most `query.max_results`. Without `query.include_answers` the
     text is empty, every span is 0/0 and the snippets say what was cited. An answer that names sources and no place
     for any of them cites them with the empty span 0/0 and an empty snippet, since no claim is known to rest on them.
 
     Args:
         responded_at: when the answer came; with a time zone.
     """
-    spans = [_clean(span) for span in answer.spans if is_web_address(span.url)]
-    text, spans = without_trackers(_LONE_SURROGATES.sub("\ufffd", answer.text), spans)
-    held = repair(text, spans)
-    warnings = list(answer.warnings)
-    if len(held) < len(answer.spans):
-        warnings.append(
-            f"Citations left out because their place in the text is wrong: {len(answer.spans) - len(held)}."
-        )
-    if not held and (sources := _placeless(answer, spans)):
-        held = sources
-        warnings.append("The sources are known, but not which sentence rests on which source.")
-    elif not held and text.strip():
-        warnings.append("The answer names no source.")
+    text, spans = _clean(answer)
+    held, warnings = _held(answer, text, spans)
     ranked = by_first_use(held)
     if len(ranked) > query.max_results:
         warnings.append(f"Sources left out because of maxResults: {len(ranked) - query.max_results}.")
@@ -63,19 +55,39 @@ def settle(query: SearchQuery, answer: Answer, *, responded_at: datetime, cache:
         provider=answer.provider,
         responded_at=responded_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         usage=Usage(prompt_tokens=answer.usage.prompt, response_tokens=answer.usage.response),
-        cache=cache,
         fallback=answer.fallback,
         filters=Filters(
             freshness=FilterState(requested=query.freshness_hours, applied=answer.applied.freshness),
             region=FilterState(requested=query.region, applied=answer.applied.region),
         ),
         cost_usd=round(answer.cost_usd, 6),
-        warnings=tuple(dict.fromkeys(warnings)),
+        warnings=tuple(dict.fromkeys((*answer.warnings, *warnings))),
     )
 
 
-def _clean(span: Span) -> Span:
-    return replace(span, title=_UNPRINTABLE.sub(" ", span.title).strip())
+def _clean(answer: Answer) -> tuple[str, list[Span]]:
+    """The text as it may be shown, and the spans on web addresses where they are in it, with clean titles."""
+    text, move = cut(answer.text, [match.span() for match in _CONTROLS.finditer(answer.text)])
+    spans = [
+        replace(span, title=_UNPRINTABLE.sub(" ", span.title).strip())
+        for span in moved(answer.spans, move)
+        if is_web_address(span.url)
+    ]
+    return without_trackers(_LONE_SURROGATES.sub("\ufffd", text), spans)
+
+
+def _held(answer: Answer, text: str, spans: Sequence[Span]) -> tuple[list[Span], list[str]]:
+    """The spans that hold in `text`, or else the sources without a place; and what to warn of."""
+    held = repair(text, spans)
+    warnings = []
+    if lost := len(answer.spans) - len(held):
+        warnings.append(f"Citations left out because their place in the text is wrong: {lost}.")
+    if not held and (sources := _placeless(answer, spans)):
+        held = sources
+        warnings.append("The sources are known, but not which sentence rests on which source.")
+    elif not held and text.strip():
+        warnings.append("The answer names no source.")
+    return held, warnings
 
 
 def _placeless(answer: Answer, spans: Sequence[Span]) -> list[Span]:
