@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -164,12 +166,43 @@ async def test_a_hostile_page_costs_that_page_only(gateway: Open, sandbox: Sandb
     assert any("127.0.0.1" in warning for warning in response.warnings)
 
 
-async def test_nothing_answering_in_time_is_a_timeout(gateway: Open, sandbox: Sandbox) -> None:
+async def test_when_everything_hangs_the_error_comes_in_time_and_names_what_was_tried(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     for target in ("openai", *RAW):
         sandbox.fault(target, "hang")
-    async with gateway(search_deadline_seconds=0.5, fallback_hedge_seconds=0.1) as opened:
-        with pytest.raises((SearchTimeoutError, Exhausted)):
-            await opened.search(TOWER)
+    async with gateway(search_deadline_seconds=1, fallback_hedge_seconds=0.1) as opened:
+        with pytest.raises(Exhausted) as caught:
+            await asyncio.wait_for(opened.search(TOWER), 5)
+    assert {attempt.code for attempt in caught.value.attempts} == {"TIMEOUT"}
+    assert caught.value.attempts[0].name == "openai"
+
+
+async def test_a_state_that_hangs_cannot_hold_a_search_past_its_deadline(gateway: Open) -> None:
+    async with gateway(search_deadline_seconds=0.2) as opened:
+        held = asyncio.Event()
+
+        async def hang(_: Caller) -> None:
+            await held.wait()
+
+        stuck = replace(opened.pipeline, admission=SimpleNamespace(admit=hang))
+        with pytest.raises(SearchTimeoutError):
+            await stuck.search(TOWER)
+
+
+async def test_who_joins_a_call_in_flight_is_not_billed_for_it(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway() as opened:
+        responses = await asyncio.gather(*(opened.search(TOWER) for _ in range(10)))
+    assert sandbox.calls("openai") == 1
+    assert sum(response.cost_usd > 0 for response in responses) == 1
+
+
+async def test_a_reply_that_was_billed_and_came_to_nothing_is_counted(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "no_search")
+    async with gateway(search_providers="duckduckgo") as opened:
+        response = await opened.search(TOWER)
+    assert response.provider == "duckduckgo-raw-search"
+    assert response.cost_usd > 0
 
 
 async def test_filters_say_what_was_asked_for_and_what_was_done(gateway: Open, sandbox: Sandbox) -> None:

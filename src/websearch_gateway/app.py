@@ -79,7 +79,11 @@ def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> Hos
     if settings.openai_api_key is None:
         return UnconfiguredEngine("openai", "OPENAI_API_KEY")
     account = OpenAIClient(
-        client, settings.openai_api_key, settings.openai_base_url, settings.request_timeout_ms / 1000
+        client,
+        settings.openai_api_key,
+        settings.openai_base_url,
+        settings.request_timeout_ms / 1000,
+        settings.secrets(),
     )
     return OpenAIEngine(account, settings.openai_models, retry)
 

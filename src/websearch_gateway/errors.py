@@ -24,7 +24,7 @@ Messages are written for the caller's eyes. They never hold a key, a token or a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -163,6 +163,12 @@ class StateUnavailable(Unavailable):
     code = "PROVIDER"
 
 
+def shortest(waits: Iterable[float | None]) -> float | None:
+    """The shortest of several `retry_after`; None when one of them is unknown, since that one may be the shortest."""
+    known = list(waits)
+    return None if None in known else min((wait for wait in known if wait is not None), default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One upstream that was tried and why it did not serve."""
@@ -178,7 +184,7 @@ class Exhausted(SearchError):
     code = "PROVIDER"
 
     def __init__(self, attempts: Sequence[Attempt], *, retry_after: float | None = None) -> None:
-        tried = "; ".join(f"{a.name}: {a.code}: {a.reason}" for a in attempts) or "none configured"
+        tried = "; ".join(f"{a.name}: {a.code}: {a.reason.removesuffix('.')}" for a in attempts) or "none configured"
         super().__init__(
             f"Every search upstream failed ({tried}).",
             retry_after=retry_after,

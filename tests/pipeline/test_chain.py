@@ -92,7 +92,7 @@ async def test_a_bug_is_no_reason_to_try_the_next() -> None:
 
 
 async def test_when_all_fail_each_is_named_and_the_shortest_rest_is_told() -> None:
-    chain = FallbackSearcher((down("first", 3600), down("second", 30), down("third"), down("fourth", 0)))
+    chain = FallbackSearcher((down("first", 3600), down("second", 30), down("third", 90), down("fourth", 40)))
     with pytest.raises(Exhausted) as raised:
         await chain.search(QUERY, soon())
     assert raised.value.attempts[0] == Attempt("first", "PROVIDER", "first is down.")
@@ -107,7 +107,7 @@ async def test_a_chain_within_a_chain_tells_its_own_attempts() -> None:
     with pytest.raises(Exhausted) as raised:
         await FallbackSearcher((inner, down("third"))).search(QUERY, soon())
     assert [attempt.name for attempt in raised.value.attempts] == ["first", "second", "third"]
-    assert raised.value.retry_after == 60
+    assert raised.value.retry_after is None, "second may be back at any time"
 
 
 async def test_without_a_searcher_the_settings_to_set_are_named() -> None:
@@ -120,8 +120,8 @@ async def test_without_a_searcher_the_settings_to_set_are_named() -> None:
     [
         (15.0, 2, [7.5, 15.0]),
         (15.0, 3, [5.0, 7.5, 15.0]),
-        (15.0, 7, [LEAST_SHARE_SECONDS] * 3 + [3.75, 5.0, 7.5, 15.0]),
-        (2.0, 3, [2.0, 2.0, 2.0]),
+        (15.0, 7, [15 / 7, 2.5, 3.0, 3.75, 5.0, 7.5, 15.0]),
+        (2.0, 3, [LEAST_SHARE_SECONDS, LEAST_SHARE_SECONDS, 2.0]),
     ],
 )
 async def test_each_but_the_last_gets_an_equal_share_of_what_remains(
@@ -132,7 +132,7 @@ async def test_each_but_the_last_gets_an_equal_share_of_what_remains(
     with pytest.raises(Exhausted):
         await FallbackSearcher(chain).search(QUERY, Deadline.after(total))
     given = [seconds for searcher in chain for seconds in searcher.seconds]
-    assert given == pytest.approx(shares, abs=0.5)
+    assert given == pytest.approx(shares, abs=0.3)
 
 
 Chain = Callable[[str], FallbackSearcher]
@@ -188,7 +188,7 @@ async def test_when_every_vendor_is_down_the_error_names_them_all(chain_of: Chai
     with pytest.raises(Exhausted) as raised:
         await chain_of("").search(QUERY, soon())
     assert [attempt.name for attempt in raised.value.attempts] == names
-    assert raised.value.retry_after == 3600
+    assert raised.value.retry_after is None, "a 500 may pass at any time"
 
 
 async def test_a_wrong_key_of_the_first_vendor_is_not_masked_by_the_second(chain_of: Chain, sandbox: Sandbox) -> None:

@@ -115,6 +115,27 @@ https://exa.ai/search?q={_uuid()}
 how many octets are in a key = value pair""".splitlines()
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DB_PASSWORD=hunter2Secret!",
+        "password: sEz5jhy0I9lO7F",
+        "my password is eYYXwSLQcWtx9",
+        "secret: 8Ls9w0iAA0KPIxDj",
+    ],
+)
+def test_a_password_that_is_said_to_be_one_is_found(query: str) -> None:
+    assert credential_kind(normalise(query)) == "password"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["what is the password of a router", "password: string in openapi", "the secret is out", "password=password"],
+)
+def test_talk_about_passwords_is_not_a_password(query: str) -> None:
+    assert credential_kind(normalise(query)) is None
+
+
 @pytest.mark.parametrize(("kind", "credential"), CREDENTIALS, ids=[kind for kind, _ in CREDENTIALS])
 def test_a_credential_is_found_alone_and_in_a_sentence(kind: str, credential: str) -> None:
     for query in (credential, f"why does {credential} answer 401", f"rotate\n{credential}"):

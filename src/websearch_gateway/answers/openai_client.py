@@ -14,12 +14,10 @@ from pydantic import SecretStr
 from websearch_gateway.answers.openai_errors import from_sdk
 from websearch_gateway.errors import SearchProviderParseError, SearchTimeoutError
 from websearch_gateway.models import Deadline
+from websearch_gateway.net.decode import MAX_BYTES
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
-
-MAX_BYTES = 5_000_000
-"""A long cited answer with its reasoning items is some hundred thousand bytes."""
 
 
 @dataclass(slots=True)
@@ -27,13 +25,15 @@ class OpenAIClient:
     """Raw replies of OpenAI's API, or our errors.
 
     `http` is the client of the process and stays open when this one is done; `timeout_seconds` bounds each request
-    within its deadline; `clock` tells the seconds since the epoch, against which dates in `Retry-After` are read.
+    within its deadline; `secrets` are further values that no error may repeat; `clock` tells the seconds since the
+    epoch, against which dates in `Retry-After` are read.
     """
 
     http: httpx2.AsyncClient = field(repr=False)
     api_key: SecretStr
     base_url: str
     timeout_seconds: float = 20.0
+    secrets: tuple[str, ...] = field(default=(), repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
     _sdk: AsyncOpenAI | None = field(default=None, init=False, repr=False)
 
@@ -69,7 +69,7 @@ class OpenAIClient:
             raise SearchTimeoutError("OpenAI did not answer in time.") from None
         except OpenAIError as error:
             # Without its cause: the SDK's own text quotes a part of a wrong key.
-            raise from_sdk(error, (self.api_key.get_secret_value(), *private), self.clock()) from None
+            raise from_sdk(error, (self.api_key.get_secret_value(), *self.secrets, *private), self.clock()) from None
         body: bytes = reply.http_response.content
         return body
 
@@ -86,20 +86,29 @@ class OpenAIClient:
             api_key=self.api_key.get_secret_value(),
             base_url=self.base_url,
             max_retries=0,
-            # Nothing to inflate, so nothing that could inflate beyond the cap.
-            default_headers={"Accept-Encoding": "identity"},
-            http_client=httpx2.AsyncClient(transport=_CappedTransport(self.http), trust_env=False),
+            http_client=httpx2.AsyncClient(transport=_OwnTransport(self.http, self.api_key), trust_env=False),
         )
         # The resources are imported when they are first touched: here, off the event loop.
         _ = sdk.responses, sdk.models
         return sdk
 
 
-class _CappedTransport(httpx2.AsyncBaseTransport):
-    """Sends through the process's client and reads at most MAX_BYTES, of errors too, which the SDK reads whole."""
+class _OwnTransport(httpx2.AsyncBaseTransport):
+    """Sends through the process's client, with headers of its own, and reads at most MAX_BYTES, of errors too.
 
-    def __init__(self, http: httpx2.AsyncClient) -> None:
+    The SDK takes headers from OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS, and describes the machine in
+    others; none of them is a setting of the gateway.
+    """
+
+    def __init__(self, http: httpx2.AsyncClient, api_key: SecretStr) -> None:
         self._http = http
+        self._headers = {
+            "Authorization": f"Bearer {api_key.get_secret_value()}",
+            "Accept": "application/json",
+            "Content-Type": "application/json",
+            # Nothing to inflate, so nothing that could inflate beyond the cap.
+            "Accept-Encoding": "identity",
+        }
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """The reply, whole and decompressed.
@@ -107,7 +116,14 @@ class _CappedTransport(httpx2.AsyncBaseTransport):
         Raises:
             SearchProviderParseError: it is too long.
         """
-        response = await self._http.send(request, stream=True, follow_redirects=False)
+        own = self._http.build_request(
+            request.method,
+            request.url,
+            headers=self._headers,
+            content=await request.aread(),
+            extensions=request.extensions,
+        )
+        response = await self._http.send(own, stream=True, follow_redirects=False)
         try:
             body = await _read(response)
         finally:

@@ -19,7 +19,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
-from websearch_gateway.net.retry import parse_retry_after
+from websearch_gateway.net.retry import PASSING_STATUSES, parse_retry_after
 
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAIError
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 OPTIONS = ("tool_choice", "reasoning", "max_tool_calls")
 """Parameters that some models refuse and that a call can do without."""
 
-_PASSING = (429, 500, 502, 503)
 _PASSING_CODES = ("server_error", "rate_limit_exceeded", "server_is_overloaded", "slow_down")
 _QUOTA = ("insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "billing_not_active")
 _REFUSED_PROMPTS = ("invalid_prompt", "content_filter", "content_policy_violation")
@@ -55,9 +54,7 @@ def declined() -> SearchValidationError:
     Raised as a refusal rather than covered by raw search: the question is at fault, not the upstream, which must not
     rest for it.
     """
-    return SearchValidationError(
-        "The answer engine declined to answer this question. Rephrase it, or use web_search for plain results."
-    )
+    return SearchValidationError("The answer engine declined to answer this question. Rephrase it.")
 
 
 def from_sdk(error: OpenAIError, private: Sequence[str], now: float) -> SearchError:
@@ -108,7 +105,7 @@ def _from_status(error: APIStatusError, private: Sequence[str], now: float) -> S
     return SearchProviderError(
         "OpenAI's rate limit is reached (HTTP 429)." if status == 429 else f"OpenAI answered with HTTP {status}.",
         retry_after=parse_retry_after(error.response.headers, now),
-        retryable=status in _PASSING,
+        retryable=status in PASSING_STATUSES,
     )
 
 

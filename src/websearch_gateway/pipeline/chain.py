@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from websearch_gateway.errors import Attempt, Exhausted, SearchNotConfiguredError, Unavailable
+from websearch_gateway.errors import Attempt, Exhausted, SearchNotConfiguredError, Unavailable, shortest
 from websearch_gateway.models import Deadline, SearchQuery, SearchResults
 from websearch_gateway.ports import Searcher
 
-LEAST_SHARE_SECONDS = 3.0
+LEAST_SHARE_SECONDS = 1.5
 """A search that gets less than this is likely to be cut off just before its answer."""
 
 
@@ -38,16 +38,16 @@ class FallbackSearcher:
                 "SEARCH_PROVIDERS."
             )
         attempts: list[Attempt] = []
-        waits: list[float] = []
+        waits: list[float | None] = []
         for position, searcher in enumerate(self.searchers):
             try:
                 results = await searcher.search(query, _share(deadline, len(self.searchers) - position))
             except (Unavailable, Exhausted) as error:
                 attempts += _attempts(searcher.name, error)
-                waits += [error.retry_after] if error.retry_after else []
+                waits.append(error.retry_after)
             else:
                 return replace(results, warnings=(*map(_warning, attempts), *results.warnings))
-        raise Exhausted(attempts, retry_after=min(waits, default=None))
+        raise Exhausted(attempts, retry_after=shortest(waits))
 
 
 def _share(deadline: Deadline, searchers_left: int) -> Deadline:

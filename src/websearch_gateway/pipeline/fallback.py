@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from websearch_gateway.errors import Attempt, EngineNotConfigured, Exhausted, SearchError, Unavailable
+from websearch_gateway.errors import Attempt, EngineNotConfigured, Exhausted, SearchError, Unavailable, shortest
 from websearch_gateway.models import Answer, Deadline, FallbackInfo, SearchQuery
 from websearch_gateway.ports import AnswerEngine, Progress
 
@@ -69,8 +69,7 @@ class FallbackEngine:
         if not isinstance(first, Unavailable | Exhausted) or not isinstance(second, Unavailable | Exhausted):
             return second or first or AssertionError("both engines failed without an error")
         tried = (*_attempts(self.primary.name, first), *_attempts(self.secondary.name, second))
-        waits = [error.retry_after for error in (first, second) if error.retry_after is not None]
-        return Exhausted(tried, retry_after=min(waits, default=None))
+        return Exhausted(tried, retry_after=shortest((first.retry_after, second.retry_after)))
 
 
 def _gave_up(task: asyncio.Task[Answer]) -> bool:

@@ -48,6 +48,7 @@ class RawEngine:
         answer = await asyncio.to_thread(self.composer, query, results.hits, pages)
         return replace(
             answer,
+            provider=f"{results.provider}-raw-search",
             cost_usd=answer.cost_usd + results.cost_usd,
             applied=results.applied,
             warnings=(*results.warnings, *answer.warnings),

@@ -21,6 +21,7 @@ from websearch_gateway.text.urls import is_web_address
 _SCHEMA = 1  # part of every key; raise it when old entries must no longer be served
 _MOST_IN_MEMORY = 1_000
 _PATIENCE_SECONDS = 0.5
+_STOPGAP_SECONDS = 60.0  # an answer given while the engine was down: a better one may be had soon
 _parameters = attrgetter(*(field.name for field in fields(SearchQuery) if field.name != "text"))
 
 _log = logging.getLogger(__name__)
@@ -82,6 +83,8 @@ class ExactCache:
         ttl = self._ttl(query)
         if ttl <= 0 or not _is_sound(response):
             return
+        if response.fallback is not None and not response.fallback.reason.startswith("NOT_CONFIGURED"):
+            ttl = min(ttl, _STOPGAP_SECONDS)
         key = self.key(query, caller)
         entry = _Entry(expires=self._clock() + ttl, response=_as_recalled(response))
         self._memory[key] = entry

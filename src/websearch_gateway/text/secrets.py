@@ -78,6 +78,8 @@ _PHRASES = {
     "Slack webhook": r"hooks\.slack\.com/(?:services|workflows)/T\w+/\w+/\w+",
     "password in a URL": rf"(?i)\b[a-z][a-z0-9+.-]*://[^\s/@:]*:(?!{_PLACEHOLDER})[^\s/@]{{3,}}@[\w.-]",
     "password in a connection string": rf"(?i)\b{_LOGIN}[^;]{{1,200}}?[; ]\s*{_PASSWORD}|\b{_PASSWORD}[; ]\s*{_LOGIN}",
+    "password": rf"(?i:(?<![a-z])(?:password|passwd|passphrase|secret)\s*(?:is|[:=])\s*)(?i:(?!{_PLACEHOLDER}))['\"]?"
+    r"(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])\S{8,}",
 }
 
 # These shapes are secrets only in company, and not in this other company, which says that they are public.
@@ -89,7 +91,7 @@ _PUBLIC = (
 _BASIC_HEADER = r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,}={0,2})"
 
 # Ordinary questions end here: nothing in them is long enough, or looks like an assignment or a URL.
-_WORTH_A_LOOK = r"[!-~]{16}|=|://"
+_WORTH_A_LOOK = r"[!-~]{16}|=|://|(?i:pass|secret)"
 _KEY_SIZED = r"(?=[!-~]{20})[!-~]*?\d"
 
 # Of the library's rules these are noisy in prose (entropy, keywords, addresses), or stricter above.
