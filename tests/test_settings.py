@@ -203,3 +203,31 @@ def test_a_path_is_no_login(url: str) -> None:
     settings = load_settings(state_url=url)
     assert settings.shown()["STATE_URL"] == url
     assert settings.secrets() == ()
+
+
+@pytest.mark.parametrize("pasted", ["sk-key-0123\n", "  sk-key-0123 "])
+def test_blanks_around_a_key_are_not_part_of_it(monkeypatch: pytest.MonkeyPatch, pasted: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", pasted)
+    key = load_settings().openai_api_key
+    assert key is not None
+    assert key.get_secret_value() == "sk-key-0123"
+
+
+@pytest.mark.parametrize("broken", ["sk-key 0123", "sk-k\u00e9y-0123"])
+def test_what_cannot_be_a_key_is_refused_without_being_shown(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", broken)
+    with pytest.raises(SearchNotConfiguredError, match="OPENAI_API_KEY") as caught:
+        load_settings()
+    assert "0123" not in str(caught.value)
+
+
+@pytest.mark.parametrize("endless", ["inf", "nan"])
+def test_times_are_finite(monkeypatch: pytest.MonkeyPatch, endless: str) -> None:
+    monkeypatch.setenv("CACHE_TTL_SECONDS", endless)
+    with pytest.raises(SearchNotConfiguredError, match="CACHE_TTL_SECONDS"):
+        load_settings()
+
+
+def test_toolsets_are_read_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLSETS", "Answer,READ")
+    assert load_settings().toolsets == ("answer", "read")

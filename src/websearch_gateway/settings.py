@@ -52,6 +52,15 @@ def _blank_is_unset(value: Any) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
+def _key_without_edges(value: Any) -> Any:
+    """A key that was pasted with a line break after it is the key; one with blanks or odd letters inside is none."""
+    if not isinstance(value, str) or not (key := value.strip()):
+        return _blank_is_unset(value)
+    if not re.fullmatch(r"[!-~]+", key):
+        raise ValueError("holds blanks or characters that no key has")
+    return key
+
+
 def _without_slash(value: Any) -> Any:
     return value.strip().rstrip("/") if isinstance(value, str) else value
 
@@ -81,7 +90,7 @@ def _login_secrets(url: str) -> set[str]:
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
-Key = Annotated[SecretStr | None, BeforeValidator(_blank_is_unset)]
+Key = Annotated[SecretStr | None, BeforeValidator(_key_without_edges)]
 Url = Annotated[str, BeforeValidator(_without_slash), AfterValidator(_web_address)]
 OptionalUrl = Annotated[
     Annotated[str, AfterValidator(_web_address)] | None, BeforeValidator(lambda v: _without_slash(v) or None)
@@ -153,15 +162,17 @@ class Settings(BaseSettings):
         None, description="`sqlite:///PATH` (default: state.db in DATA_DIR) or `memory://`."
     )
     cache_ttl_seconds: float = Field(
-        300.0, ge=0, description="How long an answer may be served from the cache; 0 turns it off."
+        300.0, ge=0, allow_inf_nan=False, description="How long an answer may be served from the cache; 0 turns it off."
     )
     cache_scope: Literal["shared", "user"] = Field(
         "shared", description="Whether users may see each other's cached answers."
     )
     rate_limit: Quota = Field("20/10minutes", description="Searches per user, as `N/PERIOD`; `none` for no limit.")
     global_rate_limit: Quota = Field("", description="Searches of all users together, likewise; default: no limit.")
-    search_deadline_seconds: float = Field(15.0, gt=0, description="One search, all told.")
-    fallback_hedge_seconds: float = Field(9.0, ge=0, description="When raw search starts beside a slow answer engine.")
+    search_deadline_seconds: float = Field(15.0, gt=0, allow_inf_nan=False, description="One search, all told.")
+    fallback_hedge_seconds: float = Field(
+        9.0, ge=0, allow_inf_nan=False, description="When raw search starts beside a slow answer engine."
+    )
     request_timeout_ms: int = Field(20000, gt=0, description="One upstream request or page, at most (milliseconds).")
     concurrency: int = Field(8, ge=1, le=64, description="Pages fetched at once per call.")
     fetch_allow_private_hosts: Names = Field(
@@ -189,7 +200,8 @@ class Settings(BaseSettings):
     @field_validator("toolsets")
     @classmethod
     def _known_toolsets(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if value == ("all",):
+        value = tuple(name.lower() for name in value)
+        if "all" in value:
             return TOOLSETS
         if not set(value) <= set(TOOLSETS):
             raise ValueError(f"unknown toolset; choose from {', '.join(TOOLSETS)} or all")

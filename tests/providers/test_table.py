@@ -17,7 +17,7 @@ def test_without_any_key_duckduckgo_serves() -> None:
 
 
 def test_every_configured_provider_serves_in_the_order_of_the_table() -> None:
-    settings = Settings(brave_api_key="b", serper_api_key="s", google_api_key="lacks an engine")
+    settings = Settings(brave_api_key="b", serper_api_key="s", google_api_key="lacks-an-engine")
     assert names(settings) == ["serper", "brave", "duckduckgo"]
 
 
@@ -34,13 +34,6 @@ def test_a_named_provider_without_its_settings_is_told_by_their_names() -> None:
 def test_an_unknown_name_is_told_with_the_known_ones() -> None:
     with pytest.raises(SearchNotConfiguredError, match=r"SEARCH_PROVIDERS names 'bing'.*serper.*duckduckgo"):
         configured(Settings(search_providers="bing"))
-
-
-@pytest.mark.parametrize("key", ["two words", "line\nbreak", "ellipsis…"])
-def test_a_key_that_cannot_be_sent_is_refused_without_being_shown(key: str) -> None:
-    with pytest.raises(SearchNotConfiguredError, match="SERPER_API_KEY") as raised:
-        configured(Settings(serper_api_key=key))
-    assert key not in str(raised.value)
 
 
 def test_blanks_around_a_key_are_forgiven_and_the_settings_reach_the_provider() -> None:

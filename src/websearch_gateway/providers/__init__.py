@@ -35,12 +35,8 @@ class Entry:
 
 
 def _key(settings: Settings, name: str) -> str:
-    """The key, fit for a header. Anything else would come back in the text of a protocol error."""
     secret: SecretStr = getattr(settings, name)
-    key = secret.get_secret_value().strip()
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise SearchNotConfiguredError(f"{name.upper()} holds blanks or characters that no key has; copy it again.")
-    return key
+    return secret.get_secret_value()
 
 
 PROVIDERS: tuple[Entry, ...] = (
@@ -71,7 +67,7 @@ def configured(settings: Settings) -> list[Provider]:
     """The providers to ask, in order: those that SEARCH_PROVIDERS names, else every one that has what it needs.
 
     Raises:
-        SearchNotConfiguredError: an unknown name, a named provider without its key, or a key that cannot be one.
+        SearchNotConfiguredError: an unknown name or a named provider without its key.
     """
     entries = _named(settings) or [entry for entry in PROVIDERS if not entry.missing(settings)]
     return [entry.build(settings) for entry in entries]
