@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import Fetched
-from websearch_gateway.readers.kinds import CONVERTERS, Kind, kind_of
+from websearch_gateway.readers.html import HtmlReader
+from websearch_gateway.readers.kinds import CONVERTERS, MAX_PAGE_BYTES, Kind, kind_of
 from websearch_gateway.readers.plain import csv_table, json_text, markdown
 
 
@@ -65,6 +68,17 @@ def test_the_kind_follows_the_declared_type_and_the_first_bytes(body: bytes, dec
 )
 def test_the_name_of_a_file_decides_where_the_type_is_vague(path: str, declared: str, kind: str) -> None:
     assert kind_of(fetched(b"words", declared, path=path)) == kind
+
+
+@pytest.mark.parametrize("path", ["/a.PDF?x=1", "/pdf/2301.00001", "/a.txt"])
+async def test_a_pdf_may_be_larger_than_a_page(bench: Any, path: str) -> None:
+    bench.api.says(path, b"six megabytes " * 450_000, content_type="text/plain")
+    reading = HtmlReader(bench.fetcher, bench.workers).read(bench.api.url + path, Deadline.after(40))
+    if path == "/a.txt":
+        with pytest.raises(SearchFetchError, match="too large"):
+            await reading
+    else:
+        assert len((await reading).markdown) > MAX_PAGE_BYTES
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers.extract import Extracted
-from websearch_gateway.readers.kinds import ACCEPT, CONVERTERS, kind_of
+from websearch_gateway.readers.kinds import ACCEPT, CONVERTERS, kind_of, most_bytes
 from websearch_gateway.readers.workers import Workers
 
 
@@ -32,7 +32,7 @@ class HtmlReader:
             SearchTimeoutError: out of time.
         """
         await self._workers.warm()
-        fetched = await self._fetcher.fetch(url, deadline, accept=ACCEPT)
+        fetched = await self._fetcher.fetch(url, deadline, accept=ACCEPT, max_bytes=most_bytes(url))
         convert = CONVERTERS[kind_of(fetched)]
         arguments = (fetched.body, fetched.final_url, fetched.charset)
         page = Extracted(**await self._workers.run(convert, *arguments, deadline=deadline))

@@ -29,6 +29,8 @@ CONVERTERS: Mapping[Kind, Convert] = {
 }
 ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 SNIFFED_BYTES = 1024
+MAX_PAGE_BYTES = 5_000_000
+MAX_PDF_BYTES = 20_000_000
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _VAGUE_TYPES = ("", "application/octet-stream", "text/plain", "binary/octet-stream")
 _TEXT_TYPES = re.compile(r"text/.+|application/(?:.+\+|x-)?(?:json|ndjson|xml|yaml|toml|javascript|sql)")
@@ -61,6 +63,12 @@ _SIGNATURES = (
     (8, b"WEBP", "image/webp"),
     (4, b"ftyp", "video/mp4"),
 )
+
+
+def most_bytes(url: str) -> int:
+    """How large the document at `url` may be: more where its name promises a PDF, which holds its pictures as well."""
+    path = urlsplit(url).path.lower()
+    return MAX_PDF_BYTES if path.endswith(".pdf") or "/pdf/" in path else MAX_PAGE_BYTES
 
 
 def kind_of(fetched: Fetched) -> Kind:
