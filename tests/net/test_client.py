@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
-from websearch_gateway.errors import SearchFetchError, SearchProviderError, SearchTimeoutError
+from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, SearchTimeoutError
 from websearch_gateway.models import Deadline, HttpRequest
 from websearch_gateway.net.client import create_client, send
 
@@ -100,10 +100,21 @@ async def test_a_compressed_reply_that_is_cut_short_may_be_tried_again(
     assert raised.value.retryable
 
 
-async def test_a_coding_that_was_not_asked_for_is_not_decoded(client: httpx2.AsyncClient, serve: Serve) -> None:
-    server = await serve(page(b"x", "Content-Encoding: br"))
-    with pytest.raises(SearchFetchError):
+@pytest.mark.parametrize(
+    ("coding", "message"),
+    [
+        ("br", "The reply of vendor is in a content coding that was not asked for."),
+        ("gzip", "The reply of vendor is compressed in a broken way."),
+    ],
+)
+async def test_a_coding_that_cannot_be_undone_is_the_upstreams_fault(
+    client: httpx2.AsyncClient, serve: Serve, coding: str, message: str
+) -> None:
+    server = await serve(page(b"this is not compressed", f"Content-Encoding: {coding}"))
+    with pytest.raises(SearchProviderParseError) as raised:
         await send(client, get(server), soon(), "vendor")
+    assert raised.value.message == message
+    assert not raised.value.retryable
 
 
 @pytest.mark.parametrize(
@@ -128,7 +139,7 @@ async def test_an_address_that_cannot_work_is_not_tried_again(client: httpx2.Asy
     with pytest.raises(SearchProviderError) as raised:
         await send(client, HttpRequest("GET", url), soon(), "vendor")
     assert not raised.value.retryable
-    assert url not in str(raised.value)
+    assert str(raised.value) == "The address set for vendor cannot be used; correct it in the settings."
 
 
 async def test_a_redirect_is_not_followed(client: httpx2.AsyncClient, serve: Serve) -> None:

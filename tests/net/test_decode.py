@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.net.decode import Decoder, decoder_for
+from websearch_gateway.net.decode import CodingError, Decoder, decoder_for
 
 ROOMY = 1_000_000
 
@@ -60,12 +59,12 @@ def test_a_cut_body_is_not_complete_and_an_empty_one_is() -> None:
 
 
 @pytest.mark.parametrize("data", [b"this is not gzip at all", gzip.compress(b"")[:10] + b"\xff" * 40])
-def test_broken_data_is_a_fetch_error(data: bytes) -> None:
-    with pytest.raises(SearchFetchError, match="compressed in a broken way"):
+def test_broken_data_is_a_coding_error(data: bytes) -> None:
+    with pytest.raises(CodingError, match="compressed in a broken way"):
         decoder_for("gzip").feed(data, ROOMY)
 
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "compress", "gzip, gzip", "gzip,deflate", ", ".join(["gzip"] * 200)])
 def test_codings_nobody_asked_for_and_stacked_ones_are_refused(coding: str) -> None:
-    with pytest.raises(SearchFetchError, match="not asked for"):
+    with pytest.raises(CodingError, match="not asked for"):
         decoder_for(coding)

@@ -73,6 +73,20 @@ async def test_a_compressed_page_is_decompressed(serve: Serve) -> None:
     assert (await fetch(server)).body == b"hello" * 100
 
 
+@pytest.mark.parametrize(
+    ("coding", "message"),
+    [
+        ("br", "The page is in a content coding that was not asked for."),
+        ("gzip", "The page is compressed in a broken way."),
+    ],
+)
+async def test_a_page_whose_coding_cannot_be_undone_is_not_read(serve: Serve, coding: str, message: str) -> None:
+    server = await serve(page(b"this is not compressed", f"Content-Encoding: {coding}"))
+    with pytest.raises(SearchFetchError) as raised:
+        await fetch(server)
+    assert raised.value.message == message
+
+
 async def test_redirects_are_followed_and_each_hop_is_judged(serve: Serve) -> None:
     end = await serve(page(b"there"))
     start = await serve(page(b"", f"Location: {end.url('/b?c')}", status="302 Found"))

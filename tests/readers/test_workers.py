@@ -22,7 +22,7 @@ import pytest
 
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, TokenUsage
-from websearch_gateway.net.decode import decoder_for
+from websearch_gateway.readers.feed import parse_feed
 from websearch_gateway.readers.workers import Workers
 
 CATASTROPHE = (re.fullmatch, "(a+)+b", "a" * 60)
@@ -75,8 +75,8 @@ async def test_an_exception_is_told_by_its_kind_and_the_process_stays(workers: W
 
 
 async def test_a_refusal_keeps_its_sentence(workers: Workers) -> None:
-    with pytest.raises(SearchFetchError, match="content coding that was not asked for"):
-        await workers.run(decoder_for, "br", deadline=soon())
+    with pytest.raises(SearchFetchError, match="neither RSS nor Atom"):
+        await workers.run(parse_feed, b"<html/>", deadline=soon())
 
 
 @pytest.mark.parametrize(
@@ -201,6 +201,7 @@ async def test_what_a_library_prints_is_not_taken_for_a_reply(workers: Workers) 
 PARENT = """
 import asyncio, os, re
 from websearch_gateway.models import Deadline
+from websearch_gateway.readers.feed import parse_feed
 from websearch_gateway.readers.workers import Workers
 
 async def main():

@@ -12,11 +12,10 @@ import httpx2
 
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Deadline, HttpRequest
-from websearch_gateway.net.decode import ACCEPT_ENCODING, decoder_for
+from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, decoder_for
 from websearch_gateway.net.errors import mapped_errors
 from websearch_gateway.net.fetch import USER_AGENT
 
-MAX_BYTES = 5_000_000
 CONNECT_SECONDS = 5.0
 # Room for a hundred calls at once, each with a retry or a second page of its own.
 LIMITS = httpx2.Limits(max_connections=200, max_keepalive_connections=100, keepalive_expiry=30.0)
@@ -62,7 +61,7 @@ async def send(
     Raises:
         SearchTimeoutError: the reply was not complete by the deadline, however steadily it dripped.
         SearchProviderError: the connection failed, or the reply is larger than `max_bytes` once decompressed.
-        SearchFetchError: the reply is compressed in a way that was not asked for.
+        SearchProviderParseError: the reply is compressed in a broken way, or in one that was not asked for.
     """
     with mapped_errors(upstream):
         async with (

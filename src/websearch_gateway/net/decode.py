@@ -5,12 +5,16 @@ from __future__ import annotations
 import zlib
 from typing import Protocol
 
-from websearch_gateway.errors import SearchFetchError
-
 ACCEPT_ENCODING = "gzip, deflate"
+MAX_BYTES = 5_000_000
+"""The most that a page or a reply may come to once it is decoded, unless a caller says otherwise."""
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _GZIP_MAGIC = 0x1F
 _RAW_DEFLATE = -zlib.MAX_WBITS
+
+
+class CodingError(Exception):
+    """A body cannot be decoded. The text is the end of a sentence that begins with what was to be read."""
 
 
 class Decoder(Protocol):
@@ -25,7 +29,7 @@ class Decoder(Protocol):
         """The decoded form of `data`, cut off after `limit` bytes.
 
         Raises:
-            SearchFetchError: the data is not in this coding.
+            CodingError: the data is not in this coding.
         """
         ...
 
@@ -60,7 +64,7 @@ class Inflate:
             try:
                 decoded += self._inflate(data, limit - len(decoded))
             except zlib.error:
-                raise SearchFetchError("The page is compressed in a broken way.") from None
+                raise CodingError("is compressed in a broken way") from None
             data = self._zlib.unused_data
         return bytes(decoded)
 
@@ -82,11 +86,11 @@ def decoder_for(content_encoding: str) -> Decoder:
     a thousand, and no honest server stacks them.
 
     Raises:
-        SearchFetchError: another coding, or more than one.
+        CodingError: another coding, or more than one.
     """
     codings = [name for part in content_encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
     if not codings:
         return Identity()
     if len(codings) > 1 or codings[0] not in ("gzip", "x-gzip", "deflate"):
-        raise SearchFetchError("The page is in a content coding that was not asked for.")
+        raise CodingError("is in a content coding that was not asked for")
     return Inflate()

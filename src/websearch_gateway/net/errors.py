@@ -1,4 +1,4 @@
-"""The one map from httpx2's exceptions to ours."""
+"""The one map from the exceptions of an exchange with an upstream to ours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from contextlib import contextmanager
 
 import httpx2
 
-from websearch_gateway.errors import SearchProviderError, SearchTimeoutError, Unavailable
+from websearch_gateway.errors import (
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchTimeoutError,
+    Unavailable,
+)
+from websearch_gateway.net.decode import CodingError
 
 
 def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError, upstream: str) -> Unavailable:
@@ -16,6 +22,8 @@ def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError
         return SearchTimeoutError(f"{upstream} did not answer in time.")
     if isinstance(error, httpx2.ConnectError):
         return SearchProviderError(f"{upstream} cannot be reached.", retryable=True)
+    if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
+        return SearchProviderError(f"The address set for {upstream} cannot be used; correct it in the settings.")
     # A server may close a kept connection at any time, so a broken exchange deserves a second one.
     broken = isinstance(error, (httpx2.NetworkError, httpx2.RemoteProtocolError))
     return SearchProviderError(f"The exchange with {upstream} broke off ({type(error).__name__}).", retryable=broken)
@@ -23,15 +31,18 @@ def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError
 
 @contextmanager
 def mapped_errors(upstream: str) -> Iterator[None]:
-    """Raise ours instead of httpx2's inside the block.
+    """Raise ours instead of httpx2's and of `net.decode`'s inside the block.
 
     Raises:
         SearchTimeoutError: a connect, read, write or pool timeout, or the end of an `asyncio.timeout` block.
+        SearchProviderParseError: a content coding that is broken or was not asked for.
         SearchProviderError: any other failure of the exchange.
     """
     try:
         yield
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
         raise unavailable(error, upstream) from error
+    except CodingError as error:
+        raise SearchProviderParseError(f"The reply of {upstream} {error}.") from error
     except TimeoutError as error:
         raise SearchTimeoutError(f"{upstream} did not answer in time.") from error

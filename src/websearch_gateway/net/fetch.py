@@ -21,13 +21,12 @@ from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressGuard, Target
 from websearch_gateway.net.charset import charset_of
-from websearch_gateway.net.decode import ACCEPT_ENCODING, decoder_for
+from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, CodingError, decoder_for
 from websearch_gateway.net.dial import HEADER_BYTES, GuardedBackend, MeteredStream, Resolve, SystemResolver
 from websearch_gateway.net.retry import parse_retry_after
 
 USER_AGENT = f"websearch-gateway/{__version__} (reads pages that a user asked for)"
 ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
-MAX_BYTES = 5_000_000
 MAX_REDIRECTS = 8
 MAX_PIECES = 20_000
 MAX_CONNECTIONS = 64
@@ -198,6 +197,8 @@ def _mapped_errors(host: str) -> Iterator[None]:
         raise SearchFetchError(f"{host} cannot be reached.") from error
     except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
         raise SearchFetchError(f"The exchange with {host} broke off.") from error
+    except CodingError as error:
+        raise SearchFetchError(f"The page {error}.") from error
 
 
 def _wire_url(target: Target) -> httpcore2.URL:

@@ -19,6 +19,8 @@ from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Deadline
 
 MAX_ATTEMPTS = 2
+PASSING_STATUSES = (429, 500, 502, 503)
+"""HTTP statuses that another attempt may not meet again."""
 JITTER_SECONDS = 0.1
 LONGEST_REST_SECONDS = 86_400.0
 

@@ -12,11 +12,10 @@ import httpx2
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchValidationError
 from websearch_gateway.models import Deadline, Hit, HttpRequest, SearchQuery, SearchResults
 from websearch_gateway.net.client import Reply, send
-from websearch_gateway.net.retry import Retry, parse_retry_after
+from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
 from websearch_gateway.ports import Provider
 
 MAX_PAGES = 10
-_PASSING = (429, 500, 502, 503)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,5 +95,5 @@ class HttpSearcher:
         return SearchProviderError(
             f"{self.name} answered with HTTP {status}.",
             retry_after=parse_retry_after(reply.headers, self.clock()),
-            retryable=status in _PASSING,
+            retryable=status in PASSING_STATUSES,
         )
