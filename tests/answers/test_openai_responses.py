@@ -14,7 +14,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from websearch_gateway.answers.openai_client import MAX_BYTES, OpenAIClient
+from websearch_gateway.answers.openai_client import OpenAIClient
 from websearch_gateway.answers.openai_responses import GONE_SECONDS, OpenAIEngine
 from websearch_gateway.errors import (
     SearchAuthError,
@@ -26,6 +26,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, Deadline, SearchQuery
 from websearch_gateway.net.client import create_client
+from websearch_gateway.net.decode import MAX_BYTES
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.pipeline.settle import settle
 from websearch_gateway.ports import no_progress
@@ -364,6 +365,27 @@ async def test_a_redirect_never_takes_the_key_along(connect: Connect) -> None:
     with pytest.raises(SearchProviderError):
         await ask(connect(reply))
     assert seen == ["127.0.0.1"]
+
+
+async def test_no_variable_of_the_environment_reaches_the_wire(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The SDK reads these by itself."""
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-stray")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-stray")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Stray: stray\nAuthorization: Bearer stray\nUser-Agent: stray")
+    seen: list[httpx2.Request] = []
+
+    def reply(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request)
+        return httpx2.Response(200, json={"data": [{"id": "gpt-6-luna"}]})
+
+    await connect(reply, models=("gpt-6-luna",)).check(Deadline.after(10))
+    [request] = seen
+    assert "stray" not in str(request.headers.raw).lower()
+    assert "openai-organization" not in request.headers
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.headers["user-agent"].startswith("websearch-gateway/")
 
 
 async def test_check_tells_which_models_end_or_are_missing(connect: Connect) -> None:
