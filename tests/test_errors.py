@@ -1,0 +1,69 @@
+"""The tree is a promise: what stops, what falls back, and what a caller is told."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import get_args
+
+import pytest
+
+from websearch_gateway import errors
+from websearch_gateway.errors import Attempt, ErrorCode, Exhausted, Refused, SearchError, Unavailable
+
+POLICIES = (SearchError, Refused, Unavailable)
+CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, SearchError)]
+LEAVES = [kind for kind in CLASSES if kind not in POLICIES]
+
+
+@pytest.mark.parametrize("kind", LEAVES, ids=lambda kind: kind.__name__)
+def test_every_error_either_stops_or_falls_back_or_ends_a_chain(kind: type[SearchError]) -> None:
+    assert sum(issubclass(kind, policy) for policy in (Refused, Unavailable, Exhausted)) == 1
+    assert kind.code in get_args(ErrorCode)
+
+
+def test_the_tree_at_the_top_of_the_module_has_the_true_codes() -> None:
+    told = dict(re.findall(r"-- (\w+) +([A-Z_]+) ", errors.__doc__ or ""))
+    assert told == {kind.__name__: kind.code for kind in LEAVES}
+
+
+def test_every_code_is_used() -> None:
+    assert {kind.code for kind in LEAVES} == set(get_args(ErrorCode))
+
+
+def test_an_error_carries_its_sentence_its_rest_and_its_facts() -> None:
+    facts = {"limit": 20}
+    error = errors.SearchRateLimitError("Too many.", retry_after=7.0, details=facts)
+    facts["limit"] = 0
+    assert (str(error), error.message, error.retry_after, error.details) == (
+        "Too many.",
+        "Too many.",
+        7.0,
+        {"limit": 20},
+    )
+
+
+def test_only_an_error_that_says_so_is_retried() -> None:
+    assert not errors.SearchProviderError("x").retryable
+    assert errors.SearchProviderError("x", retryable=True).retryable
+
+
+def test_sentences_inside_a_sentence_lose_their_full_stops() -> None:
+    tried = [
+        Attempt("serper", "PROVIDER", "The exchange with serper broke off."),
+        Attempt("searxng", "TIMEOUT", "searxng did not answer in time."),
+    ]
+    error = Exhausted(tried, retry_after=3.0)
+    assert error.message == (
+        "Every search upstream failed (serper: PROVIDER: The exchange with serper broke off; "
+        "searxng: TIMEOUT: searxng did not answer in time)."
+    )
+    assert error.retry_after == 3.0
+    assert error.attempts == tuple(tried)
+    assert error.details["attempts"][1] == {
+        "name": "searxng", "code": "TIMEOUT", "reason": "searxng did not answer in time.",
+    }  # fmt: skip
+
+
+def test_a_chain_of_nothing_says_so() -> None:
+    assert Exhausted([]).message == "Every search upstream failed (none configured)."
