@@ -230,6 +230,14 @@ def test_a_page_that_scripts_will_reveal_is_read_with_a_note() -> None:
     assert notes == ["Most of the page is hidden until its scripts run; it was read all the same.", NOTE]
 
 
+def test_a_page_that_hides_itself_by_visibility_is_read_with_all_its_parts() -> None:
+    sheet = "<style>.guard{visibility:hidden}</style>"
+    body = f'<div class="guard">{SEEN}</div><div class="guard">{SECRET}</div><p hidden>gone</p>'
+    tree = lxml.html.document_fromstring(f"<head>{sheet}</head><body>{body}</body>")
+    strip_invisible(tree)
+    assert tree.body.text_content() == SEEN + SECRET
+
+
 def test_noscript_is_read_when_it_is_the_page_itself() -> None:
     tree = lxml.html.document_fromstring(f"<body><div id=app>Loading</div><noscript><p>{SEEN}</p></noscript></body>")
     assert strip_invisible(tree) == []

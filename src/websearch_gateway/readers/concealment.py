@@ -171,9 +171,9 @@ def _has_no_room(style: Style) -> bool:
 class Ink:
     """What text is written with. A `color` or `background` of None is unknown, and then nothing is held against it."""
 
-    size: float = DEFAULT_FONT_PX
-    color: Rgba | None = (0.0, 0.0, 0.0, 1.0)
+    color: Rgba | None = None
     background: Rgba | None = None
+    size: float = DEFAULT_FONT_PX
 
     @property
     def is_invisible(self) -> bool:

@@ -36,14 +36,19 @@ def controlled_ids(tree: HtmlElement) -> Set[str]:
     return {name.lstrip("#") for value in tree.xpath(_CONTROLS) for name in str(value).split()}
 
 
-def opens(node: Node, style: Style, controlled: Set[str]) -> bool:
-    """Whether the hidden element `node` is one that the page opens, and does not read like orders to a model."""
+def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) -> bool:
+    """Whether the hidden element `node` is one that the page opens, and does not read like orders to a model.
+
+    Args:
+        awaits_scripts: the page hides most of itself until its scripts run.
+    """
     element = node.element
     return (
         node.id in controlled
         or element.get("role") == "tabpanel"
         or "-" in node.tag  # a custom element that waits for its script
         or is_entering(style)
+        or (awaits_scripts and style.get("visibility") == "hidden")
         or _STREAMED.fullmatch(node.id or "") is not None
         or _is_named_so(node)
         or _follows_a_control(element)

@@ -36,6 +36,7 @@ _UNSEEN_CLASSES = frozenset(
         *("element-invisible", "a11y-hidden"),
     }
 )
+_BLACK = (0.0, 0.0, 0.0, 1.0)
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 _LINK_BLUE = {"color": "#0000ee"}
 _OWN_COLOURS = frozenset({"button", "input", "select", "textarea", "mark"})
@@ -94,9 +95,9 @@ def _survey(tree: HtmlElement, styles: Styles, spared: Set[object]) -> _Survey:
     from lxml.etree import iterwalk
 
     found = _Survey()
-    knows_paper = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
+    knows_paint = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
     controlled = controlled_ids(tree)
-    path: list[tuple[Node | None, Ink, bool]] = [(None, Ink(background=_WHITE if knows_paper else None), False)]
+    path: list[tuple[Node | None, Ink, bool]] = [(None, Ink(_BLACK, _WHITE) if knows_paint else Ink(), False)]
     walk = iterwalk(tree, events=("start", "end", "comment", "pi"))
     for event, element in walk:
         parent, paper, opened = path[-1]
@@ -115,7 +116,7 @@ def _survey(tree: HtmlElement, styles: Styles, spared: Set[object]) -> _Survey:
         style = _style(node, styles)
         ink = paper.within(style) if style else paper
         shut = not opened and _is_shut(node, style)
-        opened = opened or (shut and opens(node, style, controlled))
+        opened = opened or (shut and opens(node, style, controlled, bool(spared)))
         path.append((node, ink, opened))
         styles.enter(node)
         if node.tag in NEVER_TEXT:
