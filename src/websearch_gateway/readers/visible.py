@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 MAX_ALT_CHARS = 120
+MAX_REVEALED = 5
 MAX_JUDGED_CHARS = 100_000
 
 # Content that browsers show only when they lack the feature, and labels for machines.
@@ -63,8 +64,11 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     styles = Styles.of(_style_sheets(tree))
     notes = []
     survey, spared = _survey(tree, styles, frozenset()), set[object]()
-    while own := {element for element in survey.hidden if text_chars(element) > survey.visible_chars}:
-        spared |= own
+    for _ in range(MAX_REVEALED):
+        largest = max(survey.hidden, key=text_chars, default=None)
+        if largest is None or text_chars(largest) <= survey.visible_chars:
+            break
+        spared.add(largest)
         survey = _survey(tree, styles, spared)
     if spared:
         notes.append("Most of the page is hidden until its scripts run; it was read all the same.")

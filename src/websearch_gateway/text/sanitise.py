@@ -17,6 +17,7 @@ from websearch_gateway.text.normalise import skeleton
 MAX_ALT_CHARS = 120
 MAX_IMAGE_PATH_CHARS = 200
 MIN_NONCE_CHARS = 16
+MAX_ROUNDS = 8
 
 _SAFE_SCHEMES = frozenset({"", "http", "https", "mailto", "tel"})
 _HARMFUL_SCHEMES = frozenset({"javascript", "vbscript", "data", "file", "blob", "filesystem"})
@@ -98,13 +99,20 @@ def _without_live_parts(text: str, page_url: str) -> str:
         held.append(code)
         return f"\ue000{len(held) - 1}\ue001"
 
+    def without_spans(stretch: str) -> str:
+        return CODE.sub(lambda span: hold(span[0]), stretch)
+
     pieces, done = [], 0
     for block in blocks(text):
         if block.kind == "code":
-            pieces += [text[done : block.start], hold(text[block.start : block.end])]
+            pieces += [without_spans(text[done : block.start]), hold(text[block.start : block.end])]
             done = block.end
-    prose = CODE.sub(lambda span: hold(span[0]), "".join([*pieces, text[done:]]))
-    return _HELD.sub(lambda mark: held[int(mark[1])], _inert(prose, page_url))
+    prose = "".join([*pieces, without_spans(text[done:])])
+    for _ in range(MAX_ROUNDS):  # what is taken out may bring together what is around it
+        before, prose = prose, _inert(prose, page_url)
+        if prose == before:
+            break
+    return _HELD.sub(lambda mark: held[int(mark[1])], prose)
 
 
 def _inert(text: str, page_url: str) -> str:
