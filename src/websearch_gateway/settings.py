@@ -173,7 +173,7 @@ class Settings(BaseSettings):
     fallback_hedge_seconds: float = Field(
         9.0, ge=0, allow_inf_nan=False, description="When raw search starts beside a slow answer engine."
     )
-    request_timeout_ms: int = Field(20000, gt=0, description="One upstream request or page, at most (milliseconds).")
+    request_timeout_ms: int = Field(20000, gt=0, description="One request to an upstream, at most (milliseconds); a page gets 5 s of it.")
     concurrency: int = Field(8, ge=1, le=64, description="Pages fetched at once per call.")
     fetch_allow_private_hosts: Names = Field(
         (), description="`host:port` pairs that page reading may reach although private."

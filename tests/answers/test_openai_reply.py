@@ -195,3 +195,16 @@ def test_any_field_may_be_anything(data: st.DataObject) -> None:
     target[key] = data.draw(json_values)
     with suppress(SearchError):
         assert read(reply).text
+
+
+@pytest.mark.parametrize(("start", "end"), [(9, 3), (-4, 2), ("5", "9")])
+def test_a_citation_without_usable_numbers_is_found_by_its_url(start: Any, end: Any) -> None:
+    text = "Built in 1889 ([tower.example](https://tower.example/built))."
+    (span,) = read(with_text(text, note("https://tower.example/built", start, end))).spans
+    assert text[span.start : span.end] == "https://tower.example/built"
+
+
+def test_a_citation_without_any_place_is_counted_as_lost() -> None:
+    reply = read(with_text("Built in 1889.", note("https://tower.example/built", 9, 3)))
+    assert (reply.spans, reply.lost) == ((), 1)
+    assert reply.sources == ("https://tower.example/built",)

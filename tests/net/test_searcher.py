@@ -21,9 +21,12 @@ from websearch_gateway.models import AppliedFilters, Deadline, SearchQuery
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
+from websearch_gateway.ports import Provider
 from websearch_gateway.providers import PROVIDERS, configured
+from websearch_gateway.providers.duckduckgo import DuckDuckGo
 from websearch_gateway.providers.google import Google
 from websearch_gateway.providers.serper import Serper
+from websearch_gateway.providers.synthetic import Synthetic
 from websearch_gateway.providers.tavily import Tavily
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
@@ -62,6 +65,7 @@ def serper_searcher(vendor: Vendor) -> HttpSearcher:
 
 
 def serper_page(*paths: str) -> httpx2.Response:
+    """A page of Serper's; it is full with ten."""
     rows = [{"title": path, "link": f"https://a.example/{path}", "snippet": "s"} for path in paths]
     return httpx2.Response(200, json={"searchParameters": {}, "organic": rows})
 
@@ -113,9 +117,19 @@ async def test_all_filters_together_are_accepted(sandboxed: Sandboxed, name: str
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_no_hits_is_an_answer(sandboxed: Sandboxed, name: str) -> None:
-    results = await sandboxed.by_name[name].search(SearchQuery("zzyzxqua vlorbik"), soon())
+async def test_no_hits_is_an_answer_and_bought_once(sandboxed: Sandboxed, sandbox: Sandbox, name: str) -> None:
+    results = await sandboxed.by_name[name].search(SearchQuery("zzyzxqua vlorbik", max_results=25), soon())
     assert results.hits == ()
+    assert sandbox.calls(name) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("text", ["the water and the time", "descale an espresso machine", "loomdb"])
+async def test_one_page_is_enough_for_eight(sandboxed: Sandboxed, sandbox: Sandbox, name: str, text: str) -> None:
+    """What `web_search` asks for at most; each page has its price."""
+    results = await sandboxed.by_name[name].search(SearchQuery(text, max_results=8), soon())
+    assert results.hits
+    assert sandbox.calls(name) == 1
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -232,24 +246,53 @@ async def test_hits_are_cut_to_the_wish_and_the_filters_are_told() -> None:
     assert len(vendor.requests) == 1
 
 
+TEN = tuple("abcdefghij")
+
+
 async def test_a_second_page_adds_what_the_first_did_not_have() -> None:
-    vendor = Vendor([serper_page("a", "b"), serper_page("b", "c"), serper_page("d")])
-    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=3), soon())
-    assert [hit.title for hit in results.hits] == ["a", "b", "c"]
+    vendor = Vendor([serper_page(*TEN), serper_page("j", "k"), serper_page("l")])
+    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=11), soon())
+    assert [hit.title for hit in results.hits] == [*TEN, "k"]
     assert [json.loads(request.content).get("page") for request in vendor.requests] == [None, 2]
     assert results.cost_usd == pytest.approx(0.002)
 
 
-async def test_a_page_without_news_is_the_last() -> None:
-    vendor = Vendor([serper_page("a", "b"), serper_page("b", "a")])
+async def test_a_page_that_is_not_full_is_the_last() -> None:
+    """Two hits once cost the price of two pages."""
+    vendor = Vendor([serper_page("a", "b")])
+    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=8), soon())
+    assert len(results.hits) == 2
+    assert len(vendor.requests) == 1
+    assert results.cost_usd == pytest.approx(0.001)
+
+
+async def test_a_later_page_that_is_not_full_is_the_last() -> None:
+    vendor = Vendor([serper_page(*TEN), serper_page("k")])
+    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=30), soon())
+    assert (len(results.hits), len(vendor.requests)) == (11, 2)
+
+
+async def test_a_page_that_repeats_the_one_before_is_the_last() -> None:
+    vendor = Vendor([serper_page(*TEN), serper_page(*reversed(TEN))])
     results = await serper_searcher(vendor).search(SearchQuery("x", max_results=50), soon())
-    assert len(results.hits) == len(vendor.requests) == 2
+    assert (len(results.hits), len(vendor.requests)) == (10, 2)
 
 
 async def test_no_vendor_can_make_pages_without_end() -> None:
-    vendor = Vendor([serper_page(str(number)) for number in range(40)])
-    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=50), soon())
-    assert len(results.hits) == len(vendor.requests) == 10
+    pages = [serper_page(*(f"{number}{path}" for path in TEN)) for number in range(40)]
+    vendor = Vendor([*pages])
+    results = await serper_searcher(vendor).search(SearchQuery("x", max_results=400), soon())
+    assert (len(results.hits), len(vendor.requests)) == (100, 10)
+
+
+@pytest.mark.parametrize(("kind", "key"), [(DuckDuckGo(), None), (Synthetic(KEY), "SYNTHETIC_API_KEY")])
+async def test_a_refused_key_is_named_by_its_variable_where_there_is_one(kind: Provider, key: str | None) -> None:
+    vendor = Vendor([httpx2.Response(401)])
+    searcher = HttpSearcher(kind, create_client(httpx2.MockTransport(vendor)), Retry(sleep=no_sleep))
+    with pytest.raises(SearchError) as raised:
+        await searcher.search(QUERY, soon())
+    assert type(raised.value) is (SearchAuthError if key else SearchProviderError)
+    assert raised.value.message.endswith(f"check {key}." if key else "HTTP 401.")
 
 
 @pytest.mark.parametrize(
@@ -258,9 +301,9 @@ async def test_no_vendor_can_make_pages_without_end() -> None:
     ids=["down", "refused", "noise", "slow"],
 )
 async def test_a_second_page_that_fails_costs_only_a_warning(failure: httpx2.Response | Exception) -> None:
-    vendor = Vendor([serper_page("a", "b"), failure])
+    vendor = Vendor([serper_page(*TEN), failure])
     results = await serper_searcher(vendor).search(SearchQuery("x", max_results=20), soon())
-    assert [hit.title for hit in results.hits] == ["a", "b"]
+    assert [hit.title for hit in results.hits] == [*TEN]
     assert len(results.warnings) == 1
     assert results.warnings[0].startswith("Page 2 of serper is missing")
     assert results.cost_usd == pytest.approx(0.001)

@@ -122,7 +122,6 @@ def test_a_result_list_that_is_none_is_a_parse_error(name: str, value: Any) -> N
 
 def test_the_documented_empty_reply_is_an_answer_without_hits(provider: Provider) -> None:
     assert provider.parse(EMPTY[provider.name]) == []
-    assert provider.next_page(QUERY, EMPTY[provider.name], 2) is None
 
 
 def test_the_key_is_in_no_repr_and_in_one_place_of_the_request(entry: Entry, provider: Provider) -> None:
@@ -169,6 +168,10 @@ def test_there_is_a_second_page_exactly_when_the_provider_pages(provider: Provid
     second = provider.next_page(query, recording(provider.name), 2)
     assert (second is not None) == provider.capabilities.paging
     assert second != provider.request(query)
+
+
+def test_the_key_setting_is_that_of_the_table(entry: Entry, provider: Provider) -> None:
+    assert [provider.key_setting] == ([need.upper() for need in entry.needs if need.endswith("_api_key")] or [None])
 
 
 def test_an_ordinary_reply_is_no_refusal(provider: Provider) -> None:

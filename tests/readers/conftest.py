@@ -174,6 +174,17 @@ CASES = {
         ),
         published="2023-11-14",
     ),
+    "stackexchange_answer": Case(
+        StackExchange,
+        "https://mathoverflow.net/a/4713",
+        {
+            "/2.3/answers/4713/questions?site=mathoverflow.net&filter=withbody": "stackexchange_question.json",
+            "/2.3/answers/4713?site=mathoverflow.net&filter=withbody": "stackexchange_answers.json",
+        },
+        "Why isn't the lock released?",
+        ("Score 12, 2 answers.", "## Accepted answer by somebody (score 9)"),
+        published="2023-11-14",
+    ),
     "hackernews": Case(
         HackerNews,
         "https://news.ycombinator.com/item?id=900",

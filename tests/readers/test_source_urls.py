@@ -33,6 +33,7 @@ ACCEPTED = {
         "https://unix.meta.stackexchange.com/questions/5/x",
         "https://pt.stackoverflow.com/questions/5/x",
         "https://mathoverflow.net/q/9",
+        "https://askubuntu.com/a/12/34",
     ),
     HackerNews: ("http://news.ycombinator.com/item?id=1&p=2",),
     ArXiv: (
@@ -74,7 +75,7 @@ LOOK_ALIKES = {
         "https://evilstackoverflow.com/questions/1",
         "https://stackexchange.com/questions/1",
         "https://stackoverflow.com/questions/tagged/python",
-        "https://stackoverflow.com/a/12",
+        "https://stackoverflow.com/users/12",
     ),
     HackerNews: (
         "https://news.ycombinator.com.evil.example/item?id=1",

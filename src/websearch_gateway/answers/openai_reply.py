@@ -28,13 +28,17 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A cited answer as OpenAI gave it. Spans are in Python offsets; raw citation markers are gone."""
+    """A cited answer as OpenAI gave it. Spans are in Python offsets; raw citation markers are gone.
+
+    `lost` is how many citations came without a place in the text.
+    """
 
     text: str
     spans: tuple[Span, ...]
     sources: tuple[str, ...]
     billed: Billed
     cut_off: bool
+    lost: int = 0
 
 
 def read_reply(body: bytes) -> Reply:
@@ -50,7 +54,7 @@ def read_reply(body: bytes) -> Reply:
         raise from_failure(_as(dict, reply.get("error")))
     items = _objects(reply.get("output"))
     parts = list(_parts(items))
-    text, spans, cited = _text(part for part in parts if part.get("type") == "output_text")
+    text, spans, cited, lost = _text(part for part in parts if part.get("type") == "output_text")
     calls = [item for item in items if item.get("type") == "web_search_call" and item.get("status") != "failed"]
     cut_off = reply.get("status") == "incomplete"
     if not text.strip():
@@ -58,7 +62,9 @@ def read_reply(body: bytes) -> Reply:
     if not calls:
         raise SearchProviderParseError("OpenAI answered without searching the web.")
     actions = [_as(dict, call.get("action")) for call in calls]
-    return Reply(text, tuple(spans), tuple(_distinct([*cited, *_sources(actions)])), _billed(reply, actions), cut_off)
+    return Reply(
+        text, tuple(spans), tuple(_distinct([*cited, *_sources(actions)])), _billed(reply, actions), cut_off, lost
+    )
 
 
 def read_bill(body: bytes) -> Billed:
@@ -100,25 +106,32 @@ def _parts(items: Sequence[Json]) -> Iterator[Json]:
         yield from _objects(message.get("content"))
 
 
-def _text(parts: Iterable[Json]) -> tuple[str, list[Span], list[str]]:
-    """The whole text, its spans, and the URLs that are cited without a place."""
-    text, spans, cited = "", [], []
+def _text(parts: Iterable[Json]) -> tuple[str, list[Span], list[str], int]:
+    """The whole text, its spans, all URLs that are cited, and how many citations have no place at all."""
+    text, spans, cited, lost = "", [], [], 0
     for part in parts:
         words = _as(str, part.get("text"))
         notes = [note for note in _objects(part.get("annotations")) if note.get("type") == "url_citation"]
-        placed = [span for note in notes if (span := _span(note))][:MAX_SPANS]
+        placed = [span for note in notes if (span := _span(note, words))][:MAX_SPANS]
+        lost += sum(is_web_address(_as(str, note.get("url"))) for note in notes[:MAX_SPANS]) - len(placed)
         cited += [_as(str, note.get("url")) for note in notes]
         bare, placed = strip_markers(words, in_code_points(words, placed))
         offset = len(text) + len(_BETWEEN_PARTS) if text else 0
         text = text + _BETWEEN_PARTS + bare if text else bare
         spans += [Span(span.url, span.title, span.start + offset, span.end + offset) for span in placed]
-    return text, spans, cited
+    return text, spans, cited, lost
 
 
-def _span(note: Json) -> Span | None:
+def _span(note: Json, words: str) -> Span | None:
+    """Where the note says it is; without usable numbers, where its URL stands in the words."""
     start, end = _count(note.get("start_index"), -1), _count(note.get("end_index"), -1)
     url = _as(str, note.get("url"))
-    return Span(url, _as(str, note.get("title")), start, end) if 0 <= start <= end and is_web_address(url) else None
+    if not is_web_address(url):
+        return None
+    if not 0 <= start <= end:
+        start = words.find(url)
+        end = start + len(url)
+    return Span(url, _as(str, note.get("title")), start, end) if start >= 0 else None
 
 
 def _sources(actions: Sequence[Json]) -> Iterator[str]:

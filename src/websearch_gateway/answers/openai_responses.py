@@ -158,6 +158,7 @@ class OpenAIEngine:
             f"{model} answered, since this key has no model {gone}. Change OPENAI_MODELS.": gone,
             f"The price of {model} is unknown: costUsd counts its searches only.": price is None,
             "The answer was cut off: it reached the limit of its length.": reply.cut_off,
+            f"Citations left out because they came without a place in the text: {reply.lost}.": reply.lost,
         }
         return Answer(
             text=reply.text,

@@ -137,7 +137,7 @@ def _serve_stdio(config: Path | None, context: str) -> None:
 
     settings = _settings(config, as_json=False)
     configure_logging(settings.log_level, settings.secrets())
-    asyncio.run(serve_stdio(settings, context))
+    _guarded(lambda: asyncio.run(serve_stdio(settings, context)), as_json=False)
 
 
 def _settings(config: Path | None, *, as_json: bool) -> Settings:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 from pydantic.alias_generators import to_camel
 
+from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import Caller, SearchRequest, SearchResponse, WireModel
 from websearch_gateway.ports import Progress
 
@@ -78,5 +79,13 @@ TOOLS: tuple[Tool, ...] = (
 
 
 def listed(toolsets: tuple[str, ...]) -> tuple[Tool, ...]:
-    """The tools of the given toolsets."""
-    return tuple(tool for tool in TOOLS if tool.toolset in toolsets)
+    """The tools of the given toolsets.
+
+    Raises:
+        SearchNotConfiguredError: there is none.
+    """
+    tools = tuple(tool for tool in TOOLS if tool.toolset in toolsets)
+    if not tools:
+        known = ", ".join(sorted({tool.toolset for tool in TOOLS}))
+        raise SearchNotConfiguredError(f"TOOLSETS selects no tool. Toolsets with tools: {known}.")
+    return tools
