@@ -1,7 +1,7 @@
 """Questions of Stack Exchange with their answers, the accepted one first, then by score.
 
 https://api.stackexchange.com/docs/questions-by-ids, https://api.stackexchange.com/docs/answers-on-questions,
-https://api.stackexchange.com/docs/throttle
+https://api.stackexchange.com/docs/questions-by-answer-ids, https://api.stackexchange.com/docs/throttle
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ _OWN_HOSTS = {
     "stackapps.com",
 }
 _NETWORK = re.compile(r"(?:[a-z0-9-]{2,30}\.){1,2}stackexchange\.com|[a-z]{2}\.stackoverflow\.com")
+_KINDS = {"questions": "questions", "q": "questions", "a": "answers"}
 _ANSWERS = 10
 _DAY_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class StackExchange:
-    """`/questions/ID` and `/q/ID` of every site. Without a key an address has 300 requests a day."""
+    """`/questions/ID`, `/q/ID` and `/a/ID` of every site. Without a key an address has 300 requests a day."""
 
     api: str = "https://api.stackexchange.com"
     name: str = "stackexchange"
@@ -40,17 +41,17 @@ class StackExchange:
     pause_seconds: float = 0.0
 
     def accepts(self, url: str) -> bool:
-        """Whether `url` is a question."""
-        return _question(url) is not None
+        """Whether `url` is a question or an answer."""
+        return _post(url) is not None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
-        """The question, then its answers."""
-        site, number = _question(url) or ("", "")
-        base, wish = f"{self.api}/2.3/questions/{number}", f"site={site}&filter=withbody"
-        return [
-            ApiRequest(f"{base}?{wish}"),
-            ApiRequest(f"{base}/answers?{wish}&order=desc&sort=votes&pagesize={_ANSWERS}"),
-        ]
+        """The question, then its answers; for the address of an answer that one alone."""
+        site, kind, number = _post(url) or ("", "", "")
+        base, wish = f"{self.api}/2.3/{kind}/{number}", f"site={site}&filter=withbody"
+        if kind == "answers":
+            return [ApiRequest(f"{base}/questions?{wish}"), ApiRequest(f"{base}?{wish}")]
+        best = f"order=desc&sort=votes&pagesize={_ANSWERS}"
+        return [ApiRequest(f"{base}?{wish}"), ApiRequest(f"{base}/answers?{wish}&{best}")]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
@@ -69,16 +70,18 @@ class StackExchange:
         )
 
 
-def _question(url: str) -> tuple[str, str] | None:
-    """The site, as the API calls it, and the number of the question at `url`."""
+def _post(url: str) -> tuple[str, str, str] | None:
+    """The site and the kind of post, as the API calls them, and the number of the post at `url`."""
     parts = address(url)
     host = (parts.hostname or "").removeprefix("www.") if parts else ""
     if parts is None or not (host in _OWN_HOSTS or _NETWORK.fullmatch(host)):
         return None
     path = segments(url, parts.hostname or "") or []
-    if len(path) < 2 or path[0] not in ("questions", "q") or not re.fullmatch(r"[0-9]{1,12}", path[1]):
+    kind = _KINDS.get(path[0]) if len(path) > 1 else None
+    if kind is None or not re.fullmatch(r"[0-9]{1,12}", path[1]):
         return None
-    return host.removesuffix(".com") if host in _OWN_HOSTS and host.endswith(".com") else host, path[1]
+    site = host.removesuffix(".com") if host in _OWN_HOSTS else host
+    return site, kind, path[1]
 
 
 def _answer(answer: Mapping[str, Any], url: str) -> str:
