@@ -33,5 +33,5 @@ def test_names_are_unique_and_plain() -> None:
 
 
 def test_a_toolset_without_tools_is_refused_by_name() -> None:
-    with pytest.raises(SearchNotConfiguredError, match="TOOLSETS.*answer"):
+    with pytest.raises(SearchNotConfiguredError, match=r"TOOLSETS.*answer"):
         listed(("docs",))
