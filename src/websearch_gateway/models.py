@@ -98,9 +98,10 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a raw search vendor can do, and what one call costs (USD)."""
+    """What a raw search vendor can do, how many hits a full page of its holds, and what one call costs (USD)."""
 
     max_results: int = 10
+    page_size: int = 10
     freshness: bool = False
     region: bool = False
     safe_search: bool = False

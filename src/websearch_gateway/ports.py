@@ -57,6 +57,10 @@ class Provider(Protocol):
     def name(self) -> str: ...
     @property
     def capabilities(self) -> Capabilities: ...
+    @property
+    def key_setting(self) -> str | None:
+        """The environment's name of the setting that holds the key; None for a vendor that has no keys."""
+        ...
 
     def request(self, query: SearchQuery) -> HttpRequest:
         """The HTTP request for the first page of results."""
@@ -72,7 +76,10 @@ class Provider(Protocol):
         ...
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """The request for page `page` (2 is the second) given the previous reply's body; None when there is none."""
+        """The request for page `page` (2 is the second) given the previous reply's body; None when there is none.
+
+        Called only after a full page, so a vendor that does not tell whether there is more need not look.
+        """
         ...
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:

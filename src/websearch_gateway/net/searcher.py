@@ -34,9 +34,10 @@ class HttpSearcher:
         return self.provider.name
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """Up to `max_results` different hits, from as many pages as that takes.
+        """Up to `max_results` different hits, from as many full pages as that takes.
 
-        A later page that fails costs nothing but a warning.
+        A page that is not full is the last: another one would cost as much and most likely hold nothing. A later page
+        that fails costs nothing but a warning.
 
         Raises:
             SearchAuthError: the vendor rejected the key.
@@ -45,10 +46,11 @@ class HttpSearcher:
             SearchProviderParseError: the reply is not what the vendor documents.
             SearchTimeoutError: no complete reply in time.
         """
+        full = min(query.max_results, self.provider.capabilities.page_size)
         body, hits = await self._page(self.provider.request(query), deadline)
-        pages = 1
+        more, pages = hits, 1
         warnings: tuple[str, ...] = ()
-        while len(hits) < query.max_results and pages < MAX_PAGES:
+        while len(more) >= full and len(hits) < query.max_results and pages < MAX_PAGES:
             request = await asyncio.to_thread(self.provider.next_page, query, body, pages + 1)
             if request is None:
                 break
@@ -88,8 +90,8 @@ class HttpSearcher:
         status = reply.status
         if 200 <= status < 300:
             return None
-        if status in (401, 403):
-            return SearchAuthError(f"{self.name} rejected the key (HTTP {status}); check {self.name.upper()}_API_KEY.")
+        if status in (401, 403) and (setting := self.provider.key_setting):
+            return SearchAuthError(f"{self.name} rejected the key (HTTP {status}); check {setting}.")
         if status in (400, 422):
             return SearchValidationError(f"{self.name} finds the request itself at fault (HTTP {status}).")
         return SearchProviderError(

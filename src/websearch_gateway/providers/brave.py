@@ -40,9 +40,17 @@ class Brave:
     clock: Callable[[], datetime] = field(default=utc_now, repr=False)
 
     name: ClassVar[str] = "brave"
+    key_setting: ClassVar[str | None] = "BRAVE_API_KEY"
     # $5 for 1,000 requests.
     capabilities: ClassVar[Capabilities] = Capabilities(
-        max_results=200, freshness=True, region=True, safe_search=True, paging=True, news=True, cost_per_call_usd=0.005
+        max_results=200,
+        page_size=20,
+        freshness=True,
+        region=True,
+        safe_search=True,
+        paging=True,
+        news=True,
+        cost_per_call_usd=0.005,
     )
 
     def request(self, query: SearchQuery) -> HttpRequest:

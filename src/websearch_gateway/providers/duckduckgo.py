@@ -36,6 +36,7 @@ class DuckDuckGo:
     base_url: str = "https://html.duckduckgo.com"
 
     name: ClassVar[str] = "duckduckgo"
+    key_setting: ClassVar[str | None] = None
     capabilities: ClassVar[Capabilities] = Capabilities(max_results=50, freshness=True, region=True, paging=True)
 
     def request(self, query: SearchQuery) -> HttpRequest:

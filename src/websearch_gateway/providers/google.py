@@ -33,6 +33,7 @@ class Google:
     safe_search: SafeSearch = "moderate"
 
     name: ClassVar[str] = "google"
+    key_setting: ClassVar[str | None] = "GOOGLE_API_KEY"
     # $5 for 1,000 requests, after 100 free ones a day.
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=99, freshness=True, region=True, safe_search=True, paging=True, cost_per_call_usd=0.005

@@ -21,6 +21,7 @@ class Searxng:
     base_url: str
 
     name: ClassVar[str] = "searxng"
+    key_setting: ClassVar[str | None] = None
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=50, freshness=True, region=True, safe_search=True, paging=True, news=True
     )
@@ -43,8 +44,8 @@ class Searxng:
         return [hit for hit in hits if hit]
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """SearXNG does not tell whether there is more: ask as long as results come."""
-        return self._page(query, page) if self.parse(body) else None
+        """SearXNG does not tell whether there is more."""
+        return self._page(query, page)
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """403 is how SearXNG says that JSON is not among its formats. Only its operator can change that."""

@@ -26,6 +26,7 @@ class Serper:
     clock: Callable[[], datetime] = field(default=utc_now, repr=False)
 
     name: ClassVar[str] = "serper"
+    key_setting: ClassVar[str | None] = "SERPER_API_KEY"
     # An assumption: $50 buys 50,000 credits in the smallest package; larger ones are cheaper.
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=100, freshness=True, region=True, paging=True, news=True, cost_per_call_usd=0.001
@@ -43,8 +44,8 @@ class Serper:
         return [hit for hit in hits if hit]
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """Serper does not tell whether there is more: ask as long as results come."""
-        return self._page(query, page) if self.parse(body) else None
+        """Serper does not tell whether there is more."""
+        return self._page(query, page)
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """A wrong key is 403, and spent credit a 400 that would pass for a faulty request."""

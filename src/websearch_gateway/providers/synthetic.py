@@ -23,6 +23,7 @@ class Synthetic:
     base_url: str = "https://api.synthetic.new"
 
     name: ClassVar[str] = "synthetic"
+    key_setting: ClassVar[str | None] = "SYNTHETIC_API_KEY"
     capabilities: ClassVar[Capabilities] = Capabilities()
 
     def request(self, query: SearchQuery) -> HttpRequest:

@@ -32,6 +32,7 @@ class Tavily:
     base_url: str = "https://api.tavily.com"
 
     name: ClassVar[str] = "tavily"
+    key_setting: ClassVar[str | None] = "TAVILY_API_KEY"
     # One credit at the pay-as-you-go price of $0.008.
     capabilities: ClassVar[Capabilities] = Capabilities(
         max_results=MOST_RESULTS, freshness=True, region=True, news=True, cost_per_call_usd=0.008
