@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from websearch_gateway.errors import EngineNotConfigured, SearchAuthError, SearchError, StateUnavailable
+from websearch_gateway.errors import EngineNotConfigured, Refused, SearchError, StateUnavailable
 from websearch_gateway.models import Check, Deadline, Diagnosis, SearchQuery
 from websearch_gateway.ports import HostedEngine, Searcher, State
 
@@ -71,8 +71,6 @@ class Doctor:
 
 
 def _failed(name: str, error: SearchError) -> Check:
-    setting = f"{name.upper()}_API_KEY"
-    remedy = (
-        f"Check {setting}." if isinstance(error, SearchAuthError) else "Try again later; the next one serves meanwhile."
-    )
+    lasting = isinstance(error, Refused)
+    remedy = "Mend what it says; waiting will not." if lasting else "Try again later; the next one serves meanwhile."
     return Check(name=name, status="fail", finding=f"{error.code}: {error.message}", remedy=remedy)
