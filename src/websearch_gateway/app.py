@@ -104,9 +104,9 @@ def build(settings: Settings) -> Gateway:
     timeout = settings.request_timeout_ms / 1000
     engine = _engine(settings, client, retry)
     searchers = [HttpSearcher(provider, client, retry, timeout) for provider in providers]
-    raw = RawEngine(
-        FallbackSearcher(searchers), ReaderTable.build(fetcher, workers), compose, settings.concurrency, timeout
-    )
+    token = settings.github_token.get_secret_value() if settings.github_token else ""
+    readers = ReaderTable.build(fetcher, workers, token)
+    raw = RawEngine(FallbackSearcher(searchers), readers, compose, settings.concurrency, timeout)
     pipeline = SearchPipeline(
         guard=guard,
         admission=Admission(state, settings.rate_limit, settings.global_rate_limit),

@@ -131,7 +131,7 @@ class Settings(BaseSettings):
         None, description="The `cx` of the Google search engine."
     )
     synthetic_api_key: Key = Field(None, description="Key for synthetic.new.")
-    github_token: Key = Field(None, description="Raises GitHub's rate limit and opens discussions to the reader.")
+    github_token: Key = Field(None, description="Raises GitHub's rate limit for the reader of issues and files.")
 
     serper_base_url: Url = Field("https://google.serper.dev", description="Where Serper answers.")
     tavily_base_url: Url = Field("https://api.tavily.com", description="Where Tavily answers.")
