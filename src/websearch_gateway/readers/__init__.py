@@ -6,8 +6,9 @@ without an HTTP stack.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -134,5 +135,15 @@ class ReaderTable:
         return next(reader for reader in self.readers if reader.accepts(url))
 
     async def read(self, url: str, deadline: Deadline) -> Page:
-        """See `ports.Reader.read`."""
-        return await self.reader_for(url).read(url, deadline)
+        """See `ports.Reader.read`. Whatever the source, the text is safe to hand on."""
+        page = await self.reader_for(url).read(url, deadline)
+        return await asyncio.to_thread(_sanitised, page)
+
+
+def _sanitised(page: Page) -> Page:
+    from websearch_gateway.text.invisible import strip_invisible_characters
+    from websearch_gateway.text.sanitise import clean_markdown
+
+    markdown, warnings = clean_markdown(page.markdown, page.final_url)
+    title, _ = strip_invisible_characters(page.title)
+    return replace(page, title=title, markdown=markdown, warnings=(*page.warnings, *warnings))
