@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types floors unit bench clean
+.PHONY: demo test lint types floors unit bench bench-extract clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -34,6 +34,10 @@ unit: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench
+
+bench-extract: $(VENV)/.installed
+	@test -n "$(DATA)" || { echo "Say which pages: make bench-extract DATA=FOLDER"; exit 2; }
+	$(BIN)/python -m bench.extract $(DATA)
 
 clean:
 	rm -rf $(VENV) .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

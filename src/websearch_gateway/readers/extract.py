@@ -1,10 +1,19 @@
-"""From the HTML of a page to its title, date and main text. Pure, and made to run in a worker process."""
+"""From the HTML of a page to its title, date and main text. Pure, and made to run in a worker process.
+
+The blocks of the main text are chosen in the DOM of the page as it came, and that DOM is rendered: whatever an
+extractor would have simplified away (code, tables, nested lists, links) is still there. Trafilatura's own choice is
+one of the hints on which the choice rests. Very large pages do without it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from websearch_gateway.net.charset import charset_of, decode
+
+SECOND_OPINION_CHARS = 1_500_000
+"""Above so many characters of HTML the block filter decides alone: trafilatura would take seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,25 +32,39 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
         url: where the page is, to make its links absolute.
         charset: the Python codec of `html` where that is bytes; found out when None.
     """
-    import trafilatura
-    from trafilatura.metadata import extract_metadata
+    from websearch_gateway.readers.dom import blocks, page, render, select
+    from websearch_gateway.readers.dom.features import likelihoods
+    from websearch_gateway.readers.dom.title import title_of
 
     text = html if isinstance(html, str) else decode(html, charset or charset_of(html, ""))
-    tree = trafilatura.load_html(text)
-    if tree is None:
+    root = page.parse(text)
+    if root is None:
         return Extracted("", "", None)
-    markdown = trafilatura.extract(
-        tree,
-        url=url,
-        output_format="markdown",
-        include_comments=False,
-        include_formatting=True,
-        include_links=True,
-        include_tables=True,
-    )
+    title, published = title_of(root), declared_date(root, url)
+    base = page.base_of(root, url)
+    opinion = second_opinion(root) if len(text) <= SECOND_OPINION_CHARS else None
+    page.strip_unread(root)
+    outline = blocks.outline(root)
+    if outline.blocks:
+        select.blank(outline, select.chosen(outline, likelihoods(outline, title, opinion)))
+    return Extracted(title, render.to_markdown(root, base), published)
+
+
+def declared_date(root: Any, url: str) -> str | None:
+    """When the page says that it was published, as an ISO 8601 date."""
+    from htmldate import find_date
+
     # Not extensive: guessing a date from the prose costs 1.6 s once, for a locale library, and guesses wrong.
-    about = extract_metadata(tree, default_url=url, extensive=False)
-    return Extracted(about.title or "", (markdown or "").strip(), about.date)
+    date: str | None = find_date(root, original_date=True, extensive_search=False, url=url)
+    return date
+
+
+def second_opinion(root: Any) -> str:
+    """What trafilatura takes for the main text, one block a line."""
+    from trafilatura import bare_extraction
+
+    document = bare_extraction(root, include_comments=False)
+    return getattr(document, "text", None) or ""
 
 
 def warm_up() -> None:

@@ -1,0 +1,125 @@
+"""How much of the right text `extract` finds, and how fast: `python -m bench.extract FOLDER`.
+
+The folder holds pairs of ID.html and ID.json; the JSON has `url`, `kind` and `gold`, the plain text that a person
+would keep. The measure is word-level: precision, recall and F1 over the multisets of lower-cased words of the gold
+and of the Markdown, links reduced to their labels. Every figure is the mean over pages, so a long page counts no
+more than a short one. Time is CPU time of this one process.
+
+Structure is counted for pages of the kind `documentation`: what an HTML parser finds inside the page's main element
+(`<main>`, `<article>`, `role=main`, else the body), and how much of it the Markdown has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from websearch_gateway.readers.extract import extract, warm_up
+
+STRUCTURE = ("code", "rows", "headings", "items", "links")
+_WORD = re.compile(r"\w+")
+_FENCE_LINE = re.compile(r"^[\s>*-]*(?:```|~~~).*$", re.MULTILINE)
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_TARGET = re.compile(r"\]\((?:<[^>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)\)")
+_IN_MARKDOWN = {
+    "code": re.compile(r"^[ >]*(?:```|~~~)[^\n]*\n", re.MULTILINE),
+    "rows": re.compile(r"^[ >]*\|(?![ |:-]+$)[^\n]*\|[ ]*$", re.MULTILINE),
+    "headings": re.compile(r"^[ >*-]*#{1,6} ", re.MULTILINE),
+    "items": re.compile(r"^[ >]*(?:[-*+]|\d+[.)]) ", re.MULTILINE),
+    "links": re.compile(r"\]\("),
+}
+_IN_HTML = {
+    "code": ".//pre",
+    "rows": ".//tr[td or th][not(ancestor::table[2])]",
+    "headings": ".//*[self::h1 or self::h2 or self::h3 or self::h4 or self::h5 or self::h6]",
+    "items": ".//li",
+    "links": ".//a[@href]",
+}
+_MAIN = "//main | //article | //*[@role='main'] | //body"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One page. `structure` maps each of STRUCTURE to how many there are and how many survive."""
+
+    kind: str
+    precision: float
+    recall: float
+    f1: float
+    seconds: float
+    structure: dict[str, tuple[int, int]]
+
+
+def words(markdown: str) -> Counter[str]:
+    """The words that a reader of the rendered Markdown sees."""
+    text = _TARGET.sub("]", _FENCE_LINE.sub("", markdown))
+    return Counter(_WORD.findall(_ESCAPE.sub(r"\1", text).lower()))
+
+
+def scores(gold: str, markdown: str) -> tuple[float, float, float]:
+    """Precision, recall and F1 between 0 and 1. Two empty texts agree."""
+    wanted, found = Counter(_WORD.findall(gold.lower())), words(markdown)
+    common = (wanted & found).total()
+    if not wanted and not found:
+        return 1.0, 1.0, 1.0
+    precision = common / found.total() if found else 0.0
+    recall = common / wanted.total() if wanted else 0.0
+    return precision, recall, 2 * precision * recall / (precision + recall) if common else 0.0
+
+
+def structure(html: bytes, markdown: str) -> dict[str, tuple[int, int]]:
+    """For each of STRUCTURE: how many the page's main element has, and how many of those the Markdown has."""
+    from lxml import etree
+
+    tree = etree.fromstring(html, etree.HTMLParser(huge_tree=True))
+    main = tree.xpath(_MAIN)
+    places = [place for place in main if place.tag != "body"] or main
+    counted = {name: len(places[0].xpath(path)) if places else 0 for name, path in _IN_HTML.items()}
+    found = {name: len(pattern.findall(markdown)) for name, pattern in _IN_MARKDOWN.items()}
+    found["code"] //= 2
+    return {name: (counted[name], min(counted[name], found[name])) for name in STRUCTURE}
+
+
+def measure(folder: Path) -> Iterator[Measured]:
+    """Extract every page of the folder."""
+    warm_up()
+    for path in sorted(folder.rglob("*.json")):
+        about, html = json.loads(path.read_text("utf-8")), path.with_suffix(".html").read_bytes()
+        started = time.process_time()
+        markdown = extract(html, about["url"], None).markdown
+        seconds = time.process_time() - started
+        counted = structure(html, markdown) if about["kind"] == "documentation" else {}
+        yield Measured(about["kind"], *scores(about["gold"], markdown), seconds, counted)
+
+
+def report(pages: Iterable[Measured]) -> str:
+    """A table with a line for each kind of page and one for all, then structure and speed."""
+    pages = list(pages)
+    lines = [f"{'kind':<16}{'pages':>6}{'F1':>8}{'precision':>11}{'recall':>8}"]
+    for kind in [*sorted({page.kind for page in pages}), "all"]:
+        group = [page for page in pages if kind in (page.kind, "all")]
+        f1, precision, recall = (statistics.fmean(getattr(p, n) for p in group) for n in ("f1", "precision", "recall"))
+        lines.append(f"{kind:<16}{len(group):>6}{f1:>8.3f}{precision:>11.3f}{recall:>8.3f}")
+    for name in STRUCTURE:
+        pairs = [page.structure[name] for page in pages if page.structure]
+        lines.append(f"{name:<16}{sum(there for there, _ in pairs):>6} there, {sum(kept for _, kept in pairs)} kept")
+    seconds = [page.seconds for page in pages]
+    lines.append(f"{len(pages) / sum(seconds):.1f} pages/s; median {statistics.median(seconds) * 1000:.0f} ms a page")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    arguments = parser.parse_args()
+    if not any(arguments.folder.rglob("*.json")):
+        sys.exit(f"There is no ID.json in {arguments.folder}.")
+    print(report(measure(arguments.folder)))

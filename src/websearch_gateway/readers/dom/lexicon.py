@@ -1,0 +1,75 @@
+"""What the names of classes and the words of a block hint at, as bits."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+# Matched against class, id, role, itemprop and data-testid of an element. One bit each, in this order.
+NAME_HINTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\bnav|menu|breadcrumb|tabs?\b|toolbar|pagination|pager|skip",
+        r"foot(?!note)|bottom|colophon|legal|copyright",
+        r"header|masthead|topbar|banner|hero|jumbotron",
+        r"side-?bar|aside|widget|rail\b|secondary|complementary",
+        r"comment|repl(?:y|ies)|disqus|discussion|respond",
+        r"\bposts?\b|post[-_]?(?:body|content|text|message)|message|thread|topic|answer|question",
+        r"share|social|follow|twitter|facebook",
+        r"relat|recommend|similar|more-|also|upsell|cross-?sell|recent|popular|trending|suggest|next|prev",
+        r"promo|\bads?\b|advert|sponsor|banner|cta\b|campaign",
+        r"cookie|consent|gdpr|modal|popup|dialog|overlay|toast|alert|lightbox",
+        r"log-?in|sign-?(?:in|up)|register|subscri|newsletter|account|cart|basket|checkout|wishlist",
+        r"content|article|story|entry|prose|richtext|rich-text|markdown|rte|wysiwyg|copy\b|\btext",
+        r"\bmain|primary|page-?body",
+        r"product|detail|descri|spec|feature|overview|summary",
+        r"price|sku|stock|buy|quantity|variant|swatch|shipping|deliver",
+        r"review|rating|testimonial|stars?\b",
+        r"card|tile|item|result|grid|list|teaser|carousel|slide|swiper|row\b",
+        r"author|byline|meta|date|time\b|tags?\b|categor|avatar|user|profile|badge|rank",
+        r"hidden|hide|collapse|sr-only|visually|screen-reader|invisible|offscreen|d-none|print",
+        r"toc|table-of|contents\b|index|anchor",
+        r"caption|figure|image|photo|gallery|media|video|credit",
+        r"search|filter|sort|facet|refine",
+        r"title|headline|heading|subtitle|tagline",
+        r"faq|accordion|question|step|how|benefit|why|section|block",
+        r"signature|\bsig\b|quote|edited|controls|actions|buttons?\b|btn",
+    )
+)
+_WORD_LISTS = (
+    "copyright reserved rights ltd inc",
+    "cookie cookies privacy terms gdpr policy consent",
+    "login log sign register subscribe newsletter password email account",
+    "read more learn see show view click get load continue all",
+    "share tweet facebook twitter linkedin pinterest whatsapp instagram youtube follow",
+    "reply replies quote report posted joined post posts like likes views member thread topic moderator wrote said",
+    "add cart buy stock shipping checkout wishlist quantity qty sku delivery sale price",
+    "jan feb mar apr may jun jul aug sep oct nov dec january february march april june july august september october"
+    " november december ago yesterday today",
+    "related recommended might similar popular recent trending latest next previous also bought",
+    "review reviews rating ratings star stars verified helpful",
+    "javascript browser enable loading",
+    "contact about careers help support faq sitemap home press",
+    "filter sort search results page showing",
+)
+_FIRST_WORDS = 40
+TEXT_HINTS = len(_WORD_LISTS)
+_WORD_BITS: dict[str, int] = {}
+for _place, _words in enumerate(_WORD_LISTS):
+    for _word in _words.split():
+        _WORD_BITS[_word] = _WORD_BITS.get(_word, 0) | 1 << _place
+
+
+@lru_cache(maxsize=20_000)
+def name_bits(names: str) -> int:
+    """Which of NAME_HINTS are in the names of an element."""
+    lower = names.lower()
+    return sum(1 << place for place, hint in enumerate(NAME_HINTS) if hint.search(lower))
+
+
+def text_bits(words: list[str]) -> int:
+    """Which word lists the lower-case words of a block are from. Only its first words are looked at."""
+    bits = 0
+    for word in words[:_FIRST_WORDS]:
+        bits |= _WORD_BITS.get(word, 0)
+    return bits

@@ -1,0 +1,76 @@
+"""From the text of a page to a DOM that holds nothing but what can be read."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urljoin
+
+# Never text of the page, or never seen: scripts, pictures, and what a form lets one choose from.
+_UNREAD = [
+    "script",
+    "style",
+    "template",
+    "svg",
+    "canvas",
+    "iframe",
+    "object",
+    "embed",
+    "audio",
+    "video",
+    "map",
+    "select",
+    "datalist",
+    "textarea",
+    "input",
+    "link",
+    "meta",
+    "base",
+    "head",
+    "title",
+    "noframes",
+    "param",
+    "source",
+    "track",
+    "frame",
+    "frameset",
+    "progress",
+    "meter",
+    "area",
+]
+# libxml2 takes quadratic time over the attributes of one element.
+_OVERLOADED_TAG = re.compile(r"<([A-Za-z][\w:-]*)\s[^<>]{20000,}>")
+_MANY_ATTRIBUTES = 500
+
+
+def parse(text: str) -> Any | None:
+    """The root element of a page, or None where there is none. A fragment gets an `<html>` around it."""
+    from lxml import etree, html
+
+    safe = _OVERLOADED_TAG.sub(_without_attributes, text.replace("\0", ""))
+    parser = html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    try:
+        root = etree.fromstring(safe.encode("utf-8", "replace"), parser)
+    except (etree.ParserError, etree.XMLSyntaxError):
+        return None
+    return root if root is not None and isinstance(root.tag, str) else None
+
+
+def base_of(root: Any, url: str) -> str:
+    """What the links of the page are relative to: its `<base>`, else its URL."""
+    declared: str = next((element.get("href") for element in root.iter("base") if element.get("href")), "")
+    try:
+        return str(urljoin(url, declared.strip()))
+    except ValueError:
+        return url
+
+
+def strip_unread(root: Any) -> None:
+    """Take out, in place, what is never text."""
+    from lxml import etree
+
+    etree.strip_elements(root, *_UNREAD, with_tail=False)
+
+
+def _without_attributes(tag: re.Match[str]) -> str:
+    return f"<{tag[1]}>" if tag[0].count("=") > _MANY_ATTRIBUTES else tag[0]

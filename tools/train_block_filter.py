@@ -1,0 +1,191 @@
+"""Trains the block filter of `websearch_gateway.readers.dom` and says how good it is on pages it has not seen.
+
+    pip install lightgbm
+    python tools/train_block_filter.py FOLDER [--validate]
+
+The folder is of the form that `bench/extract.py` reads. `--validate` leaves each fifth of the pages out in turn,
+trains on the rest, runs the whole way to Markdown on what was left out, and writes nothing. Without it both filters
+are trained on all pages and written beside the module that loads them.
+
+A block is labelled by how many of its word triples occur in the gold text; one too short for that by whether it is a
+line of the gold or its neighbours belong to it. Pages weigh nearly the same whatever their length.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import lightgbm
+import numpy as np
+from bench.extract import Measured, report, scores, structure
+
+from websearch_gateway.net.charset import charset_of, decode
+from websearch_gateway.readers.dom import blocks, page, render, select, trees
+from websearch_gateway.readers.dom.features import Features, words_of
+from websearch_gateway.readers.dom.title import title_of
+from websearch_gateway.readers.extract import second_opinion
+
+FOLDS, SHORT, NEAR = 5, 5, 6
+PARAMETERS = {
+    "objective": "binary",
+    "learning_rate": 0.06,
+    "num_leaves": 15,
+    "min_data_in_leaf": 40,
+    "feature_fraction": 0.3,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "lambda_l2": 5,
+    "max_bin": 63,
+    "num_threads": 1,
+    "seed": 1,
+    "verbose": -1,
+}
+ROUNDS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A page: its features with and without trafilatura's opinion, and for each block a label and a weight."""
+
+    about: dict[str, str]
+    html: bytes
+    root: Any
+    base: str
+    outline: blocks.Outline
+    names: tuple[str, ...]
+    rows: dict[str, Any]
+    labels: Any
+    weights: Any
+
+
+def examples(folder: Path) -> Iterator[Example]:
+    """Every page of the folder that has text."""
+    for path in sorted(folder.rglob("*.json")):
+        about, html = json.loads(path.read_text("utf-8")), path.with_suffix(".html").read_bytes()
+        root = page.parse(decode(html, charset_of(html, "")))
+        if root is None:
+            continue
+        title, found = title_of(root), second_opinion(root)
+        base = page.base_of(root, about["url"])
+        page.strip_unread(root)
+        outline = blocks.outline(root)
+        if not outline.blocks:
+            continue
+        alone = Features(outline, title, "")
+        rows = {"block_filter_alone": alone.matrix(), "block_filter": Features(outline, title, found).matrix()}
+        labels, weights = judged([words_of(block.text) for block in outline.blocks], about["gold"])
+        yield Example(about, html, root, base, outline, tuple(alone.columns), rows, labels, weights)
+
+
+def judged(tokens: Sequence[list[str]], gold: str) -> tuple[Any, Any]:
+    """Labels between 0 and 1, and weights."""
+    lines = [words_of(line) for line in gold.splitlines()]
+    whole, every = {" ".join(line) for line in lines}, [word for line in lines for word in line]
+    triples, running = set(zip(every, every[1:], every[2:], strict=False)), f" {' '.join(every)} "
+    sure: list[float | None] = []
+    for words in tokens:
+        own = list(zip(words, words[1:], words[2:], strict=False))
+        text = " ".join(words)
+        if len(words) >= SHORT:
+            sure.append(sum(map(triples.__contains__, own)) / len(own))
+        else:
+            sure.append(None if words and f" {text} " in running else 0.0)
+    labels = np.zeros(len(tokens))
+    for at, words in enumerate(tokens):
+        known = sure[at]
+        if known is not None:
+            labels[at] = known
+            continue
+        before = next((v for v in sure[max(0, at - NEAR) : at][::-1] if v is not None), 0.0)
+        after = next((v for v in sure[at + 1 : at + 1 + NEAR] if v is not None), 0.0)
+        if " ".join(words) in whole:
+            labels[at] = 1.0 if max(before, after) > 0.4 else 0.5
+        else:
+            labels[at] = float(before + after > 0.8 and max(before, after) > 0.5)
+    weights = np.log1p([len(words) for words in tokens])
+    return labels, weights * (100 / max(1, weights.sum()) + 0.05) + 1e-6
+
+
+def trained(pages: Sequence[Example], name: str) -> Any:
+    """A LightGBM model. A label of 0.7 counts as seven tenths of a yes and three tenths of a no."""
+    rows = np.vstack([example.rows[name] for example in pages])
+    labels = np.concatenate([example.labels for example in pages])
+    weights = np.concatenate([example.weights for example in pages])
+    both = lightgbm.Dataset(
+        np.vstack([rows, rows]),
+        np.repeat([1, 0], len(rows)),
+        weight=np.concatenate([weights * labels, weights * (1 - labels)]) + 1e-9,
+    )
+    return lightgbm.train(PARAMETERS, both, ROUNDS)
+
+
+def table_of(model: Any, names: Sequence[str]) -> dict[str, Any]:
+    """The model in the form that `trees.load` reads: one table of nodes, numbers rounded."""
+    table: dict[str, Any] = {"features": list(names), "depth": 0, "roots": []}
+    columns = {key: [] for key in ("feature", "threshold", "left", "right", "value")}
+
+    def add(node: dict[str, Any], depth: int) -> int:
+        at = len(columns["feature"])
+        table["depth"] = max(table["depth"], depth)
+        leaf = "leaf_value" in node
+        row = (
+            (0, 0.0, at, at, float(f"{node['leaf_value']:.5g}"))
+            if leaf
+            else (node["split_feature"], float(f"{node['threshold']:.6g}"), 0, 0, 0.0)
+        )
+        for values, value in zip(columns.values(), row, strict=True):
+            values.append(value)
+        if not leaf:
+            columns["left"][at] = add(node["left_child"], depth + 1)
+            columns["right"][at] = add(node["right_child"], depth + 1)
+        return at
+
+    table["roots"] = [add(tree["tree_structure"], 0) for tree in model.dump_model()["tree_info"]]
+    return table | columns
+
+
+def validated(pages: Sequence[Example], name: str) -> Iterator[Measured]:
+    """Each page, read with a filter that has not seen it."""
+    groups = sorted(range(len(pages)), key=lambda at: (pages[at].about["kind"], random.Random(at).random()))
+    fold = {at: place % FOLDS for place, at in enumerate(groups)}
+    for number in range(FOLDS):
+        model = trained([example for at, example in enumerate(pages) if fold[at] != number], name)
+        for example in (example for at, example in enumerate(pages) if fold[at] == number):
+            yield measured(example, model.predict(example.rows[name]))
+
+
+def measured(example: Example, likely: Any) -> Measured:
+    """One page on the way that `extract` goes."""
+    root, about = deepcopy(example.root), example.about
+    outline = blocks.outline(root)
+    select.blank(outline, select.chosen(outline, likely))
+    markdown = render.to_markdown(root, example.base)
+    counted = structure(example.html, markdown) if about["kind"] == "documentation" else {}
+    return Measured(about["kind"], *scores(about["gold"], markdown), 1.0, counted)
+
+
+def main() -> None:
+    """See the module's docstring."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--validate", action="store_true")
+    arguments = parser.parse_args()
+    pages = list(examples(arguments.folder))
+    for name in ("block_filter", "block_filter_alone"):
+        if arguments.validate:
+            print(name, report(validated(pages, name)), sep="\n")
+        else:
+            table = table_of(trained(pages, name), pages[0].names)
+            path = Path(trees.__file__).with_name(f"{name}.json")
+            path.write_text(json.dumps(table, separators=(",", ":")) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
