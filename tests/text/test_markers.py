@@ -41,3 +41,7 @@ def test_spans_on_other_words_move_and_those_on_a_marker_become_empty() -> None:
 def test_no_private_character_survives(text: str) -> None:
     bare, _ = strip_markers(text, ())
     assert not any("\ue200" <= character <= "\ue20f" for character in bare)
+
+
+def test_a_marker_that_ends_with_the_text_leaves_nothing_behind() -> None:
+    assert strip_markers("They spit.\ue200cite\ue202turn1sea", []) == ("They spit.", [])

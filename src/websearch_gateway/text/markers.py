@@ -15,6 +15,7 @@ from websearch_gateway.text.spans import cut, moved
 _SOURCE = r"turn\d{1,4}[a-z]{1,12}\d{1,4}"
 MARKER = (
     r"(?:\ue200[^\ue200\ue201\n]{0,500}+\ue201"  # whole
+    r"|\ue200[^\ue200\ue201\s]{0,120}+\Z"  # cut off with the text
     rf"|\ue200[a-z]{{0,12}}(?:\ue202{_SOURCE})*+"  # torn
     rf"|\b(?:file)?cite(?:{_SOURCE})++(?!\w)"  # without its private-use characters
     r"|[\ue200-\ue20f])"  # what is left of one
