@@ -84,17 +84,14 @@ def _login_secrets(url: str) -> set[str]:
     """The password of a login, or all of it where a token stands alone; as written, and as it is sent."""
     if not (login := _LOGIN.search(url)):
         return set()
-    user, colon, password = login[1].partition(":")
-    secret = password if colon else user
+    secret = login[1].partition(":")[2] or login[1]
     return {secret, unquote(secret)} - {""}
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Key = Annotated[SecretStr | None, BeforeValidator(_key_without_edges)]
 Url = Annotated[str, BeforeValidator(_without_slash), AfterValidator(_web_address)]
-OptionalUrl = Annotated[
-    Annotated[str, AfterValidator(_web_address)] | None, BeforeValidator(lambda v: _without_slash(v) or None)
-]
+OptionalUrl = Annotated[Url | None, BeforeValidator(_blank_is_unset)]
 Quota = Annotated[str, BeforeValidator(lambda v: "" if isinstance(v, str) and v.strip().lower() == "none" else v)]
 
 
@@ -173,7 +170,9 @@ class Settings(BaseSettings):
     fallback_hedge_seconds: float = Field(
         9.0, ge=0, allow_inf_nan=False, description="When raw search starts beside a slow answer engine."
     )
-    request_timeout_ms: int = Field(20000, gt=0, description="One request to an upstream, at most (milliseconds); a page gets 5 s of it.")
+    request_timeout_ms: int = Field(
+        20000, gt=0, description="One request to an upstream, at most (milliseconds); a page gets 5 s of it."
+    )
     concurrency: int = Field(8, ge=1, le=64, description="Pages fetched at once per call.")
     fetch_allow_private_hosts: Names = Field(
         (), description="`host:port` pairs that page reading may reach although private."
