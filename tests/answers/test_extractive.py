@@ -1,5 +1,6 @@
 """The answer without a model: short, quoted, cited sentence by sentence, and honest about what it could not read."""
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -10,6 +11,7 @@ from websearch_gateway.answers.extractive import MAX_ANSWER, MAX_PAGE, NO_ANSWER
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery
 from websearch_gateway.pipeline.settle import settle
 from websearch_gateway.ports import Composer
+from websearch_gateway.text.trackers import strip_trackers
 
 QUESTION = SearchQuery("How tall is the Eiffel tower?")
 
@@ -79,6 +81,24 @@ def test_the_settled_citations_are_the_sentences_and_their_ranks_the_marks() -> 
     assert settled.warnings == ()
 
 
+def test_two_links_to_one_page_share_its_number() -> None:
+    """They are settled into one citation, so numbers of their own would no longer be the ranks."""
+    texts = {
+        "https://a.example/page?utm_source=brave": "The Eiffel tower is 330 metres tall.",
+        "https://a.example/page": "Its tall antennas made the Eiffel tower grow in 2022.",
+        "https://b.example/page": "Until 1930 no building was as tall as the Eiffel tower.",
+    }
+    hits = [Hit(url, "", "", "brave") for url in texts]
+    found = compose(QUESTION, hits, {url: Page(url, url, "", text) for url, text in texts.items()})
+    assert len(found.spans) == 3
+    settled = settle(QUESTION, found, responded_at=datetime.now(UTC))
+    ranks = {cited.url: f"[{cited.rank}]" for cited in settled.citations}
+    assert len(ranks) == 2
+    assert [found.text[span.start : span.end] for span in found.spans] == [
+        ranks[strip_trackers(span.url)] for span in found.spans
+    ]
+
+
 def test_when_nothing_answers_it_says_so_and_gives_the_links() -> None:
     found = answer(QUESTION, [hit("a")], page("a", "Peel the potatoes. Cook them for half an hour."))
     assert (found.text, found.spans, found.sources) == (NO_ANSWER, (), ("https://a.example/page",))
@@ -133,10 +153,52 @@ def test_a_page_that_was_cut_or_is_too_long_is_never_passed_over_in_silence() ->
     )
     assert found.text == NO_ANSWER
     assert found.warnings == (
-        "Very long, so that only the first 200,000 characters were looked at: a.example.",
+        f"Very long, so that only the first 200,000 of {len(endless):,} characters were looked at: a.example.",
         "Odd charset: b.example.",
         "Too large to be fetched whole, so that its end is unknown: b.example.",
     )
+
+
+def test_many_long_pages_share_what_is_looked_at_and_a_short_one_is_read_whole() -> None:
+    """Four pages of 200,000 characters and the ends of their sentences are more than all pages together may take."""
+    long = "Filler words are everywhere on this page. " * 4_700
+    fact = "The Eiffel tower is 330 metres tall."
+    pages = [page(name, long + fact) for name in "abcd"]
+    found = answer(QUESTION, [hit(name) for name in "abcde"], *pages, page("e", fact))
+    assert [span.url for span in found.spans] == ["https://e.example/page"]
+    (warning,) = found.warnings
+    assert warning.startswith("Very long, so that only the first 10")
+    assert warning.endswith(
+        f"of {len(long + fact):,} characters were looked at: a.example, b.example, c.example, d.example."
+    )
+    alone = answer(QUESTION, [hit("a")], pages[0])
+    assert (alone.text, alone.warnings) == (f"{fact} [1]", ())
+
+
+@pytest.mark.parametrize(
+    "scrap",
+    [
+        "tower\n=\n",
+        "# tower\n",
+        "| tower is tall | b |\n",
+        "- a\n",
+        "tower。",
+        "? ",
+        "\ufdfa",
+        "tower [a](b) ",
+        "```\n",
+        "e.g. ",
+    ],
+)
+def test_eight_hostile_pages_cost_little(scrap: str) -> None:
+    """Without a limit for all pages together the first four shapes took seconds; the bound is generous."""
+    names = [f"page{place}" for place in range(8)]
+    pages = [page(name, scrap * (200_000 // len(scrap))) for name in names]
+    query = SearchQuery(QUESTION.text, max_results=8)
+    begun = time.process_time()
+    found = answer(query, [hit(name) for name in names], *pages)
+    assert time.process_time() - begun < 2
+    assert found.warnings[0].startswith("Very long")
 
 
 @pytest.mark.parametrize("sentences", [3, 300])

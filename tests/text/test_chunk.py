@@ -60,6 +60,13 @@ def test_underlined_headings_count() -> None:
     assert chunk("Guide\n=====\n\nIntro.")[0].section_path == ("Guide",)
 
 
+def test_an_endless_heading_is_cut_in_the_path_that_every_passage_repeats() -> None:
+    page = f"# {'heading ' * 20_000}\n\n" + "".join(f"## x{n}\n\nBody.\n\n" for n in range(3_000))
+    passages = chunk(page)
+    assert len(passages) == 3_000
+    assert all(len(passage.section_path[0]) <= 200 for passage in passages)
+
+
 def test_text_before_the_first_heading_has_an_empty_path() -> None:
     assert chunk("Hello.")[0].section_path == ()
 
@@ -107,6 +114,12 @@ def test_an_id_survives_changes_elsewhere_and_tells_sections_apart() -> None:
 
 def test_an_empty_page_has_no_passages() -> None:
     assert chunk(" \n\n ") == []
+
+
+def test_a_heading_of_blanks_costs_linear_time() -> None:
+    begun = time.process_time()
+    chunk(f"# a{' ' * 100_000}b")
+    assert time.process_time() - begun < 1
 
 
 @pytest.mark.parametrize(

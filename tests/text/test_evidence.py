@@ -161,6 +161,28 @@ def test_evidence_keeps_within_its_room_and_is_on_its_page(pages: list[str], roo
 
 
 @pytest.mark.parametrize(
+    "page",
+    [
+        f"- tower.{' ' * 60_000}x",
+        f"| {'tall ' * 20_000}|\n|---|\n{'| tower is tall |' + chr(10)}" + "| tower is tall |\n" * 6_000,
+        "- tower " + "**a " * 50_000,
+        "- tower " + "e" + "\u0301\u0327" * 50_000,
+    ],
+    ids=["blanks", "long header", "open marks", "piled accents"],
+)
+def test_one_endless_line_costs_linear_time(page: str) -> None:
+    """Each took quadratic time once: minutes, or many seconds."""
+    begun = time.process_time()
+    find_evidence("tall tower", [Document("", page)], 800)
+    assert time.process_time() - begun < 1.5
+
+
+def test_a_sentence_over_thousands_of_characters_is_not_quoted_and_not_cut_to_fit() -> None:
+    page = f"- The tall tower is very{' ' * 5_000} high.\n\nThe tall tower is old."
+    assert quoted("tall tower", page) == ["The tall tower is old."]
+
+
+@pytest.mark.parametrize(
     "scrap", ["tower. ", "tower ", "# tower\n", "| tower is tall |\n", "[tower](x) ", "tower?\n\n"]
 )
 def test_hostile_pages_cost_linear_time(scrap: str) -> None:

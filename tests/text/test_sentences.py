@@ -153,3 +153,11 @@ def test_hostile_text_costs_linear_time(scrap: str) -> None:
     begun = time.process_time()
     split_sentences(text)
     assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize("text", ["." * 100_000 + "a", "。" * 100_000 + "」ぁ"], ids=["full stops", "wide stops"])
+def test_endless_stops_that_end_nothing_cost_linear_time(text: str) -> None:
+    """Looked at from each of them to the last, they took a minute."""
+    begun = time.process_time()
+    assert sentences(text) == [text]
+    assert time.process_time() - begun < 1

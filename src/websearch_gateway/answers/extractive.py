@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Span
 from websearch_gateway.text.evidence import Document, Evidence, find_evidence
-from websearch_gateway.text.urls import host
+from websearch_gateway.text.urls import canonical, host
 
 MAX_ANSWER = 800
 """Characters of an answer, citation marks included."""
 
 MAX_PAGE = 200_000
-"""Characters of a page that are looked at; more is said in a warning."""
+"""Characters of a page that are looked at at most; what was left out is said in a warning."""
+
+MAX_EFFORT = 800_000
+"""What may be looked at on all pages together, so that an answer costs less than a second whatever they hold: a
+character counts one, the end of a line or sentence `END_EFFORT` more. Five pages of 60,000 characters take two
+thirds."""
+
+END_EFFORT = 40
 
 NO_ANSWER = "No page answers this directly."
 NO_RESULTS = "The search found nothing."
@@ -21,8 +29,9 @@ NO_RESULTS = "The search found nothing."
 UNREAD = "Could not be read, so that what the search provider sent of it was used"
 UNREAD_SNIPPET = "Could not be read, so that only its search snippet was used"
 CUT_OFF = "Too large to be fetched whole, so that its end is unknown"
-TOO_LONG = f"Very long, so that only the first {MAX_PAGE:,} characters were looked at"
+TOO_LONG = "Very long, so that only the first {:,} of {:,} characters were looked at"
 
+_END = re.compile(r"[\n.!?…؟۔。！？｡]")
 _BETWEEN = "\n\n"
 _LONGEST_MARK = len(" [99]" + _BETWEEN)
 
@@ -40,11 +49,12 @@ def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) 
     """Quote what answers `query` from the first `query.max_results` hits; a `ports.Composer`.
 
     The text is at most 800 characters of whole sentences, each a paragraph that ends in its reference mark `[n]`; the
-    spans are those marks, and `n` counts the cited pages by first use. When no sentence comes near the question the
-    text says so, without spans, and `sources` holds the links to follow.
+    spans are those marks, and `n` counts the cited pages by first use; URLs with the same `text.urls.canonical` are one
+    page. When no sentence comes near the question the text says so, without spans, and `sources` holds the links to
+    follow.
     """
     best = {hit.url: hit for hit in hits[: query.max_results]}
-    sources = [_source(hit, pages.get(hit.url)) for hit in best.values()]
+    sources = _bounded([_source(hit, pages.get(hit.url)) for hit in best.values()])
     evidence = find_evidence(query.text, [source.document for source in sources], MAX_ANSWER, _LONGEST_MARK)
     text, spans = _cited(evidence, sources)
     return Answer(
@@ -62,18 +72,42 @@ def _source(hit: Hit, page: Page | None) -> _Source:
         title, text, faults = page.title or hit.title, page.markdown, list(page.warnings)
         if page.truncated:
             faults.append(CUT_OFF)
-    if len(text) > MAX_PAGE:
-        faults.append(TOO_LONG)
-    return _Source(hit.url, Document(title, text[:MAX_PAGE]), tuple(faults))
+    return _Source(hit.url, Document(title, text), tuple(faults))
+
+
+def _bounded(sources: Sequence[_Source]) -> list[_Source]:
+    """The sources within `MAX_EFFORT`: each has an equal share of it, and what a short one leaves is for the longer."""
+    bounded = list(sources)
+    left = MAX_EFFORT
+    shortest_first = sorted(range(len(sources)), key=lambda place: len(sources[place].document.markdown))
+    for rank, place in enumerate(shortest_first):
+        source = sources[place]
+        text, effort = _beginning(source.document.markdown[:MAX_PAGE], left // (len(sources) - rank))
+        left -= effort
+        if (whole := len(source.document.markdown)) > len(text):
+            faults = (*source.faults, TOO_LONG.format(len(text), whole))
+            bounded[place] = replace(source, document=replace(source.document, markdown=text), faults=faults)
+    return bounded
+
+
+def _beginning(text: str, effort: int) -> tuple[str, int]:
+    """As much of `text` as `effort` allows, and the effort that it takes."""
+    ends = 0
+    for match in _END.finditer(text):
+        if match.end() + (ends + 1) * END_EFFORT > effort:
+            break
+        ends += 1
+    kept = text[: max(0, effort - ends * END_EFFORT)]
+    return kept, len(kept) + ends * END_EFFORT
 
 
 def _cited(evidence: Sequence[Evidence], sources: Sequence[_Source]) -> tuple[str, tuple[Span, ...]]:
-    numbers: dict[int, int] = {}
+    numbers: dict[str, int] = {}
     text = ""
     spans: list[Span] = []
     for sentence in evidence:
         source = sources[sentence.document]
-        number = numbers.setdefault(sentence.document, len(numbers) + 1)
+        number = numbers.setdefault(canonical(source.url), len(numbers) + 1)
         text += f"{_BETWEEN if text else ''}{sentence.text} "
         start = len(text)
         text += f"[{number}]"

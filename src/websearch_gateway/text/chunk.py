@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from websearch_gateway.models import Passage
-from websearch_gateway.text.markdown import Block, blocks, plain
+from websearch_gateway.text.markdown import LONGEST_MARKED, Block, blocks, plain
 from websearch_gateway.text.sentences import split_sentences
 from websearch_gateway.text.tokens import estimate_tokens
 
 DEFAULT_SIZE = 512
 """Tokens in a passage: what common embedding models read at once."""
+
+MAX_TITLE = 200
+"""Characters of a heading in a section path, which every passage below it repeats."""
 
 _NOT_BLANK = re.compile(r"\S")
 
@@ -76,7 +79,8 @@ def _pieces(markdown: str, size: int) -> Iterator[_Piece]:
 
 def _title(markdown: str, heading: Block) -> str:
     text = markdown[heading.start : heading.end]
-    return plain(text if text.startswith("#") else text[: text.rindex("\n")])
+    words = text if text.startswith("#") else text[: text.rindex("\n")]
+    return plain(words[:LONGEST_MARKED])[:MAX_TITLE].rstrip()
 
 
 def _cut(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:

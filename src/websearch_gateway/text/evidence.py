@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from websearch_gateway.models import Passage
 from websearch_gateway.text.chunk import chunk
-from websearch_gateway.text.markdown import LINK, blocks, lines, plain
+from websearch_gateway.text.markdown import LINK, LONGEST_MARKED, blocks, lines, plain
 from websearch_gateway.text.rank import bm25, inverse_document_frequency, score_passages
 from websearch_gateway.text.sentences import split_sentences
 from websearch_gateway.text.tokens import query_terms, tokens, tokens_of_each, words
@@ -38,6 +38,8 @@ KIND_FACTOR = 1.2
 """How much better a sentence is that holds the kind of thing asked for: a number, a date, a name."""
 
 MAX_SENTENCE = 500
+"""Characters of a sentence that may be quoted."""
+
 _DIGIT = (
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million|half|twice)\b"
 )
@@ -125,6 +127,10 @@ class _Line:
     quotable: bool = True
     header: str = ""
 
+    @classmethod
+    def of(cls, markdown: str, quotable: bool = True, header: str = "") -> _Line:
+        return cls(plain(markdown[:LONGEST_MARKED]), quotable and len(markdown) <= LONGEST_MARKED, header)
+
 
 def find_evidence(query: str, documents: Sequence[Document], max_characters: int, overhead: int = 0) -> list[Evidence]:
     """The sentences that answer `query`, best first, each said once; empty when none comes near.
@@ -157,14 +163,15 @@ def _best_passages(terms: Sequence[str], documents: Sequence[Document]) -> list[
 
 
 def _sentences(document: int, title: str, passage: Passage) -> Iterator[_Sentence]:
-    headings = frozenset(tokens(" ".join((title, *passage.section_path))))
+    headings = frozenset(tokens(" ".join((title[:MAX_SENTENCE], *passage.section_path))))
     page = list(_lines(passage.text))
+    headers = {header: tokens(header) for header in {line.header for line in page}}
     own = tokens_of_each(line.text for line in page)
     for place, line in enumerate(page):
         if not line.quotable or not _is_quotable(line.text):
             continue
         asked = own[place - 1] if place and _QUESTION.search(page[place - 1].text) else []
-        beside = (*own[max(0, place - 1)], *(own[place + 1] if place + 1 < len(own) else ()), *tokens(line.header))
+        beside = (*own[max(0, place - 1)], *(own[place + 1] if place + 1 < len(own) else ()), *headers[line.header])
         yield _Sentence(
             Evidence(line.text, document),
             frozenset(own[place]),
@@ -180,16 +187,17 @@ def _lines(markdown: str) -> Iterator[_Line]:
         if block.kind == "table":
             yield from _rows(piece)
         elif block.kind == "heading":
-            yield _Line(plain(piece), quotable=False)
+            yield _Line.of(piece, quotable=False)
         elif block.kind in ("paragraph", "item") and not _is_navigation(piece):
-            yield from (_Line(plain(piece[start:end])) for start, end in split_sentences(piece))
+            yield from (_Line.of(piece[start:end]) for start, end in split_sentences(piece))
 
 
 def _rows(table: str) -> Iterator[_Line]:
-    rows = [plain(table[start:end].strip("| ")) for start, end in lines(table, 0, len(table))]
+    rows = [table[start:end].strip("| ") for start, end in lines(table, 0, len(table))]
     has_header = len(rows) > 1 and not words(rows[1])
+    header = plain(rows[0][:LONGEST_MARKED])[:MAX_SENTENCE] if has_header else ""
     for place, row in enumerate(rows):
-        yield _Line(row, quotable=not has_header or place > 0, header=rows[0] if has_header else "")
+        yield _Line.of(row, quotable=not has_header or place > 0, header=header)
 
 
 def _is_navigation(markdown: str) -> bool:
@@ -198,8 +206,8 @@ def _is_navigation(markdown: str) -> bool:
 
 def _is_quotable(text: str) -> bool:
     return (
-        len(words(text)) >= 3
-        and len(text) <= MAX_SENTENCE
+        len(text) <= MAX_SENTENCE
+        and len(words(text)) >= 3
         and not _QUESTION.search(text)
         and not _PRIVATE_OR_CONTROL.search(text)
     )

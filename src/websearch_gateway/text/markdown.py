@@ -1,6 +1,7 @@
 """The little Markdown that the gateway must understand: its blocks, and its text without inline marks.
 
-Pages are untrusted, so every pattern here is linear: alternatives exclude each other and long repeats are possessive.
+Pages are untrusted, so every pattern here is linear: alternatives exclude each other, long repeats are possessive, and
+what begins with a repeat never begins in the middle of one.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
+
+LONGEST_MARKED = 4_000
+"""Characters of one sentence or heading with its marks (links may be long); of a longer one the rest says nothing."""
 
 BlockKind = Literal["heading", "code", "table", "item", "rule", "paragraph"]
 
@@ -29,16 +33,16 @@ LINK = re.compile(
 URL = re.compile(r"https?://(?:[^\s<>\"'`\])}.,!?…。！？]|[.,!?]++(?=[^\s<>\"'`\])}.,!?…。！？]))++", re.IGNORECASE)
 """A bare address, without the full stop that may follow it."""
 
-CODE = re.compile(r"(?P<ticks>`++)(?:[^`]|(?!(?P=ticks)(?!`))`++){1,2000}+(?P=ticks)(?!`)")
+CODE = re.compile(r"(?P<ticks>`(?<!``)`*+)(?:[^`]|(?!(?P=ticks)(?!`))`++){1,2000}+(?P=ticks)(?!`)")
 
 _IMAGE = re.compile("!" + LINK.pattern)
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]++)>", re.IGNORECASE)
 _REFERENCE = re.compile(r"\[\^[^\[\]\s]{1,20}+\]|\[\d{1,3}\]")
-_STRONG = re.compile(r"(\*\*\*|\*\*|__|~~)(?=\S)(.{1,2000}?)(?<=\S)\1", re.DOTALL)
+_STRONG = re.compile(r"(\*\*\*|\*\*|__|~~)(?=\S)((?:(?!\1).){1,2000}+)(?<=\S)\1", re.DOTALL)
 _EMPHASIS = re.compile(r"(?<!\w)([*_])(?=[^\s*_])([^*_\n]{1,1000}+)(?<=\S)\1(?!\w)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LINE_MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?)*+(?:#{1,6}[ \t]++|(?:[-*+•]|\d{1,3}[.)])[ \t]++)?", re.MULTILINE)
-_CLOSING_HASHES = re.compile(r"[ \t]++#++[ \t]*+$")
+_CLOSING_HASHES = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ _CLOSERS = r"[\"'”’»›)\]）】〉》」』*_~]"
 _SCAN = re.compile(
     rf"(?P<inert>{CODE.pattern}|{LINK.pattern}|{URL.pattern})"
     r"|(?P<blank>\n[ \t]*+\n\s*+)"
-    rf"|(?P<wide>[。！？｡]++{_CLOSERS}*+(?!(?<=[」』])[ぁ-ん]))"
-    rf"|(?P<stop>[.!?…।؟۔]++{_CLOSERS}*+(?=\s|\Z|[(\[【]))",
+    rf"|(?P<wide>[。！？｡](?<![。！？｡]{{2}})[。！？｡]*+{_CLOSERS}*+(?!(?<=[」』])[ぁ-ん]))"
+    rf"|(?P<stop>[.!?…।؟۔](?<![.!?…।؟۔]{{2}})[.!?…।؟۔]*+{_CLOSERS}*+(?=\s|\Z|[(\[【]))",
     re.IGNORECASE,
 )
 _NOTE = r"\[\^?\d{1,3}\](?!\()|【[^【】\n]{1,80}+】"

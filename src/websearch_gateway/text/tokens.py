@@ -17,6 +17,8 @@ _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
+# Runs of marks and symbols make no words, but a pile of accents takes quadratic time to put in order.
+_WORDLESS = re.compile(r"[^\x00-\x7f\w\s]{30,}+")
 
 
 def _words(spaced: str) -> frozenset[str]:
@@ -39,7 +41,11 @@ def fold(text: str) -> str:
     """`text` in one spelling: compatibility forms, letter case and Latin, Greek and Cyrillic accents are levelled."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold())
+    text = _WORDLESS.sub(" ", text)
+    compatible = unicodedata.normalize("NFKC", text)
+    if len(compatible) > 2 * len(text) + 32:  # one character may become eighteen, and writing never does so for long
+        compatible = text
+    decomposed = unicodedata.normalize("NFD", compatible.casefold())
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
