@@ -209,16 +209,17 @@ def test_stdout_holds_only_the_protocol_and_the_server_ends_with_its_client(sand
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
     ]
-    done = subprocess.run(
-        [sys.executable, "-m", "websearch_gateway", "start-mcp-server", "--context", "test"],
-        input="".join(json.dumps(message) + "\n" for message in messages),
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=True,
-    )
-    replies = [json.loads(line) for line in done.stdout.splitlines()]
+    command = [sys.executable, "-m", "websearch_gateway", "start-mcp-server", "--context", "test"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write("".join(json.dumps(message) + "\n" for message in messages))
+        server.stdin.flush()
+        replies = [json.loads(server.stdout.readline()) for _ in range(2)]
+        rest, log = server.communicate(timeout=30)  # closes stdin
+    assert rest == ""
+    assert server.returncode == 0
     assert [reply["id"] for reply in replies] == [1, 2]
     assert "search_web" in replies[0]["result"]["instructions"]
-    assert OPENAI_KEY not in done.stdout + done.stderr
+    assert OPENAI_KEY not in f"{replies} {log}"
