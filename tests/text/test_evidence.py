@@ -178,8 +178,8 @@ def test_one_endless_line_costs_linear_time(page: str) -> None:
 
 
 def test_a_sentence_over_thousands_of_characters_is_not_quoted_and_not_cut_to_fit() -> None:
-    page = f"- The tall tower is very{' ' * 5_000} high.\n\nThe tall tower is old."
-    assert quoted("tall tower", page) == ["The tall tower is old."]
+    page = f"- The tall tower is very{' ' * 5_000} high.\n\nParis has a tall tower."
+    assert quoted("tall tower", page) == ["Paris has a tall tower."]
 
 
 @pytest.mark.parametrize(
