@@ -44,7 +44,7 @@ class RawEngine:
             await progress(f"Reading {len(urls)} pages")
         pages = await self._read(urls, deadline)
         await progress("Composing the answer")
-        # Ranking a few pages takes tens of milliseconds of CPU: not on the loop.
+        # Ranking takes tens of milliseconds of CPU, hostile pages up to a second: not on the loop.
         answer = await asyncio.to_thread(self.composer, query, results.hits, pages)
         return replace(
             answer,
