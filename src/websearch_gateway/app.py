@@ -73,6 +73,7 @@ class Gateway:
         async with AsyncExitStack() as stack:
             for close in self.closers:
                 stack.push_async_callback(close)
+            stack.callback(self.pipeline.telemetry.flush)
 
 
 def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> HostedEngine:

@@ -70,6 +70,11 @@ class ExactCache:
         identity = repr((_SCHEMA, query.text.casefold(), _parameters(query), user)).encode()
         return f"cache/exact/{hashlib.blake2b(identity, digest_size=20).hexdigest()}"
 
+    def recent(self, query: SearchQuery, caller: Caller) -> SearchResponse | None:
+        """What `get` finds without asking the state."""
+        entry = self._memory.get(self.key(query, caller)) if self._ttl(query) > 0 else None
+        return entry.response if entry else None
+
     async def get(self, query: SearchQuery, caller: Caller) -> SearchResponse | None:
         """The answer as it was given, marked `cache="exact"`; None when there is none."""
         if self._ttl(query) <= 0:

@@ -72,7 +72,9 @@ class SearchPipeline:
     async def _recall(
         self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
     ) -> SearchResponse:
-        """The answer of an identical call in flight, or else of one that begins here."""
+        """What this process remembers, else the answer of an identical call in flight or of one that begins here."""
+        if (known := self.cache.recent(query, caller)) is not None:
+            return known
         began = False
 
         async def begin(tell: Progress) -> SearchResponse:
@@ -84,7 +86,7 @@ class SearchPipeline:
         return response if began else unbilled(response)
 
     async def _ask(self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress) -> SearchResponse:
-        """From the cache, or from the engine: settled, and remembered for the next."""
+        """From the state, or from the engine: settled, and remembered for the next."""
         if (known := await self.cache.get(query, caller)) is not None:
             return known
         seconds = deadline.remaining()

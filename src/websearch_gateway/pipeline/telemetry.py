@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from structlog.stdlib import BoundLogger
 
 _OURS = "websearch_gateway"
+_EVENT_DELAY_SECONDS = 0.005
 _MOST_OF_A_TRACEBACK = 3_000  # characters, so that a record fits the 4 KiB that a pipe takes without waiting
 
 _log = logging.getLogger(__name__)
@@ -43,10 +44,28 @@ class Telemetry:
         self._clock = clock
         # With a key that dies with the process nobody can find a query by hashing candidates.
         self._key = token_bytes(32)
+        self._waiting: list[dict[str, Any]] = []
 
     def call(self, text: str) -> CallEvent:
         """The event of a search for `text`, as a context manager around it."""
-        return CallEvent(text, self._key, self._clock)
+        return CallEvent(text, self._key, self._clock, self._report)
+
+    def flush(self) -> None:
+        """Write the events that still wait."""
+        waiting, self._waiting = self._waiting, []
+        for fields in waiting:
+            _events().info("search", **fields)
+
+    def _report(self, fields: dict[str, Any]) -> None:
+        """Write the event a moment later, so that the answer does not wait for it; at once where there is no loop."""
+        self._waiting.append(fields)
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.flush()
+        else:
+            if len(self._waiting) == 1:
+                loop.call_later(_EVENT_DELAY_SECONDS, self.flush)
 
 
 class CallEvent:
@@ -57,12 +76,15 @@ class CallEvent:
     code, `CANCELLED` or `INTERNAL`), `result_count`, `cost_usd`, `cache`, `fallback_from` and `fallback_reason`.
     """
 
-    __slots__ = ("_clock", "_key", "_response", "_started", "_text")
+    __slots__ = ("_clock", "_key", "_report", "_response", "_started", "_text")
 
-    def __init__(self, text: str, key: bytes, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, text: str, key: bytes, clock: Callable[[], float], report: Callable[[dict[str, Any]], None]
+    ) -> None:
         self._text = str(text)  # the guard has not seen it yet: it may be anything
         self._key = key
         self._clock = clock
+        self._report = report
         self._response: SearchResponse | None = None
 
     def answered(self, response: SearchResponse) -> None:
@@ -77,12 +99,13 @@ class CallEvent:
         if not _log.isEnabledFor(logging.INFO):
             return
         digest = hmac.digest(self._key, self._text.encode("utf-8", "surrogatepass"), "sha256")
-        _events().info(
-            "search",
-            query_hash=digest.hex()[:16],
-            query_length=len(self._text),
-            latency_ms=round((self._clock() - self._started) * 1000, 1),
-            **(_success(self._response or SearchResponse()) if error is None else _failure(error)),
+        self._report(
+            {
+                "query_hash": digest.hex()[:16],
+                "query_length": len(self._text),
+                "latency_ms": round((self._clock() - self._started) * 1000, 1),
+                **(_success(self._response or SearchResponse()) if error is None else _failure(error)),
+            }
         )
 
 
