@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
 
 
+_AT_ONCE = 500
+"""Rows that go through all trees together: the tables in between stay within the processor's cache."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trees:
     """All nodes of all trees in one table; a leaf is its own left and right child.
@@ -36,12 +40,19 @@ class Trees:
         """For each row of `rows`, shape (rows, features): how likely its class is, from 0 to 1."""
         import numpy as np
 
+        scores = [self._scores(rows[start : start + _AT_ONCE]) for start in range(0, len(rows), _AT_ONCE)]
+        likely: Floats = 1 / (1 + np.exp(-np.concatenate([np.zeros(0), *scores])))
+        return likely
+
+    def _scores(self, rows: Floats) -> Floats:
+        import numpy as np
+
         each = np.arange(len(rows))[:, None]
         at = np.repeat(self.roots[None, :], len(rows), axis=0)
         for _ in range(self.depth):
             at = np.where(rows[each, self.feature[at]] <= self.threshold[at], self.left[at], self.right[at])
-        likely: Floats = 1 / (1 + np.exp(-self.value[at].sum(axis=1)))
-        return likely
+        scores: Floats = self.value[at].sum(axis=1)
+        return scores
 
 
 @lru_cache
