@@ -21,9 +21,10 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
-from websearch_gateway.models import LOCAL, Caller, SearchRequest, SearchResponse
+from websearch_gateway.models import LOCAL, Caller, SearchRequest
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import load_settings
+from websearch_gateway.wire.answer import SearchResponse
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")

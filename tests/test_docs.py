@@ -10,8 +10,8 @@ import pytest
 
 import websearch_gateway
 from websearch_gateway.doors.tools import TOOLS
-from websearch_gateway.models import SearchResponse
 from websearch_gateway.settings import Settings
+from websearch_gateway.wire.answer import SearchResponse
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 
+from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from websearch_gateway.settings import Settings
+from websearch_gateway.settings import GROUPS, Settings
 
 HEAD = """# Settings
 
 Environment variables; a TOML file may hold the same names in lower case. Flags win over the environment, the
 environment over the file. The file is `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`, else `config.toml` in your
 configuration folder. `websearch-gateway config` shows what is in force, secrets hidden.
-
-| name | default | what it does |
-|---|---|---|
 """
 
 FOOT = """
@@ -25,18 +23,21 @@ Routes are set in the file only: see [guard.md](guard.md).
 
 def table() -> str:
     """The whole document."""
-    rows = [
-        f"| `{name.upper()}` | {_default(name)} | {field.description} |"
-        for name, field in Settings.model_fields.items()
-    ]
-    return HEAD + "\n".join(rows) + "\n" + FOOT
+    return HEAD + "".join(map(_section, GROUPS)) + FOOT
+
+
+def _section(group: type[BaseModel]) -> str:
+    rows = "\n".join(
+        f"| `{name.upper()}` | {_default(name)} | {field.description} |" for name, field in group.model_fields.items()
+    )
+    return f"\n## {group.__doc__}\n\n| name | default | what it does |\n|---|---|---|\n{rows}\n"
 
 
 def _default(name: str) -> str:
     if name == "data_dir":
         return "your data folder"
     default = Settings.model_fields[name].default
-    if default is PydanticUndefined or default in (None, "", ()):
+    if default is PydanticUndefined or default in (None, "", (), {}):
         return ""
     return f"`{','.join(default) if isinstance(default, tuple) else default}`"
 

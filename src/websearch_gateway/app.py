@@ -12,7 +12,7 @@ import httpx2
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.answers.openai_client import OpenAIClient
 from websearch_gateway.answers.openai_responses import OpenAIEngine
-from websearch_gateway.models import LOCAL, Caller, Diagnosis, SearchRequest, SearchResponse
+from websearch_gateway.models import LOCAL, Caller, SearchRequest
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.fetch import Fetcher
@@ -35,6 +35,8 @@ from websearch_gateway.readers.extract import warm_up
 from websearch_gateway.readers.workers import Workers
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
+from websearch_gateway.wire.answer import SearchResponse
+from websearch_gateway.wire.ops import Diagnosis
 
 
 @dataclass(frozen=True, slots=True)

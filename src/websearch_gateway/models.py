@@ -1,9 +1,4 @@
-"""The values that flow through the gateway. All are frozen; none does any work.
-
-Dataclasses stay inside the process. The pydantic models at the end are the wire: their field names in
-JSON are camelCase, every field has a default, and each carries `error`, because clients validate
-structured content against the schema even when a call failed.
-"""
+"""The values that flow through the gateway. All are frozen; none does any work."""
 
 from __future__ import annotations
 
@@ -12,12 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from websearch_gateway.wire.base import FallbackInfo
 
 SafeSearch = Literal["off", "moderate", "strict"]
 Topic = Literal["general", "news"]
-CacheState = Literal["miss", "exact", "semantic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +61,8 @@ class SearchQuery:
     """A question after the guard: normalised, validated and safe to send out.
 
     `freshness_hours` is a number of hours (24 a day, 168 a week, 720 a month, 8760 a year);
-    `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code.
+    `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `user` is who pays: it is no part of
+    the question and never sent.
     """
 
     text: str
@@ -79,6 +73,7 @@ class SearchQuery:
     language: str | None = None
     safe_search: SafeSearch | None = None
     topic: Topic = "general"
+    user: str = field(default="local", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,89 +193,3 @@ class Answer:
     applied: AppliedFilters = AppliedFilters()
     warnings: tuple[str, ...] = ()
     fallback: FallbackInfo | None = None
-
-
-class WireModel(BaseModel):
-    """Base of everything that crosses the wire: frozen, camelCase in JSON, accepts either spelling in Python."""
-
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
-
-
-class FallbackInfo(WireModel):
-    """Which upstream was given up, and why."""
-
-    from_: str = Field(default="", alias="from")
-    reason: str = ""
-
-
-class ErrorInfo(WireModel):
-    """A failed call, told to a program."""
-
-    code: str = ""
-    message: str = ""
-    retry_after_seconds: float | None = None
-    details: dict[str, Any] | None = None
-
-
-class Citation(WireModel):
-    """One source: `text[startIndex:endIndex]` is the cited span, `textSnippet` the sentence that it supports."""
-
-    url: str = ""
-    title: str = ""
-    text_snippet: str = ""
-    start_index: int = 0
-    end_index: int = 0
-    rank: int = 0
-
-
-class Usage(WireModel):
-    """Tokens billed for the call."""
-
-    prompt_tokens: int = 0
-    response_tokens: int = 0
-
-
-class FilterState(WireModel):
-    """What was asked for, and what the upstream that answered really applied (null: nothing)."""
-
-    requested: int | str | None = None
-    applied: str | None = None
-
-
-class Filters(WireModel):
-    """Freshness and region, requested against applied."""
-
-    freshness: FilterState = FilterState()
-    region: FilterState = FilterState()
-
-
-class SearchResponse(WireModel):
-    """The result of `search_web`."""
-
-    text: str = ""
-    citations: tuple[Citation, ...] = ()
-    provider: str = ""
-    responded_at: str = ""
-    usage: Usage = Usage()
-    cache: CacheState = "miss"
-    fallback: FallbackInfo | None = None
-    filters: Filters = Filters()
-    cost_usd: float = 0.0
-    warnings: tuple[str, ...] = ()
-    error: ErrorInfo | None = None
-
-
-class Check(WireModel):
-    """The health of one part of the gateway, and how to mend it."""
-
-    name: str = ""
-    status: Literal["ok", "warn", "fail", "off"] = "ok"
-    finding: str = ""
-    remedy: str = ""
-
-
-class Diagnosis(WireModel):
-    """The result of `doctor`: one check per part."""
-
-    checks: tuple[Check, ...] = ()
-    error: ErrorInfo | None = None

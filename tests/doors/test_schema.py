@@ -8,8 +8,9 @@ import jsonschema
 import pytest
 
 from websearch_gateway.doors.schema import input_schema, output_schema
-from websearch_gateway.doors.tools import SearchWebArguments
-from websearch_gateway.models import ErrorInfo, FallbackInfo, SearchResponse
+from websearch_gateway.doors.tools.answer import SearchWebArguments
+from websearch_gateway.wire.answer import SearchResponse
+from websearch_gateway.wire.base import ErrorInfo, FallbackInfo
 
 
 def test_an_input_schema_names_required_fields_and_refuses_others() -> None:

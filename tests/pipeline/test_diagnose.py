@@ -14,10 +14,11 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
-from websearch_gateway.models import Check, Deadline, SearchQuery, SearchResults
+from websearch_gateway.models import Deadline, SearchQuery, SearchResults
 from websearch_gateway.pipeline.diagnose import Doctor
 from websearch_gateway.pipeline.fallback import UnconfiguredEngine
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.wire.ops import Check
 
 
 @dataclass

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from websearch_gateway.models import Answer, AppliedFilters, FallbackInfo, SearchQuery, SearchResponse, Span, TokenUsage
+from websearch_gateway.models import Answer, AppliedFilters, SearchQuery, Span, TokenUsage
 from websearch_gateway.pipeline.settle import settle
 from websearch_gateway.text.urls import canonical, host
+from websearch_gateway.wire.answer import SearchResponse
+from websearch_gateway.wire.base import FallbackInfo
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 QUERY = SearchQuery("how high is the tower", max_results=8)

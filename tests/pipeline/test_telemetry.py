@@ -11,8 +11,10 @@ import httpx2
 import pytest
 
 from websearch_gateway.errors import SearchAuthError, SearchProviderError, SearchRateLimitError
-from websearch_gateway.models import Citation, FallbackInfo, SearchResponse
-from websearch_gateway.pipeline.telemetry import Redaction, Telemetry, configure_logging
+from websearch_gateway.pipeline.logs import Redaction, configure_logging
+from websearch_gateway.pipeline.telemetry import Telemetry
+from websearch_gateway.wire.answer import Citation, SearchResponse
+from websearch_gateway.wire.base import FallbackInfo
 
 QUERY = "what does Zebulon Pike's diary say?"
 ANSWER = SearchResponse(
@@ -220,7 +222,7 @@ class TestLibraries:
 class TestHandler:
     def test_a_client_that_never_reads_our_stderr_stops_nothing(self):
         script = (
-            "import logging\nfrom websearch_gateway.pipeline.telemetry import configure_logging\n"
+            "import logging\nfrom websearch_gateway.pipeline.logs import configure_logging\n"
             "configure_logging('INFO', ())\n"
             "for _ in range(1_000): logging.getLogger('websearch_gateway').info('x' * 300)\n"
             "print('done', flush=True)"
@@ -255,7 +257,8 @@ class TestHandler:
 
     def test_structlog_is_not_imported_at_start(self):
         script = (
-            "import sys\nfrom websearch_gateway.pipeline.telemetry import Telemetry, configure_logging\n"
+            "import sys\nfrom websearch_gateway.pipeline.logs import configure_logging\n"
+            "from websearch_gateway.pipeline.telemetry import Telemetry\n"
             "configure_logging('INFO', ())\nTelemetry()\nsys.exit('structlog' in sys.modules)"
         )
         assert subprocess.run([sys.executable, "-c", script]).returncode == 0

@@ -13,8 +13,11 @@ import typer
 
 from websearch_gateway import __version__
 from websearch_gateway.doors.errors import describe
-from websearch_gateway.models import Diagnosis, SearchRequest, SearchResponse, WireModel
+from websearch_gateway.models import SearchRequest
 from websearch_gateway.settings import Settings, load_settings
+from websearch_gateway.wire.answer import SearchResponse
+from websearch_gateway.wire.base import WireModel
+from websearch_gateway.wire.ops import Diagnosis
 
 T = TypeVar("T")
 R = TypeVar("R", bound=WireModel)
@@ -133,7 +136,7 @@ def sandbox(
 
 def _serve_stdio(config: Path | None, context: str) -> None:
     from websearch_gateway.doors.mcp import serve_stdio
-    from websearch_gateway.pipeline.telemetry import configure_logging
+    from websearch_gateway.pipeline.logs import configure_logging
 
     settings = _settings(config, as_json=False)
     configure_logging(settings.log_level, settings.secrets())
@@ -152,7 +155,7 @@ def _run(
     config: Path | None,
 ) -> R:
     """Run one asynchronous call of the gateway and print what comes back."""
-    from websearch_gateway.pipeline.telemetry import configure_logging
+    from websearch_gateway.pipeline.logs import configure_logging
 
     settings = _settings(config, as_json=as_json)
     # A person wants the answer; the events are for who asked for them.

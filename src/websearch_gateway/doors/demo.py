@@ -16,9 +16,11 @@ from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.doors.errors import describe
 from websearch_gateway.doors.render import show_error, show_response
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
-from websearch_gateway.models import ErrorInfo, SearchRequest, SearchResponse
+from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import Sandbox, serve
 from websearch_gateway.settings import load_settings
+from websearch_gateway.wire.answer import SearchResponse
+from websearch_gateway.wire.base import ErrorInfo
 
 FIRST = "How tall is the Eiffel Tower?"
 SECOND = "How do I descale an espresso machine?"

@@ -7,7 +7,7 @@ import math
 import traceback
 
 from websearch_gateway.errors import SearchError
-from websearch_gateway.models import ErrorInfo
+from websearch_gateway.wire.base import ErrorInfo
 
 _log = logging.getLogger(__name__)
 

@@ -35,8 +35,9 @@ from websearch_gateway.doors.errors import describe
 from websearch_gateway.doors.schema import input_schema, output_schema
 from websearch_gateway.doors.tools import Arguments, Tool, listed
 from websearch_gateway.errors import SearchError, SearchValidationError
-from websearch_gateway.models import LOCAL, WireModel
+from websearch_gateway.models import LOCAL
 from websearch_gateway.settings import Settings
+from websearch_gateway.wire.base import WireModel
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
@@ -137,7 +138,10 @@ def _describe_tool(tool: Tool) -> ListedTool:
         input_schema=input_schema(tool.arguments),
         output_schema=output_schema(tool.result),
         annotations=ToolAnnotations(
-            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True
+            read_only_hint=not tool.changes_data,
+            destructive_hint=tool.changes_data,
+            idempotent_hint=True,
+            open_world_hint=tool.open_world,
         ),
     )
 

@@ -11,7 +11,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from websearch_gateway.models import Citation, Diagnosis, ErrorInfo, SearchResponse
+from websearch_gateway.wire.answer import Citation, SearchResponse
+from websearch_gateway.wire.base import ErrorInfo
+from websearch_gateway.wire.ops import Diagnosis
 
 _LINK = re.compile(r"\(?\[[^\]\n]*\]\((https?://[^\s()]+)\)\)?")
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from websearch_gateway.errors import EngineNotConfigured, Refused, SearchError, StateUnavailable
-from websearch_gateway.models import Check, Deadline, Diagnosis, SearchQuery
+from websearch_gateway.models import Deadline, SearchQuery
 from websearch_gateway.ports import HostedEngine, Searcher, State
+from websearch_gateway.wire.ops import Check, Diagnosis
 
 PROBE = SearchQuery("example domain", max_results=1)
 PROBE_SECONDS = 10.0

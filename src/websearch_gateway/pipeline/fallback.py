@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from websearch_gateway.errors import Attempt, EngineNotConfigured, Exhausted, SearchError, Unavailable, shortest
-from websearch_gateway.models import Answer, Deadline, FallbackInfo, SearchQuery
+from websearch_gateway.models import Answer, Deadline, SearchQuery
 from websearch_gateway.ports import AnswerEngine, Progress
+from websearch_gateway.wire.base import FallbackInfo
 
 
 @dataclass(frozen=True, slots=True)

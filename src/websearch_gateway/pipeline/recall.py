@@ -14,15 +14,16 @@ from typing import Literal
 from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.models import Caller, SearchQuery, SearchResponse, Usage
+from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.ports import State
 from websearch_gateway.text.urls import is_web_address
+from websearch_gateway.wire.answer import SearchResponse, Usage
 
 _SCHEMA = 1  # part of every key; raise it when old entries must no longer be served
 _MOST_IN_MEMORY = 1_000
 _PATIENCE_SECONDS = 0.5
 _STOPGAP_SECONDS = 60.0  # an answer given while the engine was down: a better one may be had soon
-_parameters = attrgetter(*(field.name for field in fields(SearchQuery) if field.name != "text"))
+_parameters = attrgetter(*(field.name for field in fields(SearchQuery) if field.compare and field.name != "text"))
 
 _log = logging.getLogger(__name__)
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from websearch_gateway.errors import SearchTimeoutError
-from websearch_gateway.models import LOCAL, Caller, Deadline, SearchQuery, SearchRequest, SearchResponse
+from websearch_gateway.models import LOCAL, Caller, Deadline, SearchQuery, SearchRequest
 from websearch_gateway.pipeline.admit import Admission
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.inflight import InFlight
@@ -24,6 +24,7 @@ from websearch_gateway.pipeline.recall import ExactCache, unbilled
 from websearch_gateway.pipeline.settle import settle
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
+from websearch_gateway.wire.answer import SearchResponse
 
 LAST_WORD_SECONDS = 0.5
 """An engine stops so much before the deadline (a tenth of a short one), so that it can still say what it tried."""
@@ -63,7 +64,8 @@ class SearchPipeline:
             )
             async with self._one_deadline() as deadline:
                 await self.admission.admit(caller)
-                response = await self._recall(guarded.query, caller, deadline, progress)
+                query = replace(guarded.query, user=caller.user)
+                response = await self._recall(query, caller, deadline, progress)
             event.answered(response)
             if guarded.warnings:
                 return response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})

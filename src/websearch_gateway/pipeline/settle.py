@@ -11,21 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from websearch_gateway.models import (
-    Answer,
-    Citation,
-    Filters,
-    FilterState,
-    SearchQuery,
-    SearchResponse,
-    Span,
-    Usage,
-)
+from websearch_gateway.models import Answer, SearchQuery, Span
 from websearch_gateway.text.cite import by_first_use, repair, without_trackers
 from websearch_gateway.text.snippet import snippets
 from websearch_gateway.text.spans import cut, moved
 from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import host, is_web_address
+from websearch_gateway.wire.answer import Citation, Filters, FilterState, SearchResponse, Usage
 
 _LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
 # C0 and C1 but tab and line feed, which a terminal would obey, and Bidi_Control of Unicode's PropList.txt.

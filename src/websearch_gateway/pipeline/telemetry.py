@@ -1,7 +1,7 @@
-"""One line of JSON on stderr per search, and the log of everything else in the same form.
+"""One event per call of a tool: how it went, and never what was asked, found or fetched.
 
-The event tells how a search went and never what was asked, found or fetched. Logging goes through the standard library:
-a process that configures nothing stays silent. structlog, which writes the JSON, is imported with the first record.
+Logging goes through the standard library: a process that configures nothing stays silent. structlog, which writes the
+JSON, is imported with the first record.
 """
 
 from __future__ import annotations
@@ -10,31 +10,25 @@ import asyncio
 import functools
 import hmac
 import logging
-import re
-import select
-import sys
 import time
-from collections.abc import Callable, Collection, MutableMapping
+from collections.abc import Callable
 from secrets import token_bytes
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TextIO, get_args
-from urllib.parse import quote, quote_plus
+from typing import TYPE_CHECKING, Any, get_args
 
 from websearch_gateway.errors import ErrorCode, Refused, SearchError
-from websearch_gateway.models import SearchResponse
+from websearch_gateway.wire.answer import CacheState, SearchResponse
 
 if TYPE_CHECKING:
     from structlog.stdlib import BoundLogger
 
-_OURS = "websearch_gateway"
 _EVENT_DELAY_SECONDS = 0.005
-_MOST_OF_A_TRACEBACK = 3_000  # characters, so that a record fits the 4 KiB that a pipe takes without waiting
 
 _log = logging.getLogger(__name__)
 
 
 class Telemetry:
-    """Reports each search with one event.
+    """Reports each call with one event.
 
     Args:
         clock: seconds, for durations.
@@ -46,9 +40,9 @@ class Telemetry:
         self._key = token_bytes(32)
         self._waiting: list[dict[str, Any]] = []
 
-    def call(self, text: str) -> CallEvent:
-        """The event of a search for `text`, as a context manager around it."""
-        return CallEvent(text, self._key, self._clock, self._report)
+    def call(self, text: str, tool: str = "search_web") -> CallEvent:
+        """The event of a call of `tool` with `text` (a query, or a URL), as a context manager around it."""
+        return CallEvent(text, tool, self._key, self._clock, self._report)
 
     def flush(self) -> None:
         """Write the events that still wait."""
@@ -69,27 +63,33 @@ class Telemetry:
 
 
 class CallEvent:
-    """Times a search and logs, at its end, how it went. Changes nothing: exceptions pass through.
+    """Times a call and logs, at its end, how it went. Changes nothing: exceptions pass through.
 
-    Fields: `query_hash` (HMAC-SHA256 with a key of this process, 16 hex digits), `query_length` (characters),
-    `latency_ms`, `route` (`openai`, `NAME-raw-search`, `cache`, `refused` or `failed`), `outcome` (`ok`, the error's
-    code, `CANCELLED` or `INTERNAL`), `result_count`, `cost_usd`, `cache`, `fallback_from` and `fallback_reason`.
+    Fields: `tool`, `query_hash` (HMAC-SHA256 with a key of this process, 16 hex digits), `query_length` (characters),
+    `latency_ms`, `route` (who served: `openai`, `NAME-raw-search`, a provider, a reader, `cache`; else `refused` or
+    `failed`), `outcome` (`ok`, the error's code, `CANCELLED` or `INTERNAL`), `result_count`, `cost_usd`, `cache`,
+    `fallback_from` and `fallback_reason`.
     """
 
-    __slots__ = ("_clock", "_key", "_report", "_response", "_started", "_text")
+    __slots__ = ("_clock", "_key", "_outcome", "_report", "_started", "_text", "_tool")
 
     def __init__(
-        self, text: str, key: bytes, clock: Callable[[], float], report: Callable[[dict[str, Any]], None]
+        self, text: str, tool: str, key: bytes, clock: Callable[[], float], report: Callable[[dict[str, Any]], None]
     ) -> None:
         self._text = str(text)  # the guard has not seen it yet: it may be anything
         self._key = key
         self._clock = clock
         self._report = report
-        self._response: SearchResponse | None = None
+        self._tool = tool
+        self._outcome: Callable[[], dict[str, Any]] = _success
 
     def answered(self, response: SearchResponse) -> None:
-        """Note the answer."""
-        self._response = response
+        """Note the answer of `search_web`."""
+        self._outcome = lambda: _answer(response)
+
+    def served(self, route: str, results: int, *, cost_usd: float = 0.0, cache: CacheState = "miss") -> None:
+        """Note who served the call of any other tool, with how many results."""
+        self._outcome = lambda: _success(route=route, result_count=results, cost_usd=cost_usd, cache=cache)
 
     def __enter__(self) -> CallEvent:
         self._started = self._clock()
@@ -101,26 +101,46 @@ class CallEvent:
         digest = hmac.digest(self._key, self._text.encode("utf-8", "surrogatepass"), "sha256")
         self._report(
             {
+                "tool": self._tool,
                 "query_hash": digest.hex()[:16],
                 "query_length": len(self._text),
                 "latency_ms": round((self._clock() - self._started) * 1000, 1),
-                **(_success(self._response or SearchResponse()) if error is None else _failure(error)),
+                **(self._outcome() if error is None else _failure(error)),
             }
         )
 
 
-def _success(response: SearchResponse) -> dict[str, Any]:
+def _answer(response: SearchResponse) -> dict[str, Any]:
     fallback = response.fallback
     # A reason is "CODE: words for a person"; the words might quote somebody.
     code = fallback.reason.partition(":")[0] if fallback else None
+    return _success(
+        route=response.provider,
+        result_count=len(response.citations),
+        cost_usd=response.cost_usd,
+        cache=response.cache,
+        fallback_from=fallback.from_ if fallback else None,
+        fallback_reason=code if code is None or code in get_args(ErrorCode) else "OTHER",
+    )
+
+
+def _success(
+    *,
+    route: str = "",
+    result_count: int = 0,
+    cost_usd: float = 0.0,
+    cache: CacheState = "miss",
+    fallback_from: str | None = None,
+    fallback_reason: str | None = None,
+) -> dict[str, Any]:
     return {
-        "route": response.provider if response.cache == "miss" else "cache",
+        "route": route if cache == "miss" else "cache",
         "outcome": "ok",
-        "result_count": len(response.citations),
-        "cost_usd": response.cost_usd,
-        "cache": response.cache,
-        "fallback_from": fallback.from_ if fallback else None,
-        "fallback_reason": code if code is None or code in get_args(ErrorCode) else "OTHER",
+        "result_count": result_count,
+        "cost_usd": cost_usd,
+        "cache": cache,
+        "fallback_from": fallback_from,
+        "fallback_reason": fallback_reason,
     }
 
 
@@ -129,15 +149,7 @@ def _failure(error: BaseException) -> dict[str, Any]:
         outcome: str = error.code
     else:
         outcome = "CANCELLED" if isinstance(error, asyncio.CancelledError) else "INTERNAL"
-    return {
-        "route": "refused" if isinstance(error, Refused) else "failed",
-        "outcome": outcome,
-        "result_count": 0,
-        "cost_usd": 0.0,
-        "cache": "miss",
-        "fallback_from": None,
-        "fallback_reason": None,
-    }
+    return {**_success(route="refused" if isinstance(error, Refused) else "failed"), "outcome": outcome}
 
 
 @functools.cache
@@ -150,105 +162,3 @@ def _events() -> BoundLogger:
         wrapper_class=structlog.stdlib.BoundLogger,
     ).bind()
     return logger
-
-
-def configure_logging(level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secrets: Collection[str]) -> None:
-    """Send all logging of this process to stderr as lines of JSON, in place of whatever was configured before.
-
-    Args:
-        level: how much the gateway itself tells. Libraries are heard from WARNING on, whatever it is: the HTTP client
-            logs whole URLs below that.
-        secrets: values that must not appear; each is replaced by `***` wherever it stands in a record.
-    """
-    root = logging.getLogger()
-    for handler in root.handlers[:]:
-        root.removeHandler(handler)
-    root.addHandler(_JsonHandler(sys.stderr, secrets))
-    root.setLevel(logging.WARNING)
-    logging.getLogger(_OURS).setLevel(level)
-
-
-class _JsonHandler(logging.StreamHandler[TextIO]):
-    """Writes records as lines of JSON, and drops one rather than wait for a reader who does not read."""
-
-    def __init__(self, stream: TextIO, secrets: Collection[str]) -> None:
-        super().__init__(stream)
-        self._secrets = secrets
-        self.addFilter(_is_ours_or_a_warning)
-
-    @functools.cached_property
-    def _json(self) -> logging.Formatter:
-        import structlog
-
-        return structlog.stdlib.ProcessorFormatter(
-            processors=[
-                structlog.stdlib.add_logger_name,
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.add_log_level,
-                structlog.processors.TimeStamper(fmt="iso", utc=True),
-                structlog.processors.format_exc_info,
-                _shorten_traceback,
-                Redaction(self._secrets),
-                structlog.processors.JSONRenderer(),
-            ]
-        )
-
-    def format(self, record: logging.LogRecord) -> str:
-        return self._json.format(record)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if self._takes_a_line():
-            super().emit(record)
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the base class's
-        """Say nothing: the base class would print the record as it is, with whatever secret it holds."""
-
-    def _takes_a_line(self) -> bool:
-        """Whether writing would not block. A client that starts us and never reads our stderr must not stop us."""
-        try:
-            return bool(select.select((), (self.stream,), (), 0)[1])
-        except (OSError, ValueError):  # not a file of the system: nothing to wait for
-            return True
-
-
-def _is_ours_or_a_warning(record: logging.LogRecord) -> bool:
-    # On the handler, for a library may set its own logger's level at any time.
-    return record.levelno >= logging.WARNING or record.name.partition(".")[0] == _OURS
-
-
-def _shorten_traceback(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    if "exception" in event:
-        event["exception"] = event["exception"][-_MOST_OF_A_TRACEBACK:]
-    return event
-
-
-class Redaction:
-    """A structlog processor that replaces secrets by `***` in every key and value of an event, however nested."""
-
-    def __init__(self, secrets: Collection[str]) -> None:
-        # As they are, as they look in a URL, and as they look in a repr.
-        forms = {form(secret) for secret in secrets if secret for form in (str, _in_url, quote_plus, _in_repr)}
-        pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or r"(?!)")
-        self._masked = functools.partial(pattern.sub, "***")
-
-    def __call__(self, _: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        return {self._masked(str(key)): self._shown(value) for key, value in event.items()}
-
-    def _shown(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return self._masked(value)
-        if value is None or isinstance(value, (int, float)):
-            return value
-        if isinstance(value, dict):
-            return {self._masked(str(key)): self._shown(item) for key, item in value.items()}
-        if isinstance(value, (list, tuple, set, frozenset)):
-            return [self._shown(item) for item in value]
-        return self._masked(repr(value))
-
-
-def _in_url(secret: str) -> str:
-    return quote(secret, safe="")
-
-
-def _in_repr(secret: str) -> str:
-    return repr(secret)[1:-1]

@@ -1,0 +1,48 @@
+"""What a tool is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from websearch_gateway.models import Caller
+from websearch_gateway.ports import Progress
+from websearch_gateway.wire.base import WireModel
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+
+
+class Arguments(BaseModel):
+    """Base of argument models. Unknown names are refused. Ranges are declared here and judged by the guard."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One row of the tool table.
+
+    `aliases` are understood in calls and never listed. `changes_data` says that a call removes or moves something;
+    `open_world` that it may reach the web.
+    """
+
+    name: str
+    toolset: str
+    title: str
+    description: str
+    arguments: type[Arguments]
+    result: type[WireModel]
+    run: Callable[[Gateway, Any, Caller, Progress], Awaitable[WireModel]]
+    aliases: tuple[str, ...] = ()
+    changes_data: bool = False
+    open_world: bool = True
+
+
+def declared(description: str, **keywords: Any) -> Any:
+    """A field whose JSON Schema keywords inform the caller; the guard enforces them after normalising."""
+    return Field(description=description, json_schema_extra=keywords)

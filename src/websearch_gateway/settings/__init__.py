@@ -1,0 +1,149 @@
+"""The only reader of the environment.
+
+Names are those of the environment; a TOML file may hold the same names in lower case. Flags win over the
+environment, the environment over the file. The file is `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`,
+else `config.toml` in the user's configuration folder (platformdirs).
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from pydantic import SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.settings.fields import RouteSettings, login_secrets, masked
+from websearch_gateway.settings.groups import (
+    APP_NAME,
+    DEFAULT_TOOLSETS,
+    TOOLSETS,
+    Behaviour,
+    Reading,
+    Remembering,
+    Serving,
+    Upstreams,
+)
+
+__all__ = [
+    "APP_NAME",
+    "DEFAULT_TOOLSETS",
+    "GROUPS",
+    "TOOLSETS",
+    "RouteSettings",
+    "Settings",
+    "config_path",
+    "load_settings",
+]
+
+GROUPS = (Upstreams, Reading, Remembering, Behaviour, Serving)
+
+
+class Settings(Serving, Behaviour, Remembering, Reading, Upstreams, BaseSettings):
+    """Every setting, with its default. No repr shows a key, which is a `SecretStr`, or the login of a URL."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags, then the environment, then the file. No `.env` is read: a working folder must not change a server."""
+        return (init_settings, env_settings)
+
+    @property
+    def effective_state_url(self) -> str:
+        """`STATE_URL`, or the SQLite file in `DATA_DIR`."""
+        return self.state_url or f"sqlite:///{self.data_dir / 'state.db'}"
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """For repr and str: every setting, without the logins of its URLs."""
+        for name, value in super().__repr_args__():
+            yield name, masked(value)
+
+    def shown(self) -> dict[str, Any]:
+        """Every setting by its environment name, fit to be seen: keys only as set or not set, URLs without logins."""
+        dumped = self.model_dump(mode="json")
+        return {
+            name.upper(): "(set)" if isinstance(getattr(self, name), SecretStr) else masked(value)
+            for name, value in dumped.items()
+        }
+
+    def secrets(self) -> tuple[str, ...]:
+        """Every secret value that is set: for redaction, never for display."""
+        found: set[str] = set()
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if isinstance(value, SecretStr):
+                found |= {value.get_secret_value()} - {""}
+            elif isinstance(value, str):
+                found |= login_secrets(value)
+        return tuple(sorted(found))
+
+
+def config_path(explicit: Path | None = None) -> Path:
+    """The settings file in use, whether or not it exists."""
+    if explicit is not None:
+        return explicit
+    if named := os.environ.get("WEBSEARCH_GATEWAY_CONFIG"):
+        return Path(named)
+    return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / "config.toml"
+
+
+def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if required:
+            raise SearchNotConfiguredError(f"The settings file {path} does not exist.") from None
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SearchNotConfiguredError(f"The settings file {path} cannot be read: {error}.") from None
+    if unknown := sorted(set(values) - set(Settings.model_fields)):
+        raise SearchNotConfiguredError(f"The settings file {path} has unknown names: {', '.join(unknown)}.")
+    return values
+
+
+def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
+    """Read flags, environment and file, in that order of precedence.
+
+    Raises:
+        SearchNotConfiguredError: a value is unusable; the message names the setting and never its value.
+    """
+    named = config is not None or bool(os.environ.get("WEBSEARCH_GATEWAY_CONFIG"))
+    file_values = _read_file(config_path(config), required=named)
+
+    class WithFile(Settings):
+        @classmethod
+        def settings_customise_sources(cls, settings_cls: type[BaseSettings], *sources: Any, **named: Any) -> Any:
+            flags_and_environment = super().settings_customise_sources(settings_cls, *sources, **named)
+            return (*flags_and_environment, InitSettingsSource(settings_cls, init_kwargs=file_values))
+
+    try:
+        return WithFile(**flags)
+    except SettingsError:
+        # Only a table is decoded by the library, whose error carries the text along.
+        raise SearchNotConfiguredError("Unusable settings: ROUTES: must be JSON, or stand in the file.") from None
+    except ValidationError as error:
+        # The library's own text quotes the input, which may be a key.
+        faults = "; ".join(
+            f"{str(e['loc'][0]).upper() if e['loc'] else 'settings'}: {e['msg'].removeprefix('Value error, ')}"
+            for e in error.errors()
+        )
+        raise SearchNotConfiguredError(f"Unusable settings: {faults}.") from None

@@ -1,0 +1,96 @@
+"""The types of settings: how the text of an environment variable becomes a value, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+from urllib.parse import unquote, urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr
+from pydantic_settings import NoDecode
+
+# A password may hold anything when nobody has escaped it, so a login reaches to the last @; a path has none before it.
+_LOGIN = re.compile(r"(?<=://)([^/\s]\S*)@")
+
+
+def _split(value: Any) -> Any:
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def _blank_is_unset(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _key_without_edges(value: Any) -> Any:
+    """A key that was pasted with a line break after it is the key; one with blanks or odd letters inside is none."""
+    if not isinstance(value, str) or not (key := value.strip()):
+        return _blank_is_unset(value)
+    if not re.fullmatch(r"[!-~]+", key):
+        raise ValueError("holds blanks or characters that no key has")
+    return key
+
+
+def _without_slash(value: Any) -> Any:
+    return value.strip().rstrip("/") if isinstance(value, str) else value
+
+
+def _web_address(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # Its text quotes what it could not read.
+        usable = False
+    if not usable or re.search(r"\s", value):
+        raise ValueError("must be an address such as https://host/path")
+    return value
+
+
+def _pairs(value: Any) -> Any:
+    """`name:number,name:number` as a table."""
+    if not isinstance(value, str):
+        return value
+    return dict(part.rpartition(":")[::2] for part in _split(value))
+
+
+def _amounts(value: Mapping[str, float]) -> Mapping[str, float]:
+    if not all(name.strip() and math.isfinite(amount) and amount >= 0 for name, amount in value.items()):
+        raise ValueError("must be pairs such as brave:3,duckduckgo:1, with numbers from 0 on")
+    return {name.strip().lower(): amount for name, amount in value.items()}
+
+
+def masked(value: Any) -> Any:
+    """`value` without the login of the URL that it may be."""
+    return _LOGIN.sub("***@", value) if isinstance(value, str) else value
+
+
+def login_secrets(url: str) -> set[str]:
+    """The password of a login, or all of it where a token stands alone; as written, and as it is sent."""
+    if not (login := _LOGIN.search(url)):
+        return set()
+    secret = login[1].partition(":")[2] or login[1]
+    return {secret, unquote(secret)} - {""}
+
+
+Text = Annotated[str | None, BeforeValidator(_blank_is_unset)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Amounts = Annotated[dict[str, float], NoDecode, BeforeValidator(_pairs), AfterValidator(_amounts)]
+Key = Annotated[SecretStr | None, BeforeValidator(_key_without_edges)]
+Url = Annotated[str, BeforeValidator(_without_slash), AfterValidator(_web_address)]
+OptionalUrl = Annotated[Url | None, BeforeValidator(_blank_is_unset)]
+Quota = Annotated[str, BeforeValidator(lambda v: "" if isinstance(v, str) and v.strip().lower() == "none" else v)]
+
+
+class RouteSettings(BaseModel):
+    """One `[routes.NAME]` table of the settings file: switch a built-in route off, or add one of your own.
+
+    A route with `patterns` (regular expressions, matched without regard to case on the normalised query) is new and
+    needs a `message` that names the server to use instead.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = True
+    patterns: tuple[str, ...] = ()
+    message: str = ""
