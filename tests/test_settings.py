@@ -121,6 +121,17 @@ def test_the_case_of_a_choice_is_forgiven(monkeypatch: pytest.MonkeyPatch, name:
     assert getattr(load_settings(), name.lower()) == meant
 
 
+def test_pairs_of_name_and_number_are_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROVIDER_WEIGHTS", " Brave:3, duckduckgo:1 ")
+    assert load_settings().provider_weights == {"brave": 3.0, "duckduckgo": 1.0}
+
+
+@pytest.mark.parametrize("written", ["brave", "brave:", "brave:nan", "brave:-1", ":3", "brave:three"])
+def test_a_pair_without_name_or_number_is_refused(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+    monkeypatch.setenv("PROVIDER_WEIGHTS", written)
+    assert refusal().startswith("Unusable settings: PROVIDER_WEIGHTS: ")
+
+
 def test_all_means_every_toolset_and_an_unknown_one_is_refused() -> None:
     assert load_settings(toolsets="all").toolsets == TOOLSETS
     assert load_settings(toolsets="read,answer").toolsets == ("read", "answer")

@@ -71,6 +71,7 @@ class TestEvent:
         assert len(line.pop("query_hash")) == 16
         assert line == {
             "event": "search",
+            "tool": "search_web",
             "level": "info",
             "logger": "websearch_gateway.pipeline.telemetry",
             "query_length": len(QUERY),

@@ -124,9 +124,8 @@ class Remembering(BaseModel):
     user_daily_budget_usd: float | None = Field(
         None, ge=0, allow_inf_nan=False, description="What one user may cost per day (UTC); default: no limit."
     )
-    prices: dict[str, float] = Field(
-        default_factory=dict,
-        description="USD per call of a provider, over those of the built-in table; in the file.",
+    prices: Amounts = Field(
+        {}, description="USD per call of a provider, such as `brave:0.005`, over the built-in table's."
     )
 
     _scope_case = any_case("cache_scope")
