@@ -1,0 +1,52 @@
+"""What stands in the place of a page that could not be read: a fixed Markdown note per reason, never an empty text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_NOTES = {
+    "protected": ("access is restricted", "Only people who are signed in may see it, or no programs."),
+    "missing": ("not found", "There is no page at this address (any more); look for another address of it."),
+    "busy": ("too many requests", "The site wants to be left alone for a while; try again later."),
+    "broken": ("the site fails", "Try again later."),
+    "robots": ("closed to robots", "The site's robots.txt closes this page to programs, and that is respected here."),
+    "robot_page": ("robot check", "The site sent a test for humans (a captcha) in place of the page."),
+    "too_large": ("too large", "Look for a smaller page about the same, or for a part of it."),
+    "type": ("not text", "Images, archives and programs are not read."),
+    "javascript": ("needs JavaScript", "The page is empty until a browser runs its scripts."),
+    "empty": ("no text", "There is nothing on it that can be read."),
+    "timeout": ("too slow", "Try again later."),
+    "forbidden": ("forbidden address", "It may not be read from here."),
+    "unreadable": ("not readable", ""),
+}
+REASONS = frozenset(_NOTES)
+"""What `details["reason"]` of an error about a page may say."""
+
+_OF_STATUS = {401: "protected", 402: "protected", 403: "protected", 404: "missing", 410: "missing", 429: "busy"}
+_OF_CODE = {"TIMEOUT": "timeout", "FORBIDDEN_URL": "forbidden"}
+_NOT_OF_HOSTS = re.compile(r"[^\w.:\-]+")
+
+
+def reason(code: str, details: Mapping[str, Any] | None = None) -> str:
+    """Why a page could not be read, one of REASONS, by an error's code and its details (`reason`, `status`)."""
+    facts = details or {}
+    told, status = facts.get("reason"), facts.get("status")
+    if isinstance(told, str) and told in REASONS:
+        return told
+    if code == "FETCH" and isinstance(status, int):
+        return _OF_STATUS.get(status, "broken" if status >= 500 else "unreadable")
+    return _OF_CODE.get(code, "unreadable")
+
+
+def unreadable_note(code: str, details: Mapping[str, Any] | None, host: str, message: str) -> str:
+    """One paragraph of Markdown for a page that could not be read; the same failure always gives the same words.
+
+    Args:
+        code, details, message: those of the error. The message must not quote the page.
+        host: whose page it is, as `text.urls.host` gives it; may be empty.
+    """
+    title, advice = _NOTES[reason(code, details)]
+    of_host = f" of {shown}" if (shown := _NOT_OF_HOSTS.sub("", host)) else ""
+    return " ".join(filter(None, (f"**This page{of_host} could not be read: {title}.**", message, advice)))

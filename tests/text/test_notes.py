@@ -1,0 +1,50 @@
+"""Notes in the place of pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_gateway.text.notes import REASONS, reason, unreadable_note
+
+
+@pytest.mark.parametrize(
+    ("code", "details", "expected"),
+    [
+        ("FETCH", {"status": 401}, "protected"),
+        ("FETCH", {"status": 403}, "protected"),
+        ("FETCH", {"status": 404}, "missing"),
+        ("FETCH", {"status": 410}, "missing"),
+        ("FETCH", {"status": 429}, "busy"),
+        ("FETCH", {"status": 503}, "broken"),
+        ("FETCH", {"status": 418}, "unreadable"),
+        ("FETCH", {"reason": "too_large"}, "too_large"),
+        ("FETCH", {"reason": "robot_page", "status": 403}, "robot_page"),
+        ("FETCH", {"reason": "made up", "status": 404}, "missing"),
+        ("FETCH", {"reason": ["robots"]}, "unreadable"),
+        ("TIMEOUT", None, "timeout"),
+        ("FORBIDDEN_URL", {}, "forbidden"),
+        ("PROVIDER", {"status": 404}, "unreadable"),
+    ],
+)
+def test_every_failure_has_one_reason(code: str, details: dict[str, object] | None, expected: str) -> None:
+    assert reason(code, details) == expected
+
+
+def test_the_note_says_which_site_and_why() -> None:
+    note = unreadable_note("FETCH", {"status": 404}, "example.com", "example.com answered with HTTP status 404.")
+    assert note == (
+        "**This page of example.com could not be read: not found.** example.com answered with HTTP status 404. "
+        "There is no page at this address (any more); look for another address of it."
+    )
+
+
+@pytest.mark.parametrize("why", sorted(REASONS))
+def test_no_note_is_empty_and_each_reason_has_its_own(why: str) -> None:
+    notes = {unreadable_note("FETCH", {"reason": other}, "example.com", "It failed.") for other in REASONS}
+    assert unreadable_note("FETCH", {"reason": why}, "example.com", "It failed.") in notes
+    assert len(notes) == len(REASONS)
+
+
+def test_a_host_cannot_write_markdown() -> None:
+    assert "](" not in unreadable_note("TIMEOUT", None, "a](javascript:alert(1))", "")
+    assert unreadable_note("TIMEOUT", None, "", "").startswith("**This page could not be read: too slow.**")
