@@ -1,0 +1,22 @@
+#!/bin/sh
+# Installs the programs that some tests drive and that pip does not bring: Chromium and a PostgreSQL server.
+# Only what is missing, only on Debian and its kin. Fails with a reason where it may not; those tests then skip.
+set -eu
+
+missing=
+command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+    missing="chromium"
+command -v postgres >/dev/null || ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 ||
+    missing="$missing postgresql"
+[ -n "$missing" ] || exit 0
+
+as_root=
+[ "$(id -u)" -eq 0 ] || as_root="sudo -n"
+if ! command -v apt-get >/dev/null || ! $as_root true 2>/dev/null; then
+    echo "Not installed, and not ours to install here: $missing. The tests that need them will skip." >&2
+    exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -q
+# shellcheck disable=SC2086 # a list of names
+$as_root apt-get install -q -y --no-install-recommends $missing
