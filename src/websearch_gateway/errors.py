@@ -7,7 +7,6 @@ An error carries its policy in its class, so the chain never inspects messages::
     |   |-- SearchValidationError      VALIDATION      the caller must change the request
     |   |-- SearchAuthError            AUTH            a key or token is wrong
     |   |-- SearchRateLimitError       RATE_LIMIT      the caller is over the gateway's own limit
-    |   |-- SearchBudgetError          BUDGET          the money for today is spent
     |   |-- SearchNotConfiguredError   NOT_CONFIGURED  a setting is missing
     |   `-- ForbiddenUrlError          FORBIDDEN_URL   the address may not be fetched
     |-- Unavailable                    try the next one and let this one rest
@@ -15,9 +14,11 @@ An error carries its policy in its class, so the chain never inspects messages::
     |   |-- SearchTimeoutError         TIMEOUT         an upstream did not answer in time
     |   |-- SearchFetchError           FETCH           a page could not be fetched or read
     |   |-- SearchProviderParseError   PARSE           a reply is not what the vendor documents
+    |   |-- SearchBudgetError          BUDGET          the day's budget has no room for it; a free one may serve
     |   |-- EngineNotConfigured        NOT_CONFIGURED  an answer engine has no key; another one serves
     |   `-- StateUnavailable           PROVIDER        the shared state cannot be reached; go on without it
-    `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt
+    `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt (BUDGET: all that
+                                                       are configured cost money, and it is spent)
 
 Messages are written for the caller's eyes. They never hold a key, a token or a query.
 """
@@ -26,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 ErrorCode = Literal[
     "AUTH",
@@ -51,7 +52,7 @@ class SearchError(Exception):
         details: JSON-ready facts for a program, such as the limits that were broken.
     """
 
-    code: ClassVar[ErrorCode] = "PROVIDER"
+    code: ErrorCode = "PROVIDER"
 
     def __init__(
         self,
@@ -86,12 +87,6 @@ class SearchRateLimitError(Refused):
     """The caller, or the gateway as a whole, is over its own limit."""
 
     code = "RATE_LIMIT"
-
-
-class SearchBudgetError(Refused):
-    """The day's budget is spent and no free upstream can serve."""
-
-    code = "BUDGET"
 
 
 class SearchNotConfiguredError(Refused):
@@ -151,6 +146,12 @@ class SearchProviderParseError(Unavailable):
     code = "PARSE"
 
 
+class SearchBudgetError(Unavailable):
+    """The day's budget has no room for a call of this upstream. One that is free may serve."""
+
+    code = "BUDGET"
+
+
 class EngineNotConfigured(Unavailable):
     """An answer engine has no key. No error of the caller's as long as another engine can serve."""
 
@@ -181,8 +182,6 @@ class Attempt:
 class Exhausted(SearchError):
     """Every upstream was tried in vain. `attempts` holds each name and reason, in order."""
 
-    code = "PROVIDER"
-
     def __init__(self, attempts: Sequence[Attempt], *, retry_after: float | None = None) -> None:
         tried = "; ".join(f"{a.name}: {a.code}: {a.reason.removesuffix('.')}" for a in attempts) or "none configured"
         super().__init__(
@@ -191,3 +190,5 @@ class Exhausted(SearchError):
             details={"attempts": [{"name": a.name, "code": a.code, "reason": a.reason} for a in attempts]},
         )
         self.attempts = tuple(attempts)
+        if {attempt.code for attempt in attempts} - {"NOT_CONFIGURED"} == {"BUDGET"}:
+            self.code = "BUDGET"

@@ -1,0 +1,210 @@
+"""What the gateway spends: reserved before a paid call, settled after it, counted per day, user and upstream.
+
+Amounts are whole micro-dollars in counters of the shared state, so that processes never lose each other's additions.
+A day is a day of UTC. What a process reserved and did not live to settle stays counted: the budget errs on the side of
+the purse.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import math
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from websearch_gateway.errors import Refused, SearchBudgetError, StateUnavailable, Unavailable
+from websearch_gateway.ports import State
+
+KEPT_SECONDS = 92 * 86_400.0
+_DAY_SECONDS = 86_400
+_MICROS = 1_000_000
+_PATIENCE_SECONDS = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What one day cost and what the cache saved, in USD; by upstream, with the number of paid calls."""
+
+    day: str
+    usd: float = 0.0
+    saved_usd: float = 0.0
+    usd_by_upstream: Mapping[str, float] = field(default_factory=dict)
+    calls_by_upstream: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Payment:
+    """One paid call under way. `usd` is what it costs as far as is known: first the most, in the end the bill."""
+
+    usd: float
+
+
+class Ledger:
+    """Pays for calls, and knows what was paid.
+
+    Args:
+        daily_usd: what all users together may spend in a day; None for no limit.
+        user_daily_usd: what one user may spend in a day; None for no limit.
+        clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        *,
+        daily_usd: float | None = None,
+        user_daily_usd: float | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.daily_usd = daily_usd
+        self.user_daily_usd = user_daily_usd
+        self._state = state
+        self._clock = clock
+        self._writing: set[asyncio.Task[None]] = set()
+        self._outage_told = False
+
+    @asynccontextmanager
+    async def payment(self, user: str, upstream: str, most_usd: float) -> AsyncIterator[Payment]:
+        """Around a call that may cost up to `most_usd`. Set the payment's `usd` to what it did cost.
+
+        A call that failed costs what its error says; one that was cancelled may have been billed, so it costs the most.
+
+        Raises:
+            SearchBudgetError: the budget has no room for it; a free upstream may serve.
+        """
+        day = self._today()
+        reserved = await self._reserve(day, user, _micros(most_usd))
+        payment = Payment(most_usd)
+        try:
+            yield payment
+        except Unavailable as error:
+            payment.usd = error.cost_usd
+            raise
+        except Refused:
+            payment.usd = 0.0
+            raise
+        finally:
+            self._settle(day, user, upstream, _micros(payment.usd), reserved)
+
+    def saved(self, usd: float) -> None:
+        """Note that an answer of this price was served from the cache."""
+        self._post({f"ledger/{self._today()}/saved": _micros(usd)})
+
+    async def day(self, days_ago: int = 0) -> Day:
+        """What a day cost so far, by all processes.
+
+        Raises:
+            StateUnavailable: the state cannot be read.
+        """
+        await self.flush()
+        day = _name(self._clock() - days_ago * _DAY_SECONDS)
+        prefix = f"ledger/{day}/"
+        amounts = {key.removeprefix(prefix): _number(value) async for key, value in self._state.scan(prefix)}
+        return Day(
+            day,
+            amounts.get("total", 0) / _MICROS,
+            amounts.get("saved", 0) / _MICROS,
+            {name: amount / _MICROS for name, amount in _under("usd/", amounts).items()},
+            _under("calls/", amounts),
+        )
+
+    async def flush(self) -> None:
+        """Wait until everything that is settled is written."""
+        if self._writing:
+            await asyncio.wait(self._writing)
+
+    async def _reserve(self, day: str, user: str, micros: int) -> int:
+        """Count `micros` as spent before they are. Returns what is counted: nothing where there is no limit."""
+        if self.daily_usd is None and self.user_daily_usd is None:
+            return 0
+        counted: dict[str, int] = {}
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                await self.flush()  # what is given back already must not stand in the way
+                for key, limit, setting in (
+                    (_total(day), self.daily_usd, "DAILY_BUDGET_USD"),
+                    (_of_user(day, user), self.user_daily_usd, "USER_DAILY_BUDGET_USD"),
+                ):
+                    spent = await self._state.add(key, micros, KEPT_SECONDS)
+                    counted[key] = -micros
+                    if limit is not None and spent > _micros(limit):
+                        raise self._refusal(setting, limit)
+        except (StateUnavailable, TimeoutError):
+            self._post(counted)
+            raise SearchBudgetError("The ledger cannot be reached, so nothing can be bought on a budget.") from None
+        except (SearchBudgetError, asyncio.CancelledError):
+            self._post(counted)
+            raise
+        return micros
+
+    def _refusal(self, setting: str, limit: float) -> SearchBudgetError:
+        return SearchBudgetError(
+            f"{setting} of ${limit:g} has no room for this call. It starts anew at 00:00 UTC.",
+            retry_after=math.ceil(_DAY_SECONDS - self._clock() % _DAY_SECONDS),
+        )
+
+    def _settle(self, day: str, user: str, upstream: str, micros: int, reserved: int) -> None:
+        self._post(
+            {
+                _total(day): micros - reserved,
+                _of_user(day, user): micros - reserved,
+                f"ledger/{day}/usd/{upstream}": micros,
+                f"ledger/{day}/calls/{upstream}": 1 if micros else 0,
+            }
+        )
+
+    def _post(self, amounts: Mapping[str, int]) -> None:
+        """Write in the background: the answer is there, and does not wait for its bill."""
+        task = asyncio.create_task(self._write(amounts))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def _write(self, amounts: Mapping[str, int]) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                for key, amount in amounts.items():
+                    if amount:
+                        await self._state.add(key, amount, KEPT_SECONDS)
+        except (StateUnavailable, TimeoutError):
+            if not self._outage_told:
+                self._outage_told = True
+                _log.warning("The ledger misses what is spent now: its state cannot be reached.")
+
+    def _today(self) -> str:
+        return _name(self._clock())
+
+
+def _name(moment: float) -> str:
+    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}"
+
+
+def _micros(usd: float) -> int:
+    return round(usd * _MICROS)
+
+
+def _total(day: str) -> str:
+    return f"ledger/{day}/total"
+
+
+def _of_user(day: str, user: str) -> str:
+    # Nobody should read who asked out of the state.
+    return f"ledger/{day}/user/{hashlib.blake2b(user.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+
+
+def _under(prefix: str, amounts: Mapping[str, int]) -> dict[str, int]:
+    return {key.removeprefix(prefix): amount for key, amount in amounts.items() if key.startswith(prefix)}
+
+
+def _number(stored: bytes) -> int:
+    """Zero for what somebody else left under our key."""
+    try:
+        return int(stored)
+    except ValueError:
+        return 0
