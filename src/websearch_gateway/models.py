@@ -93,7 +93,10 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a raw search vendor can do, how many hits a full page of its holds, and what one call costs (USD)."""
+    """What a raw search vendor can do, how many hits a full page of its holds, and what one call costs (USD).
+
+    `price_source` says who told the price, and when.
+    """
 
     max_results: int = 10
     page_size: int = 10
@@ -103,6 +106,7 @@ class Capabilities:
     paging: bool = False
     news: bool = False
     cost_per_call_usd: float = 0.0
+    price_source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

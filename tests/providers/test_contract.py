@@ -191,6 +191,12 @@ def test_the_documentation_has_a_true_row(entry: Entry, provider: Provider) -> N
     assert float(price) == can.cost_per_call_usd
 
 
+def test_a_price_says_who_told_it_and_when(provider: Provider) -> None:
+    can = provider.capabilities
+    told = re.fullmatch(r"https://\S+, .*20\d\d-[01]\d", can.price_source)
+    assert bool(told) == bool(can.cost_per_call_usd)
+
+
 def test_the_documentation_has_the_order_of_the_table() -> None:
     names = [entry.name for entry in PROVIDERS]
     assert names == ["serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo"]

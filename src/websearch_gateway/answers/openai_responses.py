@@ -33,6 +33,9 @@ MAX_OUTPUT_TOKENS = 8192
 MAX_TOOL_CALLS = 6
 """Searches and page visits of one answer; each search costs a cent. Further ones are ignored, not refused."""
 
+MOST_PROMPT_TOKENS = 128_000
+"""What the search tool may add to the prompt, whatever the model could take."""
+
 GONE_SECONDS = 600.0
 """How long a model that does not exist is passed over before it is tried again."""
 
@@ -45,17 +48,25 @@ def _now() -> datetime:
 class OpenAIEngine:
     """An AnswerEngine. One serves the whole process: it remembers which models are gone and what each refuses.
 
-    `models` are tried in order when one does not exist; `clock` is monotonic (seconds), `now` the present in UTC.
+    `models` are tried in order when one does not exist; `search_usd` is the price of one search; `clock` is monotonic
+    (seconds), `now` the present in UTC.
     """
 
     client: OpenAIClient
     models: Sequence[str]
     retry: Retry = field(repr=False)
+    search_usd: float = SEARCH_USD
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
     now: Callable[[], datetime] = field(default=_now, repr=False)
     name: str = "openai"
     _gone_until: dict[str, float] = field(default_factory=dict, init=False, repr=False)
     _refused: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set), init=False, repr=False)
+
+    @property
+    def most_usd(self) -> float:
+        """The most that an answer of the first model may cost: all searches, the fullest prompt, the longest reply."""
+        fullest = Billed(prompt=MOST_PROMPT_TOKENS, response=MAX_OUTPUT_TOKENS, searches=MAX_TOOL_CALLS)
+        return self._usd(find_model(next(iter(self.models), "")), fullest)
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
         """Search and answer in one call.
@@ -126,7 +137,7 @@ class OpenAIEngine:
             return await asyncio.to_thread(read_reply, body)
         except Unavailable as error:
             with suppress(SearchProviderParseError):
-                error.cost_usd = _usd(find_model(request["model"]), read_bill(body))
+                error.cost_usd = self._usd(find_model(request["model"]), read_bill(body))
             raise
 
     def _request(self, model: str, query: SearchQuery, refused: Iterable[str]) -> dict[str, Any]:
@@ -151,6 +162,10 @@ class OpenAIEngine:
             **{name: value for name, value in options.items() if value and name not in refused},
         }
 
+    def _usd(self, model: Model | None, billed: Billed) -> float:
+        """The searches, and the tokens where their price is known."""
+        return billed.searches * self.search_usd + (model.tokens_usd(billed) if model else 0.0)
+
     def _answer(self, model: str, query: SearchQuery, reply: Reply) -> Answer:
         gone = ", ".join(name for name in self.models if self._is_gone(name))
         price = find_model(model)
@@ -167,15 +182,10 @@ class OpenAIEngine:
             model=model,
             sources=reply.sources,
             usage=TokenUsage(reply.billed.prompt, reply.billed.response),
-            cost_usd=_usd(price, reply.billed),
+            cost_usd=self._usd(price, reply.billed),
             applied=AppliedFilters(freshness="prompt" if query.freshness_hours else None, region=query.region),
             warnings=tuple(text for text, applies in warnings.items() if applies),
         )
-
-
-def _usd(model: Model | None, billed: Billed) -> float:
-    """The searches, and the tokens where their price is known."""
-    return billed.searches * SEARCH_USD + (model.tokens_usd(billed) if model else 0.0)
 
 
 def _ends_by_model(body: bytes) -> dict[str, date | None]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import httpx2
@@ -20,18 +21,31 @@ MAX_PAGES = 10
 
 @dataclass(frozen=True, slots=True)
 class HttpSearcher:
-    """A Searcher out of a Provider. `timeout_seconds` bounds each request within the deadline of the call."""
+    """A Searcher out of a Provider. `timeout_seconds` bounds each request within the deadline of the call.
+
+    `prices` are USD per request by the provider's name, and win over its own.
+    """
 
     provider: Provider
     client: httpx2.AsyncClient = field(repr=False)
     retry: Retry = field(repr=False)
     timeout_seconds: float = 20.0
+    prices: Mapping[str, float] = field(default_factory=dict)
     clock: Callable[[], float] = field(default=time.time, repr=False)
 
     @property
     def name(self) -> str:
         """The provider's name."""
         return self.provider.name
+
+    @property
+    def price_usd(self) -> float:
+        """What one request costs."""
+        return self.prices.get(self.name, self.provider.capabilities.cost_per_call_usd)
+
+    def most_usd(self, query: SearchQuery) -> float:
+        """The most that a search may cost: a request for each page that it may take."""
+        return min(math.ceil(query.max_results / self.provider.capabilities.page_size), MAX_PAGES) * self.price_usd
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
         """Up to `max_results` different hits, from as many full pages as that takes.
@@ -67,7 +81,7 @@ class HttpSearcher:
             hits=tuple(hits.values())[: query.max_results],
             provider=self.name,
             applied=self.provider.applied(query),
-            cost_usd=pages * self.provider.capabilities.cost_per_call_usd,
+            cost_usd=pages * self.price_usd,
             warnings=warnings,
         )
 

@@ -51,6 +51,7 @@ class Brave:
         paging=True,
         news=True,
         cost_per_call_usd=0.005,
+        price_source="https://api-dashboard.search.brave.com/app/plans, 2026-09",
     )
 
     def request(self, query: SearchQuery) -> HttpRequest:

@@ -36,7 +36,13 @@ class Google:
     key_setting: ClassVar[str | None] = "GOOGLE_API_KEY"
     # $5 for 1,000 requests, after 100 free ones a day.
     capabilities: ClassVar[Capabilities] = Capabilities(
-        max_results=99, freshness=True, region=True, safe_search=True, paging=True, cost_per_call_usd=0.005
+        max_results=99,
+        freshness=True,
+        region=True,
+        safe_search=True,
+        paging=True,
+        cost_per_call_usd=0.005,
+        price_source="https://developers.google.com/custom-search/v1/overview, 2026-11",
     )
 
     def request(self, query: SearchQuery) -> HttpRequest:

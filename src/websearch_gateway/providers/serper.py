@@ -29,7 +29,13 @@ class Serper:
     key_setting: ClassVar[str | None] = "SERPER_API_KEY"
     # An assumption: $50 buys 50,000 credits in the smallest package; larger ones are cheaper.
     capabilities: ClassVar[Capabilities] = Capabilities(
-        max_results=100, freshness=True, region=True, paging=True, news=True, cost_per_call_usd=0.001
+        max_results=100,
+        freshness=True,
+        region=True,
+        paging=True,
+        news=True,
+        cost_per_call_usd=0.001,
+        price_source="https://serper.dev, smallest pack, 2026-11",
     )
 
     def request(self, query: SearchQuery) -> HttpRequest:

@@ -35,7 +35,12 @@ class Tavily:
     key_setting: ClassVar[str | None] = "TAVILY_API_KEY"
     # One credit at the pay-as-you-go price of $0.008.
     capabilities: ClassVar[Capabilities] = Capabilities(
-        max_results=MOST_RESULTS, freshness=True, region=True, news=True, cost_per_call_usd=0.008
+        max_results=MOST_RESULTS,
+        freshness=True,
+        region=True,
+        news=True,
+        cost_per_call_usd=0.008,
+        price_source="https://docs.tavily.com/documentation/api-credits, pay as you go, 2026-11",
     )
 
     def request(self, query: SearchQuery) -> HttpRequest:
