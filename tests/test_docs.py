@@ -17,10 +17,11 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
 
 
-def test_the_settings_table_is_that_of_the_settings() -> None:
-    """Write it anew with `python tools/settings_table.py > docs/settings.md`."""
-    table = runpy.run_path(str(ROOT / "tools" / "settings_table.py"))["table"]
-    assert (ROOT / "docs" / "settings.md").read_text() == table()
+@pytest.mark.parametrize(("tool", "document"), [("settings_table", "settings.md"), ("price_table", "prices.md")])
+def test_a_generated_document_is_up_to_date(tool: str, document: str) -> None:
+    """Write it anew with `python tools/TOOL.py > docs/DOCUMENT`."""
+    table = runpy.run_path(str(ROOT / "tools" / f"{tool}.py"))["table"]
+    assert (ROOT / "docs" / document).read_text() == table()
 
 
 def test_every_setting_says_what_it_does() -> None:

@@ -1,8 +1,7 @@
 """OpenAI's models as data: what they cost, how hard they may think, and when they end.
 
 A model that is not here works all the same: it is asked without an effort, which every model accepts, and its tokens
-are not priced, which the answer says. Prices and efforts: https://platform.openai.com/docs/pricing and /docs/models,
-ends: /docs/deprecations, all as of 2026-11-21.
+are not priced, which the answer says. Efforts: https://platform.openai.com/docs/models, ends: /docs/deprecations.
 """
 
 from __future__ import annotations
@@ -10,6 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
+
+SOURCE = "https://platform.openai.com/docs/pricing, 2026-11-21"
+"""Who told the prices, and when."""
 
 SEARCH_USD = 0.01
 """One `search` action of the web_search tool, with any model; opening a page or looking into it is free."""
