@@ -11,10 +11,11 @@ import functools
 import hmac
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from secrets import token_bytes
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from websearch_gateway.errors import ErrorCode, Refused, SearchError
 from websearch_gateway.wire.answer import CacheState, SearchResponse
@@ -27,32 +28,69 @@ _EVENT_DELAY_SECONDS = 0.005
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call went. The fields of the event, beside `tool`, `latency_ms`, `query_hash` and `query_length`.
+
+    `route` is who served (`openai`, `NAME-raw-search`, a provider, a reader, `cache`), else `refused` or `failed`;
+    `outcome` is `ok`, the error's code, `CANCELLED` or `INTERNAL`.
+    """
+
+    route: str = ""
+    outcome: str = "ok"
+    result_count: int = 0
+    cost_usd: float = 0.0
+    cache: CacheState = "miss"
+    fallback_from: str | None = None
+    fallback_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A call that is over. `text` is what it was about: for the hash in the event, and for nothing else."""
+
+    tool: str
+    text: str
+    latency_ms: float
+    outcome: Outcome
+
+
 class Telemetry:
     """Reports each call with one event.
 
     Args:
+        observers: told of each call after its event is due. They must not raise.
         clock: seconds, for durations.
     """
 
-    def __init__(self, *, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self,
+        observers: Sequence[Callable[[CallRecord], None]] = (),
+        *,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._observers = observers
         self._clock = clock
         # With a key that dies with the process nobody can find a query by hashing candidates.
         self._key = token_bytes(32)
-        self._waiting: list[dict[str, Any]] = []
+        self._waiting: list[CallRecord] = []
 
     def call(self, text: str, tool: str = "search_web") -> CallEvent:
         """The event of a call of `tool` with `text` (a query, or a URL), as a context manager around it."""
-        return CallEvent(text, tool, self._key, self._clock, self._report)
+        return CallEvent(text, tool, self._clock, self._report)
 
     def flush(self) -> None:
         """Write the events that still wait."""
         waiting, self._waiting = self._waiting, []
-        for fields in waiting:
-            _events().info("search", **fields)
+        for record in waiting:
+            for observe in self._observers:
+                observe(record)
+            if _log.isEnabledFor(logging.INFO):
+                _events().info("search", **self._fields(record))
 
-    def _report(self, fields: dict[str, Any]) -> None:
+    def _report(self, record: CallRecord) -> None:
         """Write the event a moment later, so that the answer does not wait for it; at once where there is no loop."""
-        self._waiting.append(fields)
+        self._waiting.append(record)
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -61,95 +99,62 @@ class Telemetry:
             if len(self._waiting) == 1:
                 loop.call_later(_EVENT_DELAY_SECONDS, self.flush)
 
+    def _fields(self, record: CallRecord) -> dict[str, object]:
+        digest = hmac.digest(self._key, record.text.encode("utf-8", "surrogatepass"), "sha256")
+        return {
+            "tool": record.tool,
+            "query_hash": digest.hex()[:16],
+            "query_length": len(record.text),
+            "latency_ms": record.latency_ms,
+            **asdict(record.outcome),
+        }
+
 
 class CallEvent:
-    """Times a call and logs, at its end, how it went. Changes nothing: exceptions pass through.
+    """Times a call and reports, at its end, how it went. Changes nothing: exceptions pass through."""
 
-    Fields: `tool`, `query_hash` (HMAC-SHA256 with a key of this process, 16 hex digits), `query_length` (characters),
-    `latency_ms`, `route` (who served: `openai`, `NAME-raw-search`, a provider, a reader, `cache`; else `refused` or
-    `failed`), `outcome` (`ok`, the error's code, `CANCELLED` or `INTERNAL`), `result_count`, `cost_usd`, `cache`,
-    `fallback_from` and `fallback_reason`.
-    """
+    __slots__ = ("_clock", "_outcome", "_report", "_started", "_text", "_tool")
 
-    __slots__ = ("_clock", "_key", "_outcome", "_report", "_started", "_text", "_tool")
-
-    def __init__(
-        self, text: str, tool: str, key: bytes, clock: Callable[[], float], report: Callable[[dict[str, Any]], None]
-    ) -> None:
+    def __init__(self, text: str, tool: str, clock: Callable[[], float], report: Callable[[CallRecord], None]) -> None:
         self._text = str(text)  # the guard has not seen it yet: it may be anything
-        self._key = key
+        self._tool = tool
         self._clock = clock
         self._report = report
-        self._tool = tool
-        self._outcome: Callable[[], dict[str, Any]] = _success
+        self._outcome = Outcome()
 
     def answered(self, response: SearchResponse) -> None:
         """Note the answer of `search_web`."""
-        self._outcome = lambda: _answer(response)
+        fallback = response.fallback
+        # A reason is "CODE: words for a person"; the words might quote somebody.
+        code = fallback.reason.partition(":")[0] if fallback else None
+        self._outcome = Outcome(
+            route=response.provider if response.cache == "miss" else "cache",
+            result_count=len(response.citations),
+            cost_usd=response.cost_usd,
+            cache=response.cache,
+            fallback_from=fallback.from_ if fallback else None,
+            fallback_reason=code if code is None or code in get_args(ErrorCode) else "OTHER",
+        )
 
     def served(self, route: str, results: int, *, cost_usd: float = 0.0, cache: CacheState = "miss") -> None:
         """Note who served the call of any other tool, with how many results."""
-        self._outcome = lambda: _success(route=route, result_count=results, cost_usd=cost_usd, cache=cache)
+        route = route if cache == "miss" else "cache"
+        self._outcome = Outcome(route, result_count=results, cost_usd=cost_usd, cache=cache)
 
     def __enter__(self) -> CallEvent:
         self._started = self._clock()
         return self
 
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
-        if not _log.isEnabledFor(logging.INFO):
-            return
-        digest = hmac.digest(self._key, self._text.encode("utf-8", "surrogatepass"), "sha256")
-        self._report(
-            {
-                "tool": self._tool,
-                "query_hash": digest.hex()[:16],
-                "query_length": len(self._text),
-                "latency_ms": round((self._clock() - self._started) * 1000, 1),
-                **(self._outcome() if error is None else _failure(error)),
-            }
-        )
+        latency_ms = round((self._clock() - self._started) * 1000, 1)
+        outcome = self._outcome if error is None else _failure(error)
+        self._report(CallRecord(self._tool, self._text, latency_ms, outcome))
 
 
-def _answer(response: SearchResponse) -> dict[str, Any]:
-    fallback = response.fallback
-    # A reason is "CODE: words for a person"; the words might quote somebody.
-    code = fallback.reason.partition(":")[0] if fallback else None
-    return _success(
-        route=response.provider,
-        result_count=len(response.citations),
-        cost_usd=response.cost_usd,
-        cache=response.cache,
-        fallback_from=fallback.from_ if fallback else None,
-        fallback_reason=code if code is None or code in get_args(ErrorCode) else "OTHER",
-    )
-
-
-def _success(
-    *,
-    route: str = "",
-    result_count: int = 0,
-    cost_usd: float = 0.0,
-    cache: CacheState = "miss",
-    fallback_from: str | None = None,
-    fallback_reason: str | None = None,
-) -> dict[str, Any]:
-    return {
-        "route": route if cache == "miss" else "cache",
-        "outcome": "ok",
-        "result_count": result_count,
-        "cost_usd": cost_usd,
-        "cache": cache,
-        "fallback_from": fallback_from,
-        "fallback_reason": fallback_reason,
-    }
-
-
-def _failure(error: BaseException) -> dict[str, Any]:
+def _failure(error: BaseException) -> Outcome:
     if isinstance(error, SearchError):
-        outcome: str = error.code
-    else:
-        outcome = "CANCELLED" if isinstance(error, asyncio.CancelledError) else "INTERNAL"
-    return {**_success(route="refused" if isinstance(error, Refused) else "failed"), "outcome": outcome}
+        return Outcome(route="refused" if isinstance(error, Refused) else "failed", outcome=error.code)
+    return Outcome(route="failed", outcome="CANCELLED" if isinstance(error, asyncio.CancelledError) else "INTERNAL")
 
 
 @functools.cache

@@ -1,0 +1,99 @@
+"""What this process has done since it began, in numbers: calls, failures, cache hits and latencies."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from websearch_gateway.pipeline.telemetry import CallRecord
+from websearch_gateway.wire.answer import CacheState
+
+WINDOW = 1_000
+"""The latest calls of a tool, over which latencies are measured."""
+RATE_SECONDS = 60.0
+
+QUANTILES = (0.5, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFigures:
+    """One tool: calls by outcome, and latencies in milliseconds at QUANTILES over the latest WINDOW calls."""
+
+    outcomes: Mapping[str, int]
+    latencies_ms: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A call that failed: when (seconds since the epoch), which tool, and with which code."""
+
+    at: float
+    tool: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A moment's view. `calls_per_minute` counts the last minute; `started_at` is seconds since the epoch."""
+
+    started_at: float
+    uptime_seconds: float
+    calls_per_minute: int
+    tools: Mapping[str, ToolFigures]
+    cache: Mapping[CacheState, int]
+    last_failures: Sequence[Failure]
+
+
+class Statistics:
+    """Counts calls. Give `observe` to the telemetry.
+
+    Args:
+        clock: seconds since the epoch.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._started_at = clock()
+        self._outcomes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._latencies: defaultdict[str, deque[float]] = defaultdict(partial(deque[float], maxlen=WINDOW))
+        self._cache: Counter[CacheState] = Counter()
+        self._moments: deque[float] = deque(maxlen=100_000)
+        self._failures: deque[Failure] = deque(maxlen=20)
+
+    def observe(self, record: CallRecord) -> None:
+        """Count a call."""
+        now, outcome = self._clock(), record.outcome.outcome
+        self._outcomes[record.tool][outcome] += 1
+        self._latencies[record.tool].append(record.latency_ms)
+        self._moments.append(now)
+        if outcome == "ok" and record.tool == "search_web":
+            self._cache[record.outcome.cache] += 1
+        elif outcome not in ("ok", "CANCELLED"):
+            self._failures.append(Failure(now, record.tool, outcome))
+
+    def figures(self) -> Figures:
+        """The numbers so far; the latest failure first."""
+        now = self._clock()
+        while self._moments and self._moments[0] < now - RATE_SECONDS:
+            self._moments.popleft()
+        tools = {
+            tool: ToolFigures(dict(outcomes), quantiles(self._latencies[tool]))
+            for tool, outcomes in self._outcomes.items()
+        }
+        return Figures(
+            self._started_at,
+            now - self._started_at,
+            len(self._moments),
+            tools,
+            dict(self._cache),
+            tuple(reversed(self._failures)),
+        )
+
+
+def quantiles(values: Sequence[float] | deque[float]) -> tuple[float, ...]:
+    """`values` at QUANTILES, each the smallest value that so many of them do not exceed; nothing for no values."""
+    ordered = sorted(values)
+    return tuple(ordered[min(int(share * len(ordered)), len(ordered) - 1)] for share in QUANTILES) if ordered else ()
