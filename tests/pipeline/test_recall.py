@@ -207,7 +207,7 @@ class TestTrust:
 async def test_memory_is_bounded(cache):
     for number in range(1_200):
         await cache.put(SearchQuery(text=f"question {number}"), ME, ANSWER)
-    assert len(cache._memory) == 1_000
+    assert len(cache) == 1_000
 
 
 async def test_without_its_state_it_goes_on_in_memory_and_says_so_once(tmp_path, clock, caplog):

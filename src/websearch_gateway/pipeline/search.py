@@ -10,14 +10,12 @@ door -> 1 guard   is this a question that we may ask the web?
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from websearch_gateway.errors import SearchTimeoutError
 from websearch_gateway.models import LOCAL, Caller, Deadline, SearchQuery, SearchRequest
 from websearch_gateway.pipeline.admit import Admission
+from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.inflight import InFlight
 from websearch_gateway.pipeline.recall import ExactCache, unbilled
@@ -62,7 +60,7 @@ class SearchPipeline:
                 region=request.region,
                 include_answers=request.include_answers,
             )
-            async with self._one_deadline() as deadline:
+            async with one_deadline(self.deadline_seconds) as deadline:
                 await self.admission.admit(caller)
                 query = replace(guarded.query, user=caller.user)
                 response = await self._recall(query, caller, deadline, progress)
@@ -98,13 +96,3 @@ class SearchPipeline:
         response = settle(query, answer, responded_at=datetime.now(UTC))
         await self.cache.put(query, caller, response)
         return response
-
-    @asynccontextmanager
-    async def _one_deadline(self) -> AsyncIterator[Deadline]:
-        try:
-            async with asyncio.timeout(self.deadline_seconds):
-                yield Deadline.after(self.deadline_seconds)
-        except TimeoutError:
-            raise SearchTimeoutError(
-                f"No upstream answered within {self.deadline_seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS."
-            ) from None
