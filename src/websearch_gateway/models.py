@@ -11,6 +11,7 @@ from websearch_gateway.wire.base import FallbackInfo
 
 SafeSearch = Literal["off", "moderate", "strict"]
 Topic = Literal["general", "news"]
+Freshness = Literal["day", "week", "month", "year"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,32 @@ class SearchRequest:
     freshness_hours: int | None = None
     region: str | None = None
     include_answers: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class WebSearchRequest:
+    """A wish for results with their pages. The fields are those of the `web_search` tool; news has its own tool.
+
+    `providers` are the only ones to ask, in that order; none: all that are configured.
+    """
+
+    query: str
+    num_results: int = 3
+    providers: tuple[str, ...] = ()
+    use_cache: bool = True
+    freshness: Freshness | None = None
+    topic: Topic = "general"
+
+
+@dataclass(frozen=True, slots=True)
+class RawSearchRequest:
+    """A wish for Google's own JSON, for each of `queries`. The fields are those of the `web_search_raw` tool."""
+
+    queries: tuple[str, ...]
+    results_per_query: int = 10
+    region: str | None = None
+    language: str | None = None
+    safe_search: SafeSearch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,18 +159,23 @@ class AppliedFilters:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """The answer of a Searcher. No hits is an answer, not an error."""
+    """The answer of a Searcher. No hits is an answer, not an error. `bodies` are the vendor's replies, page by page."""
 
     hits: tuple[Hit, ...]
     provider: str
     applied: AppliedFilters = AppliedFilters()
     cost_usd: float = 0.0
     warnings: tuple[str, ...] = ()
+    bodies: tuple[bytes, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page that was read. `markdown` is untrusted text; `final_url` is where the redirects ended."""
+    """A page that was read. `markdown` is untrusted text; `final_url` is where the redirects ended.
+
+    `etag` and `last_modified` are the site's own words, for asking whether the page has changed. `fetched_at` (seconds
+    since the epoch) is when the site last said what is on it; 0 when nobody noted it.
+    """
 
     url: str
     final_url: str
@@ -153,6 +185,9 @@ class Page:
     published: str | None = None
     truncated: bool = False
     warnings: tuple[str, ...] = ()
+    etag: str | None = None
+    last_modified: str | None = None
+    fetched_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

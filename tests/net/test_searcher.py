@@ -278,6 +278,12 @@ async def test_a_page_that_repeats_the_one_before_is_the_last() -> None:
     assert (len(results.hits), len(vendor.requests)) == (10, 2)
 
 
+async def test_the_replies_are_handed_on_as_they_came_without_a_page_that_adds_nothing() -> None:
+    pages = [serper_page(*TEN), serper_page("k", *TEN[1:]), serper_page(*TEN)]
+    results = await serper_searcher(Vendor([*pages])).search(SearchQuery("x", max_results=50), soon())
+    assert results.bodies == tuple(page.content for page in pages[:2])
+
+
 async def test_no_vendor_can_make_pages_without_end() -> None:
     pages = [serper_page(*(f"{number}{path}" for path in TEN)) for number in range(40)]
     vendor = Vendor([*pages])

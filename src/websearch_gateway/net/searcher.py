@@ -62,7 +62,7 @@ class HttpSearcher:
         """
         full = min(query.max_results, self.provider.capabilities.page_size)
         body, hits = await self._page(self.provider.request(query), deadline)
-        more, pages = hits, 1
+        more, pages, bodies = hits, 1, [body]
         warnings: tuple[str, ...] = ()
         while len(more) >= full and len(hits) < query.max_results and pages < MAX_PAGES:
             request = await asyncio.to_thread(self.provider.next_page, query, body, pages + 1)
@@ -77,12 +77,14 @@ class HttpSearcher:
             if more.keys() <= hits.keys():
                 break
             hits |= more
+            bodies.append(body)
         return SearchResults(
             hits=tuple(hits.values())[: query.max_results],
             provider=self.name,
             applied=self.provider.applied(query),
             cost_usd=pages * self.price_usd,
             warnings=warnings,
+            bodies=tuple(bodies),
         )
 
     async def _page(self, request: HttpRequest, deadline: Deadline) -> tuple[bytes, dict[str, Hit]]:
