@@ -137,8 +137,8 @@ class Reader(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def read(self, url: str, deadline: Deadline) -> Page:
-        """Fetch and read.
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        """Fetch and read. `known` is the page as it was read before: it comes back, itself, when it has not changed.
 
         Raises:
             ForbiddenUrlError: the address guard said no.

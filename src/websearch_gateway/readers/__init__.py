@@ -28,7 +28,7 @@ class SourceReader(Protocol):
         """Whether this reader is for `url`, judged by the URL alone."""
         ...
 
-    async def read(self, url: str, deadline: Deadline) -> Page:
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
         """See `ports.Reader.read`."""
         ...
 
@@ -59,6 +59,12 @@ def _github_issues(parts: Parts) -> SourceReader:
     from websearch_gateway.readers.github_issues import GitHubIssues
 
     return parts.api(GitHubIssues(token=parts.github_token))
+
+
+def _github_discussions(parts: Parts) -> SourceReader:
+    from websearch_gateway.readers.github_discussions import GitHubDiscussions
+
+    return parts.api(GitHubDiscussions(token=parts.github_token))
 
 
 def _github_files(parts: Parts) -> SourceReader:
@@ -104,6 +110,7 @@ def _html(parts: Parts) -> SourceReader:
 READERS: Sequence[Callable[[Parts], SourceReader]] = (
     _wikipedia,  # articles in every language
     _github_issues,  # and pull requests
+    _github_discussions,  # with GITHUB_TOKEN
     _github_files,  # files and READMEs
     _stackexchange,  # questions with their answers
     _hackernews,  # threads
@@ -134,10 +141,10 @@ class ReaderTable:
         """The reader for `url`."""
         return next(reader for reader in self.readers if reader.accepts(url))
 
-    async def read(self, url: str, deadline: Deadline) -> Page:
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
         """See `ports.Reader.read`. Whatever the source, the text is safe to hand on."""
-        page = await self.reader_for(url).read(url, deadline)
-        return await asyncio.to_thread(_sanitised, page)
+        page = await self.reader_for(url).read(url, deadline, known)
+        return page if page is known else await asyncio.to_thread(_sanitised, page)
 
 
 def _sanitised(page: Page) -> Page:

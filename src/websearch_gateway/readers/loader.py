@@ -53,8 +53,8 @@ class ApiReader:
         """Whether `url` is one of this source's."""
         return self._source.accepts(url)
 
-    async def read(self, url: str, deadline: Deadline) -> Page:
-        """Read a page through the API, or as a plain page with a warning that says why.
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        """Read a page through the API, or as a plain page with a warning that says why. Always anew.
 
         Raises:
             ForbiddenUrlError: the address guard said no.
@@ -90,7 +90,9 @@ class ApiReader:
 
     async def _ask(self, request: ApiRequest, deadline: Deadline) -> bytes | None:
         try:
-            reply = await self._fetcher.fetch(request.url, deadline, accept="application/json", headers=request.headers)
+            reply = await self._fetcher.fetch(
+                request.url, deadline, accept="application/json", headers=request.headers, json=request.json
+            )
         except SearchFetchError as error:
             status = error.details.get("status")
             if status in self._source.busy:
