@@ -15,7 +15,7 @@ from websearch_gateway.answers.openai_responses import OpenAIEngine
 from websearch_gateway.models import LOCAL, Caller, SearchRequest
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.client import create_client
-from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.net.fetch import Fetcher, user_agent
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
 from websearch_gateway.pipeline.admit import Admission
@@ -102,7 +102,7 @@ def build(settings: Settings) -> Gateway:
     guard = Guard(settings.routes, settings.strict_routing, settings.secrets())
     client, retry = create_client(), Retry()
     state = open_state(settings.effective_state_url)
-    fetcher = Fetcher(AddressGuard(settings.fetch_allow_private_hosts))
+    fetcher = Fetcher(AddressGuard(settings.fetch_allow_private_hosts), user_agent=user_agent(settings.contact_url))
     workers = Workers(warm_up=warm_up)
     timeout = settings.request_timeout_ms / 1000
     engine = _engine(settings, client, retry)

@@ -11,7 +11,7 @@ from websearch_gateway import __version__
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressGuard
-from websearch_gateway.net.fetch import MAX_REDIRECTS, Fetched, Fetcher
+from websearch_gateway.net.fetch import MAX_REDIRECTS, USER_AGENT, Fetched, Fetcher, user_agent
 
 from .conftest import RawServer, Serve, page
 
@@ -237,3 +237,38 @@ async def test_closing_a_fetcher_that_never_fetched_is_quiet() -> None:
     fetcher = Fetcher(AddressGuard())
     await fetcher.aclose()
     await fetcher.aclose()
+
+
+def test_a_contact_stands_in_the_name_that_sites_see() -> None:
+    """Wikimedia's policy: product/version (contact)."""
+    assert user_agent("https://example.org/us") == f"websearch-gateway/{__version__} (+https://example.org/us)"
+    assert user_agent(None) == USER_AGENT
+
+
+async def test_json_is_posted_whole_through_the_same_guard(serve: Serve) -> None:
+    bodies = []
+
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        bodies.append(await reader.readexactly(len('{"a": "\\u00e9"}')))
+        writer.write(page(b"{}", "Content-Type: application/json"))
+        await writer.drain()
+
+    server = await serve(echo)
+    assert (await fetch(server, "/graphql", json={"a": "é"}, headers={"authorization": "Bearer x"})).body == b"{}"
+    head = server.requests[0].decode().lower()
+    assert head.startswith("post /graphql http/1.1\r\n")
+    assert "content-type: application/json\r\ncontent-length: 15\r\n" in head
+    assert bodies == [b'{"a": "\\u00e9"}']
+    async with Fetcher(AddressGuard()) as fetcher:
+        with pytest.raises(ForbiddenUrlError):
+            await fetcher.fetch(server.url("/graphql"), Deadline.after(10), json={})
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_what_is_posted_is_sent_nowhere_else(serve: Serve, status: int) -> None:
+    other = await serve(page(b"{}"))
+    server = await serve(page(b"", f"Location: {other.url()}", status=f"{status} So"))
+    with pytest.raises(SearchFetchError, match="redirects what may be sent to it alone"):
+        await fetch(server, also=other, json={})
+    assert other.requests == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.arxiv import ArXiv
 from websearch_gateway.readers.extract import warm_up
+from websearch_gateway.readers.github_discussions import GitHubDiscussions
 from websearch_gateway.readers.github_files import GitHubFiles
 from websearch_gateway.readers.github_issues import GitHubIssues
 from websearch_gateway.readers.hackernews import HackerNews
@@ -42,6 +44,7 @@ class Api:
     replies: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
     seen: list[str] = field(default_factory=list)
     heads: list[str] = field(default_factory=list)
+    posted: list[bytes] = field(default_factory=list)
 
     @property
     def pair(self) -> str:
@@ -56,6 +59,8 @@ class Api:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        if length := re.search(r"content-length: (\d+)", head):
+            self.posted.append(await reader.readexactly(int(length[1])))
         path = head.split(" ")[1]
         self.seen.append(path)
         self.heads.append(head.lower())
@@ -143,6 +148,21 @@ CASES = {
         "Read the zone file (#18)",
         ("State: merged; labels: none; opened by tomas.", "by tomas,", "on `src/zone.py`, 2025-03-07", "by somebody"),
         published="2025-03-07",
+    ),
+    "github_discussions": Case(
+        GitHubDiscussions,
+        "https://github.com/tide/watch/discussions/23#discussioncomment-5",
+        {"/graphql": "github_discussion.json"},
+        "Which port for a river mouth? (#23)",
+        (
+            "Category: Q&A; labels: rivers; opened by mira.\n\nThe **nearest** one",
+            "## Chosen answer by tomas, 2025-04-03\n\nTake the outer one.",
+            "## Comment (4 votes) by lena, 2025-04-02\n\nI would ask the pilot.",
+            "### Reply by somebody, 2025-04-02\n\nWhich pilot?",
+            "### Reply by mira, 2025-04-04\n\nThat works.",
+            "(1 later comments are left out.)",
+        ),
+        published="2025-04-01",
     ),
     "github_readme": Case(
         GitHubFiles,
@@ -251,7 +271,7 @@ class Pages:
     def __init__(self) -> None:
         self.read_urls: list[str] = []
 
-    async def read(self, url: str, deadline: Deadline) -> Page:
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
         self.read_urls.append(url)
         return Page(url, url, "Plain", "The plain page.", warnings=("Its own warning.",))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from websearch_gateway.readers.arxiv import ArXiv
+from websearch_gateway.readers.github_discussions import GitHubDiscussions
 from websearch_gateway.readers.github_files import GitHubFiles
 from websearch_gateway.readers.github_issues import GitHubIssues
 from websearch_gateway.readers.hackernews import HackerNews
@@ -22,6 +23,7 @@ ACCEPTED = {
         "https://en.wikipedia.org/w/index.php?title=Mill",
     ),
     GitHubIssues: ("https://github.com/a/b/issues/1/", "https://www.github.com/a/b/pull/2/commits"),
+    GitHubDiscussions: ("https://github.com/a/b/discussions/23", "https://www.github.com/a/b/discussions/4/x?sort=top"),
     GitHubFiles: (
         "https://github.com/a/b/",
         "https://github.com/a/.b/blob/v1/README.md",
@@ -44,6 +46,13 @@ ACCEPTED = {
     Reddit: ("https://reddit.com/r/a_b/", "https://www.reddit.com/r/x/comments/1abc", "https://m.reddit.com/r/x"),
 }
 LOOK_ALIKES = {
+    GitHubDiscussions: (
+        "https://github.com/a/b/discussions",
+        "https://github.com/a/b/discussions/categories/q-a",
+        "https://github.com/a/b/discussions/1234567890",
+        "https://github.com/orgs/a/discussions/5",
+        "https://github.com.evil.example/a/b/discussions/1",
+    ),
     Wikipedia: (
         "https://en.wikipedia.org.evil.example/wiki/Mill",
         "https://wikipedia.org/wiki/Mill",

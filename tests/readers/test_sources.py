@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.readers.github_discussions import GitHubDiscussions
 from websearch_gateway.readers.github_files import GitHubFiles
 from websearch_gateway.readers.source import ApiRequest
 from websearch_gateway.readers.wikipedia import Wikipedia
@@ -63,7 +65,7 @@ def test_a_source_by_default_asks_over_tls_and_shows_no_token(bench: Any, case: 
 
 
 async def test_a_token_goes_to_the_api_alone(bench: Any, case: Any) -> None:
-    """A redirect to another host is followed without it."""
+    """A redirect to another host is followed without it; what was posted is not sent on at all."""
     bench.play(case)
     first, name = next(iter(case.replies.items()))
     elsewhere = f"http://localhost:{bench.api.port}/elsewhere"
@@ -71,10 +73,28 @@ async def test_a_token_goes_to_the_api_alone(bench: Any, case: Any) -> None:
     bench.api.says("/elsewhere", bench.recorded(name))
     async with Fetcher(AddressGuard([bench.api.pair, f"localhost:{bench.api.port}"])) as fetcher:
         bench.fetcher = fetcher
-        assert (await bench.reader(case).read(case.url, soon())).title == case.title
-    own, other = bench.api.heads[:2]
+        page = await bench.reader(case).read(case.url, soon())
+    own, *others = bench.api.heads
     assert (f"bearer {bench.token}" in own) == case.make.__name__.startswith("GitHub")
-    assert "authorization" not in other
+    assert page.title == ("Plain" if bench.api.posted else case.title)
+    assert bool(others) != bool(bench.api.posted)
+    assert not any("authorization" in other for other in others[:1])
+
+
+async def test_a_discussion_is_asked_for_by_its_number_and_never_without_a_token(bench: Any, cases: Any) -> None:
+    """GitHub's promise: GraphQL serves nobody without a token, and tells its errors with status 200."""
+    case = cases["github_discussions"]
+    bench.play(case)
+    await bench.reader(case).read(case.url, soon())
+    asked = json.loads(bench.api.posted[0])
+    assert asked["variables"] == {"owner": "tide", "repo": "watch", "number": 23}
+    bench.api.says("/graphql", b'{"data": {"repository": null}, "errors": [{"type": "NOT_FOUND", "message": "x"}]}')
+    page = await bench.reader(case).read(case.url, soon())
+    assert page.warnings[-1].endswith("Its API refuses (NOT_FOUND).")
+    asked_before = len(bench.api.posted)
+    page = await bench.reader_of(GitHubDiscussions(bench.api.url)).read(case.url, soon())
+    assert page.warnings[-1].endswith("Its API wants a token, GITHUB_TOKEN.")
+    assert len(bench.api.posted) == asked_before
 
 
 async def test_when_neither_serves_the_error_is_that_of_the_page(bench: Any, cases: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json as json_text
 import re
 import ssl
 import time
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import Any, Protocol, Self
 from urllib.parse import urljoin
 
 import httpcore2
@@ -25,7 +26,8 @@ from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, CodingError
 from websearch_gateway.net.dial import HEADER_BYTES, GuardedBackend, MeteredStream, Resolve, SystemResolver
 from websearch_gateway.net.retry import parse_retry_after
 
-USER_AGENT = f"websearch-gateway/{__version__} (reads pages that a user asked for)"
+PRODUCT = "websearch-gateway"
+USER_AGENT = f"{PRODUCT}/{__version__} (reads pages that a user asked for)"
 ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
 MAX_REDIRECTS = 8
 MAX_PIECES = 20_000
@@ -51,6 +53,31 @@ class Fetched:
     body: bytes = field(repr=False)
     content_type: str
     charset: str
+
+
+class Fetching(Protocol):
+    """Anything that fetches pages as `Fetcher.fetch` does: the fetcher itself, or one with manners around it."""
+
+    async def fetch(
+        self,
+        url: str,
+        deadline: Deadline,
+        *,
+        accept: str = ...,
+        headers: Mapping[str, str] | None = ...,
+        max_bytes: int = ...,
+    ) -> Fetched:
+        """See `Fetcher.fetch`."""
+        ...
+
+
+def user_agent(contact: str | None) -> str:
+    """The name to go by when `contact`, a web address, tells who runs this gateway.
+
+    Its form is the one that Wikimedia asks for
+    (https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy).
+    """
+    return f"{PRODUCT}/{__version__} (+{contact})" if contact else USER_AGENT
 
 
 class Fetcher:
@@ -93,8 +120,9 @@ class Fetcher:
         accept: str = ACCEPT_PAGE,
         headers: Mapping[str, str] | None = None,
         max_bytes: int = MAX_BYTES,
+        json: Mapping[str, Any] | None = None,
     ) -> Fetched:
-        """GET `url`, following redirects.
+        """GET `url`, following redirects; or POST `json` to it, when a redirect is an error.
 
         Args:
             headers: further request headers, such as those of a conditional request. Not sent on to another origin.
@@ -107,8 +135,11 @@ class Fetcher:
         """
         target = self._guard.check_url(url)
         own = {**self._own_headers, "accept": accept}
+        sent = json_text.dumps(json).encode() if json is not None else None
         try:
             async with asyncio.timeout(deadline.remaining()):
+                if sent is not None:
+                    return await self._post(url, target, {**own, **(headers or {})}, max_bytes, sent)
                 return await self._follow(url, target, own, headers or {}, max_bytes)
         except TimeoutError:
             raise SearchTimeoutError(f"{target.host} did not deliver the page in time.") from None
@@ -117,7 +148,7 @@ class Fetcher:
         self, url: str, target: Target, own: Mapping[str, str], extra: Mapping[str, str], max_bytes: int
     ) -> Fetched:
         for _ in range(MAX_REDIRECTS + 1):
-            reply = await self._get(url, target, {**own, **extra}, max_bytes)
+            reply = await self._exchange(url, target, {**own, **extra}, max_bytes)
             if isinstance(reply, Fetched):
                 return reply
             if (reply.scheme, reply.netloc) != (target.scheme, target.netloc):
@@ -125,20 +156,30 @@ class Fetcher:
             target = reply
         raise SearchFetchError(f"{target.host} redirects more than {MAX_REDIRECTS} times.")
 
-    async def _get(self, url: str, target: Target, sent: Mapping[str, str], max_bytes: int) -> Fetched | Target:
-        """The reply of `target`, or the target that it redirects to."""
+    async def _post(self, url: str, target: Target, headers: Mapping[str, str], max_bytes: int, body: bytes) -> Fetched:
+        framing = {"content-type": "application/json", "content-length": str(len(body))}
+        reply = await self._exchange(url, target, {**headers, **framing}, max_bytes, body)
+        if isinstance(reply, Target):
+            raise SearchFetchError(f"{target.host} redirects what may be sent to it alone.")
+        return reply
+
+    async def _exchange(
+        self, url: str, target: Target, sent: Mapping[str, str], max_bytes: int, body: bytes | None = None
+    ) -> Fetched | Target:
+        """The reply of `target` to a GET, or to a POST of `body`; or the target that it redirects to."""
+        method = "GET" if body is None else "POST"
         with _mapped_errors(target.host):
             wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
-            async with self._pool.stream("GET", _wire_url(target), headers=wire) as response:
+            async with self._pool.stream(method, _wire_url(target), headers=wire, content=body) as response:
                 headers = _decoded(response.headers)
                 if response.status in _REDIRECTS and "location" in headers:
                     return self._redirected(target, headers["location"])
                 _check_status(target.host, response.status, headers, sent)
-                body = await _read(response, headers, max_bytes)
+                content = await _read(response, headers, max_bytes)
         declared = headers.get("content-type", "")
         kind = _TYPE.match(declared)
-        charset = charset_of(body, declared)
-        return Fetched(url, target.url, response.status, headers, body, kind[1].lower() if kind else "", charset)
+        charset = charset_of(content, declared)
+        return Fetched(url, target.url, response.status, headers, content, kind[1].lower() if kind else "", charset)
 
     def _redirected(self, target: Target, location: str) -> Target:
         try:

@@ -17,10 +17,11 @@ from websearch_gateway.errors import SearchFetchError
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """A GET request. `may_be_missing`: status 404 gives the body None instead of an error."""
+    """A GET request, or a POST of `json`. `may_be_missing`: status 404 gives the body None instead of an error."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    json: Mapping[str, Any] | None = field(default=None, repr=False)
     may_be_missing: bool = False
 
 
@@ -64,7 +65,11 @@ class Source(Protocol):
         ...
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
-        """What to ask for the document at `url`, which this source accepts."""
+        """What to ask for the document at `url`, which this source accepts.
+
+        Raises:
+            SearchFetchError: nothing can be asked, for want of a token.
+        """
         ...
 
     @staticmethod
