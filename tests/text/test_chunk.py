@@ -20,7 +20,7 @@ PAGES = st.one_of(
 )
 
 
-@given(PAGES, st.integers(min_value=1, max_value=40))
+@given(PAGES, st.integers(min_value=12, max_value=40))
 def test_passages_are_slices_that_hold_everything_in_order(page: str, size: int) -> None:
     position = 0
     for passage in chunk(page, size):
@@ -81,9 +81,49 @@ def test_text_before_the_first_heading_has_an_empty_path() -> None:
     ],
     ids=["code", "table", "item", "item of paragraphs"],
 )
-def test_code_tables_and_list_items_stay_whole_however_long(unit: str) -> None:
-    passages = chunk(f"Before.\n\n{unit}\n\nAfter.", 20)
+def test_code_tables_and_list_items_stay_whole_when_long(unit: str) -> None:
+    passages = chunk(f"Before.\n\n{unit}\n\nAfter.", estimate_tokens(unit) // 4 + 1)
     assert [passage.text for passage in passages] == ["Before.", unit, "After."]
+
+
+def test_a_monster_of_code_is_cut_between_lines_and_each_part_is_fenced() -> None:
+    code = "".join(f"value_{n} = {n}\n" for n in range(100))
+    passages = chunk(f"# Values\n\n```python\n{code}```\n\n# After", 40)
+    parts = [passage.text.removeprefix("# Values\n\n") for passage in passages[:-1]]
+    assert len(parts) > 5
+    assert all(part.startswith("```python\n") and part.endswith("\n```") for part in parts)
+    assert "".join(part.removeprefix("```python\n").removesuffix("```") for part in parts) == code
+    assert passages[-1].text == "# After"
+
+
+def test_a_monster_of_a_table_is_cut_between_rows_and_each_part_has_the_head() -> None:
+    head = "| name | value |\n|---|---|\n"
+    rows = [f"| name {n} | {n} |" for n in range(100)]
+    passages = chunk(head + "\n".join(rows), 40)
+    assert len(passages) > 5
+    assert all(passage.text.startswith(head) for passage in passages)
+    assert [row for passage in passages for row in passage.text.removeprefix(head).split("\n")] == rows
+
+
+@pytest.mark.parametrize("unit", ["- " + "A sentence of an item. " * 90, "- one\n\n" + "  A paragraph of it.\n\n" * 90])
+def test_a_monster_of_a_list_item_is_cut_between_sentences(unit: str) -> None:
+    assert max(estimate_tokens(passage.text) for passage in chunk(unit, 40)) <= 60
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "```" + "x" * 9_000,
+        "```\n" + "word " * 9_000,
+        f"```{'x' * 900}\n" + "line\n" * 900,
+        f"| {'x' * 900} |\n" * 20,
+        f"| {'x' * 900} |\n|---|\n" + "| y |\n" * 900,
+    ],
+)
+def test_a_monster_of_one_line_is_cut_and_no_head_multiplies_the_text(page: str) -> None:
+    passages = chunk(page, 20)
+    assert len(passages) > 1
+    assert len(page) / 2 < sum(len(passage.text) for passage in passages) < 4 * len(page)
 
 
 def test_a_long_paragraph_is_cut_between_sentences() -> None:

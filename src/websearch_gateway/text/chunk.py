@@ -15,34 +15,48 @@ from websearch_gateway.text.tokens import estimate_tokens
 DEFAULT_SIZE = 512
 """Tokens in a passage: what common embedding models read at once."""
 
+WHOLE = 4
+"""So many times the size of a passage may a code block, table or list item have before it is cut all the same."""
+
 MAX_TITLE = 200
 """Characters of a heading in a section path, which every passage below it repeats."""
 
 _NOT_BLANK = re.compile(r"\S")
+_LINE = re.compile(r"[^\n]+")
+_FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
+_RULED = re.compile(r"[ \t]*+\|?[ \t:|-]*-[ \t:|-]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """`text[start:end]` must stay together. `is_heading` pieces belong to what follows them."""
+    """`text[start:end]` must stay together. `is_heading` pieces belong to what follows them.
+
+    A part of a code block or table that was cut stands between the fences, or below the head, that it has lost.
+    """
 
     start: int
     end: int
     path: tuple[str, ...]
     is_heading: bool = False
+    before: str = ""
+    after: str = ""
 
 
 def chunk(markdown: str, size: int = DEFAULT_SIZE) -> list[Passage]:
     """The passages of a page, in order; each is a slice of `markdown` and together they hold all that is not blank.
 
-    A passage lies in one section and has about `size` tokens. Code fences, tables and list items stay whole, however
-    long; a longer paragraph is cut between sentences, and a longer sentence between words. A heading goes with the
-    text below it. `id` is a hash of the section path and the text, so it survives changes elsewhere on the page.
+    A passage lies in one section and has about `size` tokens, as `estimate_tokens` counts them: four characters each.
+    Code blocks, tables and list items stay whole up to `WHOLE` times that; a larger one is cut between its lines (a
+    list item between its sentences), and each part repeats the fence or the head of the table. A paragraph is cut
+    between sentences, and a longer sentence between words. A heading goes with the text below it. `id` is a hash of
+    the section path and the text, so it survives changes elsewhere on the page.
     """
     return [_passage(markdown, group) for group in _groups(markdown, _pieces(markdown, size), size)]
 
 
 def _passage(markdown: str, group: list[_Piece]) -> Passage:
-    text, path = markdown[group[0].start : group[-1].end], group[-1].path
+    first, last = group[0], group[-1]
+    text, path = first.before + markdown[first.start : last.end] + last.after, last.path
     digest = sha256("\0".join((*path, text)).encode("utf-8", "surrogatepass")).hexdigest()
     return Passage(text=text, section_path=path, id=digest[:16])
 
@@ -53,7 +67,7 @@ def _groups(markdown: str, pieces: Iterator[_Piece], size: int) -> Iterator[list
     filled = 0
     for piece in pieces:
         length = estimate_tokens(markdown[piece.start : piece.end])
-        is_open = bool(group) and (group[-1].is_heading or (piece.path == group[-1].path and filled + length <= size))
+        is_open = bool(group) and (group[-1].is_heading or _fits(piece, group[-1], filled + length, size))
         if group and not is_open:
             yield group
             group, filled = [], 0
@@ -63,6 +77,10 @@ def _groups(markdown: str, pieces: Iterator[_Piece], size: int) -> Iterator[list
         yield group
 
 
+def _fits(piece: _Piece, previous: _Piece, together: int, size: int) -> bool:
+    return piece.path == previous.path and together <= size and not (piece.before or previous.after)
+
+
 def _pieces(markdown: str, size: int) -> Iterator[_Piece]:
     path: list[tuple[int, str]] = []
     for block in blocks(markdown):
@@ -70,11 +88,59 @@ def _pieces(markdown: str, size: int) -> Iterator[_Piece]:
             path = [(level, title) for level, title in path if level < block.level]
             path.append((block.level, _title(markdown, block)))
         titles = tuple(title for _, title in path if title)
-        if block.kind == "paragraph":
+        is_long = estimate_tokens(markdown[block.start : block.end]) > WHOLE * size
+        if block.kind == "paragraph" or (block.kind == "item" and is_long):
             for start, end in _cut(markdown, block.start, block.end, size):
                 yield _Piece(start, end, titles)
+        elif block.kind in ("code", "table") and is_long:
+            yield from _parts(markdown, block, titles, size)
         else:
             yield _Piece(block.start, block.end, titles, block.kind == "heading")
+
+
+def _parts(markdown: str, block: Block, path: tuple[str, ...], size: int) -> Iterator[_Piece]:
+    """A code block or table in parts of about `size` tokens."""
+    lines = [match.span() for match in _LINE.finditer(markdown, block.start, block.end)]
+    above, below = _frame([markdown[start:end] for start, end in lines[:2]])
+    if estimate_tokens(above) > size:  # repeated before every part it would make more text than there is
+        above = f"{below}\n" if below else ""
+    if below and lines[1:] and markdown[slice(*lines[-1])].lstrip().startswith(below):
+        lines.pop()  # the closing fence stays with the line before it
+    runs = list(_runs(markdown, lines, size))
+    for place, (start, end) in enumerate(runs):
+        is_first, is_last = place == 0, place == len(runs) - 1
+        yield _Piece(
+            start,
+            block.end if is_last else end,
+            path,
+            before="" if is_first else above,
+            after="" if is_last or not below else f"\n{below}",
+        )
+
+
+def _frame(lines: list[str]) -> tuple[str, str]:
+    """What each part of a block that begins with these lines must begin with, and what must close it."""
+    if fence := _FENCE.match(lines[0]):
+        return f"{lines[0]}\n", fence[1]
+    return (f"{lines[0]}\n{lines[1]}\n", "") if len(lines) > 1 and _RULED.match(lines[1]) else ("", "")
+
+
+def _runs(markdown: str, lines: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """Neighbouring lines, up to `size` tokens; a line that is longer than that by far is cut between words."""
+    runs: list[tuple[int, int]] = []
+    room = 0
+    for start, end in lines:
+        length = estimate_tokens(markdown[start:end])
+        if length > WHOLE * size:
+            runs += _cut_words(markdown, start, end, size)
+            room = 0
+        elif length <= room:
+            runs[-1] = (runs[-1][0], end)
+            room -= length
+        else:
+            runs.append((start, end))
+            room = size - length
+    return runs
 
 
 def _title(markdown: str, heading: Block) -> str:
