@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import traceback
 
 from websearch_gateway.errors import SearchError
@@ -15,10 +14,7 @@ _log = logging.getLogger(__name__)
 def describe(error: Exception) -> ErrorInfo:
     """What a caller is told. An unexpected error keeps its text to the log, where secrets are masked."""
     if isinstance(error, SearchError):
-        wait = None if error.retry_after is None else math.ceil(error.retry_after)
-        return ErrorInfo(
-            code=error.code, message=error.message, retry_after_seconds=wait, details=error.details or None
-        )
+        return ErrorInfo.of(error)
     # The frames without their values and without the error's own text: either may quote the query or a key.
     frames = "".join(traceback.format_tb(error.__traceback__))
     _log.error("unexpected_error %s\n%s", type(error).__name__, frames)

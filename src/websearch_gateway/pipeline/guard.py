@@ -89,16 +89,17 @@ class Guard:
         safe_search: SafeSearch | None = None,
         topic: Topic = "general",
         max_results_limit: int = 8,
+        max_results_field: str = "maxResults",
         freshness_limit: int = 168,
     ) -> Guarded:
-        """The query as it may be sent.
+        """The query as it may be sent. `max_results_field` is what the caller calls `max_results`.
 
         Raises:
             SearchValidationError: it may not; `details` says which field is at fault or which server to use.
         """
         query = SearchQuery(
             text=_checked_text(text),
-            max_results=_whole_number("maxResults", max_results, max_results_limit),
+            max_results=_whole_number(max_results_field, max_results, max_results_limit),
             freshness_hours=None
             if freshness_hours is None
             else _whole_number("freshnessHours", freshness_hours, freshness_limit),

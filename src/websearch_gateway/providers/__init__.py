@@ -18,7 +18,7 @@ from websearch_gateway.providers.synthetic import Synthetic
 from websearch_gateway.providers.tavily import Tavily
 from websearch_gateway.settings import Settings
 
-__all__ = ["PROVIDERS", "Entry", "configured"]
+__all__ = ["PROVIDERS", "Entry", "absent", "configured"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,17 @@ def configured(settings: Settings) -> list[Provider]:
     """
     entries = _named(settings) or [entry for entry in PROVIDERS if not entry.missing(settings)]
     return [entry.build(settings) for entry in entries]
+
+
+def absent(settings: Settings) -> dict[str, str]:
+    """The providers that `configured` leaves out, each with what would make it serve."""
+    chosen = {provider.name for provider in configured(settings)}
+    return {entry.name: _remedy(entry, settings) for entry in PROVIDERS if entry.name not in chosen}
+
+
+def _remedy(entry: Entry, settings: Settings) -> str:
+    missing = entry.missing(settings)
+    return f"set {' and '.join(missing)}" if missing else f"add {entry.name} to SEARCH_PROVIDERS"
 
 
 def _named(settings: Settings) -> list[Entry]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+
+from websearch_gateway.errors import SearchError
 
 
 class WireModel(BaseModel):
@@ -28,3 +31,9 @@ class ErrorInfo(WireModel):
     message: str = ""
     retry_after_seconds: float | None = None
     details: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, error: SearchError) -> Self:
+        """The facts of an error; its wait in whole seconds."""
+        wait = None if error.retry_after is None else math.ceil(error.retry_after)
+        return cls(code=error.code, message=error.message, retry_after_seconds=wait, details=error.details or None)

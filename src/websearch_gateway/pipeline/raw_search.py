@@ -1,0 +1,121 @@
+"""The way of `web_search_raw`: each query guarded, admitted and asked on its own, all at once."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from websearch_gateway.errors import SearchError, SearchValidationError
+from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchQuery, SearchResults
+from websearch_gateway.pipeline.admit import Admission
+from websearch_gateway.pipeline.deadline import one_deadline
+from websearch_gateway.pipeline.google_form import imitated, merged
+from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.roster import Roster
+from websearch_gateway.pipeline.telemetry import Telemetry
+from websearch_gateway.ports import Progress, no_progress
+from websearch_gateway.wire.base import ErrorInfo
+from websearch_gateway.wire.search import RawQuery, RawSearchResponse
+
+GOOGLE = "google"
+MOST_QUERIES = 20
+MOST_RESULTS = 50
+QUERIES_AT_ONCE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """What became of one query: a result, or the error in its place."""
+
+    provider: str = ""
+    result: dict[str, Any] = field(default_factory=dict)
+    cost_usd: float = 0.0
+    warnings: tuple[str, ...] = ()
+    error: SearchError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RawSearch:
+    """Asks Google, and the other providers where it cannot serve. One per process."""
+
+    guard: Guard
+    admission: Admission
+    roster: Roster
+    telemetry: Telemetry
+    deadline_seconds: float
+
+    async def search(
+        self, request: RawSearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
+    ) -> RawSearchResponse:
+        """A result for each query; where one failed, its error.
+
+        Raises:
+            SearchError: every query failed; this is the error of the first.
+        """
+        with self.telemetry.call("\n".join(request.queries), tool="web_search_raw") as event:
+            if not 1 <= len(request.queries) <= MOST_QUERIES:
+                raise SearchValidationError(
+                    f"`query` must be one query, or 1 to {MOST_QUERIES} of them.",
+                    details={"field": "query", "allowed": f"1-{MOST_QUERIES}"},
+                )
+            await progress("Searching the web")
+            replies = await self._ask_all(request, caller)
+            answered = [reply for reply in replies.values() if reply.error is None]
+            if not answered:
+                raise next(reply.error for reply in replies.values() if reply.error)
+            cost = round(sum(reply.cost_usd for reply in answered), 6)
+            found = sum(len(reply.result.get("items", ())) for reply in answered)
+            event.served(answered[0].provider, found, cost_usd=cost)
+            return RawSearchResponse(
+                queries=tuple(_entry(query, replies[query]) for query in request.queries),
+                cost_usd=cost,
+                warnings=tuple(dict.fromkeys(warning for reply in answered for warning in reply.warnings)),
+            )
+
+    async def _ask_all(self, request: RawSearchRequest, caller: Caller) -> dict[str, _Reply]:
+        """The reply to each query; one that stands in the list twice is asked once."""
+        gate = asyncio.Semaphore(QUERIES_AT_ONCE)
+        async with asyncio.TaskGroup() as group:
+            tasks = {
+                text: group.create_task(self._ask(text, request, caller, gate))
+                for text in dict.fromkeys(request.queries)
+            }
+        return {text: task.result() for text, task in tasks.items()}
+
+    async def _ask(self, text: str, request: RawSearchRequest, caller: Caller, gate: asyncio.Semaphore) -> _Reply:
+        try:
+            async with one_deadline(self.deadline_seconds) as deadline, gate:
+                guarded = self.guard.check(
+                    text,
+                    max_results=request.results_per_query,
+                    max_results_limit=MOST_RESULTS,
+                    max_results_field="resultsPerQuery",
+                    region=request.region,
+                    language=request.language,
+                    safe_search=request.safe_search,
+                )
+                await self.admission.admit(caller)
+                query = replace(guarded.query, user=caller.user)
+                found = await self.roster.preferring((GOOGLE,)).search(query, deadline)
+                return await self._reply(query, found, guarded.warnings)
+        except SearchError as error:
+            return _Reply(error=error)
+
+    async def _reply(self, query: SearchQuery, found: SearchResults, warnings: tuple[str, ...]) -> _Reply:
+        if found.provider == GOOGLE:
+            # Five pages of JSON take too long for the loop.
+            result = await asyncio.to_thread(merged, found.bodies, query.max_results)
+        else:
+            result = imitated(query, found.hits)
+            missing = self.roster.absent.get(GOOGLE)
+            because = f": google cannot serve here: {missing}." if missing else "."
+            warnings = (*warnings, f"These are results of {found.provider} in the form of Google's{because}")
+        return _Reply(found.provider, result, found.cost_usd, (*warnings, *found.warnings))
+
+
+def _entry(query: str, reply: _Reply) -> RawQuery:
+    if reply.error is None:
+        return RawQuery(query=query, provider=reply.provider, result=reply.result)
+    told = ErrorInfo.of(reply.error).model_dump(mode="json", by_alias=True, exclude_none=True)
+    return RawQuery(query=query, result={"error": told})

@@ -1,0 +1,122 @@
+"""From hits, and what reading their pages brought, to the results of `web_search`. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from websearch_gateway.errors import SearchError, SearchFetchError
+from websearch_gateway.models import Hit, Page
+from websearch_gateway.pipeline.read import Outcome
+from websearch_gateway.text.dates import iso_date
+from websearch_gateway.text.invisible import strip_invisible_characters
+from websearch_gateway.text.notes import reason, unreadable_note
+from websearch_gateway.text.rank import bm25
+from websearch_gateway.text.sanitise import clean_markdown
+from websearch_gateway.text.tokens import query_terms, tokens_of_each
+from websearch_gateway.text.trackers import strip_trackers
+from websearch_gateway.text.urls import canonical, host
+from websearch_gateway.text.window import window
+from websearch_gateway.wire.search import WebResult
+
+PAGE_CHARS = 8_000
+"""So much of a page comes with its result: about 2,000 tokens, the beginning of most pages and all of many."""
+
+PLACE_DAMPING = 10
+"""How slowly a result's place among the provider's loses weight: the eleventh counts half as much as the first."""
+
+_PASSING = frozenset({"busy", "broken", "timeout"})
+_MORE = "*({left:,} more characters: `get_content` with `offset` {offset}.)*"
+_LEFT_OUT = "*({left:,} more characters of this text are left out.)*"
+
+
+def distinct(hits: Sequence[Hit], most: int) -> list[Hit]:
+    """At most `most` of the hits, one for each page, without trackers in their addresses."""
+    return list(_by_page((replace(hit, url=strip_trackers(hit.url)) for hit in hits), {}).values())[:most]
+
+
+def assemble(query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]) -> tuple[WebResult, ...]:
+    """The results, best first; one for hits whose redirects end at the same page.
+
+    The relevance is the mean of two shares, each in 0..1: BM25 of the query over title, snippet and text that was read
+    (see `text.rank`), and 11 / (10 + place), where place is the provider's.
+
+    Args:
+        outcomes: for each hit's URL the page, or the error that stands for it.
+    """
+    found = list(_by_page(hits, outcomes).values())
+    texts = [_text(hit, outcomes[hit.url]) for hit in found]
+    documents = tokens_of_each(f"{hit.title}\n{hit.snippet}\n{text}" for hit, text in zip(found, texts, strict=True))
+    scores = bm25(query_terms(query), documents)
+    results = []
+    for place, (hit, text, score) in enumerate(zip(found, texts, scores, strict=True), start=1):
+        relevance = (score + (PLACE_DAMPING + 1) / (PLACE_DAMPING + place)) / 2
+        results.append(_result(hit, outcomes[hit.url], text, round(relevance, 4)))
+    return tuple(sorted(results, key=lambda result: -result.relevance_score))
+
+
+def page_warnings(outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
+    """What the readers warn of, each with its page."""
+    return tuple(
+        f"{url}: {warning}"
+        for url, outcome in outcomes.items()
+        if isinstance(outcome, Page)
+        for warning in outcome.warnings
+    )
+
+
+def may_be_read_soon(outcomes: Mapping[str, Outcome]) -> bool:
+    """Whether a page is missing for a reason that passes."""
+    return any(
+        isinstance(outcome, SearchError) and reason(outcome.code, outcome.details) in _PASSING
+        for outcome in outcomes.values()
+    )
+
+
+def _by_page(hits: Iterable[Hit], outcomes: Mapping[str, Outcome]) -> dict[str, Hit]:
+    """The first hit of each page, by one spelling of the address at which it ends."""
+    pages: dict[str, Hit] = {}
+    for hit in hits:
+        outcome = outcomes.get(hit.url)
+        pages.setdefault(canonical(outcome.final_url if isinstance(outcome, Page) else hit.url), hit)
+    return pages
+
+
+def _text(hit: Hit, outcome: Outcome) -> str:
+    """What was read, cut to its opening; empty when there is nothing."""
+    if isinstance(outcome, Page):
+        return _opening(outcome.markdown, _MORE)
+    return _opening(clean_markdown(hit.content, hit.url)[0], _LEFT_OUT) if hit.content else ""
+
+
+def _opening(text: str, notice: str) -> str:
+    opening, rest = window(text, 0, PAGE_CHARS)
+    if rest is None:
+        return text
+    return f"{opening.rstrip()}\n\n{notice.format(left=len(text) - rest, offset=rest)}"
+
+
+def _result(hit: Hit, outcome: Outcome, text: str, relevance: float) -> WebResult:
+    page = outcome if isinstance(outcome, Page) else None
+    title = page.title if page and hit.title == hit.url else hit.title  # a hit without a title has its address there
+    return WebResult(
+        title=_plain(title) or hit.url,
+        link=hit.url,
+        snippet=_plain(hit.snippet),
+        page_content=text if page and text else _note(hit, outcome, text),
+        provider=hit.provider,
+        published_date=iso_date(page.published if page and page.published else hit.published),
+        relevance_score=relevance,
+    )
+
+
+def _note(hit: Hit, outcome: Outcome, text: str) -> str:
+    """Why there is no page, and what the provider sent of it."""
+    if isinstance(outcome, Page):
+        outcome = SearchFetchError("The page has no readable text.", details={"reason": "empty"})
+    note = unreadable_note(outcome.code, outcome.details, host(hit.url), outcome.message)
+    return f"{note}\n\nThe search provider sent this text of it:\n\n{text}" if text else note
+
+
+def _plain(text: str) -> str:
+    return strip_invisible_characters(text)[0]
