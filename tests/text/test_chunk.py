@@ -20,8 +20,20 @@ PAGES = st.one_of(
 )
 
 
-@given(PAGES, st.integers(min_value=12, max_value=40))
-def test_passages_are_slices_that_hold_everything_in_order(page: str, size: int) -> None:
+PROSE_PAGES = st.lists(st.one_of(PROSE, st.sampled_from(("# One", "- item\n- item", "> quote"))), max_size=20).map(
+    "\n".join
+)
+
+
+@given(
+    st.one_of(
+        st.tuples(PROSE_PAGES, st.integers(min_value=1, max_value=40)),
+        st.tuples(PAGES, st.integers(min_value=1_000, max_value=2_000)),
+    )
+)
+def test_passages_are_slices_that_hold_everything_in_order(case: tuple[str, int]) -> None:
+    """Parts of monsters are none: they have the fence or head of the whole before them."""
+    page, size = case
     position = 0
     for passage in chunk(page, size):
         assert passage.text.strip()
