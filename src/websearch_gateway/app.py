@@ -12,7 +12,7 @@ import httpx2
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.answers.openai_client import OpenAIClient
 from websearch_gateway.answers.openai_responses import OpenAIEngine
-from websearch_gateway.models import LOCAL, Caller, SearchRequest
+from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.fetch import Fetcher, user_agent
@@ -25,18 +25,23 @@ from websearch_gateway.pipeline.fallback import FallbackEngine, UnconfiguredEngi
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.inflight import InFlight
 from websearch_gateway.pipeline.raw import RawEngine
+from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.recall import ExactCache
+from websearch_gateway.pipeline.roster import Roster
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.telemetry import Telemetry
-from websearch_gateway.ports import HostedEngine, Progress, no_progress
-from websearch_gateway.providers import configured
+from websearch_gateway.pipeline.web import WebSearch
+from websearch_gateway.pipeline.web_cache import WebCache
+from websearch_gateway.ports import HostedEngine, Progress, Reader, State, no_progress
+from websearch_gateway.providers import absent, configured
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.extract import warm_up
 from websearch_gateway.readers.workers import Workers
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 from websearch_gateway.wire.answer import SearchResponse
-from websearch_gateway.wire.ops import Diagnosis
+from websearch_gateway.wire.ops import Check, Diagnosis
+from websearch_gateway.wire.search import RawSearchResponse, WebSearchResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,8 @@ class Gateway:
     """What every door talks to. One per process and event loop; close it when done."""
 
     pipeline: SearchPipeline
+    web: WebSearch
+    raw: RawSearch
     engine: HostedEngine
     doctor: Doctor
     workers: Workers
@@ -55,9 +62,25 @@ class Gateway:
         """Answer a question with citations. Raises what `SearchPipeline.search` raises."""
         return await self.pipeline.search(request, caller, progress)
 
+    async def web_search(
+        self, request: WebSearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
+    ) -> WebSearchResponse:
+        """Find pages and read them. Raises what `WebSearch.search` raises."""
+        return await self.web.search(request, caller, progress)
+
+    async def raw_search(
+        self, request: RawSearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
+    ) -> RawSearchResponse:
+        """Results in Google's own form. Raises what `RawSearch.search` raises."""
+        return await self.raw.search(request, caller, progress)
+
     async def diagnose(self) -> Diagnosis:
         """Call every configured upstream once and say what is wrong."""
         return await self.doctor.examine()
+
+    async def check_state(self) -> Check:
+        """Whether the state reads and writes: without it a server is not ready."""
+        return await self.doctor.check_state()
 
     async def warm_up(self) -> None:
         """Load and start what the first call would wait for.
@@ -91,6 +114,23 @@ def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> Hos
     return OpenAIEngine(account, settings.openai_models, retry)
 
 
+def _web_search(
+    settings: Settings, pipeline: SearchPipeline, roster: Roster, reader: Reader, state: State
+) -> WebSearch:
+    return WebSearch(
+        guard=pipeline.guard,
+        admission=pipeline.admission,
+        roster=roster,
+        reader=reader,
+        cache=WebCache(state, ttl_seconds=settings.cache_ttl_seconds, scope=settings.cache_scope),
+        in_flight=pipeline.in_flight,
+        telemetry=pipeline.telemetry,
+        concurrency=settings.concurrency,
+        page_seconds=settings.request_timeout_ms / 1000,
+        deadline_seconds=settings.search_deadline_seconds,
+    )
+
+
 def build(settings: Settings) -> Gateway:
     """Make a gateway. Opens nothing yet: connections, files and processes come with the first use.
 
@@ -109,7 +149,8 @@ def build(settings: Settings) -> Gateway:
     searchers = [HttpSearcher(provider, client, retry, timeout) for provider in providers]
     token = settings.github_token.get_secret_value() if settings.github_token else ""
     readers = ReaderTable.build(fetcher, workers, token)
-    raw = RawEngine(FallbackSearcher(searchers), readers, compose, settings.concurrency, timeout)
+    chain = FallbackSearcher(searchers)
+    raw = RawEngine(chain, readers, compose, settings.concurrency, timeout)
     pipeline = SearchPipeline(
         guard=guard,
         admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
@@ -119,8 +160,18 @@ def build(settings: Settings) -> Gateway:
         telemetry=Telemetry(),
         deadline_seconds=settings.search_deadline_seconds,
     )
+    roster = Roster(
+        pool=chain,
+        searchers={searcher.name: searcher for searcher in searchers},
+        news={provider.name for provider in providers if provider.capabilities.news},
+        absent=absent(settings),
+    )
+    web = _web_search(settings, pipeline, roster, readers, state)
+    raw_search = RawSearch(guard, pipeline.admission, roster, pipeline.telemetry, settings.search_deadline_seconds)
     doctor = Doctor(engine, searchers, state)
-    return Gateway(pipeline, engine, doctor, workers, (state.close, client.aclose, fetcher.aclose, workers.aclose))
+    return Gateway(
+        pipeline, web, raw_search, engine, doctor, workers, (state.close, client.aclose, fetcher.aclose, workers.aclose)
+    )
 
 
 @asynccontextmanager

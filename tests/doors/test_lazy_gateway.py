@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.doors.mcp import INTERRUPTED, LazyGateway
+from websearch_gateway.doors.lazy import LazyGateway
+from websearch_gateway.doors.mcp import INTERRUPTED
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings
 

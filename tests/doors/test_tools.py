@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from websearch_gateway.doors.mcp import LazyGateway, create_server
+from websearch_gateway.doors.lazy import LazyGateway
+from websearch_gateway.doors.mcp import create_server
 from websearch_gateway.doors.tools import TOOLS, listed
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import TOOLSETS, Settings
@@ -20,7 +22,7 @@ async def test_the_listing_is_the_one_that_was_agreed_on() -> None:
     server = create_server(LazyGateway(Settings(toolsets=TOOLSETS)))
     entry = server.get_request_handler("tools/list")
     assert entry is not None
-    listing = await entry.handler(None, None)  # type: ignore[arg-type]
+    listing = await entry.handler(SimpleNamespace(request=None), None)  # type: ignore[arg-type]
     shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listing.tools]
     assert shown == json.loads(SNAPSHOT.read_text())
 

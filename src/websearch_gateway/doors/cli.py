@@ -100,9 +100,18 @@ def show_config(as_json: JsonOption = False, config: ConfigOption = None) -> Non
 
 
 @cli.command()
-def serve(config: ConfigOption = None) -> None:
-    """Serve the MCP tools over stdin and stdout."""
-    _serve_stdio(config, "serve")
+def serve(
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, for many clients.")] = False,
+    host: Annotated[str, typer.Option(help="Address to bind, with --http.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to bind, with --http; 0 picks a free one.")] = 8080,
+    insecure: Annotated[bool, typer.Option("--insecure", help="Serve other machines without tokens.")] = False,
+    config: ConfigOption = None,
+) -> None:
+    """Serve the MCP tools over stdin and stdout, or over HTTP."""
+    if http:
+        _serve_http(config, host, port, insecure=insecure)
+    else:
+        _serve_stdio(config, "serve")
 
 
 @cli.command("start-mcp-server")
@@ -112,6 +121,22 @@ def start_mcp_server(
 ) -> None:
     """Serve the MCP tools over stdin and stdout (the form that some clients' snippets use)."""
     _serve_stdio(config, context)
+
+
+@cli.command()
+def token(
+    user: Annotated[str, typer.Option(help="Whom limits, budgets and the ledger will know.")] = "developer",
+    scope: Annotated[str, typer.Option(help="What it allows, separated by blanks.")] = "search read",
+    ttl: Annotated[int, typer.Option(help="Seconds until it expires.", min=1)] = 3600,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Mint a token for development (AUTH_MODE=secret)."""
+    from websearch_gateway.doors.auth.modes import mint
+
+    settings = _settings(config, as_json=as_json)
+    minted = _guarded(lambda: mint(settings, user, scope.split(), ttl), as_json=as_json)
+    typer.echo(json.dumps({"token": minted, "expiresInSeconds": ttl}) if as_json else minted)
 
 
 @cli.command()
@@ -132,6 +157,15 @@ def sandbox(
     from websearch_gateway.doors.demo import run_sandbox
 
     _guarded(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
+
+
+def _serve_http(config: Path | None, host: str, port: int, *, insecure: bool) -> None:
+    from websearch_gateway.doors.http import serve_http
+    from websearch_gateway.pipeline.logs import configure_logging
+
+    settings = _settings(config, as_json=False)
+    configure_logging(settings.log_level, settings.secrets())
+    _guarded(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=False)
 
 
 def _serve_stdio(config: Path | None, context: str) -> None:

@@ -7,14 +7,13 @@ is an error of the same shape as every other (`structuredContent.error`) and not
 from __future__ import annotations
 
 import asyncio
-import importlib
 import json
 import logging
 import os
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -28,19 +27,17 @@ from mcp.types import (
     ToolAnnotations,
 )
 from mcp.types import Tool as ListedTool
-from pydantic import ValidationError
 
 from websearch_gateway import __version__
+from websearch_gateway.doors.auth.scopes import may_use, scope_for
 from websearch_gateway.doors.errors import describe
+from websearch_gateway.doors.lazy import LazyGateway
 from websearch_gateway.doors.schema import input_schema, output_schema
-from websearch_gateway.doors.tools import Arguments, Tool, listed
-from websearch_gateway.errors import SearchError, SearchValidationError
-from websearch_gateway.models import LOCAL
+from websearch_gateway.doors.tools import Tool, listed
+from websearch_gateway.errors import SearchAuthError
+from websearch_gateway.models import LOCAL, Caller
 from websearch_gateway.settings import Settings
 from websearch_gateway.wire.base import WireModel
-
-if TYPE_CHECKING:
-    from websearch_gateway.app import Gateway
 
 INSTRUCTIONS = (
     "Web access with proof. Use search_web when an answer must be current, specific or cited; ask one full question "
@@ -56,69 +53,31 @@ Context = ServerRequestContext[Any, Any]
 _log = logging.getLogger(__name__)
 
 
-class LazyGateway:
-    """Builds the gateway when it is first needed, so that the handshake does not wait for its imports.
-
-    A failure to build is told to the caller who meets it and tried again by the next.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self._gateway: Gateway | None = None
-        self._lock = asyncio.Lock()
-        self._warming: asyncio.Task[None] | None = None
-
-    async def get(self) -> Gateway:
-        """The gateway.
-
-        Raises:
-            SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
-        """
-        async with self._lock:
-            if self._gateway is None:
-                app = await asyncio.to_thread(importlib.import_module, "websearch_gateway.app")
-                self._gateway = app.build(self.settings)
-            return self._gateway
-
-    def warm_up(self) -> None:
-        """Build and load in the background what the first call would wait for. Its troubles are left to that call."""
-        if self._warming is None:
-            self._warming = asyncio.create_task(self._warm_up())
-
-    async def close(self) -> None:
-        """Close what was opened."""
-        if self._warming is not None:
-            self._warming.cancel()
-            await asyncio.gather(self._warming, return_exceptions=True)
-        if self._gateway is not None:
-            await self._gateway.close()
-
-    async def _warm_up(self) -> None:
-        try:
-            await (await self.get()).warm_up()
-        except SearchError as error:
-            _log.warning("The first call will meet this: %s: %s", error.code, error.message)
-
-
 def create_server(gateway: LazyGateway) -> Server[Any]:
-    """The MCP server over a gateway. The tools are those of the settings' toolsets."""
+    """The MCP server over a gateway. A caller sees those tools of the settings' toolsets that its scopes allow."""
     tools = listed(gateway.settings.toolsets)
+    described = {tool.name: _describe_tool(tool) for tool in tools}
     by_name = {name: tool for tool in tools for name in (tool.name, *tool.aliases)}
-    listing = ListToolsResult(tools=[_describe_tool(tool) for tool in tools])
 
-    async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(context: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         gateway.warm_up()
-        return listing
+        caller = _caller(context)
+        return ListToolsResult(tools=[described[tool.name] for tool in tools if may_use(caller, tool.toolset)])
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+        caller = _caller(context)
         if (tool := by_name.get(params.name)) is None:
-            known = ", ".join(tool.name for tool in tools)
+            known = ", ".join(tool.name for tool in tools if may_use(caller, tool.toolset)) or "none for this token"
             raise MCPError(INVALID_PARAMS, f"There is no tool of that name here. The tools are: {known}.")
         try:
-            arguments = _parse(tool, params.arguments or {})
-            return _rendered(await tool.run(await gateway.get(), arguments, LOCAL, _progress(context)))
+            _check_scope(caller, tool)
+            arguments = tool.parse(params.arguments or {})
+            return _rendered(await tool.run(await gateway.get(), arguments, caller, _progress(context)))
         except Exception as error:  # the door: whatever happens inside, the client gets a typed error
             return _failure(tool, error)
+
+    def input_schema_of(name: str) -> dict[str, Any] | None:
+        return described[name].input_schema if name in described else None
 
     return Server(
         "websearch-gateway",
@@ -127,7 +86,23 @@ def create_server(gateway: LazyGateway) -> Server[Any]:
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        get_tool_input_schema=input_schema_of,  # else the SDK lists all tools anew for each call
     )
+
+
+def _caller(context: Context) -> Caller:
+    """Who the HTTP door has found to be asking; over stdio there is only one."""
+    caller: Caller = LOCAL if context.request is None else context.request.scope["caller"]
+    return caller
+
+
+def _check_scope(caller: Caller, tool: Tool) -> None:
+    if not may_use(caller, tool.toolset):
+        needed = scope_for(tool.toolset)
+        raise SearchAuthError(
+            f"The token lacks the scope {needed}, which {tool.name} needs.",
+            details={"reason": "insufficient_scope", "scope": needed},
+        )
 
 
 def _describe_tool(tool: Tool) -> ListedTool:
@@ -144,19 +119,6 @@ def _describe_tool(tool: Tool) -> ListedTool:
             open_world_hint=tool.open_world,
         ),
     )
-
-
-def _parse(tool: Tool, arguments: dict[str, Any]) -> Arguments:
-    try:
-        return tool.arguments.model_validate(arguments, by_alias=True)
-    except ValidationError as error:
-        faults = [
-            {"field": ".".join(map(str, e["loc"])), "problem": e["msg"]} for e in error.errors(include_input=False)
-        ]
-        told = "; ".join(f"{fault['field']}: {fault['problem']}" for fault in faults)
-        raise SearchValidationError(
-            f"Unusable arguments for {tool.name}: {told}.", details={"faults": faults}
-        ) from None
 
 
 def _progress(context: Context) -> Callable[[str], Awaitable[None]]:

@@ -25,7 +25,7 @@ class Doctor:
 
     async def examine(self) -> Diagnosis:
         """One check per part, all at once."""
-        checks = [self._engine(), *map(self._provider, self.searchers), self._state()]
+        checks = [self._engine(), *map(self._provider, self.searchers), self.check_state()]
         return Diagnosis(checks=tuple(await asyncio.gather(*checks)))
 
     async def _engine(self) -> Check:
@@ -58,7 +58,8 @@ class Doctor:
             return Check(name=searcher.name, status="warn", finding="answers, without a result", remedy="")
         return Check(name=searcher.name, finding="answers")
 
-    async def _state(self) -> Check:
+    async def check_state(self) -> Check:
+        """Whether the state reads and writes."""
         try:
             await self.state.add("doctor/probe", ttl=60)
         except StateUnavailable as error:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller
 from websearch_gateway.ports import Progress
 from websearch_gateway.wire.base import WireModel
@@ -41,6 +42,21 @@ class Tool:
     aliases: tuple[str, ...] = ()
     changes_data: bool = False
     open_world: bool = True
+
+    def parse(self, arguments: Mapping[str, Any]) -> Arguments:
+        """The arguments of a call, by their names on the wire.
+
+        Raises:
+            SearchValidationError: one is missing, unknown or of the wrong type; the message and `details` say which.
+        """
+        try:
+            return self.arguments.model_validate(arguments, by_alias=True)
+        except ValidationError as error:
+            faults = [
+                {"field": ".".join(map(str, e["loc"])), "problem": e["msg"]} for e in error.errors(include_input=False)
+            ]
+        told = "; ".join(f"{fault['field']}: {fault['problem']}" for fault in faults)
+        raise SearchValidationError(f"Unusable arguments for {self.name}: {told}.", details={"faults": faults})
 
 
 def declared(description: str, **keywords: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Who is asking over HTTP: bearer tokens, their keys and their scopes."""

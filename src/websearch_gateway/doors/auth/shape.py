@@ -1,0 +1,117 @@
+"""What a token must look like before anybody trusts it: strict where parsers are lenient.
+
+A library that meets a token only after these checks has nothing left to be lenient about: one spelling per token, one
+value per name, no number that is not one, and no header that asks for keys or features of the sender's choice.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+from typing import Any
+
+from websearch_gateway.models import LOCAL
+
+MAX_TOKEN_BYTES = 8_192
+MAX_SUBJECT = 255
+MAX_KEY_ID = 255
+LEEWAY_SECONDS = 30
+"""How far the issuer's clock may be ahead. A token that has expired gets none."""
+
+_COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
+_FORBIDDEN_HEADERS = ("crit", "b64", "zip", "enc", "jwk", "jku", "x5u", "x5c")
+_TYPES = ("jwt", "at+jwt", "application/at+jwt")
+_MOMENTS = ("exp", "iat", "nbf", "auth_time")
+_LAST_MOMENT = 253_402_300_799  # the year 9999, where calendars end
+
+
+class InvalidToken(Exception):
+    """A token that proves nothing. Its text is one of a few fixed sentences, fit for the bearer and for the log."""
+
+
+def checked_header(token: str, algorithm: str) -> dict[str, Any]:
+    """The header of a token that claims to be signed with `algorithm`.
+
+    Raises:
+        InvalidToken: too long, not three canonical parts, another algorithm, or a header that must not be there.
+    """
+    # Length first: a header line may be long, and characters are bytes in what the pattern allows.
+    if len(token) > MAX_TOKEN_BYTES or not _COMPACT.fullmatch(token):
+        raise InvalidToken("It is not a signed token of at most 8 KB.")
+    header = _strict_object(token.split(".")[0])
+    if header.get("alg") != algorithm:
+        raise InvalidToken("It is signed in another way than this server wants.")
+    if any(name in header for name in _FORBIDDEN_HEADERS):
+        raise InvalidToken("Its header asks for something that this server does not do.")
+    kind = header.get("typ", "JWT")
+    if not isinstance(kind, str) or kind.lower() not in _TYPES:
+        raise InvalidToken("It is not of a type that gives access.")
+    if "kid" in header and not _is_plain_text(header["kid"], MAX_KEY_ID):
+        raise InvalidToken("It names its key in an odd way.")
+    return header
+
+
+def check_claims(token: str, now: float) -> None:
+    """Check the claims' own shape: times are sane numbers, none but `exp` lies ahead, the subject is a plain name.
+
+    Args:
+        now: seconds since the epoch.
+
+    Raises:
+        InvalidToken: they are not.
+    """
+    claims = _strict_object(token.split(".")[1])
+    for name in _MOMENTS:
+        if name not in claims:
+            continue
+        moment = claims[name]
+        if isinstance(moment, bool) or not isinstance(moment, (int, float)) or not 0 <= moment <= _LAST_MOMENT:
+            raise InvalidToken("Its times are not times.")
+        if name != "exp" and moment > now + LEEWAY_SECONDS:
+            raise InvalidToken("It is not valid yet.")
+    if not is_user_name(claims.get("sub")):
+        raise InvalidToken("It does not name its user.")
+
+
+def is_user_name(subject: Any) -> bool:
+    """Whether a token may name this user. The user of this machine is known by other means than a token."""
+    return _is_plain_text(subject, MAX_SUBJECT) and subject != LOCAL.user
+
+
+def _is_plain_text(value: Any, most: int) -> bool:
+    """A short text that a person could read: no control characters, no halves of characters, no blank edges."""
+    return isinstance(value, str) and 0 < len(value) <= most and value.isprintable() and value == value.strip()
+
+
+def _strict_object(part: str) -> dict[str, Any]:
+    try:
+        data = base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
+        if base64.urlsafe_b64encode(data).rstrip(b"=") != part.encode():
+            raise InvalidToken("It is not spelled in the one way that tokens are.")
+        found = json.loads(
+            data.decode(), object_pairs_hook=_without_duplicates, parse_constant=_no_number, parse_float=_finite
+        )
+    except (ValueError, RecursionError):
+        raise InvalidToken("It does not hold sound JSON.") from None
+    if not isinstance(found, dict):
+        raise InvalidToken("It does not hold sound JSON.")
+    return found
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands there twice")
+    return found
+
+
+def _no_number(_: str) -> float:
+    raise ValueError("not a number of JSON")
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError("not a finite number")
+    return number

@@ -1,0 +1,149 @@
+"""The token on its way in: found in the one place where it may be, verified, turned into a Caller, and left behind."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from websearch_gateway.doors.auth.scopes import SCOPES
+from websearch_gateway.doors.auth.shape import InvalidToken
+from websearch_gateway.doors.auth.tokens import TokenVerifier
+from websearch_gateway.doors.http.replies import failure, json_reply, refusal
+from websearch_gateway.errors import SearchError
+from websearch_gateway.models import LOCAL, Caller
+from websearch_gateway.settings import Settings
+
+METADATA = "/.well-known/oauth-protected-resource"
+OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json", METADATA, f"{METADATA}/mcp"})
+"""Served without a token: what a client needs to get one, and what a load balancer asks."""
+_TOKEN_PARAMETERS = frozenset({"access_token", "id_token", "token", "jwt"})
+
+_log = logging.getLogger(__name__)
+
+
+class InsufficientScope(Exception):
+    """The caller's token is fine and does not allow this. Its text is the scope that is missing."""
+
+
+class Authentication:
+    """ASGI middleware: every path but the open ones needs a token; `scope["caller"]` is who bears it.
+
+    Without a verifier every caller is the local one.
+    """
+
+    def __init__(self, app: ASGIApp, verifier: TokenVerifier | None, public_url: str | None) -> None:
+        self._app = app
+        self._verifier = verifier
+        self._public_url = public_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        closed = scope["type"] == "http" and scope["path"] not in OPEN_PATHS
+        try:
+            app = (closed and await self._refused(scope)) or self._app
+            await app(scope, receive, send)
+        except InsufficientScope as missing:
+            challenge = self._bearer(scope, {"error": "insufficient_scope", "scope": str(missing)})
+            reply = refusal(403, "AUTH", f"The token lacks the scope {missing}.", challenge)
+            await reply(scope, receive, send)
+
+    async def _refused(self, scope: Scope) -> Response | None:
+        """Note the caller in `scope`; the reply to one who may not go on."""
+        if self._verifier is None:
+            scope["caller"] = LOCAL
+            return None
+        try:
+            if (token := bearer_token(scope)) is None:
+                # RFC 6750 section 3.1: no error code where there are no credentials at all.
+                return refusal(401, "AUTH", "Send a token: Authorization: Bearer TOKEN.", self._bearer(scope, {}))
+            scope["caller"] = await self._verifier.verify(token)
+        except InvalidToken as invalid:
+            return self._not_accepted(scope, invalid)
+        except SearchError as error:
+            return failure(error)
+        except Exception as error:  # whatever a token does to a parser, it does not give access
+            _log.error("A token was refused because it broke its parser: %s", type(error).__name__)
+            return self._not_accepted(scope, InvalidToken("It cannot be read."))
+        return None
+
+    def _not_accepted(self, scope: Scope, invalid: InvalidToken) -> Response:
+        scope["refused"] = str(invalid)
+        told = f"The token is not accepted. {invalid}"
+        return refusal(401, "AUTH", told, self._bearer(scope, {"error": "invalid_token", "error_description": told}))
+
+    def _bearer(self, scope: Scope, parameters: Mapping[str, str]) -> dict[str, str]:
+        """The header that says which tokens are wanted, and what was wrong with this one."""
+        where = {"resource_metadata": f"{_base_url(scope, self._public_url)}{METADATA}/mcp"}
+        told = ", ".join(f'{name}="{value}"' for name, value in {**parameters, **where}.items())
+        return {"WWW-Authenticate": f"Bearer {told}"}
+
+
+def bearer_token(scope: Scope) -> str | None:
+    """The token of the one Authorization header (RFC 6750 section 2.1); None when there is no header.
+
+    Raises:
+        InvalidToken: several headers, another scheme, or a token in the URL, where logs and histories would keep it.
+    """
+    given: list[bytes] = [value for name, value in scope["headers"] if name == b"authorization"]
+    if not given:
+        return None
+    names = {name.lower() for name, _ in parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)}
+    if names & _TOKEN_PARAMETERS:
+        raise InvalidToken("A token must not stand in the URL.")
+    scheme, separator, token = given[0].decode("latin-1").partition(" ")
+    if len(given) > 1 or scheme.lower() != "bearer" or not separator:
+        raise InvalidToken("Send one header: Authorization: Bearer TOKEN.")
+    return token
+
+
+def caller_of(request: Request | None) -> Caller:
+    """Who sent the request; the local user where there is none, as over stdio."""
+    if request is None:
+        return LOCAL
+    caller: Caller = request.scope["caller"]
+    return caller
+
+
+def require_scope(request: Request, name: str) -> None:
+    """Go on only for callers with that scope.
+
+    Raises:
+        InsufficientScope: this caller lacks it. `Authentication` answers with 403 and says which one is missing.
+    """
+    if name not in caller_of(request).scopes:
+        raise InsufficientScope(name)
+
+
+def metadata_routes(verifier: TokenVerifier | None, settings: Settings) -> list[BaseRoute]:
+    """Where a client finds out which tokens are wanted (RFC 9728); none when no token is."""
+    if verifier is None:
+        return []
+    issuers = [verifier.issuer] if verifier.issuer.startswith("https://") else []
+
+    async def metadata(request: Request) -> Response:
+        described: dict[str, Any] = {
+            "resource": f"{_base_url(request.scope, settings.public_url)}/mcp",
+            "scopes_supported": SCOPES,
+            "bearer_methods_supported": ["header"],
+            "resource_name": "websearch-gateway",
+        }
+        if issuers:
+            described["authorization_servers"] = issuers
+        return json_reply(described, headers={"Cache-Control": "public, max-age=300"})
+
+    return [Route(path, metadata) for path in (METADATA, f"{METADATA}/mcp")]
+
+
+def _base_url(scope: Scope, public_url: str | None) -> str:
+    """PUBLIC_URL, or what the client itself called this server. Its Host has been checked by then."""
+    if public_url is not None:
+        return public_url
+    host = next(value.decode("latin-1") for name, value in scope["headers"] if name == b"host")
+    return f"{scope['scheme']}://{host}"

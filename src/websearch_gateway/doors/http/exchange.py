@@ -1,0 +1,105 @@
+"""One request and its reply: a body of bounded size and time, and work that ends when nobody waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from websearch_gateway.doors.http.replies import refusal
+
+MAX_BODY_BYTES = 1_048_576
+BODY_SECONDS = 10.0
+WATCH_AFTER_SECONDS = 0.05
+"""From when on a call is watched for its client's going away; most are answered sooner and cost no watcher."""
+_CLOSE = {"Connection": "close"}  # the rest of the body is not read
+
+
+class Exchange:
+    """ASGI middleware: reads the body before the app sees the request, and cancels the app when the client has left."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        reply: ASGIApp
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await _read(scope, receive)
+        except TimeoutError:
+            reply = refusal(408, "VALIDATION", "The request's body did not arrive in time.", _CLOSE)
+        else:
+            if body is not None:
+                return await self._serve(scope, body, receive, send)
+            reply = refusal(413, "VALIDATION", f"A request has at most {MAX_BODY_BYTES:,} bytes.", _CLOSE)
+        return await reply(scope, receive, send)
+
+    async def _serve(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        unread = [body]
+
+        async def replay() -> Message:
+            if not unread:
+                await asyncio.Event().wait()  # the end of the connection cancels the app, it is not told
+            return {"type": "http.request", "body": unread.pop(), "more_body": False}
+
+        watch = _Watch(receive)
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.body" and not message.get("more_body", False):
+                watch.stop()  # the reply is complete: whoever leaves now interrupts nothing
+            await send(message)
+
+        try:
+            async with watch.work:
+                await self._app(scope, replay, sending)
+        except TimeoutError:
+            if not watch.work.expired():
+                raise
+        finally:
+            watch.stop()
+
+
+class _Watch:
+    """Ends `work`, a scope around a call, when the client goes away."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[None] | None = None
+        self._timer = self._loop.call_later(WATCH_AFTER_SECONDS, self._start)
+        # A timeout that never comes by itself is a scope that can be ended from outside.
+        self.work = asyncio.timeout(None)
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+
+    def _start(self) -> None:
+        self._task = self._loop.create_task(self._watch())
+
+    async def _watch(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self.work.reschedule(self._loop.time())
+
+
+async def _read(scope: Scope, receive: Receive) -> bytes | None:
+    """The whole body; None when it is too large, by what it declares or by what arrives."""
+    for name, value in scope["headers"]:
+        if name == b"content-length" and (not value.isdigit() or len(value) > 12 or int(value) > MAX_BODY_BYTES):
+            return None
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise TimeoutError  # the rest never comes
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY_BYTES:
+            return None
+        if not message.get("more_body", False):
+            return bytes(body)

@@ -1,0 +1,60 @@
+"""A gateway that is built when somebody needs it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+from typing import TYPE_CHECKING
+
+from websearch_gateway.errors import SearchError
+from websearch_gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+
+_log = logging.getLogger(__name__)
+
+
+class LazyGateway:
+    """Builds the gateway when it is first needed, so that the handshake does not wait for its imports.
+
+    A failure to build is told to the caller who meets it and tried again by the next.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._gateway: Gateway | None = None
+        self._lock = asyncio.Lock()
+        self._warming: asyncio.Task[None] | None = None
+
+    async def get(self) -> Gateway:
+        """The gateway.
+
+        Raises:
+            SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
+        """
+        async with self._lock:
+            if self._gateway is None:
+                app = await asyncio.to_thread(importlib.import_module, "websearch_gateway.app")
+                self._gateway = app.build(self.settings)
+            return self._gateway
+
+    def warm_up(self) -> None:
+        """Build and load in the background what the first call would wait for. Its troubles are left to that call."""
+        if self._warming is None:
+            self._warming = asyncio.create_task(self._warm_up())
+
+    async def close(self) -> None:
+        """Close what was opened."""
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
+        if self._gateway is not None:
+            await self._gateway.close()
+
+    async def _warm_up(self) -> None:
+        try:
+            await (await self.get()).warm_up()
+        except SearchError as error:
+            _log.warning("The first call will meet this: %s: %s", error.code, error.message)
