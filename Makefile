@@ -15,6 +15,9 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 $(VENV)/.system: tools/system_packages.sh | $(VENV)/.installed
 	@if sh $<; then touch $@; fi
 
+$(VENV)/.npm: tests/node/package.json tests/node/package-lock.json | $(VENV)/.installed
+	@if npm install --prefix tests/node --no-audit --no-fund --ignore-scripts; then touch $@; fi
+
 demo: $(VENV)/.installed
 	$(BIN)/websearch-gateway demo
 
@@ -30,7 +33,7 @@ types: $(VENV)/.installed
 floors: $(VENV)/.installed
 	$(BIN)/lint-imports
 
-unit: $(VENV)/.installed $(VENV)/.system
+unit: $(VENV)/.installed $(VENV)/.system $(VENV)/.npm
 	rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage combine --quiet
@@ -44,4 +47,4 @@ bench-extract: $(VENV)/.installed
 	$(BIN)/python -m bench.extract $(DATA)
 
 clean:
-	rm -rf $(VENV) .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) tests/node/node_modules .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

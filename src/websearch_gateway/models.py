@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,22 +16,23 @@ Freshness = Literal["day", "week", "month", "year"]
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment on the monotonic clock by which a whole call must be over. Passed down, never extended."""
+    """A moment by which a whole call must be over, on a monotonic clock. Passed down, never extended."""
 
     at: float
+    clock: Callable[[], float] = field(default=time.monotonic, compare=False, repr=False)
 
     @classmethod
-    def after(cls, seconds: float) -> Deadline:
+    def after(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Deadline:
         """The deadline `seconds` from now."""
-        return cls(time.monotonic() + seconds)
+        return cls(clock() + seconds, clock)
 
     def remaining(self) -> float:
         """Seconds left; zero when it has passed."""
-        return max(0.0, self.at - time.monotonic())
+        return max(0.0, self.at - self.clock())
 
     def within(self, seconds: float) -> Deadline:
         """The earlier of this deadline and `seconds` from now."""
-        return Deadline(min(self.at, time.monotonic() + seconds))
+        return Deadline(min(self.at, self.clock() + seconds), self.clock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,8 @@ class HttpRequest:
 class Capabilities:
     """What a raw search vendor can do, how many hits a full page of its holds, and what one call costs (USD).
 
-    `price_source` says who told the price, and when.
+    `price_source` says who told the price, and when. `requests_per_second` is what the vendor allows a key; None where
+    no limit is known.
     """
 
     max_results: int = 10
@@ -134,6 +136,7 @@ class Capabilities:
     news: bool = False
     cost_per_call_usd: float = 0.0
     price_source: str = ""
+    requests_per_second: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,3 +235,13 @@ class Answer:
     applied: AppliedFilters = AppliedFilters()
     warnings: tuple[str, ...] = ()
     fallback: FallbackInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StateEntry:
+    """One entry of a State with all that a copy needs. `ttl` is the seconds left, None for ever; `counts` a counter."""
+
+    key: str
+    value: bytes
+    ttl: float | None = None
+    counts: bool = False

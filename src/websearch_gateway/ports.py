@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
 
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import (
@@ -16,6 +16,7 @@ from websearch_gateway.models import (
     Page,
     SearchQuery,
     SearchResults,
+    StateEntry,
 )
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.float32]
     """One unit vector, or zero vector, per row: shape (texts, dimensions)."""
+
+T = TypeVar("T")
 
 Progress = Callable[[str], Awaitable[None]]
 """Told in a few words what the gateway does now. Must not raise."""
@@ -46,6 +49,18 @@ class Searcher(Protocol):
             Refused: nobody else should be asked.
             Unavailable: this one cannot serve now.
             Exhausted: a composite has tried all of its parts.
+        """
+        ...
+
+
+class Layer(Protocol):
+    """Something around a call, whatever it calls: a retry, a breaker, a pace, a stopwatch. Layers nest."""
+
+    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        """The result of `call()`, made when and if this layer lets it through.
+
+        Raises:
+            SearchError: what `call` raises, or the layer instead of it.
         """
         ...
 
@@ -177,6 +192,10 @@ class State(Protocol):
 
     def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
         """All live entries whose key starts with `prefix`, in key order."""
+        ...
+
+    def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
+        """What `scan` yields, with what a copy needs; only keys behind `after`. For who moves a state elsewhere."""
         ...
 
     async def close(self) -> None:

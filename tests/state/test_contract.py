@@ -1,22 +1,20 @@
-"""What ports.State promises, checked on every backend. A new backend adds one line to MAKERS."""
+"""What ports.State promises, checked on every backend. A new backend adds its name here and a fixture to conftest."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+import os
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.models import StateEntry
 from websearch_gateway.ports import State
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.state.sqlite import SqliteState
+from websearch_gateway.state.postgres import PostgresState
 
-MAKERS: dict[str, Callable[..., State]] = {
-    "memory": lambda tmp_path, clock: MemoryState(clock=clock),
-    "sqlite": lambda tmp_path, clock: SqliteState(tmp_path / "state.db", clock=clock),
-}
+BACKENDS = ["memory", "sqlite", "postgresql", "firestore"]
 
 ODD_KEYS = [
     "",
@@ -31,14 +29,14 @@ ODD_KEYS = [
     "'\";--",
 ]
 
+VALUES = [b"", b"\0", bytes(range(256)), b"12", "ü".encode(), os.urandom(2_000_000)]
+
 keys = st.text(st.characters(), max_size=8)
 
 
-@pytest.fixture(params=MAKERS)
-async def state(request, tmp_path, clock) -> AsyncIterator[State]:
-    state = MAKERS[request.param](tmp_path, clock)
-    yield state
-    await state.close()
+@pytest.fixture(params=BACKENDS)
+def state(request) -> State:
+    return request.getfixturevalue(f"{request.param}_state")
 
 
 async def scanned(state: State, prefix: str) -> list[tuple[str, bytes]]:
@@ -60,10 +58,27 @@ class TestValues:
         assert await scanned(state, key) == [(key, b"value")]
         assert await state.delete(key)
 
-    @pytest.mark.parametrize("value", [b"", b"\0", bytes(range(256)), b"12", "ü".encode(), b"\xff" * 2_000_000])
+    @pytest.mark.parametrize(
+        "value", [b"", b"\0", bytes(range(256)), b"12", "ü".encode(), os.urandom(2_000_000)], ids=len
+    )
     async def test_any_bytes_come_back_as_they_went_in(self, state, value):
         await state.put("k", value)
         assert await state.get("k") == value
+        assert await scanned(state, "") == [("k", value)]
+
+    @pytest.mark.parametrize("length", [650, 701, 1_499, 5_000])
+    async def test_a_long_key_is_a_key(self, state, length):
+        """Ours: no index of any backend stops at a length that a URL may have."""
+        ours, others = "k/" + "ü" * (length // 2), ["k/" + "ü" * (length // 2 - 1) + end for end in "äö"]
+        await state.put(ours, b"ours")
+        for other in others:
+            await state.put(other, b"theirs")
+            await state.add(f"n/{other}", 7)
+        assert await state.get(ours) == b"ours"
+        assert await scanned(state, ours) == [(ours, b"ours")]
+        assert {key for key, _ in await scanned(state, "k/")} == {ours, *others}
+        assert await state.delete(ours)
+        assert await state.add(f"n/{others[0]}") == 8
 
     async def test_a_second_put_replaces_value_and_ttl(self, state, clock):
         await state.put("k", b"old", ttl=10)
@@ -105,8 +120,9 @@ class TestExpiry:
         await state.put("k", b"new", ttl=1)
         assert await state.get("k") == b"new"
 
+    @pytest.mark.parametrize("state", ["memory", "sqlite", "postgresql"], indirect=True)
     async def test_expired_entries_do_not_pile_up(self, state, clock):
-        """Ours: clean-up is the backend's own affair, but it must happen."""
+        """Ours: clean-up is the backend's own affair, but it must happen. Firestore's is its TTL policy."""
         for number in range(2_000):
             await state.put(f"old/{number}", b"v", ttl=1)
         clock.now += 2
@@ -119,7 +135,10 @@ async def stored(state: State) -> int:
     """Entries that take up room, expired or not."""
     if isinstance(state, MemoryState):
         return len(state._entries)
-    ((count,),) = await state._read("SELECT count(*) FROM entries", {})
+    if isinstance(state, PostgresState):
+        ((count,),) = await state._pool.fetch("SELECT count(*) FROM websearch_state", {})
+    else:
+        ((count,),) = await state._read("SELECT count(*) FROM entries", {})
     return count
 
 
@@ -208,6 +227,29 @@ class TestScan:
             await state.put(key, b"v")
         expected = sorted(key for key in present if key.startswith(prefix))
         assert [key for key, _ in await scanned(state, prefix)] == expected
+
+
+class TestEntries:
+    async def test_an_entry_tells_its_remaining_ttl_and_whether_it_counts(self, state, clock):
+        await state.put("k/a", b"5", ttl=10)
+        await state.put("k/b", b"for ever")
+        await state.add("k/c", 5, ttl=20)
+        await state.put("k/d", b"gone", ttl=3)
+        clock.now += 4
+        assert [entry async for entry in state.entries("k/")] == [
+            StateEntry("k/a", b"5", 6.0, counts=False),
+            StateEntry("k/b", b"for ever", None, counts=False),
+            StateEntry("k/c", b"5", 16.0, counts=True),
+        ]
+
+    async def test_it_goes_on_behind_any_key(self, state):
+        names = [f"k/{number:03}" for number in range(100)]
+        for name in ["a", *names, "z"]:
+            await state.put(name, b"v")
+        assert [entry.key async for entry in state.entries("k/", after="k/041")] == names[42:]
+        assert [entry.key async for entry in state.entries("k/", after="k/041x")] == names[42:]
+        assert [entry.key async for entry in state.entries("", after="k/099")] == ["z"]
+        assert [entry.key async for entry in state.entries("k/", after="a")] == names
 
 
 class TestClose:

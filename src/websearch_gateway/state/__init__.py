@@ -6,12 +6,16 @@ from collections.abc import Callable, Mapping
 
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.ports import State
+from websearch_gateway.state.firestore import FirestoreState
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.postgres import PostgresState
 from websearch_gateway.state.sqlite import SqliteState
 
 BACKENDS: Mapping[str, Callable[[str], State]] = {
     "memory": MemoryState.from_location,  # one process, gone at its end
     "sqlite": SqliteState.from_location,  # one machine, any number of processes
+    "postgresql": PostgresState.from_location,  # any number of machines; needs the extra `postgres`
+    "firestore": FirestoreState.from_location,  # any number of machines and Cloud Functions; the extra `firestore`
 }
 """What makes a backend out of the part of `STATE_URL` after `://`, by its scheme."""
 
@@ -20,7 +24,7 @@ def open_state(url: str) -> State:
     """The backend that `url` names, such as `sqlite:///PATH` or `memory://`. Nothing is opened before the first verb.
 
     Raises:
-        SearchNotConfiguredError: no backend goes by that scheme, or it needs more than the URL says.
+        SearchNotConfiguredError: no backend goes by that scheme, its extra is not installed, or the URL lacks a part.
     """
     scheme, _, location = url.partition("://")
     backend = BACKENDS.get(scheme.lower())

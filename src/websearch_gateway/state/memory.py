@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 
 from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.models import StateEntry
 
 _FIRST_PRUNING = 1024
 
@@ -55,10 +56,17 @@ class MemoryState:
 
     async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
         """See ports.State."""
+        async for entry in self.entries(prefix):
+            yield entry.key, entry.value
+
+    async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
+        """See ports.State."""
         self._refuse_when_closed()
-        for key in sorted(key for key in self._entries if key.startswith(prefix)):
+        for key in sorted(key for key in self._entries if key.startswith(prefix) and (not after or key > after)):
             if (value := await self.get(key)) is not None:
-                yield key, value
+                held, expires = self._entries[key]
+                ttl = None if expires == math.inf else expires - self._clock()
+                yield StateEntry(key, value, ttl, counts=isinstance(held, int))
 
     async def close(self) -> None:
         """See ports.State."""

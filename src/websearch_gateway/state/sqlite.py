@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.models import StateEntry
+from websearch_gateway.state.keys import raw_key, text_key
 from websearch_gateway.state.sqlite_thread import SqliteThread
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ _ADD = """
     RETURNING value
 """
 _SCAN = """
-    SELECT key, value FROM entries
+    SELECT key, value, expires FROM entries
     WHERE key >= :start AND key < :end AND expires > :now ORDER BY key LIMIT :limit
 """
 _PRUNE = "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries WHERE expires <= :now LIMIT 1000)"
@@ -70,33 +72,40 @@ class SqliteState:
 
     async def get(self, key: str) -> bytes | None:
         """See ports.State."""
-        named = {"key": _encoded(key), "now": self._clock()}
+        named = {"key": raw_key(key), "now": self._clock()}
         rows = await self._read(_GET, named)
         return _decoded(rows[0][0]) if rows else None
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
         """See ports.State."""
-        await self._write(_PUT, {"key": _encoded(key), "value": value}, ttl)
+        await self._write(_PUT, {"key": raw_key(key), "value": value}, ttl)
 
     async def delete(self, key: str) -> bool:
         """See ports.State."""
-        return bool(await self._write(_DELETE, {"key": _encoded(key)}))
+        return bool(await self._write(_DELETE, {"key": raw_key(key)}))
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
         """See ports.State."""
-        ((count,),) = await self._write(_ADD, {"key": _encoded(key), "amount": amount}, ttl)
+        ((count,),) = await self._write(_ADD, {"key": raw_key(key), "amount": amount}, ttl)
         return int(count)
 
     async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
+        """See ports.State."""
+        async for entry in self.entries(prefix):
+            yield entry.key, entry.value
+
+    async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         """See ports.State. Read page by page, so that an iterator left half-way holds nothing open."""
-        start = _encoded(prefix)
+        start = raw_key(prefix)
         # No byte of UTF-8 is 255, so the end of a range is its start with the last byte raised by one.
         end = start[:-1] + bytes([start[-1] + 1]) if start else b"\xff"
+        start = max(start, raw_key(after) + b"\0") if after else start
         while True:
-            bounds = {"start": start, "end": end, "now": self._clock(), "limit": _ROWS_PER_PAGE}
-            rows = await self._read(_SCAN, bounds)
-            for key, value in rows:
-                yield _decoded_key(key), _decoded(value)
+            now = self._clock()
+            rows = await self._read(_SCAN, {"start": start, "end": end, "now": now, "limit": _ROWS_PER_PAGE})
+            for key, value, expires in rows:
+                ttl = None if expires == math.inf else expires - now
+                yield StateEntry(text_key(key), _decoded(value), ttl, counts=isinstance(value, int))
             if len(rows) < _ROWS_PER_PAGE:
                 return
             start = rows[-1][0] + b"\0"
@@ -120,14 +129,6 @@ class SqliteState:
             return db.execute(statement, named).fetchall()
 
         return await self._thread.run(write, writes=True)
-
-
-def _encoded(key: str) -> bytes:
-    return key.encode("utf-8", "surrogatepass")
-
-
-def _decoded_key(key: bytes) -> str:
-    return key.decode("utf-8", "surrogatepass")
 
 
 def _decoded(value: bytes | int) -> bytes:

@@ -1,0 +1,23 @@
+"""Backends whose library is an extra of the package."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from websearch_gateway.errors import SearchNotConfiguredError
+
+
+def require(module: str, *, extra: str) -> None:
+    """Look for a library without importing it.
+
+    Raises:
+        SearchNotConfiguredError: it is not installed; the message has the command.
+    """
+    try:
+        found = importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # One of the packages above it is missing.
+        found = False
+    if not found:
+        raise SearchNotConfiguredError(
+            f"STATE_URL names a backend that needs more: pip install 'websearch-gateway[{extra}]'."
+        )

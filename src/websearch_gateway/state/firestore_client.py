@@ -1,0 +1,86 @@
+"""The connection to Firestore: opened by the first verb, off the event loop, and closed without a trace."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from websearch_gateway.state.firestore_record import document_id, kind_of
+
+if TYPE_CHECKING:
+    from google.cloud.firestore import AsyncClient, AsyncCollectionReference, AsyncDocumentReference, AsyncWriteBatch
+
+
+def foreign_errors() -> tuple[type[Exception], ...]:
+    """What the library raises: the service's refusals, missing credentials, and a connection that breaks off."""
+    from google.api_core.exceptions import GoogleAPIError
+    from google.auth.exceptions import GoogleAuthError
+    from grpc import RpcError
+
+    return GoogleAPIError, GoogleAuthError, RpcError
+
+
+class FirestoreClient:
+    """Collections and documents of one prefix. For one event loop.
+
+    No request is retried: gRPC itself repeats what never left this process, and an increment must not happen twice.
+
+    Args:
+        project: the Google Cloud project.
+        prefix: what the names of our collections begin with. The collection of that name has one document per kind,
+            since not every server can list collections.
+    """
+
+    def __init__(self, project: str, prefix: str) -> None:
+        self._project = project
+        self._prefix = prefix
+        self._opening: asyncio.Task[AsyncClient] | None = None
+        self._registered: set[str] = set()
+
+    async def collection(self, kind: str) -> AsyncCollectionReference:
+        """Where the entries of a kind are."""
+        return (await self.opened()).collection(f"{self._prefix}_{kind}")
+
+    async def document(self, key: str, suffix: str = "") -> AsyncDocumentReference:
+        """Where an entry is; with a suffix, a document that belongs to it and expires in the same collection."""
+        return (await self.collection(kind_of(key))).document(document_id(key) + suffix)
+
+    async def batch(self) -> AsyncWriteBatch:
+        """Writes that happen together or not at all."""
+        return (await self.opened()).batch()
+
+    async def kinds(self) -> set[str]:
+        """Every kind that has, or once had, an entry."""
+        registry = (await self.opened()).collection(self._prefix)
+        return {document.id for document in await registry.get(retry=None)}
+
+    async def create(self, batch: AsyncWriteBatch, key: str) -> list[Any]:
+        """Commit a batch that makes the entry of `key`; with the first of a kind, the kind becomes known."""
+        kind = kind_of(key)
+        if kind not in self._registered:
+            batch.set((await self.opened()).collection(self._prefix).document(kind), {"kind": kind})
+        results = await batch.commit(retry=None)
+        self._registered.add(kind)
+        return results
+
+    async def opened(self) -> AsyncClient:
+        """The library's client. Whoever gives up waiting for it leaves it to be opened for the next."""
+        if self._opening is None or (self._opening.done() and self._opening.exception()):
+            self._opening = asyncio.create_task(asyncio.to_thread(_open, self._project))
+        return await asyncio.shield(self._opening)
+
+    async def close(self) -> None:
+        """Close the connection, if there is one."""
+        if self._opening is None:
+            return
+        await asyncio.wait({self._opening})
+        if not self._opening.exception():
+            client = self._opening.result()
+            await client._firestore_api.transport.close()  # The library has no public way to do it.
+
+
+def _open(project: str) -> AsyncClient:
+    """Blocking: imports a large library and looks for credentials in files, or asks the machine's metadata server."""
+    from google.cloud.firestore import AsyncClient
+
+    return AsyncClient(project=project)

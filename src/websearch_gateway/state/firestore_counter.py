@@ -1,0 +1,132 @@
+"""Counters of Firestore: exact, whatever number of processes adds.
+
+An addition is one request. The server returns what its transforms came to, so adding nothing to the expiry reads it in
+the same instant. An expired counter that was added to is as expired as before; then, and when there is none, the
+counter is made anew by whoever is first to create a document, and the others add to that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.state.firestore_client import FirestoreClient
+from websearch_gateway.state.firestore_record import Record, fields_of, moment, new_incarnation, record_of
+
+if TYPE_CHECKING:
+    from google.cloud.firestore import AsyncWriteBatch
+
+_TRIES = 20
+_CLAIM_SECONDS = 3600.0  # Who still waits to claim the same after an hour has long been told that it failed.
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A counter right after an addition."""
+
+    count: int
+    until: float
+    incarnation: int
+
+
+class FirestoreCounters:
+    """The verb `add`.
+
+    Args:
+        clock: seconds since the epoch, the same in all processes.
+    """
+
+    def __init__(self, client: FirestoreClient, clock: Callable[[], float]) -> None:
+        self._client = client
+        self._clock = clock
+
+    async def add(self, key: str, amount: int, expires: float) -> int:
+        """Add and return the new value; `expires` counts only for a counter that begins with this addition.
+
+        Raises:
+            StateUnavailable: others were faster again and again.
+        """
+        fresh = Record(key, count=amount, told=amount, expires=expires, incarnation=new_incarnation())
+        for _ in range(_TRIES):
+            counted = await self._increment(key, amount)
+            if counted is None:
+                begun = await self._create(fresh)
+            elif counted.until > self._clock():
+                return counted.count
+            else:
+                begun = await self._replace(counted.incarnation, fresh)
+            if begun:
+                return amount
+        raise StateUnavailable("Too many processes add to one counter.")
+
+    async def _increment(self, key: str, amount: int) -> _Counted | None:
+        """Add to whatever is there; None when nothing is."""
+        from google.api_core.exceptions import NotFound
+        from google.cloud.firestore import Increment
+
+        document = await self._client.document(key)
+        transforms = {"count": Increment(amount), "incarnation": Increment(0), "until": Increment(0)}
+        try:
+            result = await document.update(transforms, retry=None)
+        except NotFound:
+            return None
+        if not result.transform_results:
+            return await self._in_line(key, amount)
+        # The library sends transforms in the order of their fields' names.
+        count, incarnation, until = (_number(value) for value in result.transform_results)
+        return _Counted(int(count), until, int(incarnation))
+
+    async def _create(self, fresh: Record) -> bool:
+        """Begin a counter where there is no document. False when another was faster."""
+        batch = await self._client.batch()
+        batch.create(await self._client.document(fresh.key), fields_of(fresh))
+        return await self._first(self._client.create(batch, fresh.key))
+
+    async def _replace(self, incarnation: int, fresh: Record) -> bool:
+        """Begin a counter in place of an expired one or of a value. False when another was faster.
+
+        Only one can create the document that says so, and both writes happen or none does. (Checking the time of the
+        last update would do as well, were it not for emulators that ignore that.)
+        """
+        batch = await self._claim(fresh.key, f"~{incarnation}~end")
+        batch.set(await self._client.document(fresh.key), fields_of(fresh))
+        return await self._first(batch.commit(retry=None))
+
+    async def _in_line(self, key: str, amount: int) -> _Counted | None:
+        """The same for a server that did not say what the increment came to, as emulators do.
+
+        By now others may have added too, so the count says nothing. Instead the additions line up once more: each
+        takes the next step, and only one can create the document of a step.
+        """
+        document = await self._client.document(key)
+        while record := record_of((await document.get(retry=None)).to_dict()):
+            if not record.counts or record.expires <= self._clock():
+                return _Counted(0, 0.0, record.incarnation)
+            told = record.told + amount
+            batch = await self._claim(key, f"~{record.incarnation}~{record.step}")
+            batch.update(document, {"told": told, "step": record.step + 1})
+            if await self._first(batch.commit(retry=None)):
+                return _Counted(told, record.expires, record.incarnation)
+        return None
+
+    async def _claim(self, key: str, suffix: str) -> AsyncWriteBatch:
+        """A batch that fails as a whole when somebody else has claimed the same."""
+        batch = await self._client.batch()
+        expires = moment(self._clock() + _CLAIM_SECONDS)
+        batch.create(await self._client.document(key, suffix), {"expiresAt": expires})
+        return batch
+
+    async def _first(self, commit: Any) -> bool:
+        from google.api_core.exceptions import AlreadyExists
+
+        try:
+            await commit
+        except AlreadyExists:
+            return False
+        return True
+
+
+def _number(value: Any) -> float:
+    return float(value.double_value or value.integer_value)

@@ -1,0 +1,128 @@
+"""What a Firestore document of ours holds, and where it stands.
+
+One collection per kind, `PREFIX_KIND`: a TTL policy covers the collections of one name wherever they are, so a plain
+`cache` below a document would share its policy with every other `cache` in the database.
+
+Every write of a document names all of its fields, those without a meaning too: then it needs no read to replace an
+entry of the other sort, and nothing of that one shines through.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from websearch_gateway.state.keys import indexed, raw_key, text_key
+
+OTHER = "other"
+"""The kind of keys without one, and of those whose kind could not be a collection's name."""
+
+LARGEST_VALUE = 900_000
+"""Bytes of a value in one document, which may have 1 MiB with everything
+(https://firebase.google.com/docs/firestore/quotas)."""
+
+_KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_LAST_MOMENT = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One document. A counter has no `value`.
+
+    `parts` are the documents that hold a value too large for this one. `incarnation` is new each time the entry is
+    made anew. `told` and `step` belong to servers that do not say what an increment came to.
+    """
+
+    key: str
+    value: bytes | None = None
+    parts: tuple[str, ...] = ()
+    count: int = 0
+    expires: float = math.inf
+    incarnation: int = 0
+    told: int = 0
+    step: int = 0
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a counter."""
+        return self.value is None
+
+
+def kind_of(key: str) -> str:
+    """The kind whose collection has the key."""
+    kind, slash, _ = key.partition("/")
+    return kind if slash and _KIND.fullmatch(kind) else OTHER
+
+
+def document_id(key: str) -> str:
+    """The same for the same key. A digest, so any key will do, and neighbours are written to different places."""
+    return hashlib.blake2b(raw_key(key), digest_size=20).hexdigest()
+
+
+def new_incarnation() -> int:
+    """A number that no other incarnation has; small enough for servers that count in floating point."""
+    return 1 + secrets.randbits(52)
+
+
+def moment(expires: float) -> datetime | None:
+    """The time at which Firestore may delete a document; None is never."""
+    return None if expires == math.inf else datetime.fromtimestamp(min(expires, _LAST_MOMENT), UTC)
+
+
+def index_text(raw: bytes) -> str:
+    """The bytes of a key as a text of the same order, which every server sorts alike."""
+    return raw.decode("latin-1")
+
+
+def fields_of(record: Record) -> dict[str, Any]:
+    """The document's fields."""
+    index = indexed(record.key)
+    return {
+        "key": index_text(index),
+        "longKey": None if index == (raw := raw_key(record.key)) else raw,
+        "value": record.value,
+        "parts": list(record.parts),
+        "expiresAt": moment(record.expires),
+        "count": record.count,
+        # The expiry of a counter as a number: adding nothing to it reads it while something is added to the count.
+        "until": record.expires if record.counts else 0.0,
+        "incarnation": record.incarnation,
+        "told": record.told,
+        "step": record.step,
+    }
+
+
+def record_of(fields: Mapping[str, Any] | None) -> Record | None:
+    """The record in a document's fields; None when there is no document or it is none of ours."""
+    match fields:
+        case {
+            "key": str(index),
+            "longKey": bytes() | None as long_key,
+            "value": bytes() | None as value,
+            "parts": list(parts),
+            "expiresAt": datetime() | None as expires,
+            "count": int(count),
+            "incarnation": int(incarnation),
+            "told": int(told),
+            "step": int(step),
+        } if all(isinstance(part, str) for part in parts):
+            try:
+                key = text_key(index.encode("latin-1") if long_key is None else long_key)
+            except UnicodeError:
+                return None
+            end = expires.timestamp() if expires else math.inf
+            return Record(key, value, tuple(parts), count, end, incarnation, told, step)
+    return None
+
+
+def in_parts(value: bytes) -> Sequence[bytes]:
+    """A value cut to size; nothing when one document can hold it."""
+    if len(value) <= LARGEST_VALUE:
+        return ()
+    return [value[start : start + LARGEST_VALUE] for start in range(0, len(value), LARGEST_VALUE)]

@@ -1,0 +1,139 @@
+"""State in one table of a PostgreSQL database (https://www.psycopg.org/psycopg3/docs/)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any, LiteralString
+
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.models import StateEntry
+from websearch_gateway.state.additions import Additions
+from websearch_gateway.state.extras import require
+from websearch_gateway.state.keys import bounds, indexed, raw_key, text_key
+from websearch_gateway.state.patience import Patience
+from websearch_gateway.state.postgres_pool import PostgresPool, foreign_errors
+
+# Each verb is one statement, and one statement sees and writes a row atomically.
+_GET = "SELECT value, count FROM websearch_state WHERE key = %(key)s AND expires > %(now)s"
+_PUT = """
+    INSERT INTO websearch_state VALUES (%(key)s, %(long_key)s, %(value)s, NULL, %(expires)s)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value, count = NULL, expires = excluded.expires
+"""
+_DELETE = "DELETE FROM websearch_state WHERE key = %(key)s AND expires > %(now)s RETURNING 1"
+_ADD = """
+    INSERT INTO websearch_state AS old VALUES (%(key)s, %(long_key)s, NULL, %(amount)s, %(expires)s)
+    ON CONFLICT (key) DO UPDATE SET
+        value = NULL,
+        count = excluded.count + CASE WHEN old.expires > %(now)s THEN coalesce(old.count, 0) ELSE 0 END,
+        expires = CASE WHEN old.expires > %(now)s AND old.count IS NOT NULL THEN old.expires ELSE excluded.expires END
+    RETURNING count
+"""
+_SCAN = """
+    SELECT key, coalesce(long_key, key), value, count, expires FROM websearch_state
+    WHERE key >= %(start)s AND key < %(end)s AND expires > %(now)s ORDER BY key LIMIT %(limit)s
+"""
+_PRUNE = """
+    DELETE FROM websearch_state WHERE key IN (
+        SELECT key FROM websearch_state WHERE expires <= %(now)s LIMIT 1000 FOR UPDATE SKIP LOCKED
+    )
+"""
+
+_WRITES_PER_PRUNING = 256
+_ROWS_PER_PAGE = 32
+
+
+class PostgresState:
+    """A State in the table `websearch_state`, which it makes. The first verb connects.
+
+    Args:
+        clock: seconds since the epoch, the same in all processes.
+        patience: seconds that a verb may take.
+        rest: seconds in which verbs fail at once after one was too slow.
+    """
+
+    def __init__(
+        self, url: str, *, clock: Callable[[], float] = time.time, patience: float = 2.0, rest: float = 5.0
+    ) -> None:
+        self._pool = PostgresPool(url, seconds=patience)
+        self._patience = Patience("PostgreSQL", foreign_errors, seconds=patience, rest=rest)
+        self._additions = Additions(self._send_addition)
+        self._clock = clock
+        self._writes = 0
+
+    @classmethod
+    def from_location(cls, location: str) -> PostgresState:
+        """The backend for `postgresql://USER:PASSWORD@HOST/DATABASE`.
+
+        Raises:
+            SearchNotConfiguredError: nothing is named, or the library is not installed.
+        """
+        if not location:
+            raise SearchNotConfiguredError("STATE_URL must be of the form postgresql://USER:PASSWORD@HOST/DATABASE.")
+        require("psycopg_pool", extra="postgres")
+        return cls(f"postgresql://{location}")
+
+    async def get(self, key: str) -> bytes | None:
+        """See ports.State."""
+        rows = await self._fetch(_GET, {"key": indexed(key), "now": self._clock()})
+        return _value(*rows[0]) if rows else None
+
+    async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        """See ports.State."""
+        await self._write(_PUT, key, ttl, {"value": bytes(value)})
+
+    async def delete(self, key: str) -> bool:
+        """See ports.State."""
+        return bool(await self._fetch(_DELETE, {"key": indexed(key), "now": self._clock()}))
+
+    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
+        """See ports.State."""
+        return await self._additions.add(key, amount, ttl)
+
+    async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
+        """See ports.State."""
+        async for entry in self.entries(prefix):
+            yield entry.key, entry.value
+
+    async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
+        """See ports.State. Read page by page, so that an iterator left half-way holds nothing open."""
+        start, end = bounds(prefix, after)
+        while True:
+            now = self._clock()
+            rows = await self._fetch(_SCAN, {"start": start, "end": end, "now": now, "limit": _ROWS_PER_PAGE})
+            for _, raw, value, count, expires in rows:
+                if (key := text_key(raw)).startswith(prefix):
+                    ttl = None if expires == math.inf else expires - now
+                    yield StateEntry(key, _value(value, count), ttl, counts=count is not None)
+            if len(rows) < _ROWS_PER_PAGE:
+                return
+            start = rows[-1][0] + b"\0"
+
+    async def close(self) -> None:
+        """See ports.State."""
+        await self._additions.close()
+        if await self._patience.close():
+            await self._pool.close()
+
+    async def _send_addition(self, key: str, amount: int, ttl: float | None) -> int:
+        ((count,),) = await self._write(_ADD, key, ttl, {"amount": amount})
+        return int(count)
+
+    async def _fetch(self, statement: LiteralString, named: dict[str, Any]) -> list[tuple[Any, ...]]:
+        return await self._patience.run(self._pool.fetch, statement, named)
+
+    async def _write(
+        self, statement: LiteralString, key: str, ttl: float | None, named: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
+        now = self._clock()
+        if self._writes % _WRITES_PER_PRUNING == 0:
+            await self._fetch(_PRUNE, {"now": now})
+        self._writes += 1
+        index, raw = indexed(key), raw_key(key)
+        named |= {"key": index, "long_key": None if index == raw else raw, "now": now}
+        return await self._fetch(statement, named | {"expires": math.inf if ttl is None else now + ttl})
+
+
+def _value(value: bytes, count: int | None) -> bytes:
+    return value if count is None else b"%d" % count

@@ -1,0 +1,123 @@
+"""Connections to PostgreSQL, and the numbered migrations of the one table."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, LiteralString
+
+from websearch_gateway.errors import StateUnavailable
+
+if TYPE_CHECKING:
+    from psycopg import AsyncConnection
+    from psycopg_pool import AsyncConnectionPool
+
+MIGRATIONS: Sequence[LiteralString] = (
+    # A key is compared byte by byte, which is the order of code points. An entry has a value or it counts.
+    """
+    CREATE TABLE websearch_state (
+        key bytea PRIMARY KEY,
+        long_key bytea,
+        value bytea,
+        count bigint,
+        expires double precision NOT NULL
+    )
+    """,
+    "CREATE INDEX websearch_state_by_expiry ON websearch_state (expires)",
+)
+"""Statement n (from 1) takes a database from version n - 1 to n. Only ever append."""
+
+_MOST_CONNECTIONS = 4
+_MIGRATION_LOCK = 0x77656273  # any number that nobody else locks; the first bytes of our name
+_VERSION_TABLE = "CREATE TABLE IF NOT EXISTS websearch_state_version (version integer NOT NULL)"
+_KEEP_ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+
+
+def foreign_errors() -> tuple[type[Exception], ...]:
+    """What the library raises: the server's refusals, lost connections, no connection to be had."""
+    from psycopg import Error
+
+    return (Error,)
+
+
+class PostgresPool:
+    """A few connections. Opened, and the table brought up to date, by the first statement. For one event loop.
+
+    Args:
+        url: as libpq understands it (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
+        seconds: what a statement may take, and getting a connection.
+    """
+
+    def __init__(self, url: str, *, seconds: float) -> None:
+        self._url = url
+        self._seconds = seconds
+        self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
+        self._migrated = False
+        self._opening = asyncio.Lock()
+
+    async def fetch(self, statement: LiteralString, named: dict[str, Any]) -> list[tuple[Any, ...]]:
+        """The rows of one statement, which is a transaction of its own.
+
+        Raises:
+            psycopg.Error: it failed. A lost connection has been replaced by then.
+            StateUnavailable: a newer version of the gateway wrote the table.
+        """
+        from psycopg import OperationalError
+
+        pool = await self._ready()
+        try:
+            async with pool.connection() as connection:
+                cursor = await connection.execute(statement, named)
+                return await cursor.fetchall() if cursor.description else []
+        except OperationalError:
+            # When the server went away all connections are lost, and each would cost a verb.
+            await pool.check()
+            raise
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._pool is not None:
+            await self._pool.close(timeout=self._seconds)
+
+    async def _ready(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
+        async with self._opening:
+            if self._pool is None:
+                self._pool = await asyncio.to_thread(self._make_pool)
+                await self._pool.open()
+            if not self._migrated:
+                async with self._pool.connection() as connection, connection.transaction():
+                    await _migrate(connection)
+                self._migrated = True
+            return self._pool
+
+    def _make_pool(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
+        from psycopg_pool import AsyncConnectionPool
+
+        # Its warnings repeat what libpq says about the URL, and that may be a piece of a badly written password.
+        logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
+        return AsyncConnectionPool(
+            self._url,
+            kwargs={"autocommit": True, "application_name": "websearch-gateway", **_KEEP_ALIVE},
+            min_size=1,
+            max_size=_MOST_CONNECTIONS,
+            timeout=self._seconds,
+            configure=self._configure,
+            open=False,
+        )
+
+    async def _configure(self, connection: AsyncConnection[Any]) -> None:
+        await connection.execute("SELECT set_config('statement_timeout', %s, false)", [f"{self._seconds * 1000:.0f}"])
+
+
+async def _migrate(connection: AsyncConnection[Any]) -> None:
+    """Bring the table up to date, in the transaction that is open; other processes wait for the lock until its end."""
+    await connection.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATION_LOCK])
+    await connection.execute(_VERSION_TABLE)
+    cursor = await connection.execute("SELECT coalesce(max(version), 0) FROM websearch_state_version")
+    ((version,),) = await cursor.fetchall()
+    if version > len(MIGRATIONS):
+        raise StateUnavailable("The state table was written by a newer version of the gateway.")
+    for number, statement in enumerate(MIGRATIONS[version:], version + 1):
+        await connection.execute(statement)
+        await connection.execute("INSERT INTO websearch_state_version VALUES (%s)", [number])
