@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ import httpx2
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.answers.openai_client import OpenAIClient
 from websearch_gateway.answers.openai_responses import OpenAIEngine
+from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.client import create_client
@@ -19,11 +20,16 @@ from websearch_gateway.net.fetch import Fetcher, user_agent
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
 from websearch_gateway.pipeline.admit import Admission
-from websearch_gateway.pipeline.chain import FallbackSearcher
+from websearch_gateway.pipeline.breaker import Breaker
+from websearch_gateway.pipeline.chain import LEAST_SHARE_SECONDS, FallbackSearcher
 from websearch_gateway.pipeline.diagnose import Doctor
 from websearch_gateway.pipeline.fallback import FallbackEngine, UnconfiguredEngine
 from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.health import HealthRegistry, Stopwatch
+from websearch_gateway.pipeline.hedge import ByWeight, Hedging, Order
 from websearch_gateway.pipeline.inflight import InFlight
+from websearch_gateway.pipeline.layer import LayeredEngine, LayeredSearcher
+from websearch_gateway.pipeline.pace import Pace
 from websearch_gateway.pipeline.raw import RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.recall import ExactCache
@@ -32,7 +38,7 @@ from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.pipeline.web import WebSearch
 from websearch_gateway.pipeline.web_cache import WebCache
-from websearch_gateway.ports import HostedEngine, Progress, Reader, State, no_progress
+from websearch_gateway.ports import AnswerEngine, HostedEngine, Progress, Provider, Reader, Searcher, State, no_progress
 from websearch_gateway.providers import absent, configured
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.extract import warm_up
@@ -53,6 +59,7 @@ class Gateway:
     raw: RawSearch
     engine: HostedEngine
     doctor: Doctor
+    health: HealthRegistry
     workers: Workers
     closers: tuple[Callable[[], Awaitable[None]], ...]
 
@@ -114,6 +121,46 @@ def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> Hos
     return OpenAIEngine(account, settings.openai_models, retry)
 
 
+def _bare(
+    settings: Settings, provider: Provider, client: httpx2.AsyncClient, retry: Retry, health: HealthRegistry
+) -> HttpSearcher:
+    """A vendor, each of whose requests waits for its turn and is timed."""
+    rate = settings.provider_rates.get(provider.name, provider.capabilities.requests_per_second)
+    pace = Pace(provider.name, rate, fixed=provider.name in settings.provider_rates)
+    layers = (Stopwatch(health.of(provider.name)), pace)
+    timeout = settings.request_timeout_ms / 1000
+    return HttpSearcher(provider, client, retry, timeout, layers=layers, heed=pace.heed)
+
+
+def _guarded(settings: Settings, searcher: HttpSearcher, health: HealthRegistry) -> Searcher:
+    breaker = Breaker(
+        health.of(searcher.name), settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS
+    )
+    return LayeredSearcher(searcher, breaker)
+
+
+def _order(settings: Settings, providers: Sequence[Provider]) -> Order:
+    """Who is asked first: by weight where weights are set."""
+    names = [provider.name for provider in providers]
+    if unknown := sorted(settings.provider_weights.keys() - set(names)):
+        raise SearchNotConfiguredError(
+            f"PROVIDER_WEIGHTS names {', '.join(unknown)}, but only these are configured: {', '.join(names)}."
+        )
+    return ByWeight(settings.provider_weights) if settings.provider_weights else tuple
+
+
+def _answering(settings: Settings, engine: HostedEngine, raw: AnswerEngine, health: HealthRegistry) -> FallbackEngine:
+    """The engine behind its breaker, backed by raw search. One that has no key is no upstream and needs no breaker."""
+    hedge_seconds = settings.fallback_hedge_seconds
+    if settings.openai_api_key is None:
+        return FallbackEngine(engine, raw, hedge_seconds)
+    record = health.of(engine.name)
+    fair_seconds = max(LEAST_SHARE_SECONDS, min(hedge_seconds, settings.search_deadline_seconds / 2))
+    breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
+    timed = LayeredEngine(engine, Stopwatch(record))
+    return FallbackEngine(LayeredEngine(timed, breaker), raw, hedge_seconds, breaker.overtaken)
+
+
 def _web_search(
     settings: Settings, pipeline: SearchPipeline, roster: Roster, reader: Reader, state: State
 ) -> WebSearch:
@@ -139,6 +186,7 @@ def build(settings: Settings) -> Gateway:
     """
     # First what can be wrong, then what would have to be closed.
     providers = configured(settings)
+    order = _order(settings, providers)
     guard = Guard(settings.routes, settings.strict_routing, settings.secrets())
     client, retry = create_client(), Retry()
     state = open_state(settings.effective_state_url)
@@ -146,17 +194,19 @@ def build(settings: Settings) -> Gateway:
     workers = Workers(warm_up=warm_up)
     timeout = settings.request_timeout_ms / 1000
     engine = _engine(settings, client, retry)
-    searchers = [HttpSearcher(provider, client, retry, timeout) for provider in providers]
+    health = HealthRegistry()
+    bare = [_bare(settings, provider, client, retry, health) for provider in providers]
+    searchers = [_guarded(settings, searcher, health) for searcher in bare]
+    chain = FallbackSearcher(searchers, order=order, hedging=Hedging(health))
     token = settings.github_token.get_secret_value() if settings.github_token else ""
     readers = ReaderTable.build(fetcher, workers, token)
-    chain = FallbackSearcher(searchers)
     raw = RawEngine(chain, readers, compose, settings.concurrency, timeout)
     pipeline = SearchPipeline(
         guard=guard,
         admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
         cache=ExactCache(state, ttl_seconds=settings.cache_ttl_seconds, scope=settings.cache_scope),
         in_flight=InFlight(),
-        engine=FallbackEngine(engine, raw, settings.fallback_hedge_seconds),
+        engine=_answering(settings, engine, raw, health),
         telemetry=Telemetry(),
         deadline_seconds=settings.search_deadline_seconds,
     )
@@ -168,10 +218,9 @@ def build(settings: Settings) -> Gateway:
     )
     web = _web_search(settings, pipeline, roster, readers, state)
     raw_search = RawSearch(guard, pipeline.admission, roster, pipeline.telemetry, settings.search_deadline_seconds)
-    doctor = Doctor(engine, searchers, state)
-    return Gateway(
-        pipeline, web, raw_search, engine, doctor, workers, (state.close, client.aclose, fetcher.aclose, workers.aclose)
-    )
+    doctor = Doctor(engine, bare, state)
+    closers = (state.close, client.aclose, fetcher.aclose, workers.aclose)
+    return Gateway(pipeline, web, raw_search, engine, doctor, health, workers, closers)
 
 
 @asynccontextmanager

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import httpx2
 import pytest
@@ -302,17 +303,53 @@ async def test_a_refused_key_is_named_by_its_variable_where_there_is_one(kind: P
 
 
 @pytest.mark.parametrize(
-    "failure",
-    [httpx2.Response(500), httpx2.Response(403), httpx2.Response(200, text="noise"), httpx2.ReadTimeout("slow")],
+    ("failure", "cost_usd"),
+    [
+        (httpx2.Response(500), 0.001),
+        (httpx2.Response(403), 0.001),
+        (httpx2.Response(200, text="noise"), 0.002),
+        (httpx2.ReadTimeout("slow"), 0.002),
+    ],
     ids=["down", "refused", "noise", "slow"],
 )
-async def test_a_second_page_that_fails_costs_only_a_warning(failure: httpx2.Response | Exception) -> None:
+async def test_a_second_page_that_fails_leaves_a_warning_and_costs_what_it_was_billed(
+    failure: httpx2.Response | Exception, cost_usd: float
+) -> None:
     vendor = Vendor([serper_page(*TEN), failure])
     results = await serper_searcher(vendor).search(SearchQuery("x", max_results=20), soon())
     assert [hit.title for hit in results.hits] == [*TEN]
     assert len(results.warnings) == 1
     assert results.warnings[0].startswith("Page 2 of serper is missing")
-    assert results.cost_usd == pytest.approx(0.001)
+    assert results.cost_usd == pytest.approx(cost_usd)
+
+
+@pytest.mark.parametrize(
+    ("failure", "cost_usd"),
+    [(httpx2.Response(503), 0.0), (httpx2.Response(200, text="noise"), 0.001), (httpx2.ReadTimeout("slow"), 0.001)],
+    ids=["down", "noise", "slow"],
+)
+async def test_an_error_tells_what_the_search_cost_all_the_same(
+    failure: httpx2.Response | Exception, cost_usd: float
+) -> None:
+    with pytest.raises(Unavailable) as raised:
+        await serper_searcher(Vendor([failure])).search(QUERY, soon())
+    assert raised.value.cost_usd == pytest.approx(cost_usd)
+
+
+async def test_each_request_goes_through_the_layers_and_its_reply_is_heeded() -> None:
+    """A retry and a second page are requests like the first: each of them waits for its turn."""
+    through: list[str] = []
+    seen: list[Mapping[str, str]] = []
+
+    async def layer(call: Callable[[], Awaitable[Any]], deadline: Deadline) -> Any:
+        through.append("began")
+        return await call()
+
+    vendor = Vendor([httpx2.Response(503), serper_page(*TEN), serper_page(*TEN)])
+    client = create_client(httpx2.MockTransport(vendor))
+    searcher = HttpSearcher(Serper(KEY), client, Retry(sleep=no_sleep), layers=(layer,), heed=seen.append)
+    await searcher.search(SearchQuery("x", max_results=20), soon())
+    assert (len(vendor.requests), len(through), len(seen)) == (3, 3, 3)
 
 
 async def test_each_request_has_a_time_of_its_own_within_the_deadline(sandboxed: Sandboxed, sandbox: Sandbox) -> None:

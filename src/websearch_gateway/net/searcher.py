@@ -5,25 +5,39 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import httpx2
 
-from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchValidationError
+from websearch_gateway.errors import (
+    SearchAuthError,
+    SearchError,
+    SearchProviderError,
+    SearchTimeoutError,
+    SearchValidationError,
+    Unavailable,
+)
 from websearch_gateway.models import Deadline, Hit, HttpRequest, SearchQuery, SearchResults
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
-from websearch_gateway.ports import Provider
+from websearch_gateway.net.spending import spend, spent
+from websearch_gateway.ports import Layer, Provider
 
 MAX_PAGES = 10
+
+
+def _ignore(_: Mapping[str, str]) -> None:
+    """Heeds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSearcher:
     """A Searcher out of a Provider. `timeout_seconds` bounds each request within the deadline of the call.
 
-    `prices` are USD per request by the provider's name, and win over its own.
+    `prices` are USD per request by the provider's name, and win over its own. `layers` stand around each single
+    request, the innermost first; `heed` is shown the headers of every reply.
     """
 
     provider: Provider
@@ -31,6 +45,8 @@ class HttpSearcher:
     retry: Retry = field(repr=False)
     timeout_seconds: float = 20.0
     prices: Mapping[str, float] = field(default_factory=dict)
+    layers: Sequence[Layer] = field(default=(), repr=False)
+    heed: Callable[[Mapping[str, str]], None] = field(default=_ignore, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
 
     @property
@@ -51,7 +67,7 @@ class HttpSearcher:
         """Up to `max_results` different hits, from as many full pages as that takes.
 
         A page that is not full is the last: another one would cost as much and most likely hold nothing. A later page
-        that fails costs nothing but a warning.
+        that fails leaves a warning. An error's `cost_usd` is what it cost all the same.
 
         Raises:
             SearchAuthError: the vendor rejected the key.
@@ -60,6 +76,7 @@ class HttpSearcher:
             SearchProviderParseError: the reply is not what the vendor documents.
             SearchTimeoutError: no complete reply in time.
         """
+        spent_before = spent()
         full = min(query.max_results, self.provider.capabilities.page_size)
         body, hits = await self._page(self.provider.request(query), deadline)
         more, pages, bodies = hits, 1, [body]
@@ -82,23 +99,42 @@ class HttpSearcher:
             hits=tuple(hits.values())[: query.max_results],
             provider=self.name,
             applied=self.provider.applied(query),
-            cost_usd=pages * self.price_usd,
+            cost_usd=round(spent() - spent_before, 9),
             warnings=warnings,
             bodies=tuple(bodies),
         )
 
     async def _page(self, request: HttpRequest, deadline: Deadline) -> tuple[bytes, dict[str, Hit]]:
         """A page's body, and its hits by URL."""
-        body = await self.retry(lambda: self._exchange(request, deadline), deadline)
-        # Megabytes of HTML or JSON, and dates in words, take too long for the loop.
-        hits = await asyncio.to_thread(self.provider.parse, body)
+        spent_before = spent()
+        try:
+            body = await self.retry(lambda: self._in_layers(request, deadline), deadline)
+            # Megabytes of HTML or JSON, and dates in words, take too long for the loop.
+            hits = await asyncio.to_thread(self.provider.parse, body)
+        except Unavailable as error:
+            error.cost_usd = spent() - spent_before
+            raise
         return body, {hit.url: hit for hit in hits}
 
+    async def _in_layers(self, request: HttpRequest, deadline: Deadline) -> bytes:
+        call: Callable[[], Awaitable[bytes]] = partial(self._exchange, request, deadline)
+        for layer in self.layers:
+            call = partial(layer, call, deadline)
+        return await call()
+
     async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:
-        reply = await send(self.client, request, deadline.within(self.timeout_seconds), self.name)
-        refusal = self.provider.refusal(reply.status, reply.headers, reply.body)
-        if error := refusal or self._failure(reply):
-            raise error
+        """The body of a good reply. Billed from the moment it is sent, unless the vendor says that it failed."""
+        spend(self.price_usd)
+        try:
+            reply = await send(self.client, request, deadline.within(self.timeout_seconds), self.name)
+            self.heed(reply.headers)
+            if error := self.provider.refusal(reply.status, reply.headers, reply.body) or self._failure(reply):
+                raise error
+        except SearchTimeoutError:
+            raise  # it may have been answered, too late
+        except SearchError:
+            spend(-self.price_usd)
+            raise
         return reply.body
 
     def _failure(self, reply: Reply) -> SearchError | None:

@@ -52,6 +52,8 @@ class Brave:
         news=True,
         cost_per_call_usd=0.005,
         price_source="https://api-dashboard.search.brave.com/app/plans, 2026-09",
+        # The plan that is sold now; a reply tells a key's own rate (x-ratelimit-policy). The free plan of old had 1.
+        requests_per_second=50.0,
     )
 
     def request(self, query: SearchQuery) -> HttpRequest:

@@ -1,0 +1,42 @@
+"""Layers around searchers and answer engines, so that what stands before one upstream nests like the upstreams do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from websearch_gateway.models import Answer, Deadline, SearchQuery, SearchResults
+from websearch_gateway.ports import AnswerEngine, Layer, Progress, Searcher
+
+
+@dataclass(frozen=True, slots=True)
+class LayeredSearcher:
+    """A Searcher behind one layer."""
+
+    searcher: Searcher
+    layer: Layer
+
+    @property
+    def name(self) -> str:
+        """The searcher's name."""
+        return self.searcher.name
+
+    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+        """What the searcher finds; raises what it or the layer raises."""
+        return await self.layer(lambda: self.searcher.search(query, deadline), deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class LayeredEngine:
+    """An AnswerEngine behind one layer."""
+
+    engine: AnswerEngine
+    layer: Layer
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+        return self.engine.name
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        """What the engine answers; raises what it or the layer raises."""
+        return await self.layer(lambda: self.engine.answer(query, deadline, progress), deadline)
