@@ -36,7 +36,7 @@ from websearch_gateway.pipeline.recall import ExactCache
 from websearch_gateway.pipeline.roster import Roster
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.telemetry import Telemetry
-from websearch_gateway.pipeline.web import WebSearch
+from websearch_gateway.pipeline.web import MOST_RESULTS, WebSearch
 from websearch_gateway.pipeline.web_cache import WebCache
 from websearch_gateway.ports import AnswerEngine, HostedEngine, Progress, Provider, Reader, Searcher, State, no_progress
 from websearch_gateway.providers import absent, configured
@@ -172,7 +172,7 @@ def _web_search(
         cache=WebCache(state, ttl_seconds=settings.cache_ttl_seconds, scope=settings.cache_scope),
         in_flight=pipeline.in_flight,
         telemetry=pipeline.telemetry,
-        concurrency=settings.concurrency,
+        concurrency=settings.concurrency if "concurrency" in settings.model_fields_set else MOST_RESULTS,
         page_seconds=settings.request_timeout_ms / 1000,
         deadline_seconds=settings.search_deadline_seconds,
     )

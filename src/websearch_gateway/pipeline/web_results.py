@@ -16,7 +16,7 @@ from websearch_gateway.text.sanitise import clean_markdown
 from websearch_gateway.text.tokens import query_terms, tokens_of_each
 from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import canonical, host
-from websearch_gateway.text.window import window
+from websearch_gateway.text.windows import window
 from websearch_gateway.wire.search import WebResult
 
 PAGE_CHARS = 8_000

@@ -69,7 +69,12 @@ class Upstreams(BaseModel):
 class Reading(BaseModel):
     """Reading pages"""
 
-    concurrency: int = Field(8, ge=1, le=64, description="Pages fetched at once per call.")
+    concurrency: int = Field(
+        8,
+        ge=1,
+        le=64,
+        description="Pages fetched at once per call. Unless it is set, `web_search` fetches all of its pages at once.",
+    )
     fetch_allow_private_hosts: Names = Field(
         (), description="`host:port` pairs that page reading may reach although private."
     )

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from websearch_gateway.doors.tools.answer import ANSWER
 from websearch_gateway.doors.tools.base import Arguments, Tool
+from websearch_gateway.doors.tools.search import SEARCH
 from websearch_gateway.errors import SearchNotConfiguredError
 
 __all__ = ["TOOLS", "Arguments", "Tool", "listed"]
 
-TOOLS: tuple[Tool, ...] = (*ANSWER,)
+TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH)
 """In the order in which they are listed."""
 
 
