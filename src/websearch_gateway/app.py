@@ -41,7 +41,9 @@ from websearch_gateway.pipeline.web_cache import WebCache
 from websearch_gateway.ports import AnswerEngine, HostedEngine, Progress, Provider, Reader, Searcher, State, no_progress
 from websearch_gateway.providers import absent, configured
 from websearch_gateway.readers import ReaderTable
+from websearch_gateway.readers.browser import Browser
 from websearch_gateway.readers.extract import warm_up
+from websearch_gateway.readers.robots import RobotsFetcher
 from websearch_gateway.readers.workers import Workers
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
@@ -178,6 +180,18 @@ def _web_search(
     )
 
 
+def _readers(settings: Settings, fetcher: Fetcher, workers: Workers) -> tuple[ReaderTable, Browser]:
+    pages = RobotsFetcher(fetcher, workers) if settings.respect_robots else fetcher
+    browser = Browser(
+        pages,
+        path=settings.browser_path,
+        retries=settings.browser_retries,
+        backoff_seconds=settings.browser_backoff_ms / 1000,
+    )
+    token = settings.github_token.get_secret_value() if settings.github_token else ""
+    return ReaderTable.build(fetcher, workers, token, pages=pages, renderer=browser), browser
+
+
 def build(settings: Settings) -> Gateway:
     """Make a gateway. Opens nothing yet: connections, files and processes come with the first use.
 
@@ -198,8 +212,7 @@ def build(settings: Settings) -> Gateway:
     bare = [_bare(settings, provider, client, retry, health) for provider in providers]
     searchers = [_guarded(settings, searcher, health) for searcher in bare]
     chain = FallbackSearcher(searchers, order=order, hedging=Hedging(health))
-    token = settings.github_token.get_secret_value() if settings.github_token else ""
-    readers = ReaderTable.build(fetcher, workers, token)
+    readers, browser = _readers(settings, fetcher, workers)
     raw = RawEngine(chain, readers, compose, settings.concurrency, timeout)
     pipeline = SearchPipeline(
         guard=guard,
@@ -219,7 +232,7 @@ def build(settings: Settings) -> Gateway:
     web = _web_search(settings, pipeline, roster, readers, state)
     raw_search = RawSearch(guard, pipeline.admission, roster, pipeline.telemetry, settings.search_deadline_seconds)
     doctor = Doctor(engine, bare, state)
-    closers = (state.close, client.aclose, fetcher.aclose, workers.aclose)
+    closers = (state.close, client.aclose, fetcher.aclose, browser.aclose, workers.aclose)
     return Gateway(pipeline, web, raw_search, engine, doctor, health, workers, closers)
 
 

@@ -57,13 +57,13 @@ async def test_a_pdf_without_text_says_so(sandbox: Sandbox, reader: ReaderTable)
 @pytest.mark.parametrize(
     ("name", "message", "details"),
     [
-        ("special/empty", "no readable text", {}),
+        ("special/empty", "no readable text", {"reason": "empty"}),
         ("special/not-found", "404", {"status": 404}),
         ("special/forbidden", "403", {"status": 403}),
     ],
 )
 async def test_a_page_that_cannot_be_read_says_why(
-    sandbox: Sandbox, reader: ReaderTable, name: str, message: str, details: dict[str, int]
+    sandbox: Sandbox, reader: ReaderTable, name: str, message: str, details: dict[str, object]
 ) -> None:
     with pytest.raises(SearchFetchError, match=message) as caught:
         await reader.read(f"{sandbox.url}/pages/{name}", soon())

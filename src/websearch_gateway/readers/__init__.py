@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from websearch_gateway.models import Deadline, Page
-    from websearch_gateway.net.fetch import Fetcher
+    from websearch_gateway.net.fetch import Fetcher, Fetching
+    from websearch_gateway.readers.html import Renderer
     from websearch_gateway.readers.source import Source
     from websearch_gateway.readers.workers import Workers
 
@@ -130,11 +131,24 @@ class ReaderTable:
         self.readers = readers
 
     @classmethod
-    def build(cls, fetcher: Fetcher, workers: Workers, github_token: str = "") -> ReaderTable:
-        """A table of all READERS."""
+    def build(
+        cls,
+        fetcher: Fetcher,
+        workers: Workers,
+        github_token: str = "",
+        *,
+        pages: Fetching | None = None,
+        renderer: Renderer | None = None,
+    ) -> ReaderTable:
+        """A table of all READERS.
+
+        Args:
+            pages: fetches pages, where they take more manners than APIs do.
+            renderer: runs the scripts of pages that are nothing without.
+        """
         from websearch_gateway.readers.html import HtmlReader
 
-        parts = Parts(fetcher, workers, HtmlReader(fetcher, workers), github_token)
+        parts = Parts(fetcher, workers, HtmlReader(pages or fetcher, workers, renderer), github_token)
         return cls([make(parts) for make in READERS])
 
     def reader_for(self, url: str) -> SourceReader:

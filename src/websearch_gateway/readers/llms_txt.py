@@ -1,0 +1,108 @@
+"""Where a site has a page in Markdown as well, as far as that is known without asking it.
+
+Nothing is guessed, so an ordinary page costs no further request. A page's Markdown is known when
+
+- the page says so, in a `Link` header (RFC 8288) or its head: `<link rel="alternate" type="text/markdown" href=...>`;
+- or the `llms.txt` of its site was read before and lists the address that https://llmstxt.org gives it: with `.md`
+  behind it, or with `index.html.md` where it names no file.
+
+Only addresses of the same origin count, since no page speaks for another site, and only a text with the words of the
+page: some sites name their `llms.txt` as the Markdown of every page.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from collections.abc import Callable, Iterator
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from cachetools import TTLCache
+
+from websearch_gateway.net.fetch import Fetched
+
+HEAD_BYTES = 65_536
+KEPT_SECONDS = 86_400.0
+MOST_LISTED = 2_000
+MOST_COMPARED = 20_000
+_SITES = 32
+_SHARE_OF_WORDS = 0.6
+_WORD = re.compile(r"\w{4,}")
+_TYPE = "text/markdown"
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_LINK_TAG = re.compile(r"<link\s([^<>]{1,2000})>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_LINK_HEADER = re.compile(r"<([^<>]{1,2000})>([^<>]*)")
+_LISTED = re.compile(r"\]\(\s*<?([^\s()<>]{1,1000}\.md)>?\s*[)\s]")
+
+
+class MarkdownSiblings:
+    """Knows the Markdown of pages. Remembers the last sites whose `llms.txt` it saw.
+
+    Args:
+        clock: seconds on a monotonic clock.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._listed: TTLCache[str, frozenset[str]] = TTLCache(_SITES, KEPT_SECONDS, clock)
+
+    def learn(self, page: Fetched) -> None:
+        """Remember what `page` lists, if it is an `llms.txt`."""
+        if not urlsplit(page.final_url).path.endswith("/llms.txt"):
+            return
+        text = page.body.decode("utf-8", "replace")
+        found = {_absolute(page.final_url, link[1]) for link in _LISTED.finditer(text)}
+        origin = _origin(page.final_url)
+        listed = {url for url in found if url and _origin(url) == origin} | self._listed.get(origin, frozenset())
+        self._listed[origin] = frozenset(sorted(listed)[:MOST_LISTED])
+
+    def of(self, page: Fetched) -> str | None:
+        """The address of the Markdown of `page`, an HTML page; None when none is known."""
+        own, origin = urldefrag(page.final_url).url, _origin(page.final_url)
+        for url in (*_told_by_headers(page), *_told_by_head(page), *self._told_by_list(own, origin)):
+            if url and url != own and _origin(url) == origin:
+                return url
+        return None
+
+    def _told_by_list(self, own: str, origin: str) -> Iterator[str]:
+        listed = self._listed.get(origin, frozenset())
+        path = urlsplit(own).path
+        names = ("index.html.md", "index.md") if path.endswith("/") else (".md",)
+        candidates = [own + name for name in names] + [re.sub(r"\.html?$", ".md", own)]
+        yield from (url for url in candidates if url in listed)
+
+
+def is_same_text(page: str, sibling: str) -> bool:
+    """Whether `sibling` has most of the words of `page`. Long texts are judged by their beginning."""
+    words = set(_WORD.findall(page[:MOST_COMPARED].lower()))
+    return len(words & set(_WORD.findall(sibling[: 2 * MOST_COMPARED].lower()))) >= _SHARE_OF_WORDS * len(words)
+
+
+def _told_by_headers(page: Fetched) -> Iterator[str]:
+    for target, parameters in _LINK_HEADER.findall(page.headers.get("link", "")):
+        if _TYPE in parameters and "alternate" in parameters:
+            yield _absolute(page.final_url, target)
+
+
+def _told_by_head(page: Fetched) -> Iterator[str]:
+    if _TYPE.encode() not in (head := page.body[:HEAD_BYTES]):
+        return
+    text = _COMMENT.sub("", head.decode("utf-8", "replace"))
+    for tag in _LINK_TAG.findall(re.split("<body", text, maxsplit=1, flags=re.IGNORECASE)[0]):
+        values = {name.lower(): html.unescape("".join(value)) for name, *value in _ATTRIBUTE.findall(tag)}
+        if values.get("type", "").lower() == _TYPE and "alternate" in values.get("rel", "").lower().split():
+            yield _absolute(page.final_url, values.get("href", ""))
+
+
+def _absolute(base: str, link: str) -> str:
+    """The address of a link; empty when it makes no sense."""
+    try:
+        return urldefrag(urljoin(base, link.strip())).url
+    except ValueError:
+        return ""
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

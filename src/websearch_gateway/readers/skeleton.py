@@ -1,0 +1,56 @@
+"""Whether a page is only the skeleton that its scripts fill. Pure, and made to run in a worker process."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from websearch_gateway.net.charset import decode
+
+LITTLE_TEXT = 500
+"""Characters of main text from which on nobody needs to ask."""
+_NEXT_TO_NONE = 80  # as much as "Loading ..." and a name
+# Where frameworks mount what they make: React, Vue, Next, Nuxt, Gatsby, SvelteKit, Angular, Ember, Quasar, Docusaurus.
+_ROOT_IDS = re.compile(
+    r"(?:react-?|vue-?|main-?|js-?)?(?:app|root)(?:-?(?:root|container|mount|body))?|__next|__nuxt|___gatsby|svelte"
+    r"|q-app|ember\d*|__docusaurus|mount",
+    re.IGNORECASE,
+)
+_SCRIPTS = re.compile(r"java-?\s?script", re.IGNORECASE)
+_UNSEEN = "self::script or self::style or self::noscript or self::template or self::title"
+_DATA_TYPES = ("json", "template", "text/html", "x-handlebars")
+
+
+def needs_scripts(html: bytes, url: str, charset: str) -> bool:
+    """Whether the text of a page comes from its scripts.
+
+    It has scripts, hardly any text outside of them, and either none to speak of, or an empty element where a framework
+    would put it, or the request to switch scripts on.
+    """
+    from websearch_gateway.readers.dom import page
+
+    root = page.parse(decode(html, charset))
+    if root is None or not any(map(_runs, root.iter("script"))):
+        return False
+    size = _text_chars(root)
+    if size >= LITTLE_TEXT:
+        return False
+    return size < _NEXT_TO_NONE or _asks_for_scripts(root) or any(map(_is_empty_mount, root.iter("*")))
+
+
+def _runs(script: Any) -> bool:
+    kind = script.get("type", "").lower()
+    return bool(script.get("src") or script.text) and not any(data in kind for data in _DATA_TYPES)
+
+
+def _text_chars(element: Any) -> int:
+    return sum(len(" ".join(text.split())) for text in element.xpath(f".//text()[not(ancestor::*[{_UNSEEN}])]"))
+
+
+def _is_empty_mount(element: Any) -> bool:
+    is_mount = bool(_ROOT_IDS.fullmatch(element.get("id", ""))) or "-" in element.tag
+    return is_mount and element.tag != "body" and _text_chars(element) < _NEXT_TO_NONE
+
+
+def _asks_for_scripts(root: Any) -> bool:
+    return any(_SCRIPTS.search("".join(element.itertext())) for element in root.iter("noscript"))
