@@ -16,7 +16,7 @@ from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import StateEntry
 from websearch_gateway.state.additions import Additions
 from websearch_gateway.state.extras import require
-from websearch_gateway.state.firestore_client import FirestoreClient, foreign_errors
+from websearch_gateway.state.firestore_client import FirestoreClient, load
 from websearch_gateway.state.firestore_counter import FirestoreCounters
 from websearch_gateway.state.firestore_record import (
     OTHER,
@@ -63,7 +63,7 @@ class FirestoreState:
         self._clock = clock
         self._client = FirestoreClient(project, prefix)
         self._counters = FirestoreCounters(self._client, clock)
-        self._patience = Patience("Firestore", foreign_errors, seconds=patience, rest=rest)
+        self._patience = Patience("Firestore", load, seconds=patience, rest=rest)
         self._additions = Additions(self._send_addition)
 
     @classmethod

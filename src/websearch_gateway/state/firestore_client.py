@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from google.cloud.firestore import AsyncClient, AsyncCollectionReference, AsyncDocumentReference, AsyncWriteBatch
 
 
-def foreign_errors() -> tuple[type[Exception], ...]:
-    """What the library raises: the service's refusals, missing credentials, and a connection that breaks off."""
+def load() -> tuple[type[Exception], ...]:
+    """Import the library. What it raises: the service's refusals, missing credentials, connections that break off."""
+    import google.cloud.firestore  # noqa: F401
     from google.api_core.exceptions import GoogleAPIError
     from google.auth.exceptions import GoogleAuthError
     from grpc import RpcError
@@ -80,7 +81,7 @@ class FirestoreClient:
 
 
 def _open(project: str) -> AsyncClient:
-    """Blocking: imports a large library and looks for credentials in files, or asks the machine's metadata server."""
+    """Blocking: looks for credentials in files, or asks the machine's metadata server."""
     from google.cloud.firestore import AsyncClient
 
     return AsyncClient(project=project)

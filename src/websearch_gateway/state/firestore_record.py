@@ -36,7 +36,8 @@ class Record:
     """One document. A counter has no `value`.
 
     `parts` are the documents that hold a value too large for this one. `incarnation` is new each time the entry is
-    made anew. `told` and `step` belong to servers that do not say what an increment came to.
+    made anew. `told` and `step` belong to servers that do not say what an increment came to; from the first step on,
+    what was told is the count.
     """
 
     key: str
@@ -117,7 +118,7 @@ def record_of(fields: Mapping[str, Any] | None) -> Record | None:
             except UnicodeError:
                 return None
             end = expires.timestamp() if expires else math.inf
-            return Record(key, value, tuple(parts), count, end, incarnation, told, step)
+            return Record(key, value, tuple(parts), told if step else count, end, incarnation, told, step)
     return None
 
 

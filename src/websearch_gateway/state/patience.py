@@ -18,16 +18,18 @@ class Patience:
 
     Args:
         backend: its name, for messages.
-        foreign: the exceptions of its library. Asked when one was raised, so that the library can be imported late.
+        load: imports its library and returns the library's exceptions. Done in a thread before the first verb, and not
+            counted: how long an import takes is not the backend's fault.
         seconds: what a verb may take.
         rest: seconds in which every verb fails at once after one was too slow; otherwise each search would wait anew.
     """
 
     def __init__(
-        self, backend: str, foreign: Callable[[], tuple[type[Exception], ...]], *, seconds: float, rest: float
+        self, backend: str, load: Callable[[], tuple[type[Exception], ...]], *, seconds: float, rest: float
     ) -> None:
         self._backend = backend
-        self._foreign = foreign
+        self._load = load
+        self._foreign: tuple[type[Exception], ...] | None = None
         self._seconds = seconds
         self._rest = rest
         self._resting_until = 0.0
@@ -40,6 +42,8 @@ class Patience:
         Raises:
             StateUnavailable: it failed or was too slow, or the state is closed or rests.
         """
+        if self._foreign is None:
+            self._foreign = await asyncio.to_thread(self._load)
         if self._closed:
             raise StateUnavailable("The state is closed.")
         if time.monotonic() < self._resting_until:
@@ -57,7 +61,7 @@ class Patience:
             raise StateUnavailable(f"{self._backend} did not answer within {self._seconds:g} s.")
         try:
             return task.result()
-        except self._foreign() as error:
+        except self._foreign as error:
             # The text may quote a key or the URL; the type says enough.
             raise StateUnavailable(f"{self._backend} cannot be used ({type(error).__name__}).") from error
 

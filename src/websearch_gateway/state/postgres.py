@@ -13,7 +13,7 @@ from websearch_gateway.state.additions import Additions
 from websearch_gateway.state.extras import require
 from websearch_gateway.state.keys import bounds, indexed, raw_key, text_key
 from websearch_gateway.state.patience import Patience
-from websearch_gateway.state.postgres_pool import PostgresPool, foreign_errors
+from websearch_gateway.state.postgres_pool import PostgresPool, load
 
 # Each verb is one statement, and one statement sees and writes a row atomically.
 _GET = "SELECT value, count FROM websearch_state WHERE key = %(key)s AND expires > %(now)s"
@@ -57,7 +57,7 @@ class PostgresState:
         self, url: str, *, clock: Callable[[], float] = time.time, patience: float = 2.0, rest: float = 5.0
     ) -> None:
         self._pool = PostgresPool(url, seconds=patience)
-        self._patience = Patience("PostgreSQL", foreign_errors, seconds=patience, rest=rest)
+        self._patience = Patience("PostgreSQL", load, seconds=patience, rest=rest)
         self._additions = Additions(self._send_addition)
         self._clock = clock
         self._writes = 0

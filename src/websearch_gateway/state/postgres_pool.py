@@ -34,8 +34,9 @@ _VERSION_TABLE = "CREATE TABLE IF NOT EXISTS websearch_state_version (version in
 _KEEP_ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 
-def foreign_errors() -> tuple[type[Exception], ...]:
-    """What the library raises: the server's refusals, lost connections, no connection to be had."""
+def load() -> tuple[type[Exception], ...]:
+    """Import the library. What it raises: the server's refusals, lost connections, no connection to be had."""
+    import psycopg_pool  # noqa: F401
     from psycopg import Error
 
     return (Error,)
@@ -83,7 +84,7 @@ class PostgresPool:
     async def _ready(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
         async with self._opening:
             if self._pool is None:
-                self._pool = await asyncio.to_thread(self._make_pool)
+                self._pool = self._make_pool()
                 await self._pool.open()
             if not self._migrated:
                 async with self._pool.connection() as connection, connection.transaction():

@@ -1,0 +1,211 @@
+"""What only the Firestore backend has to fear: half-written values, races, silence, and documents of others."""
+
+import ast
+import asyncio
+import json
+import re
+import signal
+from pathlib import Path
+
+import pytest
+from google.cloud.firestore import AsyncClient
+from tests.state.telling import TellingProxy
+from tools.servers import firestore_emulator
+
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.state.firestore import DEFAULT_PREFIX, FirestoreState
+from websearch_gateway.state.firestore_record import OTHER
+
+ROOT = Path(__file__).parents[2]
+PROJECT = "demo-gateway"
+NOT_KINDS = {"calls", "usd"}
+
+
+@pytest.fixture
+async def telling(emulator, monkeypatch):
+    """A server that says what an increment came to, as the real one does and the emulator does not."""
+    async with TellingProxy(emulator.host) as proxy:
+        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", proxy.host)
+        yield proxy
+
+
+@pytest.fixture
+async def library(emulator):
+    """Google's own client, to look behind the backend's back."""
+    client = AsyncClient(project=PROJECT)
+    yield client
+    await client._firestore_api.transport.close()
+
+
+async def documents(library, collection):
+    return {document.id: document.to_dict() async for document in library.collection(collection).stream()}
+
+
+class TestCountersOfTheRealService:
+    async def test_an_addition_is_one_request(self, telling, prefix):
+        state = FirestoreState(PROJECT, prefix)
+        await state.add("n/1")
+        telling.calls.clear()
+        assert [await state.add("n/1"), await state.add("n/1", 5)] == [2, 7]
+        assert telling.calls == {"Commit": 2}
+        await state.close()
+
+    async def test_a_hundred_additions_at_once_are_a_handful_of_requests(self, telling, prefix):
+        state = FirestoreState(PROJECT, prefix)
+        assert sorted(await asyncio.gather(*(state.add("n/1") for _ in range(100)))) == list(range(1, 101))
+        assert telling.calls["Commit"] <= 5
+        await state.close()
+
+    @pytest.mark.parametrize("before", ["nothing", "expired counter", "value"])
+    async def test_no_addition_of_four_instances_is_lost(self, telling, prefix, clock, before):
+        states = [FirestoreState(PROJECT, prefix, clock=clock) for _ in range(4)]
+        if before == "expired counter":
+            await states[0].add("n/1", 1_000, ttl=5)
+            clock.now += 5
+        elif before == "value":
+            await states[0].put("n/1", b"1000")
+        counts = await asyncio.gather(*(state.add("n/1", ttl=60) for _ in range(25) for state in states))
+        assert sorted(counts) == list(range(1, 101))
+        assert await states[0].get("n/1") == b"100"
+        clock.now += 60
+        assert await states[0].get("n/1") is None
+        await asyncio.gather(*(state.close() for state in states))
+
+    async def test_only_the_first_addition_sets_the_ttl(self, telling, prefix, clock):
+        state = FirestoreState(PROJECT, prefix, clock=clock)
+        await state.add("n", ttl=10)
+        clock.now += 9
+        assert await state.add("n", ttl=10) == 2
+        clock.now += 1
+        assert await state.add("n", -3, ttl=10) == -3
+        assert await state.add("n", 1, ttl=10) == -2
+        await state.close()
+
+
+class TestLargeValues:
+    async def test_a_reader_sees_one_value_or_the_other_and_never_half_of_one(self, firestore_state):
+        values = [bytes([number]) * 2_500_000 for number in range(2)]
+        await firestore_state.put("page/1", values[0], ttl=60)
+
+        async def write() -> None:
+            for number in range(1, 6):
+                await firestore_state.put("page/1", values[number % 2], ttl=60)
+
+        writing = asyncio.create_task(write())
+        seen = set()
+        while not writing.done():
+            seen.add(await firestore_state.get("page/1"))
+        await writing
+        assert seen <= set(values)
+
+    async def test_a_writer_that_stopped_half_way_changed_nothing(self, firestore_state, monkeypatch):
+        await firestore_state.put("page/1", b"old" * 500_000, ttl=60)
+        monkeypatch.setattr(firestore_state._client, "create", _broken)
+        with pytest.raises(StateUnavailable):
+            await firestore_state.put("page/1", b"new" * 500_000, ttl=60)
+        assert await firestore_state.get("page/1") == b"old" * 500_000
+
+    async def test_a_value_without_one_of_its_parts_is_no_value(self, firestore_state, library, prefix):
+        await firestore_state.put("page/1", b"x" * 2_000_000, ttl=60)
+        for name in await documents(library, f"{prefix}_page"):
+            if name.endswith("~1"):
+                await library.collection(f"{prefix}_page").document(name).delete()
+        assert await firestore_state.get("page/1") is None
+        assert [entry async for entry in firestore_state.scan("page/")] == []
+
+    async def test_deleting_leaves_no_part_behind(self, firestore_state, library, prefix):
+        await firestore_state.put("page/1", b"x" * 2_000_000)
+        assert await firestore_state.delete("page/1")
+        assert await documents(library, f"{prefix}_page") == {}
+
+
+async def _broken(*_):
+    raise StateUnavailable("The writer was stopped.")
+
+
+class TestCollections:
+    async def test_each_kind_has_its_own_and_odd_keys_share_one(self, firestore_state, library, prefix):
+        for key in ("cache/exact/1", "limit/2", "plain", "Odd kind/3", "ü/4"):
+            await firestore_state.put(key, b"v")
+        sizes = {kind: len(await documents(library, f"{prefix}_{kind}")) for kind in ("cache", "limit", "other")}
+        assert sizes == {"cache": 1, "limit": 1, "other": 3}
+
+    async def test_every_document_expires_by_the_field_of_the_policy(self, firestore_state, library, prefix, clock):
+        await firestore_state.put("k/value", b"v", ttl=10)
+        await firestore_state.put("k/large", b"v" * 1_000_000, ttl=10)
+        await firestore_state.add("k/counter", ttl=10)
+        await firestore_state.add("k/counter", ttl=10)
+        moments = [document["expiresAt"].timestamp() for document in (await documents(library, f"{prefix}_k")).values()]
+        assert len(moments) == 6  # three entries, two parts, and the step of the second addition
+        assert set(moments) == {clock.now + 10, clock.now + 3600}
+
+    async def test_documents_of_others_are_ignored(self, firestore_state, library, prefix):
+        await firestore_state.put("k/1", b"v")
+        ours = (await documents(library, f"{prefix}_k")).popitem()[1]
+        strange = [{}, {"key": "k/2"}, ours | {"key": "k/ü→"}, ours | {"value": "text"}, ours | {"longKey": b"\xff"}]
+        for number, fields in enumerate(strange):
+            await library.collection(f"{prefix}_k").document(f"strange{number}").set(fields)
+        assert [entry async for entry in firestore_state.scan("k/")] == [("k/1", b"v")]
+
+
+class TestTrouble:
+    async def test_silence_costs_one_patience_and_then_nothing_until_it_heals(self, monkeypatch, prefix):
+        with firestore_emulator() as own:
+            monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", own.host)
+            state = FirestoreState(PROJECT, prefix, patience=0.5, rest=600)
+            await state.put("k/secret", b"v")
+            own.process.send_signal(signal.SIGSTOP)
+            with pytest.raises(StateUnavailable, match="did not answer within"):
+                await state.get("k/secret")
+            for verb in (state.add("k/secret"), state.put("k/secret", b"w"), state.delete("k/secret")):
+                with pytest.raises(StateUnavailable, match="a moment ago") as caught:
+                    await verb
+                assert "secret" not in str(caught.value)
+            own.process.send_signal(signal.SIGCONT)
+            state._patience._resting_until = 0
+            assert await state.get("k/secret") == b"v"
+            await state.close()
+
+    async def test_a_server_that_is_not_there_is_unavailable_and_its_words_are_not_repeated(self, monkeypatch, prefix):
+        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", "127.0.0.1:1")
+        state = FirestoreState(PROJECT, prefix)
+        for verb in (state.get("k/secret"), state.add("k/secret"), anext(state.scan("k/secret"))):
+            with pytest.raises(StateUnavailable, match=r"Firestore cannot be used \(ServiceUnavailable\)\.$"):
+                await verb
+        await state.close()
+
+    async def test_missing_credentials_are_unavailable(self, monkeypatch, prefix, tmp_path):
+        monkeypatch.delenv("FIRESTORE_EMULATOR_HOST", raising=False)
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "none.json"))
+        state = FirestoreState(PROJECT, prefix)
+        for _ in range(2):
+            with pytest.raises(StateUnavailable, match="DefaultCredentialsError"):
+                await state.get("k")
+        await state.close()
+
+    async def test_a_caller_who_leaves_breaks_nothing(self, firestore_state):
+        waiting = [asyncio.create_task(firestore_state.add("n")) for _ in range(10)]
+        getting = asyncio.create_task(firestore_state.get("n"))
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+        getting.cancel()
+        counts = await asyncio.gather(*waiting[1:])
+        assert counts == list(range(2, 11))
+
+
+def kinds_in_use():
+    """What the keys begin with that the pipeline makes."""
+    for path in (ROOT / "src" / "websearch_gateway" / "pipeline").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Constant(value=str(text)) if found := re.match(r"([a-z]+)/", text):
+                    yield found[1]
+
+
+def test_every_kind_has_its_ttl_policy():
+    """Ours: what is not in the file stays in the database for ever. `NOT_KINDS` are other texts with a slash."""
+    overrides = json.loads((ROOT / "firestore.indexes.json").read_text())["fieldOverrides"]
+    ttl = {
+        policy["collectionGroup"] for policy in overrides if policy.get("ttl") and policy["fieldPath"] == "expiresAt"
+    }
+    assert ttl == {f"{DEFAULT_PREFIX}_{kind}" for kind in {*kinds_in_use(), OTHER} - NOT_KINDS}
