@@ -21,3 +21,101 @@ class Diagnosis(WireModel):
 
     checks: tuple[Check, ...] = ()
     error: ErrorInfo | None = None
+
+
+class LastError(WireModel):
+    """The latest trouble of an upstream. `at` is ISO 8601, UTC."""
+
+    code: str = ""
+    message: str = ""
+    at: str = ""
+
+
+class ProviderStatus(WireModel):
+    """One upstream, as this process has met it since it began.
+
+    `breaker` is `closed` (asked as usual), `open` (left alone for `rests_for_seconds`) or `half_open` (one call probes
+    it). `failures` are those of its `calls` that were its own fault. Latencies are of recent calls; null before any.
+    """
+
+    name: str = ""
+    breaker: Literal["closed", "open", "half_open"] = "closed"
+    rests_for_seconds: float | None = None
+    calls: int = 0
+    failures: int = 0
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+    last_error: LastError | None = None
+
+
+class ProviderStatuses(WireModel):
+    """The result of `get_provider_status`: the answer engine, then the raw providers in their order."""
+
+    providers: tuple[ProviderStatus, ...] = ()
+    error: ErrorInfo | None = None
+
+
+class CacheStats(WireModel):
+    """The result of `get_cache_stats`.
+
+    Hits and misses are those of `search_web` in this process; `hit_rate` is 0..1, null before the first. Entries, their
+    bytes and ages are those of the shared state; `counted_all` is false where there are too many to look at.
+    """
+
+    exact_hits: int = 0
+    semantic_hits: int = 0
+    misses: int = 0
+    hit_rate: float | None = None
+    saved_today_usd: float = 0.0
+    entries: int = 0
+    bytes: int = 0
+    entries_by_kind: dict[str, int] = {}
+    oldest_seconds: float | None = None
+    newest_seconds: float | None = None
+    counted_all: bool = True
+    error: ErrorInfo | None = None
+
+
+class Latency(WireModel):
+    """Milliseconds that half, 95 and 99 in a hundred of the recent calls did not exceed; null before the first."""
+
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+
+
+class ToolStats(WireModel):
+    """The calls of one tool in this process, by outcome (`ok` or an error's code)."""
+
+    tool: str = ""
+    calls: int = 0
+    outcomes: dict[str, int] = {}
+    latency_ms: Latency = Latency()
+
+
+class DayCost(WireModel):
+    """What all processes spent on one day (UTC), and what the cache saved. USD."""
+
+    day: str = ""
+    usd: float = 0.0
+    saved_usd: float = 0.0
+    by_provider: dict[str, float] = {}
+    calls_by_provider: dict[str, int] = {}
+
+
+class ServerStats(WireModel):
+    """The result of `get_server_stats`. Tools are those of this process; costs those of all that share the state.
+
+    `warnings` says what could not be read.
+    """
+
+    version: str = ""
+    started_at: str = ""
+    uptime_seconds: float = 0.0
+    calls_per_minute: int = 0
+    tools: tuple[ToolStats, ...] = ()
+    daily_budget_usd: float | None = None
+    left_today_usd: float | None = None
+    days: tuple[DayCost, ...] = ()
+    warnings: tuple[str, ...] = ()
+    error: ErrorInfo | None = None
