@@ -24,8 +24,8 @@ from typing import Any
 
 import lightgbm
 import numpy as np
-from bench.extract import Measured, report, scores, structure
 
+from bench.extract import Measured, report, scores, structure
 from websearch_gateway.net.charset import charset_of, decode
 from websearch_gateway.readers.dom import blocks, page, render, select, trees
 from websearch_gateway.readers.dom.features import Features, words_of

@@ -4,8 +4,8 @@ import uuid
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from tools.servers import FirestoreEmulator, NotHere, Postgresql, firestore_emulator, postgresql
 
+from tools.servers import FirestoreEmulator, NotHere, Postgresql, firestore_emulator, postgresql
 from websearch_gateway.ports import State
 from websearch_gateway.state.firestore import FirestoreState
 from websearch_gateway.state.memory import MemoryState

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from google.cloud.firestore import AsyncClient
+
 from tests.state.telling import TellingProxy
 from tools.servers import firestore_emulator
-
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.state.firestore import DEFAULT_PREFIX, FirestoreState
 from websearch_gateway.state.firestore_record import OTHER

@@ -131,6 +131,10 @@ class HealthRegistry:
         """The record of an upstream; a new one where there is none yet."""
         return self._upstreams.setdefault(name, UpstreamHealth(name, self._clock, self._now))
 
+    def known(self, name: str) -> UpstreamHealth | None:
+        """The record of an upstream, if there is one."""
+        return self._upstreams.get(name)
+
     def snapshot(self) -> tuple[UpstreamStatus, ...]:
         """Every upstream as it is now."""
         return tuple(upstream.status() for upstream in self._upstreams.values())

@@ -47,11 +47,10 @@ class Hedging:
 
     def patience(self, name: str) -> float | None:
         """Seconds after which this upstream is slow; None when nobody knows yet."""
-        upstream = self.health.of(name)
-        p95 = upstream.quantile(0.95)
-        if p95 is None or upstream.samples < ENOUGH_SAMPLES:
+        upstream = self.health.known(name)
+        if upstream is None or upstream.samples < ENOUGH_SAMPLES:
             return None
-        return min(max(p95, EARLIEST_SECONDS), LATEST_SECONDS)
+        return min(max(upstream.quantile(0.95) or 0.0, EARLIEST_SECONDS), LATEST_SECONDS)
 
 
 Order = Callable[[Sequence[Searcher]], Sequence[Searcher]]

@@ -83,18 +83,25 @@ class Race(Generic[T]):
     async def outcome(self, latest: Trial[T] | None = None, patience: float | None = None) -> Trial[T] | None:
         """The trial whose result decides: it answers, or raises what must be shown.
 
-        None when somebody else should join: all have failed, `latest` has, or `patience` seconds are over.
+        None when somebody else should join: all have failed, `latest` has, or `patience` seconds are over. Nobody
+        joins once a later trial has an outcome that waits for an earlier one: that would mask a refusal.
         """
         loop = asyncio.get_running_loop()
         over = None if patience is None else loop.time() + patience
         while True:
             if winner := self._winner():
                 return winner
+            if self._one_waits:
+                over = latest = None
             left = None if over is None else max(0.0, over - loop.time())
             if not self.running or (latest and latest.failure) or left == 0.0:
                 return None
             tasks = [trial.task for trial in self.running]
             await asyncio.wait(tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+
+    @property
+    def _one_waits(self) -> bool:
+        return any(not trial.running and not trial.failure for trial in self.trials)
 
     def _winner(self) -> Trial[T] | None:
         somebody_before = False
