@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx2
 
@@ -123,22 +123,14 @@ def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> Hos
     return OpenAIEngine(account, settings.openai_models, retry)
 
 
-def _bare(
-    settings: Settings, provider: Provider, client: httpx2.AsyncClient, retry: Retry, health: HealthRegistry
-) -> HttpSearcher:
-    """A vendor, each of whose requests waits for its turn and is timed."""
-    rate = settings.provider_rates.get(provider.name, provider.capabilities.requests_per_second)
-    pace = Pace(provider.name, rate, fixed=provider.name in settings.provider_rates)
-    layers = (Stopwatch(health.of(provider.name)), pace)
-    timeout = settings.request_timeout_ms / 1000
-    return HttpSearcher(provider, client, retry, timeout, layers=layers, heed=pace.heed)
-
-
-def _guarded(settings: Settings, searcher: HttpSearcher, health: HealthRegistry) -> Searcher:
-    breaker = Breaker(
-        health.of(searcher.name), settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS
-    )
-    return LayeredSearcher(searcher, breaker)
+def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry) -> Searcher:
+    """A vendor behind its breaker, each of whose requests waits for its turn and is timed."""
+    record = health.of(bare.name)
+    rate = settings.provider_rates.get(bare.name, bare.provider.capabilities.requests_per_second)
+    pace = Pace(record, rate, fixed=bare.name in settings.provider_rates)
+    paced = replace(bare, layers=(Stopwatch(record), pace), heed=pace.heed)
+    breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
+    return LayeredSearcher(paced, breaker)
 
 
 def _order(settings: Settings, providers: Sequence[Provider]) -> Order:
@@ -209,7 +201,7 @@ def build(settings: Settings) -> Gateway:
     timeout = settings.request_timeout_ms / 1000
     engine = _engine(settings, client, retry)
     health = HealthRegistry()
-    bare = [_bare(settings, provider, client, retry, health) for provider in providers]
+    bare = [HttpSearcher(provider, client, retry, timeout) for provider in providers]
     searchers = [_guarded(settings, searcher, health) for searcher in bare]
     chain = FallbackSearcher(searchers, order=order, hedging=Hedging(health))
     readers, browser = _readers(settings, fetcher, workers)

@@ -23,8 +23,8 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Deadline
-from websearch_gateway.pipeline.breaker import LONGEST_REST_SECONDS, PROBE_SECONDS, Breaker
-from websearch_gateway.pipeline.health import HealthRegistry
+from websearch_gateway.pipeline.breaker import LONGEST_REST_SECONDS, Breaker
+from websearch_gateway.pipeline.health import PROBE_SECONDS, HealthRegistry
 
 FAILURES, REST, FAIR = 3, 30.0, 1.5
 

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.errors import NotAsked
 from websearch_gateway.models import Deadline
+from websearch_gateway.pipeline.health import UpstreamHealth
 from websearch_gateway.pipeline.pace import SLACK, Pace, allowed_per_second
 
 
 def paced(per_second: float | None, **options: bool) -> Pace:
-    return Pace("brave", per_second, clock=now, **options)
+    return Pace(UpstreamHealth("brave", now), per_second, **options)
 
 
 class Upstream:
@@ -79,6 +80,18 @@ async def test_who_leaves_the_queue_leaves_no_gap() -> None:
         call.cancel()
     await asyncio.gather(*calls, return_exceptions=True)
     assert upstream.sent == pytest.approx([0.0, SLACK])
+
+
+@in_virtual_time
+async def test_the_queue_dissolves_when_the_upstream_comes_to_be_left_alone() -> None:
+    upstream, pace = Upstream(), paced(1.0)
+    calls = asyncio.gather(*(pace(upstream, Deadline.after(15, now)) for _ in range(10)), return_exceptions=True)
+    await asyncio.sleep(1.5)
+    pace.health.rests_until = 31.5
+    outcomes = await calls
+    assert len(upstream.sent) == 2
+    assert sum(isinstance(outcome, NotAsked) and "left alone" in outcome.message for outcome in outcomes) == 8
+    assert now() <= 2 * SLACK + 1e-6
 
 
 @in_virtual_time

@@ -18,9 +18,6 @@ from websearch_gateway.pipeline.health import UpstreamHealth
 LONGEST_REST_SECONDS = 3600.0
 """However long an upstream asks to be left alone: a probe an hour is cheap, a day without it may be an error."""
 
-PROBE_SECONDS = 1.0
-"""When to come back while a probe is under way."""
-
 _EDGE_SECONDS = 0.1
 """Timers are not exact: a call that ends so shortly before its deadline was ended by it."""
 
@@ -93,14 +90,8 @@ class Breaker:
         """The era of a call that may begin."""
         if self.health.rests_until is None:
             return self._era
-        wait = self.health.rest
-        if wait or self._probing:
-            last = self.health.last_error
-            why = f", at last with {last.code}: {last.message}" if last else "."
-            raise NotAsked(
-                f"{self.health.name} is left alone{f' for {wait:.0f} s' if wait else ''} after it kept failing{why}",
-                retry_after=wait or PROBE_SECONDS,
-            )
+        if self.health.rest or self._probing:
+            raise self.health.left_alone()
         self._probing = True
         self._era += 1
         return self._era

@@ -10,13 +10,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
-from websearch_gateway.errors import ErrorCode, SearchError
+from websearch_gateway.errors import ErrorCode, NotAsked, SearchError
 from websearch_gateway.models import Deadline
 
 BreakerState = Literal["closed", "open", "half_open"]
 
 WINDOW = 100
 """So many latencies are remembered per upstream."""
+
+PROBE_SECONDS = 1.0
+"""When to come back while a probe is under way."""
 
 T = TypeVar("T")
 
@@ -104,6 +107,14 @@ class UpstreamHealth:
     def noted(self, error: SearchError) -> None:
         """Remember an error as the last one."""
         self.last_error = LastError(error.code, error.message, self.now())
+
+    def left_alone(self) -> NotAsked:
+        """The error of a call that is not made while the upstream rests or is being probed."""
+        why = f", at last with {self.last_error.code}: {self.last_error.message}" if self.last_error else "."
+        how_long = f" for {self.rest:.0f} s" if self.rest else ""
+        return NotAsked(
+            f"{self.name} is left alone{how_long} after it kept failing{why}", retry_after=self.rest or PROBE_SECONDS
+        )
 
     def status(self) -> UpstreamStatus:
         """The record as it is now."""

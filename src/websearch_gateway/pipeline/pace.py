@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from websearch_gateway.errors import NotAsked
 from websearch_gateway.models import Deadline
+from websearch_gateway.pipeline.health import UpstreamHealth
 
 SLACK = 1.05
 """Two requests may arrive a little nearer to each other than they were sent."""
@@ -26,25 +26,22 @@ class Pace:
     """The layer that lets requests through one by one, evenly spaced. One for each upstream of the process.
 
     Args:
-        name: the upstream's.
+        health: the record of the upstream; its clock counts. When it comes to be left alone, the queue dissolves.
         per_second: what it allows; None or 0 for no limit.
         fixed: whether that is the operator's word. If not, the upstream's own is taken as soon as it is heard.
-        clock: monotonic seconds.
     """
 
     def __init__(
         self,
-        name: str,
+        health: UpstreamHealth,
         per_second: float | None,
         *,
         fixed: bool = False,
-        clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.name = name
+        self.health = health
         self.per_second = per_second
         self.fixed = fixed
-        self._clock = clock
         self._sleep = sleep
         self._next = -math.inf
         self._queue = asyncio.Lock()  # First come, first served, and who is cancelled leaves no gap.
@@ -54,20 +51,24 @@ class Pace:
         """The result of `call()`, made when its turn has come.
 
         Raises:
-            NotAsked: its turn would come after the deadline. At once, so that another upstream may serve.
+            NotAsked: its turn would come after the deadline; at once, so that another upstream may serve. Or while it
+                waited the upstream came to be left alone.
             SearchError: what `call` raises.
         """
-        wait = max(0.0, self._next - self._clock()) + self._waiting * self._interval
+        wait = max(0.0, self._next - self.health.clock()) + self._waiting * self._interval
         if wait and wait >= deadline.remaining():
             raise NotAsked(
-                f"{self.name} allows {self.per_second:g} requests a second, and others wait already.", retry_after=wait
+                f"{self.health.name} allows {self.per_second:g} requests a second, and others wait already.",
+                retry_after=wait,
             )
         self._waiting += 1
         try:
             async with self._queue:
-                if (wait := self._next - self._clock()) > 0:
+                if not self.health.rest and (wait := self._next - self.health.clock()) > 0:
                     await self._sleep(wait)
-                self._next = self._clock() + self._interval
+                if self.health.rest:
+                    raise self.health.left_alone()
+                self._next = self.health.clock() + self._interval
         finally:
             self._waiting -= 1
         return await call()
