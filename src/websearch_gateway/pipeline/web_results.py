@@ -103,7 +103,7 @@ def _result(hit: Hit, outcome: Outcome, text: str, relevance: float) -> WebResul
         title=_plain(title) or hit.url,
         link=hit.url,
         snippet=_plain(hit.snippet),
-        page_content=text if page and text else _note(hit, outcome, text),
+        page_content=text if page and text.strip() else _note(hit, outcome, text),
         provider=hit.provider,
         published_date=iso_date(page.published if page and page.published else hit.published),
         relevance_score=relevance,

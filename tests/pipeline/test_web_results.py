@@ -1,0 +1,166 @@
+"""Hits and pages become results: never empty, never cut in silence, best first."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchFetchError, SearchTimeoutError
+from websearch_gateway.models import Hit, Page
+from websearch_gateway.pipeline.read import Outcome
+from websearch_gateway.pipeline.web_results import PAGE_CHARS, assemble, distinct, may_be_read_soon, page_warnings
+
+QUERY = "descale espresso machine"
+GONE = SearchFetchError("It is gone.", details={"status": 404})
+
+
+def hit(name: str, **more: str) -> Hit:
+    return Hit(**{"url": f"https://a.example/{name}", "title": name, "snippet": "s", "provider": "serper", **more})
+
+
+def page(name: str, markdown: str = "Some text.", **more: str) -> Page:
+    url = f"https://a.example/{name}"
+    return Page(**{"url": url, "final_url": url, "title": f"Title of {name}", "markdown": markdown, **more})
+
+
+def only(one: Hit, outcome: Outcome):
+    (result,) = assemble(QUERY, [one], {one.url: outcome})
+    return result
+
+
+texts = st.text(alphabet="espresso machine\n\U0001f600\u202e\x00#`é", max_size=60)
+outcomes = st.one_of(
+    st.builds(page, st.just("p"), st.integers(0, 400).flatmap(lambda n: texts.map(lambda text: text * n))),
+    st.sampled_from([GONE, SearchTimeoutError("Late."), ForbiddenUrlError("No."), SearchFetchError("")]),
+)
+
+
+class TestEveryResult:
+    @given(st.lists(st.tuples(texts, texts, outcomes), max_size=8))
+    def test_has_content_a_link_and_a_score_in_0_to_1_and_the_best_is_first(self, rows):
+        hits = [hit(str(number), title=title, snippet=snippet) for number, (title, snippet, _) in enumerate(rows)]
+        read: dict[str, Outcome] = {}
+        for one, (_, _, outcome) in zip(hits, rows, strict=True):
+            if isinstance(outcome, Page):
+                outcome = Page(one.url, one.url, outcome.title, outcome.markdown)
+            read[one.url] = outcome
+        results = assemble(QUERY, hits, read)
+        assert sorted(result.link for result in results) == sorted(one.url for one in hits)
+        assert all(result.page_content and result.title for result in results)
+        assert all(0 <= result.relevance_score <= 1 for result in results)
+        scores = [result.relevance_score for result in results]
+        assert scores == sorted(scores, reverse=True)
+
+    def test_shows_no_invisible_characters_in_title_and_snippet(self):
+        result = only(hit("a", title="A\u202eB", snippet="x\U000e0041y"), page("a"))
+        assert (result.title, result.snippet) == ("AB", "xy")
+
+    def test_without_a_title_of_its_own_has_the_pages(self):
+        result = only(hit("a", title="https://a.example/a"), page("a"))
+        assert result.title == "Title of a"
+
+
+class TestPageContent:
+    def test_is_the_page_as_it_was_read(self):
+        assert only(hit("a"), page("a", "# A\n\nText.")).page_content == "# A\n\nText."
+
+    @given(st.integers(1, 3 * PAGE_CHARS), st.integers(2, 500))
+    def test_of_a_long_page_says_where_the_rest_begins(self, length, line):
+        text = "".join("\n" if n % line == 0 else "x" for n in range(1, length + 1))
+        content = only(hit("a"), page("a", text)).page_content
+        if length <= PAGE_CHARS:
+            assert content == text or not text.strip()  # which has a note
+            return
+        shown, _, last = content.rpartition("\n\n")
+        told = re.fullmatch(r"\*\(([\d,]+) more characters: `get_content` with `offset` (\d+)\.\)\*", last)
+        left, offset = int(told[1].replace(",", "")), int(told[2])
+        assert left + offset == length
+        assert shown == text[:offset].rstrip()
+        assert PAGE_CHARS / 2 <= offset <= PAGE_CHARS
+
+    def test_of_an_unread_page_is_always_the_same_note(self):
+        first, second = (only(hit("a"), GONE).page_content for _ in range(2))
+        assert first == second
+        assert "could not be read: not found" in first
+        assert "It is gone." in first
+
+    def test_of_a_blank_page_is_a_note_too(self):
+        assert "no text" in only(hit("a"), page("a", " \n")).page_content
+
+    def test_of_an_unread_page_has_what_the_provider_sent_of_it_made_harmless(self):
+        sent = "Kept text. [go](javascript:alert(1))\u202e" + "x" * 2 * PAGE_CHARS
+        content = only(hit("a", content=sent), GONE).page_content
+        assert "not found" in content
+        assert "Kept text. go" in content
+        assert "javascript" not in content
+        assert "\u202e" not in content
+        assert content.endswith("more characters of this text are left out.)*")
+
+    def test_of_a_page_that_was_read_needs_nothing_from_the_provider(self):
+        assert only(hit("a", content="sent"), page("a", "read")).page_content == "read"
+
+
+class TestDates:
+    @pytest.mark.parametrize(
+        ("declared", "told", "date"),
+        [
+            ("2026-05-10", "2026-05-01", "2026-05-10"),
+            (None, "2026-05-01", "2026-05-01"),
+            (None, None, None),
+            ("soon", None, None),
+        ],
+    )
+    def test_the_page_knows_best_and_only_iso_dates_pass(self, declared, told, date):
+        assert only(hit("a", published=told), page("a", published=declared)).published_date == date
+
+
+class TestScores:
+    def test_a_page_about_the_query_passes_one_that_was_listed_before_it(self):
+        hits = [hit("a", title="Tea", snippet="Leaves."), hit("b", title="Descale an espresso machine")]
+        read = {hits[0].url: page("a", "Tea is a drink."), hits[1].url: page("b", "Descale the machine.")}
+        assert [result.link[-1] for result in assemble(QUERY, hits, read)] == ["b", "a"]
+
+    def test_alike_pages_keep_the_order_of_the_provider(self):
+        hits = [hit(name, title="t") for name in "abc"]
+        results = assemble(QUERY, hits, {one.url: page(one.url[-1]) for one in hits})
+        assert [result.link[-1] for result in results] == ["a", "b", "c"]
+        assert results[0].relevance_score == pytest.approx(0.5)
+
+
+class TestDoubles:
+    def test_addresses_of_one_page_are_one_hit_without_its_trackers(self):
+        hits = [hit("a?utm_source=x"), hit("a/"), hit("b"), hit("a#part"), hit("c")]
+        assert [one.url for one in distinct(hits, 5)] == [f"https://a.example/{name}" for name in "abc"]
+
+    def test_no_more_than_asked_for_are_taken(self):
+        assert len(distinct([hit(str(number)) for number in range(9)], 4)) == 4
+
+    def test_redirects_to_one_page_are_one_result(self):
+        hits = [hit("old"), hit("new"), hit("other")]
+        read = {one.url: page("p", final_url="https://a.example/new") for one in hits[:2]}
+        results = assemble(QUERY, hits, {**read, hits[2].url: GONE})
+        assert sorted(result.title for result in results) == ["old", "other"]
+
+
+def test_warnings_of_readers_name_their_page():
+    read: dict[str, Outcome] = {"https://a.example/p": page("p"), "https://a.example/q": GONE}
+    assert page_warnings(read) == ()
+    odd = Page("u", "u", "t", "m", warnings=("It reads like orders.",))
+    assert page_warnings({"https://a.example/p": odd}) == ("https://a.example/p: It reads like orders.",)
+
+
+@pytest.mark.parametrize(
+    ("error", "soon"),
+    [
+        (SearchTimeoutError("Late."), True),
+        (SearchFetchError("", details={"status": 503}), True),
+        (SearchFetchError("", details={"status": 429}), True),
+        (GONE, False),
+        (ForbiddenUrlError("No."), False),
+    ],
+)
+def test_only_what_passes_is_worth_another_try_soon(error: SearchError, soon: bool):
+    assert may_be_read_soon({"https://a.example/p": page("p"), "https://a.example/q": error}) is soon
