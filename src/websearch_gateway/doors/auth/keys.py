@@ -17,6 +17,7 @@ from websearch_gateway.net.client import create_client, send
 
 if TYPE_CHECKING:
     import httpx2
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 FRESH_SECONDS = 3_600
 """How long fetched keys serve before they are looked up again, in the background."""
@@ -28,6 +29,8 @@ RETRY_PAUSE_SECONDS = 10
 FETCH_SECONDS = 5.0
 MAX_KEY_SET_BYTES = 262_144
 MIN_RSA_BITS = 2_048
+
+_ROCA_PRIMES = (11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157)
 
 _KINDS: Mapping[str, tuple[str, str | None]] = {
     "RS256": ("RSA", None),
@@ -189,4 +192,14 @@ def _loaded(entry: dict[str, Any], algorithm: str) -> Any | None:
         key = jwt.PyJWK(entry, algorithm)
     except (jwt.PyJWTError, ValueError):
         return None
-    return None if algorithm == "RS256" and key.key.key_size < MIN_RSA_BITS else key
+    return None if algorithm == "RS256" and _is_weak(key.key) else key
+
+
+def _is_weak(key: RSAPublicKey) -> bool:
+    """Short, or made by the chips whose keys can be factored (CVE-2017-15361): their modulus is a power of 65537
+    modulo each of certain primes, which by chance happens to one key in 2^27.
+    """
+    modulus = key.public_numbers().n
+    return key.key_size < MIN_RSA_BITS or all(
+        modulus % prime in {pow(65537, power, prime) for power in range(prime)} for prime in _ROCA_PRIMES
+    )

@@ -13,11 +13,12 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from websearch_gateway.doors.auth.modes import token_verifier
 from websearch_gateway.doors.auth.tokens import TokenVerifier
 from websearch_gateway.doors.http.authentication import Authentication, metadata_routes
+from websearch_gateway.doors.http.cancellation import Cancellation
 from websearch_gateway.doors.http.exchange import Exchange
 from websearch_gateway.doors.http.frame import Frame
 from websearch_gateway.doors.http.health import healthz, readyz
@@ -38,7 +39,7 @@ class McpEndpoint:
 
     def __init__(self, gateway: LazyGateway) -> None:
         self._gateway = gateway
-        self._sessions: StreamableHTTPSessionManager | None = None
+        self._app: ASGIApp | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -46,14 +47,14 @@ class McpEndpoint:
         # The SDK's own check of Host and Origin stays off: ours has seen every request already.
         sessions = StreamableHTTPSessionManager(create_server(self._gateway), json_response=True, stateless=True)
         async with sessions.run():
-            self._sessions = sessions
+            self._app = Cancellation(sessions.handle_request)
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if self._sessions is None:
+        if self._app is None:
             raise RuntimeError("The app serves only while its lifespan is running.")
-        await self._sessions.handle_request(scope, receive, send)
+        await self._app(scope, receive, send)
 
 
 def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starlette:
