@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import TypeVar
 
 from websearch_gateway.models import Passage
@@ -57,10 +58,22 @@ def inverse_document_frequency(terms: Iterable[str], counts: Sequence[Mapping[st
     return {term: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for term, n in found.items()}
 
 
-def fuse(rankings: Iterable[Sequence[Key]], k: int = 10) -> dict[Key, float]:
-    """Reciprocal-rank fusion: each key with the sum of 1 / (k + its place, from 1) in every ranking, best first."""
+def coverage(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
+    """Which share of a query's tokens each document has, from 0 to 1. A token counts the more, the rarer it is here."""
+    wanted = frozenset(terms)
+    found = [wanted.intersection(document) for document in documents]
+    rarity = inverse_document_frequency(wanted, [dict.fromkeys(tokens, 1) for tokens in found])
+    whole = sum(rarity.values())
+    return [sum(map(rarity.__getitem__, tokens)) / whole if whole else 0.0 for tokens in found]
+
+
+def fuse(rankings: Iterable[Sequence[Key]], k: int = 10, weights: Iterable[float] | None = None) -> dict[Key, float]:
+    """Reciprocal-rank fusion: each key with the sum of weight / (k + its place, from 1) in every ranking, best first.
+
+    Every weight is 1 where there are none.
+    """
     scores: dict[Key, float] = {}
-    for ranking in rankings:
+    for ranking, weight in zip(rankings, weights or repeat(1.0), strict=False):
         for place, key in enumerate(ranking, 1):
-            scores[key] = scores.get(key, 0.0) + 1 / (k + place)
+            scores[key] = scores.get(key, 0.0) + weight / (k + place)
     return dict(sorted(scores.items(), key=lambda item: -item[1]))
