@@ -29,6 +29,7 @@ from websearch_gateway.pipeline.health import HealthRegistry, Stopwatch
 from websearch_gateway.pipeline.hedge import ByWeight, Hedging, Order
 from websearch_gateway.pipeline.inflight import InFlight
 from websearch_gateway.pipeline.layer import LayeredEngine, LayeredSearcher
+from websearch_gateway.pipeline.migrate import Migration
 from websearch_gateway.pipeline.pace import Pace
 from websearch_gateway.pipeline.raw import RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
@@ -47,6 +48,7 @@ from websearch_gateway.readers.robots import RobotsFetcher
 from websearch_gateway.readers.workers import Workers
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
+from websearch_gateway.wire.admin import MigrateResult
 from websearch_gateway.wire.answer import SearchResponse
 from websearch_gateway.wire.ops import Check, Diagnosis
 from websearch_gateway.wire.search import RawSearchResponse, WebSearchResponse
@@ -62,6 +64,7 @@ class Gateway:
     engine: HostedEngine
     doctor: Doctor
     health: HealthRegistry
+    migration: Migration
     workers: Workers
     closers: tuple[Callable[[], Awaitable[None]], ...]
 
@@ -90,6 +93,10 @@ class Gateway:
     async def check_state(self) -> Check:
         """Whether the state reads and writes: without it a server is not ready."""
         return await self.doctor.check_state()
+
+    async def migrate(self, target_url: str, caller: Caller = LOCAL, *, counters: bool = False) -> MigrateResult:
+        """Copy the shared state elsewhere. Raises what `Migration.migrate` raises."""
+        return await self.migration.migrate(target_url, caller, counters=counters)
 
     async def warm_up(self) -> None:
         """Load and start what the first call would wait for.
@@ -224,8 +231,9 @@ def build(settings: Settings) -> Gateway:
     web = _web_search(settings, pipeline, roster, readers, state)
     raw_search = RawSearch(guard, pipeline.admission, roster, pipeline.telemetry, settings.search_deadline_seconds)
     doctor = Doctor(engine, bare, state)
+    migration = Migration(state, settings.effective_state_url, open_state, settings.data_dir)
     closers = (state.close, client.aclose, fetcher.aclose, browser.aclose, workers.aclose)
-    return Gateway(pipeline, web, raw_search, engine, doctor, health, workers, closers)
+    return Gateway(pipeline, web, raw_search, engine, doctor, health, migration, workers, closers)
 
 
 @asynccontextmanager

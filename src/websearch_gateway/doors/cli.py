@@ -15,6 +15,7 @@ from websearch_gateway import __version__
 from websearch_gateway.doors.errors import describe
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.settings import Settings, load_settings
+from websearch_gateway.wire.admin import MigrateResult
 from websearch_gateway.wire.answer import SearchResponse
 from websearch_gateway.wire.base import WireModel
 from websearch_gateway.wire.ops import Diagnosis
@@ -29,6 +30,9 @@ cli = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+cache = typer.Typer(help="The cache and everything else that processes share.", no_args_is_help=True)
+cli.add_typer(cache, name="cache")
 
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="Settings file (TOML).", dir_okay=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
@@ -137,6 +141,25 @@ def token(
     settings = _settings(config, as_json=as_json)
     minted = _guarded(lambda: mint(settings, user, scope.split(), ttl), as_json=as_json)
     typer.echo(json.dumps({"token": minted, "expiresInSeconds": ttl}) if as_json else minted)
+
+
+@cache.command("migrate")
+def migrate(
+    target: Annotated[str, typer.Argument(help="A STATE_URL; `-` reads it from stdin, as it may hold a password.")],
+    counters: Annotated[bool, typer.Option(help="Copy the counts of limits and costs too.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Copy what is in the state to another one. After an interruption, run it again to go on."""
+    from websearch_gateway.doors.render import show_migration
+
+    async def copy(settings: Settings) -> MigrateResult:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings) as gateway:
+            return await gateway.migrate(sys.stdin.readline() if target == "-" else target, counters=counters)
+
+    _run(copy, show_migration, as_json=as_json, config=config)
 
 
 @cli.command()

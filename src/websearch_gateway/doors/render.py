@@ -11,6 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from websearch_gateway.wire.admin import MigrateResult
 from websearch_gateway.wire.answer import Citation, SearchResponse
 from websearch_gateway.wire.base import ErrorInfo
 from websearch_gateway.wire.ops import Diagnosis
@@ -50,6 +51,14 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
         mark, style = MARKS[check.status]
         table.add_row(Text(mark, style=style), check.name, Text(check.finding), Text(check.remedy, style="dim"))
     Console().print(table)
+
+
+def show_migration(result: MigrateResult) -> None:
+    """One line: what arrived, and what did not have to."""
+    counted = {"counters": result.counters, "already counted there": result.already_there, "expired": result.expired}
+    others = "".join(f", {number} {what}" for what, number in counted.items() if number)
+    began = " (an interrupted run went on)" if result.resumed else ""
+    Console().print(Text(f"{result.copied} entries copied to {result.target}{others}{began}"))
 
 
 def show_settings(settings: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ word costs tokens in every conversation, so they say when to use the tool and no
 
 from __future__ import annotations
 
+from websearch_gateway.doors.tools.admin import ADMIN
 from websearch_gateway.doors.tools.answer import ANSWER
 from websearch_gateway.doors.tools.base import Arguments, Tool
 from websearch_gateway.doors.tools.search import SEARCH
@@ -13,7 +14,7 @@ from websearch_gateway.errors import SearchNotConfiguredError
 
 __all__ = ["TOOLS", "Arguments", "Tool", "listed"]
 
-TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH)
+TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH, *ADMIN)
 """In the order in which they are listed."""
 
 

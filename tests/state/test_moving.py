@@ -1,0 +1,28 @@
+"""Entries go from any backend to any other and stay what they are."""
+
+from websearch_gateway.models import StateEntry
+from websearch_gateway.pipeline.migrate import Migration
+from websearch_gateway.state import open_state
+from websearch_gateway.state.memory import MemoryState
+
+
+async def test_a_tour_through_all_backends_changes_nothing(sqlite_url, postgresql_url, firestore_url, tmp_path):
+    state = MemoryState()
+    await state.put("cache/exact/a", bytes(range(256)), ttl=600)
+    await state.put("page/ü", b"x" * 1_500_000)
+    await state.put("page/" + "long" * 500, b"")
+    await state.add("ledger/n", -5, ttl=600)
+    expected = [entry async for entry in state.entries("")]
+    for url in (sqlite_url, postgresql_url, firestore_url, f"sqlite:///{tmp_path / 'last.db'}"):
+        result = await Migration(state, "here", open_state, tmp_path).migrate(url, counters=True)
+        assert (result.copied, result.counters) == (3, 1)
+        await state.close()
+        state = open_state(url)
+    found = [entry async for entry in state.entries("")]
+    await state.close()
+    assert [timeless(entry) for entry in found] == [timeless(entry) for entry in expected]
+    assert all(entry.ttl is None or 0 <= 600 - entry.ttl < 60 for entry in found)
+
+
+def timeless(entry: StateEntry) -> tuple[str, bytes, bool, bool]:
+    return entry.key, entry.value, entry.counts, entry.ttl is None
