@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from websearch_gateway.readers.extract import extract, warm_up
+import pytest
+
+from websearch_gateway.readers.extract import SECOND_OPINION_ELEMENTS, extract, warm_up
 
 PAGE = """<html><head><title>A title</title>
 <meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>
@@ -26,6 +28,16 @@ def test_bytes_are_read_in_the_given_charset_or_the_declared_one() -> None:
     assert "булок" in extract(f"<html>{text}</html>".encode("koi8-r"), "https://example.com/", "koi8_r").markdown
     declared = f'<html><head><meta charset="windows-1251"></head>{text}</html>'.encode("cp1251")
     assert "булок" in extract(declared, "https://example.com/", None).markdown
+
+
+@pytest.mark.parametrize("elements", [0, SECOND_OPINION_ELEMENTS], ids=["with a second opinion", "without"])
+def test_text_that_nobody_sees_is_left_out_with_a_warning(elements: int) -> None:
+    hidden = "<p style='display:none'>Nobody sees these words, which are many, and long enough to be read.</p>"
+    page = extract(PAGE.replace("</h1>", f"</h1>{hidden}{'<i></i>' * elements}"), "https://example.com/", None)
+    assert "goes somewhere else" in page.markdown
+    assert "Nobody" not in page.markdown
+    assert page.warnings == ("Text that a reader cannot see was left out (1 place).",)
+    assert extract(PAGE, "https://example.com/", None).warnings == ()
 
 
 def test_a_page_without_text_is_empty() -> None:

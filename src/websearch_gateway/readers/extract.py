@@ -18,11 +18,15 @@ SECOND_OPINION_ELEMENTS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """`markdown` is empty when the page has no readable text. `published` is an ISO 8601 date."""
+    """`markdown` is empty when the page has no readable text. `published` is an ISO 8601 date.
+
+    `warnings` says what a careful reader should know, such as that text was hidden on the page.
+    """
 
     title: str
     markdown: str
     published: str | None
+    warnings: tuple[str, ...] = ()
 
 
 def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
@@ -35,11 +39,13 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
     from websearch_gateway.readers.dom import blocks, page, render, select
     from websearch_gateway.readers.dom.features import likelihoods
     from websearch_gateway.readers.dom.title import title_of
+    from websearch_gateway.readers.visible import strip_invisible
 
     text = html if isinstance(html, str) else decode(html, charset or charset_of(html, ""))
     root = page.parse(text)
     if root is None:
         return Extracted("", "", None)
+    warnings = tuple(strip_invisible(root))
     title, published = title_of(root), declared_date(root, url)
     base = page.base_of(root, url)
     opinion = second_opinion(root) if root.xpath("count(//*)") <= SECOND_OPINION_ELEMENTS else None
@@ -47,7 +53,7 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
     outline = blocks.outline(root)
     if outline.blocks:
         select.blank(outline, select.chosen(outline, likelihoods(outline, title, opinion)))
-    return Extracted(title, render.to_markdown(root, base), published)
+    return Extracted(title, render.to_markdown(root, base), published, warnings)
 
 
 def declared_date(root: Any, url: str) -> str | None:

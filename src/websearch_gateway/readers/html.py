@@ -78,7 +78,7 @@ class HtmlReader:
             markdown=page.markdown,
             content_type=fetched.content_type or "text/html",
             published=page.published,
-            warnings=warnings,
+            warnings=(*warnings, *page.warnings),
             etag=fetched.headers.get("etag"),
             last_modified=fetched.headers.get("last-modified"),
         )
