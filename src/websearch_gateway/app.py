@@ -11,6 +11,7 @@ import httpx2
 
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.answers.openai_client import OpenAIClient
+from websearch_gateway.answers.openai_models import SEARCH_USD
 from websearch_gateway.answers.openai_responses import OpenAIEngine
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
@@ -29,13 +30,17 @@ from websearch_gateway.pipeline.health import HealthRegistry, Stopwatch
 from websearch_gateway.pipeline.hedge import ByWeight, Hedging, Order
 from websearch_gateway.pipeline.inflight import InFlight
 from websearch_gateway.pipeline.layer import LayeredEngine, LayeredSearcher
+from websearch_gateway.pipeline.ledger import Ledger
 from websearch_gateway.pipeline.migrate import Migration
+from websearch_gateway.pipeline.operations import Operations
 from websearch_gateway.pipeline.pace import Pace
+from websearch_gateway.pipeline.paid import PaidEngine, PaidSearcher
 from websearch_gateway.pipeline.raw import RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.recall import ExactCache
 from websearch_gateway.pipeline.roster import Roster
 from websearch_gateway.pipeline.search import SearchPipeline
+from websearch_gateway.pipeline.statistics import Statistics
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.pipeline.web import MOST_RESULTS, WebSearch
 from websearch_gateway.pipeline.web_cache import WebCache
@@ -64,6 +69,7 @@ class Gateway:
     engine: HostedEngine
     doctor: Doctor
     health: HealthRegistry
+    operations: Operations
     migration: Migration
     workers: Workers
     closers: tuple[Callable[[], Awaitable[None]], ...]
@@ -127,17 +133,18 @@ def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> Hos
         settings.request_timeout_ms / 1000,
         settings.secrets(),
     )
-    return OpenAIEngine(account, settings.openai_models, retry)
+    return OpenAIEngine(account, settings.openai_models, retry, settings.prices.get("openai", SEARCH_USD))
 
 
-def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry) -> Searcher:
-    """A vendor behind its breaker, each of whose requests waits for its turn and is timed."""
+def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
+    """A vendor behind the ledger and its breaker, each of whose requests waits for its turn and is timed."""
     record = health.of(bare.name)
     rate = settings.provider_rates.get(bare.name, bare.provider.capabilities.requests_per_second)
     pace = Pace(record, rate, fixed=bare.name in settings.provider_rates)
     paced = replace(bare, layers=(Stopwatch(record), pace), heed=pace.heed)
     breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
-    return LayeredSearcher(paced, breaker)
+    guarded = LayeredSearcher(paced, breaker)
+    return PaidSearcher(guarded, ledger, bare.most_usd) if bare.price_usd else guarded
 
 
 def _order(settings: Settings, providers: Sequence[Provider]) -> Order:
@@ -150,8 +157,10 @@ def _order(settings: Settings, providers: Sequence[Provider]) -> Order:
     return ByWeight(settings.provider_weights) if settings.provider_weights else tuple
 
 
-def _answering(settings: Settings, engine: HostedEngine, raw: AnswerEngine, health: HealthRegistry) -> FallbackEngine:
-    """The engine behind its breaker, backed by raw search. One that has no key is no upstream and needs no breaker."""
+def _answering(
+    settings: Settings, engine: HostedEngine, raw: AnswerEngine, health: HealthRegistry, ledger: Ledger
+) -> FallbackEngine:
+    """The engine behind the ledger and its breaker, backed by raw search. One without a key is no upstream."""
     hedge_seconds = settings.fallback_hedge_seconds
     if settings.openai_api_key is None:
         return FallbackEngine(engine, raw, hedge_seconds)
@@ -159,7 +168,8 @@ def _answering(settings: Settings, engine: HostedEngine, raw: AnswerEngine, heal
     fair_seconds = max(LEAST_SHARE_SECONDS, min(hedge_seconds, settings.search_deadline_seconds / 2))
     breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
     timed = LayeredEngine(engine, Stopwatch(record))
-    return FallbackEngine(LayeredEngine(timed, breaker), raw, hedge_seconds, breaker.overtaken)
+    paid = PaidEngine(LayeredEngine(timed, breaker), ledger, engine.most_usd, engine.likely_usd)
+    return FallbackEngine(paid, raw, hedge_seconds, breaker.overtaken)
 
 
 def _web_search(
@@ -207,9 +217,10 @@ def build(settings: Settings) -> Gateway:
     workers = Workers(warm_up=warm_up)
     timeout = settings.request_timeout_ms / 1000
     engine = _engine(settings, client, retry)
-    health = HealthRegistry()
-    bare = [HttpSearcher(provider, client, retry, timeout) for provider in providers]
-    searchers = [_guarded(settings, searcher, health) for searcher in bare]
+    health, statistics = HealthRegistry(), Statistics()
+    ledger = Ledger(state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd)
+    bare = [HttpSearcher(provider, client, retry, timeout, settings.prices) for provider in providers]
+    searchers = [_guarded(settings, searcher, health, ledger) for searcher in bare]
     chain = FallbackSearcher(searchers, order=order, hedging=Hedging(health))
     readers, browser = _readers(settings, fetcher, workers)
     raw = RawEngine(chain, readers, compose, settings.concurrency, timeout)
@@ -218,8 +229,8 @@ def build(settings: Settings) -> Gateway:
         admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
         cache=ExactCache(state, ttl_seconds=settings.cache_ttl_seconds, scope=settings.cache_scope),
         in_flight=InFlight(),
-        engine=_answering(settings, engine, raw, health),
-        telemetry=Telemetry(),
+        engine=_answering(settings, engine, raw, health, ledger),
+        telemetry=Telemetry([statistics.observe]),
         deadline_seconds=settings.search_deadline_seconds,
     )
     roster = Roster(
@@ -232,8 +243,9 @@ def build(settings: Settings) -> Gateway:
     raw_search = RawSearch(guard, pipeline.admission, roster, pipeline.telemetry, settings.search_deadline_seconds)
     doctor = Doctor(engine, bare, state)
     migration = Migration(state, settings.effective_state_url, open_state, settings.data_dir)
-    closers = (state.close, client.aclose, fetcher.aclose, browser.aclose, workers.aclose)
-    return Gateway(pipeline, web, raw_search, engine, doctor, health, migration, workers, closers)
+    operations = Operations(health, statistics, ledger)
+    closers = (state.close, ledger.flush, client.aclose, fetcher.aclose, browser.aclose, workers.aclose)
+    return Gateway(pipeline, web, raw_search, engine, doctor, health, operations, migration, workers, closers)
 
 
 @asynccontextmanager

@@ -123,7 +123,15 @@ class AnswerEngine(Protocol):
 
 
 class HostedEngine(AnswerEngine, Protocol):
-    """An answer engine behind somebody's API."""
+    """An answer engine behind somebody's API.
+
+    `most_usd` is the most that an answer may cost, `likely_usd` what it costs as a rule.
+    """
+
+    @property
+    def most_usd(self) -> float: ...
+    @property
+    def likely_usd(self) -> float: ...
 
     async def warm_up(self) -> None:
         """Load what the first answer would wait for."""
@@ -214,6 +222,11 @@ class Embedder(Protocol):
     @property
     def dimensions(self) -> int:
         """The length of a vector; 0 while a model behind an address has not answered yet."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """What a ranking by its vectors counts in a fusion where the ranking by words counts 1."""
         ...
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:

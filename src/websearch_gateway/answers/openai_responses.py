@@ -68,6 +68,12 @@ class OpenAIEngine:
         fullest = Billed(prompt=MOST_PROMPT_TOKENS, response=MAX_OUTPUT_TOKENS, searches=MAX_TOOL_CALLS)
         return self._usd(find_model(next(iter(self.models), "")), fullest)
 
+    @property
+    def likely_usd(self) -> float:
+        """What an answer of the first model costs as a rule: two searches, and what they bring to read."""
+        usual = Billed(prompt=20_000, response=2_000, searches=2)
+        return self._usd(find_model(next(iter(self.models), "")), usual)
+
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
         """Search and answer in one call.
 

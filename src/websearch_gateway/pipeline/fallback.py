@@ -69,6 +69,8 @@ class UnconfiguredEngine:
 
     name: str
     setting: str
+    most_usd: float = 0.0
+    likely_usd: float = 0.0
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
         """Never answers.

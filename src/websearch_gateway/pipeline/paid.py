@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from websearch_gateway.models import Answer, Deadline, SearchQuery, SearchResults
+from websearch_gateway.net.spending import spent
 from websearch_gateway.pipeline.ledger import Ledger
-from websearch_gateway.ports import HostedEngine, Progress, Searcher
+from websearch_gateway.ports import AnswerEngine, Progress, Searcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,25 +26,31 @@ class PaidSearcher:
         return self.searcher.name
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """Search and pay.
+        """Search and pay for what was sent, also when the call is cancelled.
 
         Raises:
             SearchBudgetError: the day's budget has no room for it.
             SearchError: as the searcher raises.
         """
         async with self.ledger.payment(query.user, self.name, self.most_usd(query)) as payment:
-            results = await self.searcher.search(query, deadline)
-            payment.usd = results.cost_usd
-        return results
+            spent_before = spent()
+            try:
+                return await self.searcher.search(query, deadline)
+            finally:
+                payment.usd = spent() - spent_before
 
 
 @dataclass(frozen=True, slots=True)
 class PaidEngine:
-    """A HostedEngine on the ledger. `most_usd` is the most that an answer may cost."""
+    """An AnswerEngine on the ledger.
 
-    engine: HostedEngine
+    `most_usd` is the most that an answer may cost, `likely_usd` what one costs that is cancelled before its bill came.
+    """
+
+    engine: AnswerEngine
     ledger: Ledger
     most_usd: float
+    likely_usd: float
 
     @property
     def name(self) -> str:
@@ -57,14 +65,10 @@ class PaidEngine:
             SearchError: as the engine raises.
         """
         async with self.ledger.payment(query.user, self.name, self.most_usd) as payment:
-            answer = await self.engine.answer(query, deadline, progress)
+            try:
+                answer = await self.engine.answer(query, deadline, progress)
+            except asyncio.CancelledError:
+                payment.usd = self.likely_usd
+                raise
             payment.usd = answer.cost_usd
         return answer
-
-    async def warm_up(self) -> None:
-        """See `HostedEngine.warm_up`."""
-        await self.engine.warm_up()
-
-    async def check(self, deadline: Deadline) -> Sequence[str]:
-        """See `HostedEngine.check`. Free of charge."""
-        return await self.engine.check(deadline)

@@ -1,0 +1,106 @@
+"""Money, end to end: a gateway on the sandbox that may spend so much and no more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.errors import Exhausted
+from websearch_gateway.models import Caller, SearchRequest, WebSearchRequest
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import load_settings
+
+TOWER = SearchRequest("How tall is the Eiffel Tower?")
+FERRIES = SearchRequest("When do the ferries to the islands leave?")
+Open = Callable[..., AbstractAsyncContextManager[Gateway]]
+
+
+@pytest.fixture
+def gateway(sandbox: Sandbox, tmp_path: Path) -> Open:
+    """A function that opens a gateway on the sandbox; keyword arguments are settings."""
+
+    @asynccontextmanager
+    async def start(**settings: Any) -> AsyncIterator[Gateway]:
+        flags = {name.lower(): value for name, value in sandbox.environment().items()}
+        async with open_gateway(load_settings(None, **{**flags, "data_dir": tmp_path, **settings})) as opened:
+            yield opened
+
+    return start
+
+
+async def test_what_an_answer_cost_stands_in_the_ledger(gateway: Open) -> None:
+    async with gateway() as opened:
+        response = await opened.search(TOWER)
+        stats = await opened.operations.server_stats()
+    assert response.cost_usd > 0
+    assert stats.days[0].by_provider == {"openai": pytest.approx(response.cost_usd, abs=1e-6)}
+    assert stats.days[0].calls_by_provider == {"openai": 1}
+    assert stats.left_today_usd is None
+
+
+async def test_a_spent_budget_leaves_the_free_providers_and_says_so(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(daily_budget_usd=0.0) as opened:
+        response = await opened.search(TOWER)
+    assert response.provider == "synthetic-raw-search"
+    assert response.cost_usd == 0.0
+    assert response.fallback is not None
+    assert response.fallback.reason.startswith("BUDGET: DAILY_BUDGET_USD")
+    assert any(warning.startswith("serper failed: BUDGET") for warning in response.warnings)
+    assert [name for name in ("openai", "serper", "tavily", "brave", "google") if sandbox.calls(name)] == []
+
+
+async def test_where_nothing_is_free_the_error_is_budget(gateway: Open) -> None:
+    async with gateway(daily_budget_usd=0.0, search_providers="serper,brave") as opened:
+        with pytest.raises(Exhausted) as spent:
+            await opened.search(TOWER)
+    assert spent.value.code == "BUDGET"
+    assert spent.value.retry_after is not None
+    assert 0 < spent.value.retry_after <= 86_400
+
+
+async def test_the_budget_of_one_user_is_not_that_of_another(gateway: Open) -> None:
+    ann, bob = Caller("ann"), Caller("bob")
+    async with gateway(user_daily_budget_usd=0.081, openai_api_key=None, search_providers="tavily") as opened:
+        for number in range(10):
+            await opened.web_search(WebSearchRequest(f"ferry number {number}"), ann)
+        with pytest.raises(Exhausted):
+            await opened.web_search(WebSearchRequest("one ferry more"), ann)
+        await opened.web_search(WebSearchRequest("one ferry more"), bob)
+
+
+async def test_two_processes_share_one_budget(gateway: Open) -> None:
+    settings = {"daily_budget_usd": 0.05, "openai_api_key": None, "search_providers": "brave", "rate_limit": "none"}
+    async with gateway(**settings) as one, gateway(**settings) as other:
+        outcomes = await asyncio.gather(
+            *(place.web_search(WebSearchRequest(f"ferry {n}")) for n in range(10) for place in (one, other)),
+            return_exceptions=True,
+        )
+        cost = (await one.operations.server_stats()).days[0].usd
+    assert sum(isinstance(outcome, Exhausted) for outcome in outcomes) >= 10
+    assert cost <= 0.05
+
+
+async def test_a_price_of_the_operator_counts(gateway: Open) -> None:
+    async with gateway(openai_api_key=None, search_providers="brave", prices="brave:0.5") as opened:
+        await opened.search(TOWER)
+        stats = await opened.operations.server_stats()
+    assert stats.days[0].usd == 0.5
+
+
+async def test_health_names_every_upstream_and_its_last_error(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "status", status=500)
+    async with gateway() as opened:
+        await opened.search(TOWER)
+        statuses = {status.name: status for status in opened.operations.provider_status().providers}
+    assert statuses["openai"].failures == 1
+    assert statuses["openai"].last_error is not None
+    assert statuses["openai"].last_error.code == "PROVIDER"
+    assert statuses["serper"].calls == 1
+    assert statuses["serper"].p50_ms is not None
+    assert statuses["duckduckgo"].p50_ms is None
