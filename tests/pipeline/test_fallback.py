@@ -19,7 +19,11 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, Deadline, SearchQuery, Span
+from websearch_gateway.net.spending import spend
+from websearch_gateway.pipeline.breaker import Breaker
 from websearch_gateway.pipeline.fallback import FallbackEngine, UnconfiguredEngine
+from websearch_gateway.pipeline.health import HealthRegistry
+from websearch_gateway.pipeline.layer import LayeredEngine
 from websearch_gateway.ports import Progress, no_progress
 
 QUERY = SearchQuery("how tall is the tower")
@@ -161,3 +165,72 @@ async def test_an_engine_without_a_key_gives_way_and_names_the_setting() -> None
     assert answer.fallback.reason == "NOT_CONFIGURED: OPENAI_API_KEY is not set."
     with pytest.raises(EngineNotConfigured):
         await UnconfiguredEngine("openai", "OPENAI_API_KEY").check(Deadline.after(1))
+
+
+def behind_breaker(engine: Scripted, failures: int, hedge_seconds: float) -> tuple[FallbackEngine, Breaker]:
+    breaker = Breaker(HealthRegistry(clock=lambda: 0.0).of(engine.name), failures)
+    secondary = ready("raw-search", sourced("serper-raw-search"))
+    return FallbackEngine(LayeredEngine(engine, breaker), secondary, hedge_seconds, breaker.overtaken), breaker
+
+
+async def test_an_engine_that_is_left_alone_is_replaced_at_once_and_the_answer_says_so() -> None:
+    primary = ready("openai", SearchProviderError("OpenAI failed (HTTP 503)."))
+    engine, _ = behind_breaker(primary, failures=3, hedge_seconds=NEVER)
+    for _ in range(3):
+        await engine.answer(QUERY, Deadline.after(15), no_progress)
+    primary.started.clear()
+    answer = await engine.answer(QUERY, Deadline.after(15), no_progress)
+    assert not primary.started.is_set()
+    assert answer.fallback is not None
+    assert answer.fallback.reason == (
+        "PROVIDER: openai is left alone for 30 s after it kept failing, "
+        "at last with PROVIDER: OpenAI failed (HTTP 503)."
+    )
+
+
+async def test_an_engine_that_is_overtaken_again_and_again_is_left_alone() -> None:
+    """It hangs: each question would wait for the hedge, and pay for an answer that nobody reads."""
+    primary = Scripted("openai", sourced("openai"))
+    engine, breaker = behind_breaker(primary, failures=3, hedge_seconds=0.001)
+    for _ in range(3):
+        assert breaker.health.breaker == "closed"
+        await engine.answer(QUERY, Deadline.after(15), no_progress)
+    assert breaker.health.breaker == "open"
+    assert breaker.health.last_error is not None
+    assert breaker.health.last_error.message == "openai was overdue when another had answered."
+
+
+async def test_an_engine_that_is_slow_and_still_first_is_not_to_blame() -> None:
+    primary, secondary = Scripted("openai", sourced("openai")), Scripted("raw-search", sourced("x"))
+    breaker = Breaker(HealthRegistry().of("openai"), failures=1)
+    engine = FallbackEngine(LayeredEngine(primary, breaker), secondary, 0, breaker.overtaken)
+    asking = asyncio.create_task(engine.answer(QUERY, Deadline.after(15), no_progress))
+    await secondary.started.wait()
+    primary.go.set()
+    assert (await asking).provider == "openai"
+    assert breaker.health.breaker == "closed"
+
+
+async def test_a_caller_who_leaves_opens_no_breaker() -> None:
+    primary = Scripted("openai", sourced("openai"))
+    engine, breaker = behind_breaker(primary, failures=1, hedge_seconds=NEVER)
+    asking = asyncio.create_task(engine.answer(QUERY, Deadline.after(15), no_progress))
+    await primary.started.wait()
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    assert primary.cancelled
+    assert breaker.health.breaker == "closed"
+
+
+async def test_what_raw_search_had_spent_is_paid_for_when_the_engine_wins() -> None:
+    class Paying(Scripted):
+        async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+            spend(0.001)
+            return await super().answer(query, deadline, progress)
+
+    primary, secondary = Scripted("openai", sourced("openai")), Paying("raw-search", sourced("x"))
+    asking = asyncio.create_task(ask(primary, secondary, hedge_seconds=0))
+    await secondary.started.wait()
+    primary.go.set()
+    answer = await asking
+    assert (answer.provider, answer.cost_usd) == ("openai", pytest.approx(0.001))

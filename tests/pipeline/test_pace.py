@@ -60,6 +60,15 @@ async def test_whose_turn_would_come_too_late_is_told_at_once_and_the_others_are
 
 
 @in_virtual_time
+async def test_a_turn_that_leaves_no_time_for_the_usual_latency_is_not_waited_for() -> None:
+    upstream, pace = Upstream(2.0), paced(1.0)
+    pace.health.took(2.0, finished=True)
+    outcomes = await burst(pace, upstream, 10, seconds=5.0)
+    assert outcomes.count("answer") == 3
+    assert now() <= 5.0
+
+
+@in_virtual_time
 async def test_a_refusal_takes_no_time_and_no_turn() -> None:
     upstream, pace = Upstream(), paced(1.0)
     await burst(pace, upstream, 1)

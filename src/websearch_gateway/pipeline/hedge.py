@@ -24,10 +24,11 @@ class Hedging:
     """When an upstream counts as slow, and how often a second one may be started beside it.
 
     Slow is slower than its own recent p95. Each call earns a tenth of a hedge and five may be saved up, so hedges
-    never exceed a tenth of the calls, however slow an upstream becomes.
+    never exceed a tenth of the calls, however slow an upstream becomes. `hedges` counts those that were started.
     """
 
     health: HealthRegistry
+    hedges: int = field(default=0, init=False)
     _earned: int = field(default=0, init=False, repr=False)  # tenths, as whole numbers: they add up exactly
 
     def called(self) -> None:
@@ -39,11 +40,13 @@ class Hedging:
         if self._earned < _CALLS_PER_HEDGE:
             return False
         self._earned -= _CALLS_PER_HEDGE
+        self.hedges += 1
         return True
 
     def give_back(self) -> None:
         """Put a hedge back that sent nothing."""
         self._earned += _CALLS_PER_HEDGE
+        self.hedges -= 1
 
     def patience(self, name: str) -> float | None:
         """Seconds after which this upstream is slow; None when nobody knows yet."""

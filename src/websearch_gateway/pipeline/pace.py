@@ -19,6 +19,9 @@ from websearch_gateway.pipeline.health import UpstreamHealth
 SLACK = 1.05
 """Two requests may arrive a little nearer to each other than they were sent."""
 
+USUAL_SECONDS = 0.5
+"""What an answer takes where no latency is known yet."""
+
 T = TypeVar("T")
 
 
@@ -51,12 +54,12 @@ class Pace:
         """The result of `call()`, made when its turn has come.
 
         Raises:
-            NotAsked: its turn would come after the deadline; at once, so that another upstream may serve. Or while it
-                waited the upstream came to be left alone.
+            NotAsked: its turn would come too late to be answered before the deadline; at once, so that another
+                upstream may serve. Or the upstream came to be left alone while it waited.
             SearchError: what `call` raises.
         """
         wait = max(0.0, self._next - self.health.clock()) + self._waiting * self._interval
-        if wait and wait >= deadline.remaining():
+        if wait and wait + (self.health.quantile(0.5) or USUAL_SECONDS) >= deadline.remaining():
             raise NotAsked(
                 f"{self.health.name} allows {self.per_second:g} requests a second, and others wait already.",
                 retry_after=wait,

@@ -1,0 +1,185 @@
+"""The provider pool of a whole gateway, over real sockets to the sandbox: what a broken upstream may cost."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.errors import Exhausted, SearchError, SearchNotConfiguredError
+from websearch_gateway.models import Deadline, SearchQuery, SearchRequest, SearchResults
+from websearch_gateway.pipeline.health import UpstreamStatus
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import load_settings
+from websearch_gateway.wire.answer import SearchResponse
+
+RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")
+UPSTREAMS = ("openai", *RAW)
+NEVER = 10**9
+DEADLINE = 4.0
+
+Open = Callable[..., AbstractAsyncContextManager[Gateway]]
+
+
+@pytest.fixture
+def gateway(sandbox: Sandbox, tmp_path: Path) -> Open:
+    """A function that opens a gateway on the sandbox; keyword arguments are settings."""
+
+    @asynccontextmanager
+    async def start(**settings: Any) -> AsyncIterator[Gateway]:
+        flags = {name.lower(): value for name, value in sandbox.environment().items()}
+        own = {"data_dir": tmp_path, "state_url": "memory://", "rate_limit": "none"}
+        async with open_gateway(load_settings(None, **{**flags, **own, **settings})) as opened:
+            yield opened
+
+    return start
+
+
+async def ask(gateway: Gateway, number: int) -> SearchResponse | SearchError:
+    """A question that nobody has asked before."""
+    try:
+        return await gateway.search(SearchRequest(f"How tall is the Eiffel Tower, number {number}?"))
+    except SearchError as error:
+        return error
+
+
+async def find(gateway: Gateway) -> SearchResults:
+    """Raw results, without reading pages."""
+    return await gateway.web.roster.pool.search(SearchQuery("eiffel tower"), Deadline.after(DEADLINE))
+
+
+def status(gateway: Gateway, name: str) -> UpstreamStatus:
+    return next(upstream for upstream in gateway.health.snapshot() if upstream.name == name)
+
+
+FAULTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("status", {"status": 500}),
+    ("status", {"status": 503, "retry_after": 3600}),
+    ("status", {"status": 429, "retry_after": 7}),
+    ("reset", {}),
+    ("garbage", {}),
+    ("hang", {}),
+    ("drip", {"seconds": 1.0}),
+)
+
+
+@pytest.mark.parametrize("target", ["openai", "serper"])
+@pytest.mark.parametrize(("kind", "options"), FAULTS, ids=lambda value: str(value))
+async def test_each_fault_alone_leaves_an_answer_in_time_and_then_the_upstream_alone(
+    gateway: Open, sandbox: Sandbox, target: str, kind: str, options: dict[str, Any]
+) -> None:
+    sandbox.fault(target, kind, **options)
+    others = {"openai_api_key": None} if target == "serper" else {}
+    hurried = {"request_timeout_ms": 300, "search_deadline_seconds": DEADLINE, "fallback_hedge_seconds": 0.5}
+    async with gateway(breaker_failures=2, search_providers="serper,duckduckgo", **hurried, **others) as opened:
+        for number in range(2):
+            began = time.monotonic()
+            response = await ask(opened, number)
+            assert isinstance(response, SearchResponse)
+            assert response.citations
+            assert time.monotonic() - began < DEADLINE
+        calls = sandbox.calls(target)
+        assert status(opened, target).breaker == "open"
+        response = await ask(opened, 2)
+    assert isinstance(response, SearchResponse)
+    assert sandbox.calls(target) == calls
+    told = [response.fallback.reason] if target == "openai" and response.fallback else response.warnings
+    assert any(f"{target} is left alone for" in line for line in told)
+
+
+@pytest.mark.parametrize("kind", ["status", "hang", "reset", "garbage"])
+async def test_with_everything_down_every_error_is_typed_in_time_and_soon_at_once(
+    gateway: Open, sandbox: Sandbox, kind: str
+) -> None:
+    for target in UPSTREAMS:
+        sandbox.fault(target, kind)
+    hurried = {"request_timeout_ms": 150, "search_deadline_seconds": DEADLINE, "fallback_hedge_seconds": 0.5}
+    async with gateway(breaker_failures=2, **hurried) as opened:
+        for number in range(2):
+            began = time.monotonic()
+            assert isinstance(await ask(opened, number), Exhausted)
+            assert time.monotonic() - began < DEADLINE
+        calls = {target: sandbox.calls(target) for target in UPSTREAMS}
+        error = await ask(opened, 2)
+        assert {target: sandbox.calls(target) for target in UPSTREAMS} == calls
+    assert isinstance(error, Exhausted)
+    assert [attempt.name for attempt in error.attempts] == [*UPSTREAMS]
+    assert all("is left alone for" in attempt.reason for attempt in error.attempts)
+    assert 0 < (error.retry_after or 0) <= 30
+
+
+async def test_a_flapping_provider_is_left_alone_and_found_again(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(breaker_failures=2, breaker_rest_seconds=0.2, search_providers="serper,duckduckgo") as opened:
+        for _ in range(3):
+            sandbox.fault("serper", "status", status=500)
+            while status(opened, "serper").breaker == "closed":
+                assert (await find(opened)).provider == "duckduckgo"
+            sandbox.clear_faults()
+            while (await find(opened)).provider != "serper":
+                pass
+            assert status(opened, "serper").breaker == "closed"
+
+
+@pytest.mark.parametrize("failures", [NEVER, 5], ids=["without breakers", "with breakers"])
+async def test_five_hundred_questions_to_dead_upstreams_make_at_most_550_calls_of_each(
+    gateway: Open, sandbox: Sandbox, failures: int
+) -> None:
+    """The promise of the retry budget, for a process; the breakers' is far below it."""
+    for target in UPSTREAMS:
+        sandbox.fault(target, "status", status=500)
+    names = ("openai", "duckduckgo")
+    lanes = asyncio.Semaphore(20)
+
+    async def one(opened: Gateway, number: int) -> SearchResponse | SearchError:
+        async with lanes:
+            return await ask(opened, number)
+
+    async with gateway(search_providers="duckduckgo", breaker_failures=failures) as opened:
+        outcomes = await asyncio.gather(*(one(opened, number) for number in range(500)))
+    assert all(isinstance(outcome, Exhausted) for outcome in outcomes)
+    calls = {name: sandbox.calls(name) for name in names}
+    retries = 10  # what the budget holds, and no success fills it again
+    most = 500 * len(names) + retries if failures == NEVER else 100
+    assert all(0 < count <= 550 for count in calls.values())
+    assert sum(calls.values()) <= most
+
+
+async def test_a_burst_keeps_to_the_rate_that_the_operator_set(gateway: Open, sandbox: Sandbox) -> None:
+    """Whose turn would not come in time is served by the next."""
+    async with gateway(search_providers="serper,duckduckgo", provider_rates="serper:2") as opened:
+        results = await asyncio.gather(*(find(opened) for _ in range(20)))
+    providers = Counter(result.provider for result in results)
+    assert providers.total() == 20
+    assert 1 <= providers["serper"] <= 2 * DEADLINE + 1
+    assert sandbox.calls("serper") == providers["serper"]
+
+
+async def test_weights_share_the_searches(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(search_providers="serper,duckduckgo", provider_weights="duckduckgo:1") as opened:
+        for _ in range(5):
+            await find(opened)
+    assert (sandbox.calls("duckduckgo"), sandbox.calls("serper")) == (5, 0)
+
+
+async def test_a_weight_for_a_provider_that_is_not_there_is_told_at_the_start(gateway: Open) -> None:
+    with pytest.raises(SearchNotConfiguredError, match="PROVIDER_WEIGHTS names braev, but only these are configured: "):
+        async with gateway(provider_weights="braev:3,duckduckgo:1"):
+            pass
+
+
+async def test_the_doctor_calls_upstreams_that_are_left_alone(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("serper", "status", status=500)
+    settings = {"openai_api_key": None, "search_providers": "serper,duckduckgo", "breaker_failures": 1}
+    async with gateway(**settings) as opened:
+        await ask(opened, 0)
+        assert status(opened, "serper").breaker == "open"
+        sandbox.clear_faults()
+        checks = {check.name: check.status for check in (await opened.diagnose()).checks}
+    assert checks["serper"] == "ok"
