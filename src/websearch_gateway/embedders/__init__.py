@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from websearch_gateway.errors import SearchNotConfiguredError
+
 if TYPE_CHECKING:
     import httpx2
 
@@ -18,13 +20,15 @@ OLLAMA_PORT = ":11434"
 def open_embedder(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> Embedder:
     """The embedder that the settings name. It opens nothing: models load and servers are asked at the first text.
 
-    Without EMBEDDING_SERVER_URL it is the static model. An address whose path ends in `/api`, or one on port 11434
-    without a path, is Ollama; every other one is OpenAI-compatible (`http://localhost:11434/v1` too).
+    Without EMBEDDING_SERVER_URL it is the static model, or the neural one where EMBEDDING_MODEL_NAME says so. An
+    address whose path ends in `/api`, or one on port 11434 without a path, is Ollama; every other one is
+    OpenAI-compatible (`http://localhost:11434/v1` too).
+
+    Raises:
+        SearchNotConfiguredError: the neural model is wanted and not there, or no built-in model has that name.
     """
     if settings.embedding_server_url is None:
-        from websearch_gateway.embedders.static import StaticEmbedder
-
-        return StaticEmbedder()
+        return _built_in(settings.embedding_model_name or "static")
     secret = settings.embedding_server_api_key
     key = secret.get_secret_value() if secret else None
     url = settings.embedding_server_url
@@ -37,3 +41,18 @@ def open_embedder(settings: Settings, client: httpx2.AsyncClient, retry: Retry) 
     from websearch_gateway.embedders.openai_compatible import OpenAICompatibleEmbedder
 
     return OpenAICompatibleEmbedder(url, client, retry, settings.embedding_model_name or "text-embedding-3-small", key)
+
+
+def _built_in(name: str) -> Embedder:
+    kind, _, folder = name.partition(":")
+    if kind == "static":
+        from websearch_gateway.embedders.static import StaticEmbedder
+
+        return StaticEmbedder()
+    if kind == "neural":
+        from websearch_gateway.embedders.neural import NeuralEmbedder, model_folder
+
+        return NeuralEmbedder(model_folder(folder or None))
+    raise SearchNotConfiguredError(
+        "EMBEDDING_MODEL_NAME must be `static`, `neural` or `neural:FOLDER`, or name a model of EMBEDDING_SERVER_URL."
+    )

@@ -39,6 +39,7 @@ class OllamaEmbedder:
     timeout_seconds: float = TIMEOUT_SECONDS
     progress: Progress = field(default=no_progress, repr=False)
     dimensions: int = field(default=0, init=False)
+    weight: float = field(default=1.0, init=False)
 
     @property
     def name(self) -> str:

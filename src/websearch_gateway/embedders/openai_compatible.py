@@ -31,6 +31,7 @@ class OpenAICompatibleEmbedder:
     key: str | None = field(default=None, repr=False)
     timeout_seconds: float = TIMEOUT_SECONDS
     dimensions: int = field(default=0, init=False)
+    weight: float = field(default=1.0, init=False)
 
     @property
     def name(self) -> str:

@@ -56,6 +56,7 @@ class StaticEmbedder:
 
     name = "static/1"
     dimensions = 256
+    weight = 0.3
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
         """Unit vectors of the texts; the zero vector for a text without a known piece. Large batches go to a thread."""

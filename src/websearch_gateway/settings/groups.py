@@ -94,7 +94,8 @@ class Reading(BaseModel):
     embedding_server_api_key: Key = Field(None, description="Key for EMBEDDING_SERVER_URL, if it wants one.")
     embedding_model_name: Text = Field(
         None,
-        description="Default: `text-embedding-3-small`; with Ollama `nomic-embed-text`. `neural`: the extra's MiniLM.",
+        description="Default: `text-embedding-3-small`; with Ollama `nomic-embed-text`. Without a server: `neural` is "
+        "MiniLM of the extra of this name, `neural:FOLDER` from a folder.",
     )
     embedding_tokens_size: int = Field(512, ge=32, le=8192, description="About how many tokens a passage has.")
 
