@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import cached_call, coalescing, cold_start, fallback, pool
+from bench import burst, cached_call, coalescing, cold_start, fallback, pool
 from bench.table import print_table
 
 BENCHMARKS = {
@@ -12,6 +12,7 @@ BENCHMARKS = {
     "cached_call": cached_call.measure,
     "fallback": fallback.measure,
     "coalescing": coalescing.measure,
+    "burst": burst.measure,
     "pool": pool.measure,
 }
 

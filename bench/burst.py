@@ -1,0 +1,58 @@
+"""The burst: `web_search` with twenty results, every page on its own clock. Against the slowest page in it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from bench.table import Row, milliseconds
+from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.models import WebSearchRequest
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.sandbox.pages import library
+from websearch_gateway.settings import load_settings
+
+PAGES = 20
+ROUNDS = 5
+FASTEST, SLOWEST = 0.05, 0.3
+SEARCH = WebSearchRequest("the water and the time", num_results=PAGES, use_cache=False)
+
+
+def measure() -> list[Row]:
+    """Latencies are drawn once, evenly between the fastest and the slowest; extraction is part of what is measured."""
+    return asyncio.run(_measure())
+
+
+async def _measure() -> list[Row]:
+    async with Sandbox() as sandbox:
+        with tempfile.TemporaryDirectory() as folder:
+            flags = {name.lower(): value for name, value in sandbox.environment().items()}
+            settings = load_settings(**flags, data_dir=Path(folder), log_level="ERROR", rate_limit="none")
+            async with open_gateway(settings) as gateway:
+                await _timed(gateway)  # starts the worker processes
+                _delay_pages(sandbox)
+                times = [await _timed(gateway) for _ in range(ROUNDS)]
+    ratio = f"{statistics.median(times) / SLOWEST:.2f}"
+    slowest = f"slowest page {SLOWEST * 1000:.0f} ms"
+    return [Row(f"burst of {PAGES} pages", milliseconds(times), slowest, ratio, "<= 1.5")]
+
+
+def _delay_pages(sandbox: Sandbox) -> None:
+    """Any page may be among the results, so each has a latency."""
+    chance = random.Random(20)
+    for page in library().values():
+        sandbox.fault(page.path.removeprefix("/"), "delay", seconds=chance.uniform(FASTEST, SLOWEST))
+
+
+async def _timed(gateway: Gateway) -> float:
+    started = time.perf_counter()
+    response = await gateway.web_search(SEARCH)
+    elapsed = time.perf_counter() - started
+    read = [result for result in response.results if "could not be read" not in result.page_content]
+    if len(read) != PAGES:
+        raise RuntimeError(f"{len(read)} of {PAGES} pages were read")
+    return elapsed

@@ -1,0 +1,29 @@
+"""The whole gateway over real sockets to the sandbox, for ways through the pipeline that need all of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import load_settings
+
+Open = Callable[..., AbstractAsyncContextManager[Gateway]]
+
+
+@pytest.fixture
+def gateway(sandbox: Sandbox, tmp_path: Path) -> Open:
+    """A function that opens a gateway on the sandbox; keyword arguments are settings."""
+
+    @asynccontextmanager
+    async def start(**settings: Any) -> AsyncIterator[Gateway]:
+        flags = {name.lower(): value for name, value in sandbox.environment().items()}
+        async with open_gateway(load_settings(None, **{**flags, "data_dir": tmp_path, **settings})) as opened:
+            yield opened
+
+    return start

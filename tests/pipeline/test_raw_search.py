@@ -1,0 +1,151 @@
+"""The way of `web_search_raw`, over real sockets to the sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from websearch_gateway.errors import (
+    Exhausted,
+    SearchAuthError,
+    SearchNotConfiguredError,
+    SearchRateLimitError,
+    SearchValidationError,
+)
+from websearch_gateway.models import Caller, RawSearchRequest
+
+WATER = RawSearchRequest(("the water and the time",), results_per_query=25)
+THREE = RawSearchRequest(("tides", "comet", "knots"))
+
+
+def links(entry):
+    return [item["link"] for item in entry.result["items"]]
+
+
+async def test_googles_pages_are_merged_and_paid_for_once_each(gateway, sandbox):
+    async with gateway() as opened:
+        response = await opened.raw_search(WATER)
+    (entry,) = response.queries
+    assert (entry.query, entry.provider) == (WATER.queries[0], "google")
+    assert len(set(links(entry))) == len(links(entry)) == 25
+    assert entry.result["queries"]["request"][0]["startIndex"] == 1
+    assert sandbox.calls("google") == 3
+    assert response.cost_usd == pytest.approx(3 * 0.005)
+    assert response.warnings == ()
+
+
+async def test_a_query_that_stands_there_twice_is_asked_once_and_told_twice(gateway, sandbox):
+    async with gateway() as opened:
+        response = await opened.raw_search(RawSearchRequest(("tides", "comet", "tides")))
+    assert [entry.query for entry in response.queries] == ["tides", "comet", "tides"]
+    assert response.queries[0] == response.queries[2]
+    assert sandbox.calls("google") == 2
+
+
+async def test_where_google_fails_another_serves_in_its_form_and_says_so(gateway, sandbox):
+    sandbox.fault("google", "status", status=500)
+    async with gateway() as opened:
+        response = await opened.raw_search(WATER)
+    (entry,) = response.queries
+    assert entry.provider == "serper"
+    assert entry.result["kind"] == "customsearch#search"
+    assert {"title", "link", "displayLink", "snippet"} <= set(entry.result["items"][0])
+    assert len(links(entry)) == 25
+    assert any(warning.startswith("google failed: PROVIDER") for warning in response.warnings)
+    assert any("results of serper in the form of Google's" in warning for warning in response.warnings)
+
+
+async def test_where_google_is_not_configured_the_warning_names_the_variables(gateway, sandbox):
+    async with gateway(google_api_key=None, google_search_engine_id=None) as opened:
+        response = await opened.raw_search(THREE)
+    assert {entry.provider for entry in response.queries} == {"serper"}
+    assert len(response.warnings) == 1
+    assert "set GOOGLE_API_KEY and GOOGLE_SEARCH_ENGINE_ID" in response.warnings[0]
+
+
+async def test_where_the_operator_left_google_out_it_stays_out(gateway, sandbox):
+    async with gateway(search_providers="duckduckgo") as opened:
+        response = await opened.raw_search(RawSearchRequest(("tides",)))
+    assert response.queries[0].provider == "duckduckgo"
+    assert "add google to SEARCH_PROVIDERS" in response.warnings[0]
+    assert sandbox.calls("google") == 0
+
+
+async def test_a_rejected_key_is_shown_and_not_covered_up(gateway):
+    async with gateway(google_api_key="wrong") as opened:
+        with pytest.raises(SearchAuthError, match="GOOGLE_API_KEY"):
+            await opened.raw_search(THREE)
+
+
+async def test_one_that_fails_does_not_cost_the_others(gateway, sandbox):
+    sandbox.fault("google", "garbage", when="comet")
+    async with gateway(search_providers="google") as opened:
+        response = await opened.raw_search(replace(THREE, queries=("tides", "comet", "polymarket odds on a fed cut")))
+    tides, comet, odds = response.queries
+    assert links(tides)
+    assert comet.result["error"]["code"] == "PROVIDER"
+    assert "PARSE" in comet.result["error"]["message"]
+    assert odds.result["error"]["code"] == "VALIDATION"
+    assert odds.result["error"]["details"]["use"] == "polymarket"
+    assert (comet.provider, odds.provider) == ("", "")
+
+
+async def test_when_all_fail_the_call_fails(gateway, sandbox):
+    sandbox.fault("google", "garbage")
+    async with gateway(search_providers="google") as opened:
+        with pytest.raises(Exhausted, match="google: PARSE"):
+            await opened.raw_search(THREE)
+
+
+async def test_a_page_that_fails_later_is_missing_with_a_warning(gateway, sandbox):
+    sandbox.fault("google", "garbage", when="start=11")
+    async with gateway() as opened:
+        response = await opened.raw_search(WATER)
+    assert len(links(response.queries[0])) == 10
+    assert any("Page 2 of google is missing" in warning for warning in response.warnings)
+
+
+async def test_every_query_counts_for_who_asks_and_one_too_many_is_told_in_its_place(gateway):
+    async with gateway(rate_limit="2/minute") as opened:
+        response = await opened.raw_search(THREE, Caller("me"))
+        with pytest.raises(SearchRateLimitError):
+            await opened.raw_search(THREE, Caller("me"))
+        other = await opened.raw_search(RawSearchRequest(("tides", "comet")), Caller("you"))
+    codes = [entry.result.get("error", {}).get("code", "ok") for entry in response.queries]
+    assert sorted(codes) == ["RATE_LIMIT", "ok", "ok"]
+    assert all("error" not in entry.result for entry in other.queries)
+
+
+@pytest.mark.parametrize("queries", [(), ("tides",) * 21])
+async def test_the_list_has_one_to_twenty_queries(gateway, sandbox, queries):
+    async with gateway() as opened:
+        with pytest.raises(SearchValidationError, match="1 to 20"):
+            await opened.raw_search(RawSearchRequest(queries))
+    assert sandbox.calls("google") == 0
+
+
+async def test_filters_reach_google(gateway, sandbox):
+    async with gateway() as opened:
+        await opened.raw_search(RawSearchRequest(("suppe",), 5, "DE", "de", "strict"))
+        with pytest.raises(SearchValidationError, match="language"):
+            await opened.raw_search(RawSearchRequest(("suppe",), language="xx"))
+    query = sandbox.seen("google")[0].query
+    assert all(part in query for part in ("gl=de", "lr=lang_de", "safe=active"))
+
+
+async def test_queries_run_at_once_with_a_cap_and_cancelling_ends_them(gateway, sandbox):
+    sandbox.fault("google", "hang")
+    async with gateway() as opened:
+        searching = asyncio.create_task(opened.raw_search(RawSearchRequest(tuple(f"query {n}" for n in range(8)))))
+        await sandbox.wait_for("google", calls=5)
+        searching.cancel()
+        await sandbox.wait_for("google", cancelled=5)
+    assert sandbox.calls("google") == 5
+
+
+async def test_without_any_provider_the_error_names_the_variables(gateway):
+    with pytest.raises(SearchNotConfiguredError, match="BRAVE_API_KEY"):
+        async with gateway(search_providers="brave", brave_api_key=None):
+            raise AssertionError("it must not open")
