@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx2
@@ -360,3 +361,42 @@ async def test_each_request_has_a_time_of_its_own_within_the_deadline(sandboxed:
     with pytest.raises(SearchTimeoutError):
         await impatient.search(QUERY, deadline)
     assert deadline.remaining() > 10
+
+
+@pytest.mark.parametrize(
+    ("told", "wait", "requests"),
+    [
+        ("2", 2.0, 2),
+        ("0.25", 0.25, 2),
+        ("0", 0.0, 2),
+        ("Sat, 21 Nov 2026 12:00:03 GMT", 3.0, 2),
+        ("Sat, 21 Nov 2020 12:00:03 GMT", 0.0, 2),
+        ("-5", None, 2),
+        ("nan", None, 2),
+        ("soon", None, 2),
+        ("3600", 3600.0, 1),
+        ("Sun, 22 Nov 2026 12:00:00 GMT", 86_400.0, 1),
+    ],
+)
+async def test_a_vendor_that_says_when_to_come_back_is_believed_within_reason(
+    told: str, wait: float | None, requests: int
+) -> None:
+    """Whatever it says, the second and last attempt comes within the deadline or not at all."""
+    seen: list[httpx2.Request] = []
+    waits: list[float] = []
+
+    def busy(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request)
+        return httpx2.Response(429, headers={"Retry-After": told}, stream=httpx2.ByteStream(b"{}"))
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    noon = datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()
+    client = create_client(httpx2.MockTransport(busy))
+    searcher = HttpSearcher(Serper(KEY), client, Retry(sleep=sleep, jitter=lambda *_: 0.0), clock=lambda: noon)
+    with pytest.raises(SearchProviderError) as raised:
+        await searcher.search(QUERY, soon())
+    assert raised.value.retry_after == wait
+    assert len(seen) == requests
+    assert waits == ([wait or 0.0] if requests == 2 else [])

@@ -54,7 +54,7 @@ class Upstreams(BaseModel):
         {}, description="Share the searches, such as `brave:3,duckduckgo:1`, in place of a fixed order."
     )
     provider_rates: Amounts = Field(
-        {}, description="Requests per second that a provider allows you, such as `brave:20`, not the known ones."
+        {}, description="Requests per second that a provider allows you, such as `brave:20`; 0 for no limit."
     )
     google_safe_search: Literal["off", "moderate", "strict"] = Field(
         "moderate", description="Safe search where a call does not say."
