@@ -4,7 +4,13 @@ import pytest
 
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.state import open_state
+from websearch_gateway.state.firestore import FirestoreState
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.postgres import PostgresState
+
+
+def _no_parent(name: str) -> None:
+    raise ModuleNotFoundError(name)
 
 
 async def test_memory_needs_nothing_more():
@@ -33,7 +39,47 @@ def test_opening_touches_no_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "url", ["", "state.db", "mysql://root:hunter2@db/x", "sqlite:", "sqlite://", "sqlite:///", "sqlite://host"]
+    ("url", "backend"),
+    [
+        ("firestore://my-project/prefix", FirestoreState),
+        ("firestore://example.com:my-project", FirestoreState),
+        ("Firestore://my-project/", FirestoreState),
+        ("postgresql://u:p@host/database", PostgresState),
+    ],
+)
+async def test_a_scheme_chooses_the_backend_and_connects_nowhere(url, backend):
+    state = open_state(url)
+    assert isinstance(state, backend)
+    await state.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "extra"), [("firestore://project/prefix", "firestore"), ("postgresql://u:hunter2@h/d", "postgres")]
+)
+@pytest.mark.parametrize("missing", [lambda name: None, _no_parent])
+def test_a_missing_extra_is_named_with_its_command(monkeypatch, url, extra, missing):
+    monkeypatch.setattr("importlib.util.find_spec", missing)
+    with pytest.raises(SearchNotConfiguredError, match=rf"pip install 'websearch-gateway\[{extra}\]'") as caught:
+        open_state(url)
+    assert "hunter2" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "state.db",
+        "mysql://root:hunter2@db/x",
+        "sqlite:",
+        "sqlite://",
+        "sqlite:///",
+        "sqlite://host",
+        "firestore://",
+        "firestore:///prefix",
+        "firestore://p/a/b",
+        "firestore://p/ä",
+        "postgresql://",
+    ],
 )
 def test_an_unusable_url_is_named_and_not_repeated(url):
     with pytest.raises(SearchNotConfiguredError, match="STATE_URL") as caught:

@@ -66,10 +66,10 @@ class Patience:
             raise StateUnavailable(f"{self._backend} cannot be used ({type(error).__name__}).") from error
 
     async def close(self) -> bool:
-        """Let no verb begin any more and wait for those under way. False when that was done before."""
+        """Let no verb begin any more and wait for those that somebody waits for. False when that was done before."""
         closed, self._closed = self._closed, True
-        if self._under_way:
-            await asyncio.wait(self._under_way, timeout=self._seconds)
+        if awaited := [task for task in self._under_way if not task.cancelling()]:
+            await asyncio.wait(awaited, timeout=self._seconds)
         return not closed
 
     def _started(self, verb: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
