@@ -35,6 +35,13 @@ def test_the_readme_names_every_tool_and_every_field_of_an_answer() -> None:
         assert f"`{name}`" in readme or f"`{name}[]`" in readme, name
 
 
+def test_the_page_of_tools_has_a_section_with_two_examples_for_each() -> None:
+    sections = re.split(r"^## ", (ROOT / "docs" / "tools.md").read_text(), flags=re.MULTILINE)
+    for tool in TOOLS:
+        (section,) = [text for text in sections if text.startswith(f"`{tool.name}` ({tool.toolset})")]
+        assert section.count("```json") == 2 or "As `" in section, tool.name
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_links_between_documents_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
