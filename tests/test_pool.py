@@ -161,6 +161,20 @@ async def test_a_burst_keeps_to_the_rate_that_the_operator_set(gateway: Open, sa
     assert sandbox.calls("serper") == providers["serper"]
 
 
+async def test_a_provider_that_became_slow_is_overtaken_by_the_next_and_still_paid_for(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    async with gateway(search_providers="serper,duckduckgo") as opened:
+        usual = [await find(opened) for _ in range(20)]
+        assert {result.provider for result in usual} == {"serper"}
+        sandbox.fault("serper", "delay", seconds=DEADLINE)
+        results = await find(opened)
+        assert status(opened, "serper").breaker == "closed"
+    assert results.provider == "duckduckgo"
+    assert results.cost_usd == usual[0].cost_usd > 0, "what was sent to serper; duckduckgo is free"
+    await sandbox.wait_for("serper", cancelled=1)
+
+
 async def test_weights_share_the_searches(gateway: Open, sandbox: Sandbox) -> None:
     async with gateway(search_providers="serper,duckduckgo", provider_weights="duckduckgo:1") as opened:
         for _ in range(5):

@@ -112,7 +112,7 @@ class HttpSearcher:
             # Megabytes of HTML or JSON, and dates in words, take too long for the loop.
             hits = await asyncio.to_thread(self.provider.parse, body)
         except Unavailable as error:
-            error.cost_usd = spent() - spent_before
+            error.cost_usd = round(spent() - spent_before, 9)
             raise
         return body, {hit.url: hit for hit in hits}
 

@@ -43,7 +43,7 @@ class Trial(Generic[T]):
     def cost_usd(self) -> float:
         """What it has spent so far, as noted in its context or told by its error."""
         told = self.failure.cost_usd if isinstance(self.failure, Unavailable) else 0.0
-        return max(told, spent(self._context) - self._spent_before)
+        return max(told, round(spent(self._context) - self._spent_before, 9))
 
     @property
     def attempts(self) -> Sequence[Attempt]:
