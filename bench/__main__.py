@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import burst, cached_call, coalescing, cold_start, fallback, pool
+from bench import burst, cached_call, coalescing, cold_start, fallback, pool, state
 from bench.table import print_table
 
 BENCHMARKS = {
@@ -14,6 +14,7 @@ BENCHMARKS = {
     "coalescing": coalescing.measure,
     "burst": burst.measure,
     "pool": pool.measure,
+    "state": state.measure,
 }
 
 if __name__ == "__main__":
