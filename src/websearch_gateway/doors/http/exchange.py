@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -10,6 +11,8 @@ from websearch_gateway.doors.http.replies import refusal
 
 MAX_BODY_BYTES = 1_048_576
 BODY_SECONDS = 10.0
+DISCARD_BYTES = 8 * MAX_BODY_BYTES
+DISCARD_SECONDS = 1.0
 WATCH_AFTER_SECONDS = 0.05
 """From when on a call is watched for its client's going away; most are answered sooner and cost no watcher."""
 _CLOSE = {"Connection": "close"}  # the rest of the body is not read
@@ -34,6 +37,7 @@ class Exchange:
         else:
             if body is not None:
                 return await self._serve(scope, body, receive, send)
+            await _discard(receive)
             reply = refusal(413, "VALIDATION", f"A request has at most {MAX_BODY_BYTES:,} bytes.", _CLOSE)
         return await reply(scope, receive, send)
 
@@ -86,6 +90,15 @@ class _Watch:
         while (await self._receive())["type"] != "http.disconnect":
             pass
         self.work.reschedule(self._loop.time())
+
+
+async def _discard(receive: Receive) -> None:
+    """Take in a little more than is wanted: who is still sending when we hang up never gets to see the reply."""
+    discarded = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DISCARD_SECONDS):
+            while discarded < DISCARD_BYTES and (message := await receive()).get("more_body", False):
+                discarded += len(message.get("body", b""))
 
 
 async def _read(scope: Scope, receive: Receive) -> bytes | None:

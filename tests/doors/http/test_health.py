@@ -1,0 +1,29 @@
+"""What a load balancer is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.doors.http.conftest import Door
+
+
+async def test_a_server_with_its_state_is_ready(door: Door) -> None:
+    async with door() as http:
+        replies = [await http.get(path) for path in ("/healthz", "/readyz")]
+    assert [(reply.status_code, reply.json()["status"]) for reply in replies] == [(200, "ok"), (200, "ready")]
+
+
+async def test_a_server_without_its_state_lives_and_is_not_ready(door: Door, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    async with door(state_url=f"sqlite:///{blocked}/state.db") as http:
+        replies = [await http.get(path) for path in ("/healthz", "/readyz")]
+    assert [reply.status_code for reply in replies] == [200, 503]
+    assert replies[1].json()["reason"]
+
+
+async def test_a_gateway_that_cannot_be_built_is_not_ready_and_says_why(door: Door) -> None:
+    async with door(search_providers="nope") as http:
+        reply = await http.get("/readyz")
+    assert reply.status_code == 503
+    assert "nope" in reply.json()["reason"]
