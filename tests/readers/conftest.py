@@ -45,6 +45,7 @@ class Api:
     seen: list[str] = field(default_factory=list)
     heads: list[str] = field(default_factory=list)
     posted: list[bytes] = field(default_factory=list)
+    silent: set[str] = field(default_factory=set)
 
     @property
     def pair(self) -> str:
@@ -57,6 +58,9 @@ class Api:
     def says(self, path: str, body: bytes, status: int = 200, **headers: str) -> None:
         self.replies[path] = (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
 
+    def hangs(self, path: str) -> None:
+        self.silent.add(path)
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         if length := re.search(r"content-length: (\d+)", head):
@@ -64,6 +68,8 @@ class Api:
         path = head.split(" ")[1]
         self.seen.append(path)
         self.heads.append(head.lower())
+        if path in self.silent:
+            await reader.read()  # until the client goes
         status, headers, body = self.replies.get(path, (404, {}, b""))
         lines = [f"HTTP/1.1 {status} So", f"content-length: {len(body)}", *(f"{n}: {v}" for n, v in headers.items())]
         writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)

@@ -1,31 +1,23 @@
-"""The machine's Chromium, driven by Playwright (the extra `browser`): one for the process, started when first needed.
-
-It is locked in twice. Every request of a page is answered by us (`rendering.py`), and the browser itself has a proxy
-that does not exist and a resolver that knows no name, so that what is no request of a page leads nowhere either.
-"""
+"""The machine's Chromium, driven by Playwright (the extra `browser`): one per process, from the first need on."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import Fetched, Fetching
+from websearch_gateway.readers import chromium
 from websearch_gateway.readers.rendering import Rendering
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as Chromium
-    from playwright.async_api import Playwright
 
 PAGES_AT_ONCE = 4
 IDLE_SECONDS = 60.0
-START_SECONDS = 15.0
 NO_EXTRA = (
     "The page is made by scripts, and this gateway has no browser to run them: "
     'pip install "websearch-gateway[browser]" and install Chromium.'
@@ -34,22 +26,7 @@ NO_CHROMIUM = (
     "The page is made by scripts, and this gateway finds no browser to run them: "
     "install Chromium, or name one in BROWSER_PATH."
 )
-_NEEDS_SCRIPTS = {"reason": "javascript"}
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_LOCKED_IN = (
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-quic",
-    "--dns-prefetch-disable",
-)
-# None of the keys and tokens of this process.
-_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Running:
-    driver: Playwright
-    chromium: Chromium
+NO_START = "The page is made by scripts, and the browser that would run them does not start."
 
 
 class Browser:
@@ -80,7 +57,7 @@ class Browser:
         self._idle_seconds = idle_seconds
         self._sleep = sleep
         self._slots = asyncio.Semaphore(PAGES_AT_ONCE)
-        self._running: asyncio.Task[_Running] | None = None
+        self._running: asyncio.Task[chromium.Running] | None = None
         self._users = 0
         self._idle_timer: asyncio.TimerHandle | None = None
         self._leaving: set[asyncio.Task[None]] = set()
@@ -90,19 +67,19 @@ class Browser:
         """`document` as its scripts make it.
 
         Raises:
-            SearchFetchError: there is no browser here, it does not start, or the page took it down.
+            SearchFetchError: there is no browser here, it does not start (`details["reason"]` is "javascript"), or
+                the page took it down.
             SearchTimeoutError: out of time.
         """
         try:
             from playwright.async_api import Error
         except ImportError:
-            raise SearchFetchError(NO_EXTRA, details=_NEEDS_SCRIPTS) from None
-        program = shutil.which(self._path) if self._path else next(filter(None, map(shutil.which, _NAMES)), None)
-        if program is None:
-            raise SearchFetchError(NO_CHROMIUM, details=_NEEDS_SCRIPTS)
+            raise _without_browser(NO_EXTRA) from None
+        if (program := chromium.program(self._path)) is None:
+            raise _without_browser(NO_CHROMIUM)
         try:
-            async with asyncio.timeout(deadline.remaining()), self._slots, self._chromium(program) as chromium:
-                return await Rendering(self._fetcher, document, deadline).run(chromium)
+            async with asyncio.timeout(deadline.remaining()), self._slots, self._chromium(program) as browser:
+                return await Rendering(self._fetcher, document, deadline).run(browser)
         except TimeoutError:
             raise SearchTimeoutError("The scripts of the page did not finish in time.") from None
         except Error as error:
@@ -121,13 +98,13 @@ class Browser:
         if self._idle_timer:
             self._idle_timer.cancel()
         try:
-            yield (await self._started(program)).chromium
+            yield (await self._started(program)).browser
         finally:
             self._users -= 1
             if not self._users:
                 self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire)
 
-    async def _started(self, program: str) -> _Running:
+    async def _started(self, program: str) -> chromium.Running:
         if self._running and self._running.done() and not _serves(self._running):
             self._retire()
         if self._running is None:
@@ -135,21 +112,20 @@ class Browser:
         # Whoever gives up waiting must not stop it for the others.
         return await asyncio.shield(self._running)
 
-    async def _start(self, program: str) -> _Running:
+    async def _start(self, program: str) -> chromium.Running:
         from tenacity import AsyncRetrying, stop_after_attempt, wait_exponential
 
+        often_enough = stop_after_attempt(1 + self._retries)
         attempts = AsyncRetrying(
-            stop=lambda state: self._closed or stop_after_attempt(1 + self._retries)(state),
+            stop=lambda state: self._closed or often_enough(state),
             wait=wait_exponential(multiplier=self._backoff_seconds),
             sleep=self._sleep,
             reraise=True,
         )
         try:
-            return await attempts(_launch, program)
-        except Exception as error:  # Playwright raises that very class when its driver dies
-            raise SearchFetchError(
-                "The browser that would run the scripts of the page does not start.", details=_NEEDS_SCRIPTS
-            ) from error
+            return await attempts(chromium.launch, program)
+        except Exception as error:  # as `launch` says
+            raise _without_browser(NO_START) from error
 
     def _retire(self) -> None:
         """Let the browser go; the next page starts another one."""
@@ -162,32 +138,14 @@ class Browser:
             leaving.add_done_callback(self._leaving.discard)
 
 
-async def _launch(program: str) -> _Running:
-    from playwright.async_api import async_playwright
-
-    driver = await async_playwright().start()
-    try:
-        chromium = await driver.chromium.launch(
-            executable_path=program,
-            args=_LOCKED_IN,
-            proxy={"server": "http://nowhere.invalid:9", "bypass": "<-loopback>"},
-            env={**_ENVIRONMENT},
-            chromium_sandbox=os.geteuid() != 0,  # Chromium refuses to be root in its sandbox
-            timeout=START_SECONDS * 1000,
-            handle_sigint=False,
-            handle_sigterm=False,
-            handle_sighup=False,
-        )
-        return _Running(driver, chromium)
-    except BaseException:
-        await driver.stop()
-        raise
+def _without_browser(message: str) -> SearchFetchError:
+    return SearchFetchError(message, details={"reason": "javascript"})
 
 
-def _serves(running: asyncio.Task[_Running]) -> bool:
-    return running.exception() is None and running.result().chromium.is_connected()
+def _serves(running: asyncio.Task[chromium.Running]) -> bool:
+    return running.exception() is None and running.result().browser.is_connected()
 
 
-async def _end(running: asyncio.Task[_Running]) -> None:
+async def _end(running: asyncio.Task[chromium.Running]) -> None:
     with suppress(SearchFetchError):  # it never started
-        await (await running).driver.stop()
+        await (await running).stop()

@@ -31,7 +31,7 @@ ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q
 SNIFFED_BYTES = 1024
 MAX_PAGE_BYTES = 5_000_000
 MAX_PDF_BYTES = 20_000_000
-_HTML_TYPES = ("text/html", "application/xhtml+xml")
+HTML_TYPES = ("text/html", "application/xhtml+xml")
 _VAGUE_TYPES = ("", "application/octet-stream", "text/plain", "binary/octet-stream")
 _TEXT_TYPES = re.compile(r"text/.+|application/(?:.+\+|x-)?(?:json|ndjson|xml|yaml|toml|javascript|sql)")
 _DECLARED: Mapping[str, Kind] = {
@@ -88,7 +88,7 @@ def kind_of(fetched: Fetched) -> Kind:
         raise _unreadable(declared or "application/octet-stream")
     if declared != "text/plain" and _FEED.match(head):
         return "feed"
-    if declared in _HTML_TYPES:
+    if declared in HTML_TYPES:
         return "html" if b"<" in fetched.body else "text"
     return _by_name(fetched) or _by_content(declared, head)
 

@@ -1,8 +1,31 @@
-"""What is asked of a rendered page, in its own language."""
+"""What is asked of a rendered page, in its own language.
 
-TEXT_SIZE = "() => document.body ? document.body.innerText.length : 0"
+Asked in a world of its own: the page's scripts share the document with it, but none of the functions it calls.
+"""
 
-SNAPSHOT = """most => {
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession
+
+_WORLD = "reader"
+# Not `innerText`, which lays the page out each time it is asked.
+_TEXT_SIZE = """document.body ? [...document.body.querySelectorAll("script, style, noscript, template")].reduce(
+  (size, unseen) => size - unseen.textContent.length, document.body.textContent.length) : 0"""
+_SNAPSHOT = """(most => {
+  // What says that something is hidden: computed styles say it best, style sheets give the reason.
+  const concealing = [["display", "none"], ["visibility", "hidden"], ["opacity", "0"]];
+  for (const element of document.querySelectorAll("body *")) {
+    const style = getComputedStyle(element);
+    for (const [name, value] of concealing)
+      if (style[name] === value && element.style) element.style.setProperty(name, value, "important");
+  }
+  const rules = sheet => {
+    try { return [...sheet.cssRules].map(rule => rule.cssText).join("\\n"); } catch { return ""; }
+  };
+  const css = [...document.styleSheets, ...document.adoptedStyleSheets].map(rules).join("\\n");
   // What a component keeps to itself is seen like the rest: put it where it is seen.
   const open = root => {
     for (const host of root.querySelectorAll("*")) {
@@ -16,18 +39,39 @@ SNAPSHOT = """most => {
       host.replaceChildren(...shadow.childNodes);
     }
   };
-  // Style sheets say what is hidden; most of them are files, or were written by scripts.
-  const rules = sheet => {
-    try { return [...sheet.cssRules].map(rule => rule.cssText).join("\\n"); } catch { return ""; }
-  };
-  const css = [...document.styleSheets, ...document.adoptedStyleSheets].map(rules).join("\\n");
   open(document);
   // Scripts have run, so what stands there for want of them is not seen.
   for (const element of document.querySelectorAll("script, noscript, style, link[rel~=stylesheet]")) element.remove();
   const style = document.createElement("style");
   style.textContent = css.length > most / 5 ? "" : css;
-  document.head.append(style);
+  (document.head || document.documentElement).append(style);
   const html = document.documentElement.outerHTML;
   return html.length > most ? null : "<!doctype html>" + html;
-}"""
-"""The page as it is seen, as HTML; null when it is longer than the argument."""
+})(%d)"""
+
+
+async def text_size(page: CDPSession) -> int:
+    """About how many characters of the page are seen."""
+    return int(await _answer(page, _TEXT_SIZE))
+
+
+async def snapshot(page: CDPSession, most: int) -> str | None:
+    """The page as it is seen, as HTML; None when it has more than `most` characters. Leaves the page in ruins."""
+    html: str | None = await _answer(page, _SNAPSHOT % most)
+    return html
+
+
+async def _answer(page: CDPSession, question: str) -> Any:
+    from playwright.async_api import Error
+
+    try:
+        return await _ask(page, question)
+    except Error:  # It may have gone on to another document meanwhile.
+        return await _ask(page, question)
+
+
+async def _ask(page: CDPSession, question: str) -> Any:
+    frame = (await page.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+    world = await page.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": _WORLD})
+    asked = {"expression": question, "contextId": world["executionContextId"], "returnByValue": True}
+    return (await page.send("Runtime.evaluate", asked))["result"].get("value")
