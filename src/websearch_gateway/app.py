@@ -13,6 +13,7 @@ from websearch_gateway.answers.extractive import compose
 from websearch_gateway.answers.openai_client import OpenAIClient
 from websearch_gateway.answers.openai_models import SEARCH_USD
 from websearch_gateway.answers.openai_responses import OpenAIEngine
+from websearch_gateway.embedders import open_embedder
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.net.address import AddressGuard
@@ -34,12 +35,17 @@ from websearch_gateway.pipeline.ledger import Ledger
 from websearch_gateway.pipeline.migrate import Migration
 from websearch_gateway.pipeline.operations import Operations
 from websearch_gateway.pipeline.pace import Pace
+from websearch_gateway.pipeline.pages import PageLibrary
 from websearch_gateway.pipeline.paid import PaidEngine, PaidSearcher
+from websearch_gateway.pipeline.passages import PassageFinder
 from websearch_gateway.pipeline.raw import RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
+from websearch_gateway.pipeline.reading import PageReading
 from websearch_gateway.pipeline.recall import ExactCache
 from websearch_gateway.pipeline.roster import Roster
 from websearch_gateway.pipeline.search import SearchPipeline
+from websearch_gateway.pipeline.shelf import Shelf
+from websearch_gateway.pipeline.similarity import Similarity
 from websearch_gateway.pipeline.statistics import Statistics
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.pipeline.web import MOST_RESULTS, WebSearch
@@ -66,6 +72,7 @@ class Gateway:
     pipeline: SearchPipeline
     web: WebSearch
     raw: RawSearch
+    reading: PageReading
     engine: HostedEngine
     doctor: Doctor
     health: HealthRegistry
@@ -114,6 +121,7 @@ class Gateway:
         await self.pipeline.admission.warm_up()
         await self.engine.warm_up()
         await self.workers.warm()
+        await self.reading.warm_up()
 
     async def close(self) -> None:
         """Release sockets, files, threads and processes. Idempotent."""
@@ -213,7 +221,9 @@ def build(settings: Settings) -> Gateway:
     guard = Guard(settings.routes, settings.strict_routing, settings.secrets())
     client, retry = create_client(), Retry()
     state = open_state(settings.effective_state_url)
-    fetcher = Fetcher(AddressGuard(settings.fetch_allow_private_hosts), user_agent=user_agent(settings.contact_url))
+    addresses = AddressGuard(settings.fetch_allow_private_hosts)
+    fetcher = Fetcher(addresses, user_agent=user_agent(settings.contact_url))
+    shelf, embedder = Shelf(state), open_embedder(settings, client, retry)
     workers = Workers(warm_up=warm_up)
     timeout = settings.request_timeout_ms / 1000
     engine = _engine(settings, client, retry)
@@ -223,7 +233,10 @@ def build(settings: Settings) -> Gateway:
     searchers = [_guarded(settings, searcher, health, ledger) for searcher in bare]
     chain = FallbackSearcher(searchers, order=order, hedging=Hedging(health))
     readers, browser = _readers(settings, fetcher, workers)
-    raw = RawEngine(chain, readers, compose, settings.concurrency, timeout)
+    library = PageLibrary(
+        readers, shelf, addresses.check_url, ttl_seconds=settings.page_ttl_seconds, secrets=settings.secrets()
+    )
+    raw = RawEngine(chain, library, compose, settings.concurrency, timeout)
     pipeline = SearchPipeline(
         guard=guard,
         admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
@@ -239,13 +252,15 @@ def build(settings: Settings) -> Gateway:
         news={provider.name for provider in providers if provider.capabilities.news},
         absent=absent(settings),
     )
-    web = _web_search(settings, pipeline, roster, readers, state)
+    web = _web_search(settings, pipeline, roster, library, state)
     raw_search = RawSearch(guard, pipeline.admission, roster, pipeline.telemetry, settings.search_deadline_seconds)
+    finder = PassageFinder(Similarity(embedder, shelf), size=settings.embedding_tokens_size)
+    reading = PageReading(library, finder, pipeline.telemetry, settings.search_deadline_seconds)
     doctor = Doctor(engine, bare, state)
     migration = Migration(state, settings.effective_state_url, open_state, settings.data_dir)
     operations = Operations(health, statistics, ledger)
     closers = (state.close, ledger.flush, client.aclose, fetcher.aclose, browser.aclose, workers.aclose)
-    return Gateway(pipeline, web, raw_search, engine, doctor, health, operations, migration, workers, closers)
+    return Gateway(pipeline, web, raw_search, reading, engine, doctor, health, operations, migration, workers, closers)
 
 
 @asynccontextmanager

@@ -85,6 +85,30 @@ class RawSearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ContentRequest:
+    """A wish for a page's text, or a window of it. The fields are those of the `get_content` tool.
+
+    `offset` and `max_chars` count characters (code points) of the page's Markdown; `refresh` asks its site anew.
+    """
+
+    url: str
+    offset: int = 0
+    max_chars: int = 20_000
+    refresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PassagesRequest:
+    """A wish for the passages of a page that answer `queries`. The fields are those of the `read_from_page` tool."""
+
+    url: str
+    queries: tuple[str, ...]
+    force_refresh: bool = False
+    max_results: int = 8
+    include_metadata: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SearchQuery:
     """A question after the guard: normalised, validated and safe to send out.
 

@@ -33,7 +33,7 @@ from websearch_gateway.doors.auth.scopes import may_use, scope_for
 from websearch_gateway.doors.errors import describe
 from websearch_gateway.doors.lazy import LazyGateway
 from websearch_gateway.doors.schema import input_schema, output_schema
-from websearch_gateway.doors.tools import Tool, listed
+from websearch_gateway.doors.tools import Arguments, Tool, listed
 from websearch_gateway.errors import SearchAuthError
 from websearch_gateway.models import LOCAL, Caller
 from websearch_gateway.settings import Settings
@@ -69,12 +69,13 @@ def create_server(gateway: LazyGateway) -> Server[Any]:
         if (tool := by_name.get(params.name)) is None:
             known = ", ".join(tool.name for tool in tools if may_use(caller, tool.toolset)) or "none for this token"
             raise MCPError(INVALID_PARAMS, f"There is no tool of that name here. The tools are: {known}.")
+        arguments: Arguments | None = None
         try:
             _check_scope(caller, tool)
             arguments = tool.parse(params.arguments or {})
             return _rendered(await tool.run(await gateway.get(), arguments, caller, _progress(context)))
         except Exception as error:  # the door: whatever happens inside, the client gets a typed error
-            return _failure(tool, error)
+            return _failure(tool, error, arguments)
 
     def input_schema_of(name: str) -> dict[str, Any] | None:
         return described[name].input_schema if name in described else None
@@ -132,9 +133,11 @@ def _progress(context: Context) -> Callable[[str], Awaitable[None]]:
     return tell
 
 
-def _failure(tool: Tool, error: Exception) -> CallToolResult:
-    """The error alone, under `error`: the one field that is set."""
-    return _rendered(tool.result.model_construct({"error"}, error=describe(error)), failed=True)
+def _failure(tool: Tool, error: Exception, arguments: Arguments | None) -> CallToolResult:
+    """The error, under `error`, and what the tool has to say despite it: the only fields that are set."""
+    told = describe(error)
+    fields = {**(tool.despite(arguments, told) if tool.despite and arguments else {}), "error": told}
+    return _rendered(tool.result.model_construct(set(fields), **fields), failed=True)
 
 
 def _rendered(result: WireModel, *, failed: bool = False) -> CallToolResult:

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller
 from websearch_gateway.ports import Progress
-from websearch_gateway.wire.base import WireModel
+from websearch_gateway.wire.base import ErrorInfo, WireModel
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
@@ -29,7 +29,8 @@ class Tool:
     """One row of the tool table.
 
     `aliases` are understood in calls and never listed. `changes_data` says that a call removes or moves something;
-    `open_world` that it may reach the web.
+    `open_world` that it may reach the web. `despite` gives the fields that the result of a failed call has beside its
+    `error`.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Tool:
     aliases: tuple[str, ...] = ()
     changes_data: bool = False
     open_world: bool = True
+    despite: Callable[[Any, ErrorInfo], Mapping[str, Any]] | None = None
 
     def parse(self, arguments: Mapping[str, Any]) -> Arguments:
         """The arguments of a call, by their names on the wire.
