@@ -50,7 +50,7 @@ from websearch_gateway.pipeline.statistics import Statistics
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.pipeline.web import MOST_RESULTS, WebSearch
 from websearch_gateway.pipeline.web_cache import WebCache
-from websearch_gateway.ports import AnswerEngine, HostedEngine, Progress, Provider, Reader, Searcher, State, no_progress
+from websearch_gateway.ports import AnswerEngine, HostedEngine, Progress, Provider, Searcher, State, no_progress
 from websearch_gateway.providers import absent, configured
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import Browser
@@ -181,13 +181,13 @@ def _answering(
 
 
 def _web_search(
-    settings: Settings, pipeline: SearchPipeline, roster: Roster, reader: Reader, state: State
+    settings: Settings, pipeline: SearchPipeline, roster: Roster, library: PageLibrary, state: State
 ) -> WebSearch:
     return WebSearch(
         guard=pipeline.guard,
         admission=pipeline.admission,
         roster=roster,
-        reader=reader,
+        library=library,
         cache=WebCache(state, ttl_seconds=settings.cache_ttl_seconds, scope=settings.cache_scope),
         in_flight=pipeline.in_flight,
         telemetry=pipeline.telemetry,

@@ -38,10 +38,12 @@ async def test_every_parameter_makes_another_search(gateway):
 async def test_without_the_cache_all_is_asked_anew_and_remembered_for_who_uses_it(gateway, sandbox):
     async with gateway() as opened:
         await opened.web_search(ESPRESSO)
+        pages = sandbox.calls("pages")
         sandbox.fault("serper", "status", status=500)
         anew = await opened.web_search(replace(ESPRESSO, use_cache=False))
         recalled = await opened.web_search(ESPRESSO)
     assert anew.cache == "miss"
+    assert sandbox.calls("pages") == 2 * pages
     assert {result.provider for result in recalled.results} == {"tavily"}
 
 
@@ -61,8 +63,6 @@ async def test_searches_at_the_same_time_are_one_and_billed_once(gateway, sandbo
 
 async def test_all_pages_are_read_at_once(gateway, sandbox):
     async with gateway() as opened:
-        await opened.web_search(ESPRESSO)
-        sandbox.reset()
         sandbox.fault("pages", "hang")
         searching = asyncio.create_task(opened.web_search(EVERYTHING))
         await sandbox.wait_for("pages", calls=20)

@@ -13,6 +13,7 @@ from websearch_gateway.models import (
     Deadline,
     Freshness,
     Hit,
+    Page,
     SearchQuery,
     SearchResults,
     WebSearchRequest,
@@ -21,6 +22,7 @@ from websearch_gateway.pipeline.admit import Admission
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard, Guarded
 from websearch_gateway.pipeline.inflight import InFlight
+from websearch_gateway.pipeline.pages import PageLibrary
 from websearch_gateway.pipeline.raw import PAGE_SECONDS
 from websearch_gateway.pipeline.read import Outcome, read_pages
 from websearch_gateway.pipeline.roster import Roster
@@ -46,8 +48,20 @@ class _Call:
 
     query: SearchQuery
     searcher: Searcher
+    reader: Reader
     key: str
     deadline: Deadline
+
+
+@dataclass(frozen=True, slots=True)
+class _Anew:
+    """The library as a Reader that asks every site anew."""
+
+    library: PageLibrary
+    name: str = "anew"
+
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        return await self.library.read(url, deadline, known, fresh=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +71,7 @@ class WebSearch:
     guard: Guard
     admission: Admission
     roster: Roster
-    reader: Reader
+    library: PageLibrary
     cache: WebCache
     in_flight: InFlight
     telemetry: Telemetry
@@ -84,9 +98,11 @@ class WebSearch:
             async with one_deadline(self.deadline_seconds) as deadline:
                 await self.admission.admit(caller)
                 query = replace(guarded.query, user=caller.user)
-                call = _Call(query, searcher, self.cache.key(query, caller, request.providers), deadline)
-                find = self._recall if request.use_cache else self._find
-                response = await find(call, progress)
+                key = self.cache.key(query, caller, request.providers)
+                if request.use_cache:
+                    response = await self._recall(_Call(query, searcher, self.library, key, deadline), progress)
+                else:
+                    response = await self._find(_Call(query, searcher, _Anew(self.library), key, deadline), progress)
             route = response.results[0].provider if response.results else ""
             event.served(route, len(response.results), cost_usd=response.cost_usd, cache=response.cache)
             return response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})
@@ -126,7 +142,7 @@ class WebSearch:
         hits = distinct(found.hits, call.query.max_results)
         if hits:
             await progress(f"Reading {len(hits)} pages")
-        outcomes = await self._read(hits, call.deadline)
+        outcomes = await self._read(call, hits)
         # Ranking twenty pages takes tens of milliseconds of CPU: not on the loop.
         response = WebSearchResponse(
             results=await asyncio.to_thread(assemble, call.query.text, hits, outcomes),
@@ -136,11 +152,11 @@ class WebSearch:
         await self.cache.put(call.key, call.query, response, stopgap=may_be_read_soon(outcomes))
         return response
 
-    async def _read(self, hits: Sequence[Hit], deadline: Deadline) -> dict[str, Outcome]:
+    async def _read(self, call: _Call, hits: Sequence[Hit]) -> dict[str, Outcome]:
         return await read_pages(
-            self.reader,
+            call.reader,
             [hit.url for hit in hits],
-            deadline.within(max(0.0, deadline.remaining() - ASSEMBLY_RESERVE_SECONDS)),
+            call.deadline.within(max(0.0, call.deadline.remaining() - ASSEMBLY_RESERVE_SECONDS)),
             concurrency=self.concurrency,
             per_page_seconds=min(self.page_seconds, PAGE_SECONDS),
         )
