@@ -170,6 +170,14 @@ async def test_a_busy_server_says_when_to_come_back(serve: Serve) -> None:
     assert caught.value.retry_after == 7
 
 
+async def test_a_test_for_humans_is_told_from_a_refusal(serve: Serve) -> None:
+    """Cloudflare's promise: https://developers.cloudflare.com/cloudflare-challenges/"""
+    server = await serve(page(b"Just a moment...", "cf-mitigated: challenge", status="403 Forbidden"))
+    with pytest.raises(SearchFetchError) as caught:
+        await fetch(server)
+    assert caught.value.details == {"status": 403, "reason": "robot_page"}
+
+
 async def test_a_page_of_megabytes_arrives_whole(serve: Serve) -> None:
     body = bytes(range(256)) * 16_000
     assert (await fetch(await serve(page(body)))).body == body
@@ -189,8 +197,9 @@ async def test_a_connection_is_closed_after_its_one_page(serve: Serve) -> None:
 async def test_the_cap_is_inclusive(serve: Serve) -> None:
     server = await serve(page(b"x" * 100))
     assert len((await fetch(server, max_bytes=100)).body) == 100
-    with pytest.raises(SearchFetchError, match="too large: more than 99 bytes"):
+    with pytest.raises(SearchFetchError, match="too large: more than 99 bytes") as caught:
         await fetch(server, max_bytes=99)
+    assert caught.value.details == {"reason": "too_large"}
 
 
 async def test_a_port_where_nobody_listens_is_a_fetch_error(serve: Serve) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable
+from websearch_gateway.readers.workers import Workers
 from websearch_gateway.sandbox import Sandbox
 
 
@@ -46,7 +50,7 @@ async def test_text_passes_as_it_is_and_json_as_code(
 async def test_an_image_is_refused_by_name(sandbox: Sandbox, reader: ReaderTable) -> None:
     with pytest.raises(SearchFetchError, match="image/png") as caught:
         await reader.read(f"{sandbox.url}/pages/special/pixel.png", soon())
-    assert caught.value.details == {"content_type": "image/png"}
+    assert caught.value.details == {"reason": "type", "content_type": "image/png"}
 
 
 async def test_a_pdf_without_text_says_so(sandbox: Sandbox, reader: ReaderTable) -> None:
@@ -117,3 +121,12 @@ async def test_cancelling_a_read_leaves_the_site(sandbox: Sandbox, reader: Reade
     with pytest.raises(asyncio.CancelledError):
         await task
     await sandbox.wait_for("pages/aurora", cancelled=1)
+
+
+async def test_a_test_for_humans_is_no_page(api: Any) -> None:
+    body = b"<title>Just a moment...</title><body><p>Verify you are human by completing the action below.</p>"
+    api.says("/", body, content_type="text/html")
+    async with Fetcher(AddressGuard([api.pair])) as fetcher, Workers() as workers:
+        with pytest.raises(SearchFetchError) as caught:
+            await ReaderTable.build(fetcher, workers).read(f"{api.url}/", soon())
+    assert caught.value.details == {"reason": "robot_page"}

@@ -100,7 +100,7 @@ async def test_a_pdf_may_be_larger_than_a_page(bench: Any, path: str) -> None:
 def test_what_is_no_text_is_refused_whatever_it_calls_itself(body: bytes, declared: str, named: str) -> None:
     with pytest.raises(SearchFetchError, match=re.escape(f"of type {named},")) as caught:
         kind_of(fetched(body, declared))
-    assert caught.value.details == {"content_type": named}
+    assert caught.value.details == {"reason": "type", "content_type": named}
 
 
 def test_a_head_full_of_comments_is_judged_at_once() -> None:

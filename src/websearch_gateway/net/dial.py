@@ -110,7 +110,7 @@ class MeteredStream(httpcore2.AsyncNetworkStream):
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self.allowance <= 0:
-            raise SearchFetchError("The server sends more than a page may have.")
+            raise SearchFetchError("The server sends more than a page may have.", details={"reason": "too_large"})
         data = await self._stream.read(min(max_bytes, READ_BYTES), timeout)
         self.allowance -= len(data)
         return data

@@ -200,7 +200,9 @@ class Fetcher:
 
 
 async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
-    too_large = SearchFetchError(f"The page is too large: more than {max_bytes:,} bytes.")
+    too_large = SearchFetchError(
+        f"The page is too large: more than {max_bytes:,} bytes.", details={"reason": "too_large"}
+    )
     if (length := headers.get("content-length", "")).isdecimal() and int(length) > max_bytes:
         raise too_large
     stream: MeteredStream = response.extensions["network_stream"]
@@ -223,7 +225,11 @@ def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapp
     if 200 <= status < 300 or (status == 304 and conditional):
         return
     wait = parse_retry_after(headers, time.time())
-    raise SearchFetchError(f"{host} answered with HTTP status {status}.", retry_after=wait, details={"status": status})
+    # https://developers.cloudflare.com/cloudflare-challenges/challenge-types/challenge-pages/detect-response/
+    check = {"reason": "robot_page"} if headers.get("cf-mitigated") == "challenge" else {}
+    raise SearchFetchError(
+        f"{host} answered with HTTP status {status}.", retry_after=wait, details={"status": status, **check}
+    )
 
 
 @contextmanager

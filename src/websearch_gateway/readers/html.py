@@ -15,6 +15,7 @@ from websearch_gateway.readers.kinds import ACCEPT, CONVERTERS, MAX_PAGE_BYTES, 
 from websearch_gateway.readers.llms_txt import MarkdownSiblings, is_same_text
 from websearch_gateway.readers.skeleton import LITTLE_TEXT, needs_scripts
 from websearch_gateway.readers.workers import Workers
+from websearch_gateway.text.robot_check import is_robot_check
 
 NOT_MODIFIED = 304
 SIBLING_SECONDS = 2.0
@@ -69,6 +70,8 @@ class HtmlReader:
             page = await self._in_markdown(page, fetched, deadline)
             if self._renderer and await self._is_skeleton(page, fetched, deadline):
                 fetched, page, warnings = await self._with_scripts(self._renderer, page, fetched, deadline)
+        if kind == "html" and is_robot_check(page.title, page.markdown):
+            raise SearchFetchError("The page is a test for humans.", details={"reason": "robot_page"})
         if not page.markdown:
             raise SearchFetchError("The page has no readable text.", details={"reason": "empty"})
         return Page(

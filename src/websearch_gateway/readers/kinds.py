@@ -111,5 +111,6 @@ def _by_content(declared: str, head: bytes) -> Kind:
 
 def _unreadable(content_type: str) -> SearchFetchError:
     return SearchFetchError(
-        f"The page is of type {content_type}, which cannot be read as text.", details={"content_type": content_type}
+        f"The page is of type {content_type}, which cannot be read as text.",
+        details={"reason": "type", "content_type": content_type},
     )
