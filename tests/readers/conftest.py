@@ -45,7 +45,8 @@ class Api:
     seen: list[str] = field(default_factory=list)
     heads: list[str] = field(default_factory=list)
     posted: list[bytes] = field(default_factory=list)
-    silent: set[str] = field(default_factory=set)
+    silent: dict[str, asyncio.Event] = field(default_factory=dict)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def pair(self) -> str:
@@ -59,7 +60,12 @@ class Api:
         self.replies[path] = (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
 
     def hangs(self, path: str) -> None:
-        self.silent.add(path)
+        """Whoever asks for `path` waits until they leave, which sets `left`."""
+        self.silent[path] = asyncio.Event()
+
+    async def asked_for(self, path: str) -> None:
+        """Wait until somebody asks for a path that hangs."""
+        await asyncio.wait_for(self.silent[path].wait(), 20)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
@@ -69,7 +75,9 @@ class Api:
         self.seen.append(path)
         self.heads.append(head.lower())
         if path in self.silent:
-            await reader.read()  # until the client goes
+            self.silent[path].set()
+            await reader.read()
+            self.left.set()
         status, headers, body = self.replies.get(path, (404, {}, b""))
         lines = [f"HTTP/1.1 {status} So", f"content-length: {len(body)}", *(f"{n}: {v}" for n, v in headers.items())]
         writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)

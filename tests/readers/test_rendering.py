@@ -14,7 +14,7 @@ from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable, rendering
-from websearch_gateway.readers.browser import Browser
+from websearch_gateway.readers.browser import CLOSE_SECONDS, Browser
 from websearch_gateway.readers.workers import Workers
 
 pytestmark = pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it")
@@ -149,7 +149,7 @@ async def test_a_hostile_script_gets_a_typed_error_in_time_and_the_next_page_is_
     api: Any, table: ReaderTable, script: str, error: type[SearchError]
 ) -> None:
     with pytest.raises(error):
-        await asyncio.wait_for(read(table, shown(api, script), seconds=6), 6 + rendering.CLOSE_SECONDS + 3)
+        await asyncio.wait_for(read(table, shown(api, script), seconds=6), 6 + CLOSE_SECONDS + 3)
     good = shown(api, SHOW)
     assert TIDES.strip() in (await read(table, good)).markdown
 

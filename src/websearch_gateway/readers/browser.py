@@ -14,10 +14,11 @@ from websearch_gateway.readers import chromium
 from websearch_gateway.readers.rendering import Rendering
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser as Chromium
+    from playwright.async_api import BrowserContext
 
 PAGES_AT_ONCE = 4
 IDLE_SECONDS = 60.0
+CLOSE_SECONDS = 3.0
 NO_EXTRA = (
     "The page is made by scripts, and this gateway has no browser to run them: "
     'pip install "websearch-gateway[browser]" and install Chromium.'
@@ -78,8 +79,8 @@ class Browser:
         if (program := chromium.program(self._path)) is None:
             raise _without_browser(NO_CHROMIUM)
         try:
-            async with asyncio.timeout(deadline.remaining()), self._slots, self._chromium(program) as browser:
-                return await Rendering(self._fetcher, document, deadline).run(browser)
+            async with asyncio.timeout(deadline.remaining()), self._slots, self._context(program) as context:
+                return await Rendering(self._fetcher, document, deadline).run(context)
         except TimeoutError:
             raise SearchTimeoutError("The scripts of the page did not finish in time.") from None
         except Error as error:
@@ -92,25 +93,39 @@ class Browser:
         await asyncio.gather(*self._leaving)
 
     @asynccontextmanager
-    async def _chromium(self, program: str) -> AsyncIterator[Chromium]:
-        """The running browser, started if need be. It stays for a while after its last user."""
+    async def _context(self, program: str) -> AsyncIterator[BrowserContext]:
+        """A context for one page. The browser is started if need be, and stays for a while after its last page."""
         self._users += 1
         if self._idle_timer:
             self._idle_timer.cancel()
         try:
-            yield (await self._started(program)).browser
+            context = await self._opened(program)
+            try:
+                yield context
+            finally:
+                await _close(context)
         finally:
             self._users -= 1
             if not self._users:
                 self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire)
 
-    async def _started(self, program: str) -> chromium.Running:
-        if self._running and self._running.done() and not _serves(self._running):
+    async def _opened(self, program: str) -> BrowserContext:
+        from playwright.async_api import Error
+
+        running = self._started(program)
+        try:
+            return await _new_context(running)
+        except Error:  # It has died meanwhile.
+            if running is self._running:
+                self._retire()
+            return await _new_context(self._started(program))
+
+    def _started(self, program: str) -> asyncio.Task[chromium.Running]:
+        if self._running and self._running.done() and self._running.exception():
             self._retire()
         if self._running is None:
             self._running = asyncio.create_task(self._start(program))
-        # Whoever gives up waiting must not stop it for the others.
-        return await asyncio.shield(self._running)
+        return self._running
 
     async def _start(self, program: str) -> chromium.Running:
         from tenacity import AsyncRetrying, stop_after_attempt, wait_exponential
@@ -142,8 +157,25 @@ def _without_browser(message: str) -> SearchFetchError:
     return SearchFetchError(message, details={"reason": "javascript"})
 
 
-def _serves(running: asyncio.Task[chromium.Running]) -> bool:
-    return running.exception() is None and running.result().browser.is_connected()
+async def _new_context(running: asyncio.Task[chromium.Running]) -> BrowserContext:
+    # Whoever gives up waiting must not stop the start for the others.
+    browser = (await asyncio.shield(running)).browser
+    return await browser.new_context(
+        service_workers="block", accept_downloads=False, viewport={"width": 1280, "height": 800}
+    )
+
+
+async def _close(context: BrowserContext) -> None:
+    """Close `context`; the whole browser, should a page keep it from closing."""
+    from playwright.async_api import Error
+
+    with suppress(Error):
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await context.close()
+        except TimeoutError:
+            if context.browser:
+                await context.browser.close()
 
 
 async def _end(running: asyncio.Task[chromium.Running]) -> None:

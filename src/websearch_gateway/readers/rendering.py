@@ -21,13 +21,12 @@ from websearch_gateway.readers.kinds import HTML_TYPES, MAX_PAGE_BYTES
 from websearch_gateway.readers.snapshot import snapshot, text_size
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, CDPSession, Request, Route, WebSocketRoute
+    from playwright.async_api import BrowserContext, CDPSession, Request, Route, WebSocketRoute
 
 MAX_REQUESTS = 200
 MAX_BYTES = 30_000_000
 """The most that a page may ask for, and get, all told."""
 SETTLE_SECONDS = 8.0
-CLOSE_SECONDS = 3.0
 _SNAPSHOT_SECONDS = 0.5
 _AT_ONCE = 8
 _POLL_SECONDS = 0.1
@@ -57,22 +56,18 @@ class Rendering:
         self._requests = 0
         self._bytes = 0
 
-    async def run(self, browser: Browser) -> Fetched:
-        """The document as its scripts have made it, in a browser context of its own that is closed afterwards.
+    async def run(self, context: BrowserContext) -> Fetched:
+        """The document as its scripts have made it in `context`, which is for this page alone.
 
         Raises:
             SearchFetchError: what they made is too large.
             playwright.async_api.Error: the page or the browser broke down.
         """
-        context = await browser.new_context(
-            service_workers="block", accept_downloads=False, viewport={"width": 1280, "height": 800}
-        )
         try:
             return await self._render(context)
         finally:
             for answer in self._answers:
                 answer.cancel()
-            await _close(context, browser)
 
     async def _render(self, context: BrowserContext) -> Fetched:
         await context.route("**/*", self._intercept)
@@ -158,15 +153,3 @@ def _as_html(document: Fetched, url: str, html: str) -> Fetched:
 
 def _refuse_socket(socket: WebSocketRoute) -> None:
     """A routed web socket that nobody connects to its server reaches none."""
-
-
-async def _close(context: BrowserContext, browser: Browser) -> None:
-    """Close `context`; the whole browser, should a page keep it from closing."""
-    from playwright.async_api import Error
-
-    with suppress(Error):
-        try:
-            async with asyncio.timeout(CLOSE_SECONDS):
-                await context.close()
-        except TimeoutError:
-            await browser.close()
