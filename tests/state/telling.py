@@ -18,12 +18,14 @@ READ = "/google.firestore.v1.Firestore/BatchGetDocuments"
 
 
 class TellingProxy:
-    """Serves on a free port while the block lasts. `calls` counts requests by method."""
+    """Serves on a free port while the block lasts. `calls` counts requests by method; the next `aborts` commits lose
+    a race."""
 
     def __init__(self, emulator: str) -> None:
         self._emulator = emulator
         self._one_at_a_time = asyncio.Lock()
         self.calls: Counter[str] = Counter()
+        self.aborts = 0
         self.host = ""
 
     async def __aenter__(self) -> TellingProxy:
@@ -40,6 +42,9 @@ class TellingProxy:
 
     async def commit(self, request: bytes, context: grpc.aio.ServicerContext) -> bytes:
         async with self._one_at_a_time:
+            if self.aborts:
+                self.aborts -= 1
+                await context.abort(grpc.StatusCode.ABORTED, "Too much contention on these documents.")
             try:
                 reply = await self._channel.unary_unary("/google.firestore.v1.Firestore/Commit")(request)
             except grpc.aio.AioRpcError as error:

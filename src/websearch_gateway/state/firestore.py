@@ -16,7 +16,7 @@ from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import StateEntry
 from websearch_gateway.state.additions import Additions
 from websearch_gateway.state.extras import require
-from websearch_gateway.state.firestore_client import FirestoreClient, load
+from websearch_gateway.state.firestore_client import FirestoreClient, contention, load
 from websearch_gateway.state.firestore_counter import FirestoreCounters
 from websearch_gateway.state.firestore_record import (
     OTHER,
@@ -139,7 +139,7 @@ class FirestoreState:
         names = tuple(f"~{record.incarnation}~{number}" for number in range(len(cut)))
         for name, part in zip(names, cut, strict=True):
             document = await self._client.document(record.key, name)
-            await document.set({"value": part, "expiresAt": moment(record.expires)}, retry=None)
+            await document.set({"value": part, "expiresAt": moment(record.expires)}, retry=contention())
         return names
 
     async def _delete(self, key: str) -> bool:
@@ -153,7 +153,7 @@ class FirestoreState:
         for name in record.parts:
             batch.delete(await self._client.document(key, name))
         try:
-            await batch.commit(retry=None)
+            await batch.commit(retry=contention())
         except NotFound:  # Another was faster.
             return False
         return True

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.state.firestore_record import document_id, kind_of
 
 if TYPE_CHECKING:
+    from google.api_core.retry import AsyncRetry
     from google.cloud.firestore import AsyncClient, AsyncCollectionReference, AsyncDocumentReference, AsyncWriteBatch
 
 
@@ -21,10 +23,21 @@ def load() -> tuple[type[Exception], ...]:
     return GoogleAPIError, GoogleAuthError, RpcError
 
 
+@functools.cache
+def contention() -> AsyncRetry:
+    """For writes: whom the service tells ABORTED has lost a race and written nothing, so it may try again
+    (https://cloud.google.com/firestore/docs/understand-error-codes). Other failures leave that open, and an increment
+    must not happen twice. How long this may go on is up to the caller's patience."""
+    from google.api_core.exceptions import Aborted
+    from google.api_core.retry import AsyncRetry, if_exception_type
+
+    return AsyncRetry(if_exception_type(Aborted), initial=0.02, maximum=0.5)
+
+
 class FirestoreClient:
     """Collections and documents of one prefix. For one event loop.
 
-    No request is retried: gRPC itself repeats what never left this process, and an increment must not happen twice.
+    No request is retried but writes that lost a race: gRPC itself repeats what never left this process.
 
     Args:
         project: the Google Cloud project.
@@ -60,7 +73,7 @@ class FirestoreClient:
         kind = kind_of(key)
         if kind not in self._registered:
             batch.set((await self.opened()).collection(self._prefix).document(kind), {"kind": kind})
-        results = await batch.commit(retry=None)
+        results = await batch.commit(retry=contention())
         self._registered.add(kind)
         return results
 

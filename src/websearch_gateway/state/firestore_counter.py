@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.state.firestore_client import FirestoreClient
+from websearch_gateway.state.firestore_client import FirestoreClient, contention
 from websearch_gateway.state.firestore_record import Record, fields_of, moment, new_incarnation, record_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class FirestoreCounters:
         document = await self._client.document(key)
         transforms = {"count": Increment(amount), "incarnation": Increment(0), "until": Increment(0)}
         try:
-            result = await document.update(transforms, retry=None)
+            result = await document.update(transforms, retry=contention())
         except NotFound:
             return None
         if not result.transform_results:
@@ -92,7 +92,7 @@ class FirestoreCounters:
         """
         batch = await self._claim(fresh.key, f"~{incarnation}~end")
         batch.set(await self._client.document(fresh.key), fields_of(fresh))
-        return await self._first(batch.commit(retry=None))
+        return await self._first(batch.commit(retry=contention()))
 
     async def _in_line(self, key: str, amount: int) -> _Counted | None:
         """The same for a server that did not say what the increment came to, as emulators do.
@@ -107,7 +107,7 @@ class FirestoreCounters:
             told = record.told + amount
             batch = await self._claim(key, f"~{record.incarnation}~{record.step}")
             batch.update(document, {"told": told, "step": record.step + 1})
-            if await self._first(batch.commit(retry=None)):
+            if await self._first(batch.commit(retry=contention())):
                 return _Counted(told, record.expires, record.incarnation)
         return None
 
