@@ -130,10 +130,8 @@ def _notes(answers: Sequence[Sequence[Passage]], fault: str | None) -> tuple[str
     unanswered = [number for number, found in enumerate(answers, 1) if not found or found[0].score < ANSWERS]
     if unanswered:
         which = "the query" if len(answers) == 1 else f"query {', '.join(map(str, unanswered))}"
-        shown = (
-            "what comes nearest is shown" if any(answers[number - 1] for number in unanswered) else "nothing is shown"
-        )
-        notes.append(f"Nothing on this page seems to answer {which}; {shown}.")
+        nearest = "; the nearest is shown" if any(answers[number - 1] for number in unanswered) else ""
+        notes.append(f"Nothing on this page seems to answer {which}{nearest}.")
     if fault:
         notes.append(f"Ranked by words alone, at least in part: {fault}.")
     return tuple(notes)

@@ -41,7 +41,8 @@ def pack(embedder: str, ids: Sequence[str], rows: Vectors) -> bytes:
     import numpy as np
 
     head = _Head(embedder=embedder, dimensions=rows.shape[1], ids=list(ids))
-    scale = _LARGEST / np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    largest = np.abs(rows).max(axis=1, keepdims=True)
+    scale = _LARGEST / np.where(largest > 0, largest, 1)
     body: bytes = np.rint(rows * scale).astype(np.int8).tobytes()
     return head.model_dump_json().encode() + b"\n" + body
 

@@ -1,0 +1,228 @@
+"""Passages: the right one first, embedded once, and an honest note when something is missing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.errors import SearchProviderError
+from websearch_gateway.models import Deadline, Page, Passage
+from websearch_gateway.pipeline.pages import page_key
+from websearch_gateway.pipeline.passages import Findings, PassageFinder
+from websearch_gateway.pipeline.shelf import Shelf
+from websearch_gateway.pipeline.similarity import SLICE, TOO_SLOW, UNKNOWN_SCRIPT, UNRELATED, Similarity
+from websearch_gateway.pipeline.vectors import pack, unpack, vectors_key
+from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.text.relevance import ANSWERS
+
+URL = "https://example.com/tides"
+TIDES = """# Tides
+
+There are two high tides a day because the Moon pulls on the near side of the Earth more than on the far side.
+
+## Spring tides
+
+At new moon and full moon the Sun pulls along the same line, and the range is largest.
+
+## Measuring
+
+The gauge writes the level of the sea every six minutes. Tickets for the museum are sold at the gate.
+"""
+
+
+def page(markdown: str = TIDES, url: str = URL) -> Page:
+    return Page(url, url, "Tides", markdown)
+
+
+def soon() -> Deadline:
+    return Deadline.after(5)
+
+
+class Counting(StaticEmbedder):
+    """The built-in model, which notes what it was asked for and can be told to fail."""
+
+    def __init__(self) -> None:
+        self.documents: list[str] = []
+        self.failure: Exception | None = None
+        self.hangs_after: int | None = None
+        self.width = self.dimensions
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+        if self.failure:
+            raise self.failure
+        if kind == "document" and tuple(texts) != UNRELATED:
+            if self.hangs_after is not None and len(self.documents) >= self.hangs_after:
+                await asyncio.Event().wait()
+            self.documents += texts
+        return self.encode(texts)[:, : self.width]
+
+
+@pytest.fixture
+def embedder() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def state() -> MemoryState:
+    return MemoryState()
+
+
+def finder(embedder: Counting, state: MemoryState, size: int = 60) -> PassageFinder:
+    return PassageFinder(Similarity(embedder, Shelf(state)), size=size)
+
+
+async def find(
+    embedder: Counting, state: MemoryState, *queries: str, markdown: str = TIDES, most: int = 8, **size: int
+) -> Findings:
+    return await finder(embedder, state, **size).find(page(markdown), queries, most, soon())
+
+
+async def test_the_passage_that_answers_comes_first_with_a_score_near_one(
+    embedder: Counting, state: MemoryState
+) -> None:
+    found = await find(embedder, state, "Why are there two high tides a day?", "When is the range largest?")
+    first, second = found.answers
+    assert "two high tides a day" in first[0].text
+    assert first[0].score > 0.9
+    assert second[0].section_path == ("Tides", "Spring tides")
+    assert found.notes == ()
+    assert found.passages == 3
+
+
+async def test_the_note_says_which_queries_nothing_answers(embedder: Counting, state: MemoryState) -> None:
+    found = await find(embedder, state, "Why are there two high tides a day?", "Who discovered penicillin?")
+    assert found.notes == ("Nothing on this page seems to answer query 2; the nearest is shown.",)
+    assert found.answers[1][0].score < ANSWERS / 10
+    (note,) = (await find(embedder, state, "Who discovered penicillin?")).notes
+    assert "answer the query" in note
+
+
+async def test_no_more_passages_come_than_wanted(embedder: Counting, state: MemoryState) -> None:
+    found = await find(embedder, state, "tides", most=2)
+    assert len(found.answers[0]) == 2
+
+
+async def test_what_repeats_an_earlier_passage_is_dropped(embedder: Counting, state: MemoryState) -> None:
+    again = TIDES + "\n## Once more\n\n" + TIDES.split("\n\n")[1]
+    long = (
+        "The keeper lights the lamp at dusk and writes into the book how the wind stood, how the sea ran and who came. "
+    )
+    twice = f"# One\n\n{long}{long.upper()}\n\n# Two\n\n{long}{long.upper()}"
+    assert (await find(embedder, state, "tides", markdown=twice)).passages == 1
+    assert (await find(embedder, state, "tides", markdown=again)).passages == 4  # short ones depend on their section
+
+
+async def test_only_what_changed_is_embedded_again(embedder: Counting, state: MemoryState) -> None:
+    await find(embedder, state, "tides")
+    assert len(embedder.documents) == 3
+    await find(embedder, state, "tides")  # another process
+    assert len(embedder.documents) == 3
+    changed = TIDES.replace("every six minutes", "every hour")
+    found = await find(embedder, state, "How often does the gauge write the level?", markdown=changed)
+    assert len(embedder.documents) == 4
+    assert "every hour" in embedder.documents[-1]
+    assert "every hour" in found.answers[0][0].text
+
+
+@pytest.mark.parametrize("change", [{"name": "static/2"}, {"width": 64}])
+async def test_another_embedder_begins_anew(embedder: Counting, state: MemoryState, change: dict[str, Any]) -> None:
+    await find(embedder, state, "tides")
+    for name, value in change.items():
+        setattr(embedder, name, value)
+    await find(embedder, state, "tides")
+    assert len(embedder.documents) == 6
+
+
+async def test_a_change_of_dimensions_is_noticed_by_the_process_that_lives_through_it(
+    embedder: Counting, state: MemoryState
+) -> None:
+    one = finder(embedder, state)
+    await one.find(page(), ["tides"], 8, soon())
+    embedder.width = 64
+    found = await one.find(page(), ["tides"], 8, soon())
+    assert "changed in the middle" in found.notes[-1]
+    found = await one.find(page(), ["Why two tides a day?"], 8, soon())
+    assert found.notes == ()
+    assert len(embedder.documents) == 6
+
+
+async def test_an_embedder_that_fails_costs_a_note_and_no_answer(embedder: Counting, state: MemoryState) -> None:
+    embedder.failure = SearchProviderError("ollama/x answered with HTTP 500.")
+    found = await find(embedder, state, "Why are there two high tides a day?")
+    assert "two high tides a day" in found.answers[0][0].text
+    assert found.answers[0][0].score > ANSWERS
+    assert found.notes == ("Ranked by words alone, at least in part: ollama/x answered with HTTP 500.",)
+    embedder.failure = None
+    assert (await find(embedder, state, "Why are there two high tides a day?")).notes == ()
+
+
+async def test_words_alone_bring_only_passages_with_a_word_of_the_query(embedder: Counting, state: MemoryState) -> None:
+    embedder.failure = SearchProviderError("Down.")
+    found = await find(embedder, state, "penicillin")
+    assert found.answers == ((),)
+    assert found.notes[0] == "Nothing on this page seems to answer the query."
+
+
+async def test_what_was_embedded_before_the_time_was_up_is_kept(embedder: Counting, state: MemoryState) -> None:
+    sections = "\n\n".join(f"# Part {n}\n\nThe tide of day {n} was {n} metres high." for n in range(SLICE + 5))
+    embedder.hangs_after = SLICE
+    found = await finder(embedder, state).find(page(sections), ["tide of day 7"], 3, Deadline.after(0.3))
+    assert found.notes == (f"Ranked by words alone, at least in part: {TOO_SLOW}.",)
+    assert "day 7 was" in found.answers[0][0].text
+    embedder.hangs_after = None
+    assert (await find(embedder, state, "tide of day 7", markdown=sections)).notes == ()
+    assert len(embedder.documents) == SLICE + 5
+
+
+async def test_a_script_that_the_model_does_not_know_is_ranked_by_words_and_said(
+    embedder: Counting, state: MemoryState
+) -> None:
+    japanese = "# 東京タワー\n\n東京タワーの高さは333メートルです。\n\n# 大阪城\n\n大阪城は有名な城です。"
+    found = await find(embedder, state, "東京タワーの高さ", markdown=japanese)
+    assert "333" in found.answers[0][0].text
+    assert found.notes == (f"Ranked by words alone, at least in part: {UNKNOWN_SCRIPT}.",)
+    assert embedder.documents == []
+    mixed = await find(embedder, state, "two tides", "潮")
+    assert UNKNOWN_SCRIPT in mixed.notes[-1]
+    assert mixed.answers[0][0].score > ANSWERS
+
+
+@pytest.mark.parametrize("stored", [b"", b"x", b"{}\n", b'{"embedder":"static/1","dimensions":256,"ids":["a"]}\nxx'])
+async def test_damaged_vectors_count_as_absent(embedder: Counting, state: MemoryState, stored: bytes) -> None:
+    await Shelf(state).save(vectors_key(page_key(URL), embedder.name), stored, 60)
+    assert (await find(embedder, state, "Why are there two tides a day?")).notes == ()
+    assert len(embedder.documents) == 3
+
+
+async def test_an_id_is_that_of_the_passage_wherever_it_comes(embedder: Counting, state: MemoryState) -> None:
+    one, two = (await find(embedder, state, "two high tides", "moon")).answers
+    assert {passage.id for passage in one} == {passage.id for passage in two}
+    assert all(isinstance(passage, Passage) and len(passage.id) == 16 for passage in one)
+
+
+UNIT = arrays.arrays(np.float32, (5, 8), elements=st.floats(-1, 1, width=32)).filter(
+    lambda rows: (np.linalg.norm(rows, axis=1) > 0.1).all()
+)
+
+
+@given(UNIT)
+def test_vectors_survive_their_record(rows: np.ndarray) -> None:
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    kept = unpack(pack("static/1", list("abcde"), unit), "static/1", 8)
+    assert list(kept) == list("abcde")
+    assert all(kept[one] @ vector > 0.999 for one, vector in zip("abcde", unit, strict=True))
+    assert unpack(pack("static/1", list("abcde"), unit), "static/1", 9) == {}
+    assert unpack(pack("static/1", list("abcde"), unit), "other", 8) == {}
+
+
+def test_the_vector_of_nothing_survives_as_that() -> None:
+    kept = unpack(pack("static/1", ["a"], np.zeros((1, 4), np.float32)), "static/1", 4)
+    assert not kept["a"].any()
