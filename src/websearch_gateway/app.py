@@ -14,6 +14,7 @@ from websearch_gateway.answers.openai_client import OpenAIClient
 from websearch_gateway.answers.openai_models import SEARCH_USD
 from websearch_gateway.answers.openai_responses import OpenAIEngine
 from websearch_gateway.embedders import open_embedder
+from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.net.address import AddressGuard
@@ -23,6 +24,7 @@ from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
 from websearch_gateway.pipeline.admit import Admission
 from websearch_gateway.pipeline.breaker import Breaker
+from websearch_gateway.pipeline.cached import CachedAnswers
 from websearch_gateway.pipeline.chain import LEAST_SHARE_SECONDS, FallbackSearcher
 from websearch_gateway.pipeline.diagnose import Doctor
 from websearch_gateway.pipeline.fallback import FallbackEngine, UnconfiguredEngine
@@ -41,16 +43,24 @@ from websearch_gateway.pipeline.passages import PassageFinder
 from websearch_gateway.pipeline.raw import RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.reading import PageReading
-from websearch_gateway.pipeline.recall import ExactCache
 from websearch_gateway.pipeline.roster import Roster
 from websearch_gateway.pipeline.search import SearchPipeline
+from websearch_gateway.pipeline.semantic import answer_cache
 from websearch_gateway.pipeline.shelf import Shelf
 from websearch_gateway.pipeline.similarity import Similarity
 from websearch_gateway.pipeline.statistics import Statistics
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.pipeline.web import MOST_RESULTS, WebSearch
 from websearch_gateway.pipeline.web_cache import WebCache
-from websearch_gateway.ports import AnswerEngine, HostedEngine, Progress, Provider, Searcher, State, no_progress
+from websearch_gateway.ports import (
+    AnswerEngine,
+    HostedEngine,
+    Progress,
+    Provider,
+    Searcher,
+    State,
+    no_progress,
+)
 from websearch_gateway.providers import absent, configured
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import Browser
@@ -61,6 +71,7 @@ from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 from websearch_gateway.wire.admin import MigrateResult
 from websearch_gateway.wire.answer import SearchResponse
+from websearch_gateway.wire.cache import CachedAnswer, SimilarAnswers
 from websearch_gateway.wire.ops import Check, Diagnosis
 from websearch_gateway.wire.search import RawSearchResponse, WebSearchResponse
 
@@ -70,6 +81,7 @@ class Gateway:
     """What every door talks to. One per process and event loop; close it when done."""
 
     pipeline: SearchPipeline
+    cached: CachedAnswers
     web: WebSearch
     raw: RawSearch
     reading: PageReading
@@ -99,6 +111,16 @@ class Gateway:
         """Results in Google's own form. Raises what `RawSearch.search` raises."""
         return await self.raw.search(request, caller, progress)
 
+    async def search_cached(self, query: str, caller: Caller = LOCAL) -> CachedAnswer:
+        """Answer from the cache alone. Raises what `CachedAnswers.search` raises."""
+        return await self.cached.search(query, caller)
+
+    async def search_similar(
+        self, query: str, caller: Caller = LOCAL, *, threshold: float | None = None, limit: int = 5
+    ) -> SimilarAnswers:
+        """Cached answers to questions near to this one. Raises what `CachedAnswers.similar` raises."""
+        return await self.cached.similar(query, caller, threshold=threshold, limit=limit)
+
     async def diagnose(self) -> Diagnosis:
         """Call every configured upstream once and say what is wrong."""
         return await self.doctor.examine()
@@ -120,6 +142,7 @@ class Gateway:
         await asyncio.to_thread(self.pipeline.guard.warm_up)
         await self.pipeline.admission.warm_up()
         await self.engine.warm_up()
+        await self.pipeline.cache.warm_up()
         await self.workers.warm()
         await self.reading.warm_up()
 
@@ -206,7 +229,8 @@ def _readers(settings: Settings, fetcher: Fetcher, workers: Workers) -> tuple[Re
         backoff_seconds=settings.browser_backoff_ms / 1000,
     )
     token = settings.github_token.get_secret_value() if settings.github_token else ""
-    return ReaderTable.build(fetcher, workers, token, pages=pages, renderer=browser), browser
+    told = settings.contact_url is not None
+    return ReaderTable.build(fetcher, workers, token, pages=pages, renderer=browser, tells_contact=told), browser
 
 
 def build(settings: Settings) -> Gateway:
@@ -240,7 +264,13 @@ def build(settings: Settings) -> Gateway:
     pipeline = SearchPipeline(
         guard=guard,
         admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
-        cache=ExactCache(state, ttl_seconds=settings.cache_ttl_seconds, scope=settings.cache_scope),
+        cache=answer_cache(
+            state,
+            embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder(),
+            ttl_seconds=settings.cache_ttl_seconds,
+            scope=settings.cache_scope,
+            semantic=settings.semantic_cache,
+        ),
         in_flight=InFlight(),
         engine=_answering(settings, engine, raw, health, ledger),
         telemetry=Telemetry([statistics.observe]),
@@ -253,14 +283,27 @@ def build(settings: Settings) -> Gateway:
         absent=absent(settings),
     )
     web = _web_search(settings, pipeline, roster, library, state)
+    cached = CachedAnswers(
+        guard, pipeline.cache, pipeline.telemetry, settings.similarity_threshold, settings.search_deadline_seconds
+    )
     raw_search = RawSearch(guard, pipeline.admission, roster, pipeline.telemetry, settings.search_deadline_seconds)
     finder = PassageFinder(Similarity(embedder, shelf), size=settings.embedding_tokens_size)
     reading = PageReading(library, finder, pipeline.telemetry, settings.search_deadline_seconds)
     doctor = Doctor(engine, bare, state)
     migration = Migration(state, settings.effective_state_url, open_state, settings.data_dir)
     operations = Operations(health, statistics, ledger)
-    closers = (state.close, ledger.flush, client.aclose, fetcher.aclose, browser.aclose, workers.aclose)
-    return Gateway(pipeline, web, raw_search, reading, engine, doctor, health, operations, migration, workers, closers)
+    closers = (
+        state.close,
+        ledger.flush,
+        client.aclose,
+        fetcher.aclose,
+        browser.aclose,
+        workers.aclose,
+        pipeline.cache.close,
+    )
+    return Gateway(
+        pipeline, cached, web, raw_search, reading, engine, doctor, health, operations, migration, workers, closers
+    )
 
 
 @asynccontextmanager

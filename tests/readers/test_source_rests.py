@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 
 from websearch_gateway.models import Deadline
+from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.loader import LONGEST_REST_SECONDS, REST_SECONDS
+from websearch_gateway.readers.source import Pace
+from websearch_gateway.readers.wikipedia import ANONYMOUS, WITH_CONTACT, Wikipedia
 
 
 def soon() -> Deadline:
@@ -46,7 +49,7 @@ async def test_a_page_that_is_not_there_gives_the_api_no_rest(bench: Any, case: 
     reader = bench.reader(case)
     await reader.read(case.url, soon())
     bench.play(case)
-    bench.clock.now += bench.source(case).pause_seconds
+    bench.clock.now += bench.source(case).pace.seconds if bench.source(case).pace else 0
     assert (await reader.read(case.url, soon())).title == case.title
 
 
@@ -91,3 +94,27 @@ async def test_arxiv_is_asked_once_in_three_seconds(bench: Any, cases: Any) -> N
     for moment, title in [(0, case.title), (2, "Plain"), (1, case.title)]:
         bench.clock.now += moment
         assert (await reader.read(case.url, soon())).title == title
+
+
+@pytest.mark.parametrize(("pace", "documents"), [(ANONYMOUS, 10), (WITH_CONTACT, 200)])
+async def test_wikipedia_is_asked_as_often_in_a_minute_as_it_allows_those_it_can_reach(
+    bench: Any, cases: Any, pace: Pace, documents: int
+) -> None:
+    """Wikimedia's limits of 2026 for a user agent without and with a contact."""
+    case = cases["wikipedia"]
+    bench.play(case)
+    reader = bench.reader_of(Wikipedia(api=bench.api.url, pace=pace))
+    for _ in range(documents):
+        assert (await reader.read(case.url, soon())).title == case.title
+    bench.clock.now += 59
+    assert (await reader.read(case.url, soon())).warnings[-1].endswith("left alone for 1 seconds.")
+    bench.clock.now += 1
+    assert (await reader.read(case.url, soon())).title == case.title
+    assert len(bench.api.seen) == documents + 1
+
+
+@pytest.mark.parametrize("tells_contact", [True, False])
+async def test_the_table_gives_wikipedia_the_pace_of_who_asks(bench: Any, cases: Any, tells_contact: bool) -> None:
+    table = ReaderTable.build(bench.fetcher, bench.workers, tells_contact=tells_contact)
+    reader: Any = table.reader_for(cases["wikipedia"].url)
+    assert reader._source.pace == (WITH_CONTACT if tells_contact else ANONYMOUS)

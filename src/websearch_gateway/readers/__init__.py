@@ -36,12 +36,13 @@ class SourceReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What readers are made of. `pages` reads any page."""
+    """What readers are made of. `pages` reads any page; `tells_contact` is whether sites learn whom to complain to."""
 
     fetcher: Fetcher
     workers: Workers
     pages: SourceReader
     github_token: str = field(default="", repr=False)
+    tells_contact: bool = False
 
     def api(self, source: Source) -> SourceReader:
         """The reader of a source."""
@@ -51,9 +52,9 @@ class Parts:
 
 
 def _wikipedia(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.wikipedia import Wikipedia
+    from websearch_gateway.readers.wikipedia import ANONYMOUS, WITH_CONTACT, Wikipedia
 
-    return parts.api(Wikipedia())
+    return parts.api(Wikipedia(pace=WITH_CONTACT if parts.tells_contact else ANONYMOUS))
 
 
 def _github_issues(parts: Parts) -> SourceReader:
@@ -139,16 +140,18 @@ class ReaderTable:
         *,
         pages: Fetching | None = None,
         renderer: Renderer | None = None,
+        tells_contact: bool = False,
     ) -> ReaderTable:
         """A table of all READERS.
 
         Args:
             pages: fetches pages, where they take more manners than APIs do.
             renderer: runs the scripts of pages that are nothing without.
+            tells_contact: whether the user agent of `fetcher` does.
         """
         from websearch_gateway.readers.html import HtmlReader
 
-        parts = Parts(fetcher, workers, HtmlReader(pages or fetcher, workers, renderer), github_token)
+        parts = Parts(fetcher, workers, HtmlReader(pages or fetcher, workers, renderer), github_token, tells_contact)
         return cls([make(parts) for make in READERS])
 
     def reader_for(self, url: str) -> SourceReader:

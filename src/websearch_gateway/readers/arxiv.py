@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.feed import parse_feed
-from websearch_gateway.readers.source import ApiRequest, Document, section, segments
+from websearch_gateway.readers.source import ApiRequest, Document, Pace, section, segments
 
 # The old form has the archive in it: hep-th/9901001.
 _ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z]{2,10}(?:-[a-z]{2,4})?(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?", re.ASCII)
+_PACE = Pace(1, 3.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class ArXiv:
     api: str = "https://export.arxiv.org"
     name: str = "arxiv"
     busy: tuple[int, ...] = (403, 429, 503)
-    pause_seconds: float = 3.0
+    pace: Pace = _PACE
 
     def accepts(self, url: str) -> bool:
         """Whether `url` is a paper."""

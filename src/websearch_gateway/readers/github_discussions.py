@@ -30,7 +30,7 @@ class GitHubDiscussions:
     token: str = field(default="", repr=False)
     name: str = "github_discussions"
     busy: tuple[int, ...] = (403, 429)
-    pause_seconds: float = 0.0
+    pace: None = None
 
     def accepts(self, url: str) -> bool:
         """Whether `url` is a discussion."""

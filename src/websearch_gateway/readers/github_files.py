@@ -29,7 +29,7 @@ class GitHubFiles:
     token: str = field(default="", repr=False)
     name: str = "github_files"
     busy: tuple[int, ...] = (403, 429)
-    pause_seconds: float = 0.0
+    pace: None = None
 
     def accepts(self, url: str) -> bool:
         """Whether `url` is a repository or a file in one."""

@@ -24,7 +24,7 @@ class GitHubIssues:
     token: str = field(default="", repr=False)
     name: str = "github_issues"
     busy: tuple[int, ...] = (403, 429)
-    pause_seconds: float = 0.0
+    pace: None = None
 
     def accepts(self, url: str) -> bool:
         """Whether `url` is an issue or a pull request."""

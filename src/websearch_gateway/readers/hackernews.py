@@ -22,7 +22,7 @@ class HackerNews:
     api: str = "https://hn.algolia.com"
     name: str = "hackernews"
     busy: tuple[int, ...] = (403, 429, 503)
-    pause_seconds: float = 0.0
+    pace: None = None
 
     def accepts(self, url: str) -> bool:
         """Whether `url` is an item."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -48,6 +49,7 @@ class ApiReader:
         self._clock = clock
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._rests_until = 0.0
+        self._begun: deque[float] = deque()
 
     def accepts(self, url: str) -> bool:
         """Whether `url` is one of this source's."""
@@ -84,9 +86,18 @@ class ApiReader:
 
     async def _replies(self, url: str, deadline: Deadline) -> list[bytes | None]:
         if (left := self._rests_until - self._clock()) > 0:
-            raise SearchFetchError(f"Its API wants to be left alone for {left:.0f} seconds.", retry_after=left)
-        self._rest(self._source.pause_seconds)
+            raise _left_alone(left)
+        self._keep_pace()
         return [await self._ask(request, deadline) for request in self._source.requests(url)]
+
+    def _keep_pace(self) -> None:
+        if (pace := self._source.pace) is None:
+            return
+        while self._begun and self._begun[0] <= self._clock() - pace.seconds:
+            self._begun.popleft()
+        if len(self._begun) >= pace.documents:
+            raise _left_alone(self._begun[0] + pace.seconds - self._clock())
+        self._begun.append(self._clock())
 
     async def _ask(self, request: ApiRequest, deadline: Deadline) -> bytes | None:
         try:
@@ -115,6 +126,10 @@ class ApiReader:
                 continue
             return f"{document.markdown}\n\n{page.markdown}", page.warnings
         return document.markdown, ("The full text could not be read.",) if document.more else ()
+
+
+def _left_alone(seconds: float) -> SearchFetchError:
+    return SearchFetchError(f"Its API wants to be left alone for {seconds:.0f} seconds.", retry_after=seconds)
 
 
 def _spent(headers: Mapping[str, str], now: float) -> float:

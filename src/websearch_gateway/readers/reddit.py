@@ -21,7 +21,7 @@ class Reddit:
     api: str = "https://www.reddit.com"
     name: str = "reddit"
     busy: tuple[int, ...] = (403, 429, 503)
-    pause_seconds: float = 0.0
+    pace: None = None
 
     def accepts(self, url: str) -> bool:
         """Whether `url` is a thread or a subreddit."""

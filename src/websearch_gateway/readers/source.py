@@ -26,6 +26,14 @@ class ApiRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Pace:
+    """At most so many documents within so many seconds."""
+
+    documents: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """What a source made of the replies.
 
@@ -56,8 +64,8 @@ class Source(Protocol):
         ...
 
     @property
-    def pause_seconds(self) -> float:
-        """The least time between two documents."""
+    def pace(self) -> Pace | None:
+        """How often the API may be asked; None for as often as it bears."""
         ...
 
     def accepts(self, url: str) -> bool:

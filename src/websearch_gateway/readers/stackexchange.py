@@ -38,7 +38,7 @@ class StackExchange:
     name: str = "stackexchange"
     # A throttled caller is told so by status 400.
     busy: tuple[int, ...] = (400, 403, 429, 502, 503)
-    pause_seconds: float = 0.0
+    pace: None = None
 
     def accepts(self, url: str) -> bool:
         """Whether `url` is a question or an answer."""

@@ -1,6 +1,7 @@
 """Wikipedia in every language: the article with its tables, without its boxes, footnotes and edit links.
 
-https://www.mediawiki.org/wiki/API:REST_API/Reference#Get_HTML
+https://www.mediawiki.org/wiki/API:REST_API/Reference#Get_HTML; who may ask how often:
+https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from websearch_gateway.readers.fragment import parse_html, tree_to_markdown
-from websearch_gateway.readers.source import ApiRequest, Document, address, quoted, segments
+from websearch_gateway.readers.source import ApiRequest, Document, Pace, address, quoted, segments
 
+ANONYMOUS = Pace(10, 60.0)
+WITH_CONTACT = Pace(200, 60.0)
+"""For those whose user agent tells how to reach them."""
 _HOST = re.compile(r"([a-z]{2,12}(?:-[a-z]{2,12}){0,2})(?:\.m)?\.wikipedia\.org")
 # Classes of what is around an article or about it.
 _ASIDE = (
@@ -31,7 +35,7 @@ class Wikipedia:
     api: str = "https://{language}.wikipedia.org"
     name: str = "wikipedia"
     busy: tuple[int, ...] = (403, 429, 503)
-    pause_seconds: float = 0.0
+    pace: Pace = ANONYMOUS
 
     def accepts(self, url: str) -> bool:
         """Whether `url` names an article, by its path or by `title=` alone."""

@@ -31,7 +31,7 @@ class YouTube:
     api: str = "https://www.youtube.com"
     name: str = "youtube"
     busy: tuple[int, ...] = (429,)
-    pause_seconds: float = 0.0
+    pace: None = None
 
     def accepts(self, url: str) -> bool:
         """Whether `url` is a video."""
