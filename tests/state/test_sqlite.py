@@ -206,6 +206,24 @@ async def damaged_pair(path) -> list[SqliteState]:
     return states
 
 
+class TestForeignRows:
+    async def test_what_is_none_of_ours_is_not_there(self, path, other_process):
+        """Ours: a row that somebody else left must neither be served nor break a scan."""
+        state = SqliteState(path)
+        await state.put("k/0", b"v")
+        strange = [
+            (b"k/1", "text", 9e9),
+            (b"k/3", 1.5, 9e9),
+            (b"k/4", b"v", "never"),
+            (b"k/\xff", b"v", 9e9),
+            ("k/5", b"v", 9e9),
+        ]
+        other_process.executemany("INSERT INTO entries VALUES (?, ?, ?)", strange)
+        assert [entry async for entry in state.scan("k/")] == [("k/0", b"v")]
+        assert [await state.get(f"k/{number}") for number in (1, 3, 5)] == [None] * 3
+        await state.close()
+
+
 class TestTrouble:
     async def test_a_folder_that_cannot_be_made_is_unavailable(self, tmp_path):
         (tmp_path / "file").touch()

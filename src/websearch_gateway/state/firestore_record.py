@@ -112,10 +112,9 @@ def record_of(fields: Mapping[str, Any] | None) -> Record | None:
             "incarnation": int(incarnation),
             "told": int(told),
             "step": int(step),
-        } if all(isinstance(part, str) for part in parts):
-            try:
-                key = text_key(index.encode("latin-1") if long_key is None else long_key)
-            except UnicodeError:
+        } if all(isinstance(part, str) for part in parts) and max(index, default="") < "\u0100":
+            raw = index.encode("latin-1") if long_key is None else long_key
+            if (key := text_key(raw)) is None:
                 return None
             end = expires.timestamp() if expires else math.inf
             return Record(key, value, tuple(parts), told if step else count, end, incarnation, told, step)

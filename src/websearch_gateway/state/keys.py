@@ -38,6 +38,9 @@ def raw_key(key: str) -> bytes:
     return key.encode("utf-8", "surrogatepass")
 
 
-def text_key(raw: bytes) -> str:
-    """The text again."""
-    return raw.decode("utf-8", "surrogatepass")
+def text_key(raw: bytes) -> str | None:
+    """The text again; None for bytes that somebody else left among ours."""
+    try:
+        return raw.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return None

@@ -103,7 +103,7 @@ class PostgresState:
             now = self._clock()
             rows = await self._fetch(_SCAN, {"start": start, "end": end, "now": now, "limit": _ROWS_PER_PAGE})
             for _, raw, value, count, expires in rows:
-                if (key := text_key(raw)).startswith(prefix):
+                if (key := text_key(raw)) is not None and key.startswith(prefix):
                     ttl = None if expires == math.inf else expires - now
                     yield StateEntry(key, _value(value, count), ttl, counts=count is not None)
             if len(rows) < _ROWS_PER_PAGE:

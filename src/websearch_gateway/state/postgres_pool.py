@@ -21,7 +21,8 @@ MIGRATIONS: Sequence[LiteralString] = (
         long_key bytea,
         value bytea,
         count bigint,
-        expires double precision NOT NULL
+        expires double precision NOT NULL,
+        CHECK ((value IS NULL) <> (count IS NULL))
     )
     """,
     "CREATE INDEX websearch_state_by_expiry ON websearch_state (expires)",

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 # Each verb is one statement. Outside a transaction a single statement that writes takes the write lock before it
 # reads, as BEGIN IMMEDIATE does; so no update is lost and none fails half-way for want of the lock.
-_GET = "SELECT value FROM entries WHERE key = :key AND expires > :now"
+_GET = """
+    SELECT value FROM entries
+    WHERE key = :key AND expires > :now AND typeof(value) IN ('blob', 'integer')
+"""
 _PUT = "INSERT OR REPLACE INTO entries VALUES (:key, :value, :expires)"
 _DELETE = "DELETE FROM entries WHERE key = :key AND expires > :now RETURNING 1"
 _ADD = """
@@ -30,7 +33,9 @@ _ADD = """
 """
 _SCAN = """
     SELECT key, value, expires FROM entries
-    WHERE key >= :start AND key < :end AND expires > :now ORDER BY key LIMIT :limit
+    WHERE key >= :start AND key < :end AND expires > :now
+        AND typeof(value) IN ('blob', 'integer') AND typeof(expires) = 'real'
+    ORDER BY key LIMIT :limit
 """
 _PRUNE = "DELETE FROM entries WHERE rowid IN (SELECT rowid FROM entries WHERE expires <= :now LIMIT 1000)"
 
@@ -104,8 +109,9 @@ class SqliteState:
             now = self._clock()
             rows = await self._read(_SCAN, {"start": start, "end": end, "now": now, "limit": _ROWS_PER_PAGE})
             for key, value, expires in rows:
-                ttl = None if expires == math.inf else expires - now
-                yield StateEntry(text_key(key), _decoded(value), ttl, counts=isinstance(value, int))
+                if (text := text_key(key)) is not None:
+                    ttl = None if expires == math.inf else expires - now
+                    yield StateEntry(text, _decoded(value), ttl, counts=isinstance(value, int))
             if len(rows) < _ROWS_PER_PAGE:
                 return
             start = rows[-1][0] + b"\0"
