@@ -9,7 +9,8 @@ from __future__ import annotations
 import colorsys
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 
 Style = Mapping[str, str]
 Rgba = tuple[float, float, float, float]
@@ -29,6 +30,13 @@ _FONT_SIZE = re.compile(r"(?:^|\s)((?:\d++(?:\.\d*+)?|\.\d++)(?:px|em|rem|pt|%|(
 _NUMBERS = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)%?")
 _FUNCTION = re.compile(r"([a-z0-9-]++)\(([^()]*+)\)")
 
+_OF_INK = frozenset(
+    {
+        *("color", "text-fill-color", "font", "font-size", "position"),
+        *("background", "background-image", "background-clip"),
+    }
+)
+_OF_PLACE = frozenset({"position", "margin", "margin-left", "margin-top", "text-indent", "transform"})
 _MOVEMENT = frozenset({"transform", "transition", "animation", "will-change"})
 
 _NAMED = {
@@ -100,6 +108,8 @@ def _fraction(value: str) -> float:
 
 
 def _is_far_away(style: Style) -> bool:
+    if _OF_PLACE.isdisjoint(style):
+        return False
     if style.get("position") in ("absolute", "fixed", "relative") and any(
         _is_outside(length) for name in ("left", "top", "right", "bottom", "inset") for length in _lengths(style, name)
     ):
@@ -189,7 +199,9 @@ class Ink:
 
     def within(self, style: Style) -> Ink:
         """The ink of an element with this style whose parent's is this one."""
-        return replace(self, size=self._size(style), color=self._color(style), background=self._background(style))
+        if _OF_INK.isdisjoint(style):
+            return self
+        return Ink(self._color(style), self._background(style), self._size(style))
 
     def _size(self, style: Style) -> float:
         value = style.get("font-size")
@@ -226,6 +238,7 @@ class Ink:
         return self.background if found[3] <= FAINT else found if found[3] >= 1 - FAINT else None
 
 
+@lru_cache(maxsize=1_000)
 def color(value: str) -> Rgba | None:
     """A CSS colour; None for what is none or is not understood."""
     value = _NAMED.get(value, value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 SCREEN = {"width": 1280.0, "height": 800.0}
 """The screen, in CSS pixels, that media conditions are judged by: a laptop's."""
@@ -134,7 +135,8 @@ def _character(escape: re.Match[str]) -> str:
     return chr(code) if 0 < code < 0xD800 or 0xDFFF < code < 0x110000 else "\ufffd"
 
 
-def declarations(body: str) -> list[tuple[str, str, bool]]:
+@lru_cache(maxsize=2_000)
+def declarations(body: str) -> tuple[tuple[str, str, bool], ...]:
     """The declarations that matter here as (property, value, important): lower case, some longhands under one name."""
     text = unescape(_COMMENT.sub(" ", body)).lower()
     found = []
@@ -143,4 +145,4 @@ def declarations(body: str) -> list[tuple[str, str, bool]]:
         if name in _PROPERTIES:
             bare = _IMPORTANT.sub("", value.strip())
             found.append((name, bare.strip(), bare != value.strip()))
-    return found
+    return tuple(found)

@@ -11,15 +11,23 @@ from collections.abc import Iterator, Set
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from websearch_gateway.readers.cascade import Node
 from websearch_gateway.readers.concealment import Style, is_entering
+from websearch_gateway.readers.selectors import Node
 from websearch_gateway.text.sanitise import reads_like_orders
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 NEVER_TEXT = frozenset({"head", "script", "style", "link", "meta"})
+# Names that the common frameworks give to text for screen readers only. Their style sheets are rarely in the page.
+UNSEEN_CLASSES = frozenset(
+    {
+        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only"),
+        *("element-invisible", "a11y-hidden"),
+    }
+)
 MAX_CONTROL_PARTS = 12
+MAX_LABEL_CHARS = 60
 
 _CONTROLS = "//@aria-controls | //@data-target | //@data-bs-target | //a[@role='tab']/@href"
 _NAMES = re.compile(
@@ -43,20 +51,21 @@ def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) 
         awaits_scripts: the page hides most of itself until its scripts run.
     """
     element = node.element
+    identity = element.get("id", "")
     return (
-        node.id in controlled
+        identity in controlled
         or element.get("role") == "tabpanel"
-        or "-" in node.tag  # a custom element that waits for its script
+        or "-" in node.name.tag  # a custom element that waits for its script
         or is_entering(style)
         or (awaits_scripts and style.get("visibility") == "hidden")
-        or _STREAMED.fullmatch(node.id or "") is not None
-        or _is_named_so(node)
+        or _STREAMED.fullmatch(identity) is not None
+        or _is_named_so(element)
         or _follows_a_control(element)
     ) and not reads_like_orders(" ".join(pieces(element)))
 
 
-def _is_named_so(node: Node) -> bool:
-    return bool(_NAMES.search(" ".join(node.classes) + " " + (node.id or "")))
+def _is_named_so(element: HtmlElement) -> bool:
+    return bool(_NAMES.search(element.get("class", "") + " " + element.get("id", "")))
 
 
 def _follows_a_control(element: HtmlElement) -> bool:
@@ -67,6 +76,27 @@ def _follows_a_control(element: HtmlElement) -> bool:
         part.tag == "button" or part.get("aria-expanded") or part.get("role") in ("button", "tab")
         for part in islice(before.iter("*"), MAX_CONTROL_PARTS)
     )
+
+
+def is_a_label(element: HtmlElement, style: Style) -> bool:
+    """Whether a hidden element has a few words for what is seen in its place, as `alt` has for a picture.
+
+    A link or button whose words make way for its icon does, and so does a text for screen readers after a part that is
+    for eyes only.
+    """
+    if element.tag in ("a", "button"):
+        stands_in = "text-indent" in style
+    else:
+        before = element.getprevious()
+        named_so = not UNSEEN_CLASSES.isdisjoint(classes_of(element))
+        stands_in = named_so and before is not None and before.get("aria-hidden") == "true"
+    return stands_in and text_chars(element) <= MAX_LABEL_CHARS and not reads_like_orders(" ".join(pieces(element)))
+
+
+def classes_of(element: HtmlElement) -> list[str]:
+    """The class names of an element."""
+    names = element.get("class")
+    return names.split() if names else []
 
 
 def text_chars(element: HtmlElement) -> int:

@@ -7,13 +7,22 @@ what is kept on purpose. One pass in document order, no recursion.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from websearch_gateway.readers.cascade import Node, Styles
-from websearch_gateway.readers.concealment import Ink, is_buried, is_closed
+from websearch_gateway.readers.cascade import Styles
+from websearch_gateway.readers.concealment import Ink, Style, is_buried, is_closed
 from websearch_gateway.readers.css import on_screen
-from websearch_gateway.readers.disclosure import NEVER_TEXT, controlled_ids, opens, pieces, text_chars
+from websearch_gateway.readers.disclosure import (
+    NEVER_TEXT,
+    UNSEEN_CLASSES,
+    classes_of,
+    controlled_ids,
+    is_a_label,
+    opens,
+    pieces,
+    text_chars,
+)
+from websearch_gateway.readers.selectors import Node
 from websearch_gateway.text.sanitise import reads_like_orders
 
 if TYPE_CHECKING:
@@ -30,29 +39,97 @@ _UNSEEN = frozenset(
         *("object", "video", "audio", "canvas", "iframe", "noembed", "noframes"),
     }
 )
-# Names that the common frameworks give to text for screen readers only. Their style sheets are rarely in the page.
-_UNSEEN_CLASSES = frozenset(
-    {
-        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only"),
-        *("element-invisible", "a11y-hidden"),
-    }
-)
 _BLACK = (0.0, 0.0, 0.0, 1.0)
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 _LINK_BLUE = {"color": "#0000ee"}
 _OWN_COLOURS = frozenset({"button", "input", "select", "textarea", "mark"})
 
 
-@dataclass(slots=True)
 class _Survey:
-    """What one pass found. `texts` and `tails` hold elements whose own text, or the text behind them, is invisible."""
+    """What one pass over a tree found. `texts` and `tails` hold elements whose own text, or the text behind them, is
+    invisible; hidden elements in `spared` are taken for visible.
+    """
 
-    hidden: list[HtmlElement] = field(default_factory=list)
-    noscripts: list[HtmlElement] = field(default_factory=list)
-    texts: list[HtmlElement] = field(default_factory=list)
-    tails: list[HtmlElement] = field(default_factory=list)
-    alts: list[HtmlElement] = field(default_factory=list)
-    visible_chars: int = 0
+    def __init__(self, tree: HtmlElement, styles: Styles, spared: Set[object]) -> None:
+        self.hidden: list[HtmlElement] = []
+        self.noscripts: list[HtmlElement] = []
+        self.texts: list[HtmlElement] = []
+        self.tails: list[HtmlElement] = []
+        self.alts: list[HtmlElement] = []
+        self.visible_chars = 0
+        self._styles = styles
+        self._spared = spared
+        self._controlled = controlled_ids(tree)
+        self._unseen_classes = UNSEEN_CLASSES - styles.defined
+        knows_paint = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
+        self._path: list[tuple[Node | None, Ink, bool]] = [(None, Ink(_BLACK, _WHITE) if knows_paint else Ink(), False)]
+        self._walk(tree)
+
+    def _walk(self, tree: HtmlElement) -> None:
+        from lxml.etree import iterwalk
+
+        walk = iterwalk(tree, events=("start", "end", "comment", "pi"))
+        for event, element in walk:
+            if event == "start":
+                if not self._enter(element):
+                    walk.skip_subtree()
+                continue
+            if event == "end":
+                self._path.pop()
+            if len(self._path) > 1:
+                self._note_tail(element, self._path[-1][1])
+
+    def _enter(self, element: HtmlElement) -> bool:
+        """Whether what is in `element` is to be looked at."""
+        parent, paper, opened = self._path[-1]
+        node = self._styles.node(element, parent)
+        style = _style(node, self._styles)
+        ink = paper.within(style) if style else paper
+        shut = not opened and _is_shut(node, style)
+        opened = opened or (shut and opens(node, style, self._controlled, bool(self._spared)))
+        self._path.append((node, ink, opened))
+        if node.name.tag in NEVER_TEXT:
+            return False
+        if node.name.tag == "noscript":
+            self.noscripts.append(element)
+            return False
+        if ((shut and not opened) or self._is_unseen(node, style)) and not self._is_spared(element, style):
+            self.hidden.append(element)
+            return False
+        self._note_own(element, ink)
+        return True
+
+    def _is_spared(self, element: HtmlElement, style: Style) -> bool:
+        return element in self._spared or is_a_label(element, style)
+
+    def _is_unseen(self, node: Node, style: Style) -> bool:
+        element, tag = node.element, node.name.tag
+        if tag in _UNSEEN:
+            return True
+        if tag == "title" and node.parent is not None:  # a drawing's; the page's is in its head
+            return True
+        if tag == "svg" and "0" in (element.get("width"), element.get("height")):
+            return True
+        if not self._unseen_classes.isdisjoint(classes_of(element)) and not style.keys() >= {"clip", "position"}:
+            return True
+        return bool(style) and is_buried(style)
+
+    def _note_own(self, element: HtmlElement, ink: Ink) -> None:
+        if (text := element.text) and not text.isspace():
+            if ink.is_invisible:
+                self.texts.append(element)
+            else:
+                self.visible_chars += len(text.strip())
+        alt = element.get("alt")
+        if alt and (ink.is_invisible or len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt)):
+            self.alts.append(element)
+
+    def _note_tail(self, element: HtmlElement, ink: Ink) -> None:
+        if (tail := element.tail) and not tail.isspace():
+            if ink.is_invisible:
+                self.tails.append(element)
+            else:
+                self.visible_chars += len(tail.strip())
 
 
 def strip_invisible(tree: HtmlElement) -> list[str]:
@@ -63,13 +140,13 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     """
     styles = Styles.of(_style_sheets(tree))
     notes = []
-    survey, spared = _survey(tree, styles, frozenset()), set[object]()
+    survey, spared = _Survey(tree, styles, frozenset()), set[object]()
     for _ in range(MAX_REVEALED):
         largest = max(survey.hidden, key=text_chars, default=None)
         if largest is None or text_chars(largest) <= survey.visible_chars:
             break
         spared.add(largest)
-        survey = _survey(tree, styles, spared)
+        survey = _Survey(tree, styles, spared)
     if spared:
         notes.append("Most of the page is hidden until its scripts run; it was read all the same.")
     shown_without_scripts = sum(map(text_chars, survey.noscripts)) > survey.visible_chars
@@ -95,99 +172,28 @@ def _style_sheets(tree: HtmlElement) -> Iterator[str]:
             yield sheet.text
 
 
-def _survey(tree: HtmlElement, styles: Styles, spared: Set[object]) -> _Survey:
-    from lxml.etree import iterwalk
-
-    found = _Survey()
-    knows_paint = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
-    controlled = controlled_ids(tree)
-    path: list[tuple[Node | None, Ink, bool]] = [(None, Ink(_BLACK, _WHITE) if knows_paint else Ink(), False)]
-    walk = iterwalk(tree, events=("start", "end", "comment", "pi"))
-    for event, element in walk:
-        parent, paper, opened = path[-1]
-        if event == "end":
-            if parent is not None:
-                styles.leave(parent)
-            path.pop()
-            parent, paper, _ = path[-1]
-            if parent is not None:
-                _note_tail(element, paper, found)
-            continue
-        if event != "start":
-            _note_tail(element, paper, found)
-            continue
-        node = Node(element, parent)
-        style = _style(node, styles)
-        ink = paper.within(style) if style else paper
-        shut = not opened and _is_shut(node, style)
-        opened = opened or (shut and opens(node, style, controlled, bool(spared)))
-        path.append((node, ink, opened))
-        styles.enter(node)
-        if node.tag in NEVER_TEXT:
-            walk.skip_subtree()
-        elif node.tag == "noscript":
-            found.noscripts.append(element)
-            walk.skip_subtree()
-        elif element not in spared and ((shut and not opened) or _is_unseen(node, style, styles)):
-            found.hidden.append(element)
-            walk.skip_subtree()
-        else:
-            _note_own(element, ink, found)
-    return found
-
-
-def _style(node: Node, styles: Styles) -> dict[str, str]:
+def _style(node: Node, styles: Styles) -> Style:
     """What is declared for `node`, with what browsers and old attributes say beneath it."""
     style = styles.declared(node)
     element = node.element
-    if node.tag == "a" and element.get("href"):
-        style = _LINK_BLUE | style
-    elif node.tag in _OWN_COLOURS:
-        style = {"color": "unknown", "background": "unknown"} | style
-    elif node.tag == "font" and (tint := element.get("color")):
-        style = {"color": tint.lower()} | style
+    if node.name.tag == "a" and element.get("href"):
+        style = {**_LINK_BLUE, **style}
+    elif node.name.tag in _OWN_COLOURS:
+        style = {"color": "unknown", "background": "unknown", **style}
+    elif node.name.tag == "font" and (tint := element.get("color")):
+        style = {"color": tint.lower(), **style}
     if paint := element.get("bgcolor"):
-        style = {"background": paint.lower()} | style
+        style = {"background": paint.lower(), **style}
     return style
 
 
-def _is_unseen(node: Node, style: dict[str, str], styles: Styles) -> bool:
+def _is_shut(node: Node, style: Style) -> bool:
     element = node.element
-    if node.tag in _UNSEEN or (
-        node.tag == "title" and node.parent is not None
-    ):  # a drawing's; the page's is in its head
-        return True
-    if node.tag == "svg" and "0" in (element.get("width"), element.get("height")):
-        return True
-    if not style.keys() >= {"clip", "position"} and node.classes & _UNSEEN_CLASSES - styles.defined:
-        return True
-    return bool(style) and is_buried(style)
-
-
-def _is_shut(node: Node, style: dict[str, str]) -> bool:
-    element = node.element
-    if element.get("hidden", "until-found") != "until-found" or (node.tag == "dialog" and element.get("open") is None):
+    if element.get("hidden", "until-found") != "until-found" or (
+        node.name.tag == "dialog" and element.get("open") is None
+    ):
         return True
     return bool(style) and is_closed(style)
-
-
-def _note_own(element: HtmlElement, ink: Ink, found: _Survey) -> None:
-    if element.text and not element.text.isspace():
-        if ink.is_invisible:
-            found.texts.append(element)
-        else:
-            found.visible_chars += len(element.text.strip())
-    alt = element.get("alt")
-    if alt and (ink.is_invisible or len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt)):
-        found.alts.append(element)
-
-
-def _note_tail(element: HtmlElement, ink: Ink, found: _Survey) -> None:
-    if element.tail and not element.tail.isspace():
-        if ink.is_invisible:
-            found.tails.append(element)
-        else:
-            found.visible_chars += len(element.tail.strip())
 
 
 def _erase(survey: _Survey) -> list[str]:
