@@ -2,8 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+NPM := npm install --no-audit --no-fund --ignore-scripts
+SOURCES := $(shell find src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint types floors unit bench bench-extract clean
+.PHONY: demo test lint types floors unit conformance bench bench-extract clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -15,13 +17,21 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 $(VENV)/.system: tools/system_packages.sh | $(VENV)/.installed
 	@if sh $<; then touch $@; fi
 
-$(VENV)/.npm: tests/node/package.json tests/node/package-lock.json | $(VENV)/.installed
-	@if npm install --prefix tests/node --no-audit --no-fund --ignore-scripts; then touch $@; fi
+$(VENV)/.npm: $(wildcard tests/node/package*.json tests/functions/package*.json) | $(VENV)/.installed
+	@if $(NPM) --prefix tests/node && $(NPM) --prefix tests/functions; then touch $@; fi
+
+# The Cloud Function, installed as Google would: from its folder alone.
+$(VENV)/.functions: firebase.json functions/requirements.txt pyproject.toml constraints.txt $(SOURCES) | $(VENV)/.installed
+	@if $(BIN)/python tools/function_environment.py; then touch $@; fi
+
+$(VENV)/.conformance: tests/conformance/package.json | $(VENV)/.installed
+	npm install --prefix tests/conformance --no-audit --no-fund --ignore-scripts --loglevel=error
+	touch $@
 
 demo: $(VENV)/.installed
 	$(BIN)/websearch-gateway demo
 
-test: lint types floors unit
+test: lint types floors unit conformance
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -33,11 +43,14 @@ types: $(VENV)/.installed
 floors: $(VENV)/.installed
 	$(BIN)/lint-imports
 
-unit: $(VENV)/.installed $(VENV)/.system $(VENV)/.npm
+unit: $(VENV)/.installed $(VENV)/.system $(VENV)/.npm $(VENV)/.functions
 	rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+conformance: $(VENV)/.installed $(VENV)/.conformance
+	$(BIN)/python tests/conformance/run.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench
@@ -47,4 +60,4 @@ bench-extract: $(VENV)/.installed
 	$(BIN)/python -m bench.extract $(DATA)
 
 clean:
-	rm -rf $(VENV) tests/node/node_modules .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) tests/*/node_modules functions/venv functions/package .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -31,22 +31,16 @@ def _compact(schema: dict[str, Any], *, drop: tuple[str, ...], nullable: bool) -
         if "$ref" in node:
             return walk(definitions[node["$ref"].rsplit("/", 1)[-1]])
         if "anyOf" in node:
-            return walk({**{k: v for k, v in node.items() if k != "anyOf"}, **_one_type(node["anyOf"])})
+            rest = {key: value for key, value in node.items() if key != "anyOf"}
+            # Several stay apart: a list of types would be shorter, but some models' dialects know only single ones.
+            options = [option for option in node["anyOf"] if nullable or option.get("type") != "null"]
+            return walk({**rest, **options[0]}) if len(options) == 1 else {**walk(rest), "anyOf": walk(options)}
         # Under "properties" the keys are field names, which may well be "title".
         return {
             key: {name: walk(field) for name, field in value.items()} if key == "properties" else walk(value)
             for key, value in node.items()
             if key not in drop and not (key == "default" and value is None)
         }
-
-    def _one_type(options: list[dict[str, Any]]) -> dict[str, Any]:
-        """`anyOf` with null, or of plain types, as one schema with a list of types."""
-        resolved = [definitions[o["$ref"].rsplit("/", 1)[-1]] if "$ref" in o else o for o in options]
-        if not nullable:
-            resolved = [o for o in resolved if o.get("type") != "null"]
-        types = [o["type"] for o in resolved]
-        merged = {key: value for option in resolved for key, value in option.items()}
-        return {**merged, "type": types[0] if len(types) == 1 else types}
 
     compacted: dict[str, Any] = walk(schema)
     return compacted
