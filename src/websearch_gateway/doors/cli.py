@@ -13,12 +13,13 @@ import typer
 
 from websearch_gateway import __version__
 from websearch_gateway.doors.errors import describe
-from websearch_gateway.models import SearchRequest
+from websearch_gateway.models import ContentRequest, PassagesRequest, SearchRequest
 from websearch_gateway.settings import Settings, load_settings
 from websearch_gateway.wire.admin import MigrateResult
 from websearch_gateway.wire.answer import SearchResponse
 from websearch_gateway.wire.base import WireModel
 from websearch_gateway.wire.ops import Diagnosis
+from websearch_gateway.wire.read import PageContent, PagePassages
 
 T = TypeVar("T")
 R = TypeVar("R", bound=WireModel)
@@ -75,6 +76,31 @@ def search(
             return await gateway.search(request)
 
     _run(ask, show_response, as_json=as_json, config=config)
+
+
+@cli.command()
+def read(
+    url: Annotated[str, typer.Argument(help="An http(s) URL.")],
+    query: Annotated[list[str] | None, typer.Option(help="Show the passages that answer this; repeatable.")] = None,
+    max_results: Annotated[int, typer.Option(help="Passages per query at most (1-50).")] = 8,
+    offset: Annotated[int, typer.Option(help="Where to begin, without --query: the offset told before.")] = 0,
+    max_chars: Annotated[int, typer.Option(help="Characters at most, without --query (1-100000).")] = 100_000,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Ask the site anew.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Read a page as Markdown, or find the passages that answer questions."""
+    from websearch_gateway.doors.render_page import show_page
+
+    async def fetch(settings: Settings) -> PageContent | PagePassages:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings) as gateway:
+            if query:
+                return await gateway.reading.passages(PassagesRequest(url, tuple(query), refresh, max_results, True))
+            return await gateway.reading.content(ContentRequest(url, offset, max_chars, refresh))
+
+    _run(fetch, show_page, as_json=as_json, config=config)
 
 
 @cli.command()
