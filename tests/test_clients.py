@@ -1,0 +1,130 @@
+"""What the documentation tells clients to run is run; what it tells them to write is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from websearch_gateway import __version__
+from websearch_gateway.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = Path(sys.executable).with_name("websearch-gateway")
+DEFAULT_TOOLS = {"search_web", "web_search", "search_news", "web_search_raw", "get_content", "read_from_page"}
+CLIENTS = ("Claude Code", "Claude Desktop", "Codex", "Cursor", "VS Code", "Gemini CLI")
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """One fenced block of docs/clients.md under its client's heading."""
+
+    client: str
+    language: str
+    text: str
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The server's entry, whatever the client calls it."""
+        if self.language == "sh":
+            return _claude_command(self.text)
+        config = json.loads(self.text) if self.language == "json" else tomllib.loads(self.text)
+        (servers,) = [value for key, value in config.items() if key in ("mcpServers", "mcp_servers", "servers")]
+        assert list(servers) == ["websearch"]
+        entry: dict[str, Any] = servers["websearch"]
+        return entry
+
+
+def _claude_command(line: str) -> dict[str, Any]:
+    words = shlex.split(line)
+    assert words[:3] == ["claude", "mcp", "add"]
+    if "--" not in words:
+        return {"url": next(word for word in words if word.startswith("https://")), "headers": words[-1]}
+    command, *arguments = words[words.index("--") + 1 :]
+    return {"command": command, "args": arguments}
+
+
+def _snippets() -> Iterator[Snippet]:
+    text = (ROOT / "docs" / "clients.md").read_text()
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        client = section.partition("\n")[0]
+        for language, body in re.findall(r"```(\w+)\n(.*?)```", section, re.DOTALL):
+            yield Snippet(client, language, body)
+
+
+SNIPPETS = list(_snippets())
+LOCAL = [snippet for snippet in SNIPPETS if "command" in snippet.entry]
+SHARED = [snippet for snippet in SNIPPETS if "command" not in snippet.entry]
+
+
+def test_every_client_has_its_snippet() -> None:
+    assert [snippet.client for snippet in LOCAL] == list(CLIENTS)
+
+
+@pytest.mark.parametrize("snippet", LOCAL, ids=lambda snippet: snippet.client)
+async def test_the_command_of_a_snippet_serves_the_tools(snippet: Snippet, tmp_path: Path) -> None:
+    """Run from this checkout: `uvx websearch-gateway` is the same command, installed elsewhere."""
+    command, (package, *arguments) = snippet.entry["command"], snippet.entry["args"]
+    assert (command, package) == ("uvx", "websearch-gateway")
+    server = StdioServerParameters(command=str(SCRIPT), args=arguments, env={"DATA_DIR": str(tmp_path)})
+    async with stdio_client(server) as streams, ClientSession(*streams) as client:
+        await client.initialize()
+        listing = await client.list_tools()
+    assert {tool.name for tool in listing.tools} == DEFAULT_TOOLS
+
+
+@pytest.mark.parametrize("snippet", LOCAL, ids=lambda snippet: snippet.client)
+def test_the_variables_of_a_snippet_are_settings(snippet: Snippet) -> None:
+    names = [*snippet.entry.get("env", {}), *snippet.entry.get("env_vars", [])]
+    assert all(name.lower() in Settings.model_fields for name in names)
+
+
+@pytest.mark.parametrize("snippet", SHARED, ids=lambda snippet: snippet.client)
+def test_a_shared_gateway_is_reached_at_its_endpoint_with_a_token_that_the_file_does_not_hold(snippet: Snippet) -> None:
+    entry = snippet.entry
+    assert (entry.get("url") or entry["httpUrl"]).endswith("/mcp")
+    assert re.search(r"Bearer \$|WEBSEARCH_TOKEN", str(entry))
+
+
+def test_the_entry_for_the_registry_is_that_of_this_package() -> None:
+    entry = json.loads((ROOT / "server.json").read_text())
+    (package,) = entry["packages"]
+    assert entry["version"] == package["version"] == __version__
+    assert len(entry["description"]) <= 100, "the registry takes no longer one"
+    assert f"mcp-name: {entry['name']}" in (ROOT / "README.md").read_text(), "the registry looks for it on PyPI"
+    for variable in package["environmentVariables"]:
+        field = Settings.model_fields[variable["name"].lower()]
+        assert variable.get("isSecret", False) == ("SecretStr" in str(field.annotation)), variable["name"]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("source", [".", "git+file://"])
+def test_uvx_starts_it_from_a_checkout_and_from_a_repository(source: str, tmp_path: Path) -> None:
+    uvx = shutil.which("uvx", path=f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}")
+    if uvx is None:
+        pytest.skip("uvx is not installed: pip install uv")
+    if source != "." and not (ROOT / ".git").exists():
+        pytest.skip("this is no repository")
+    place = source if source == "." else f"{source}{ROOT}"
+    done = subprocess.run(
+        [uvx, "--python", sys.executable, "--from", place, "websearch-gateway", "--version"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "HOME": str(tmp_path), "UV_CACHE_DIR": str(Path(sys.prefix) / "uv-cache")},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == __version__
