@@ -23,6 +23,7 @@ from cachetools import TTLCache
 from websearch_gateway.net.fetch import Fetched
 
 HEAD_BYTES = 65_536
+LIST_BYTES = 1_000_000
 KEPT_SECONDS = 86_400.0
 MOST_LISTED = 2_000
 MOST_COMPARED = 20_000
@@ -30,9 +31,10 @@ _SITES = 32
 _SHARE_OF_WORDS = 0.6
 _WORD = re.compile(r"\w{4,}")
 _TYPE = "text/markdown"
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# Each of these is linear in what it reads.
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LINK_TAG = re.compile(r"<link\s([^<>]{1,2000})>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _LINK_HEADER = re.compile(r"<([^<>]{1,2000})>([^<>]*)")
 _LISTED = re.compile(r"\]\(\s*<?([^\s()<>]{1,1000}\.md)>?\s*[)\s]")
 
@@ -51,7 +53,7 @@ class MarkdownSiblings:
         """Remember what `page` lists, if it is an `llms.txt`."""
         if not urlsplit(page.final_url).path.endswith("/llms.txt"):
             return
-        text = page.body.decode("utf-8", "replace")
+        text = page.body[:LIST_BYTES].decode("utf-8", "replace")
         found = {_absolute(page.final_url, link[1]) for link in _LISTED.finditer(text)}
         origin = _origin(page.final_url)
         listed = {url for url in found if url and _origin(url) == origin} | self._listed.get(origin, frozenset())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 
 from websearch_gateway.net.charset import decode
@@ -17,7 +18,8 @@ _ROOT_IDS = re.compile(
     re.IGNORECASE,
 )
 _SCRIPTS = re.compile(r"java-?\s?script", re.IGNORECASE)
-_UNSEEN = "self::script or self::style or self::noscript or self::template or self::title"
+_UNSEEN = ("script", "style", "noscript", "template", "title")
+_MOST_MOUNTS = 50
 _DATA_TYPES = ("json", "template", "text/html", "x-handlebars")
 
 
@@ -27,15 +29,19 @@ def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     It has scripts, hardly any text outside of them, and either none to speak of, or an empty element where a framework
     would put it, or the request to switch scripts on.
     """
+    from lxml import etree
+
     from websearch_gateway.readers.dom import page
 
     root = page.parse(decode(html, charset))
     if root is None or not any(map(_runs, root.iter("script"))):
         return False
+    asks = any(_SCRIPTS.search("".join(element.itertext())) for element in root.iter("noscript"))
+    etree.strip_elements(root, *_UNSEEN, with_tail=False)
     size = _text_chars(root)
     if size >= LITTLE_TEXT:
         return False
-    return size < _NEXT_TO_NONE or _asks_for_scripts(root) or any(map(_is_empty_mount, root.iter("*")))
+    return size < _NEXT_TO_NONE or asks or any(map(_is_empty, islice(filter(_is_mount, root.iter("*")), _MOST_MOUNTS)))
 
 
 def _runs(script: Any) -> bool:
@@ -44,13 +50,12 @@ def _runs(script: Any) -> bool:
 
 
 def _text_chars(element: Any) -> int:
-    return sum(len(" ".join(text.split())) for text in element.xpath(f".//text()[not(ancestor::*[{_UNSEEN}])]"))
+    return sum(len(" ".join(text.split())) for text in element.itertext())
 
 
-def _is_empty_mount(element: Any) -> bool:
-    is_mount = bool(_ROOT_IDS.fullmatch(element.get("id", ""))) or "-" in element.tag
-    return is_mount and element.tag != "body" and _text_chars(element) < _NEXT_TO_NONE
+def _is_mount(element: Any) -> bool:
+    return element.tag != "body" and bool("-" in element.tag or _ROOT_IDS.fullmatch(element.get("id", "")))
 
 
-def _asks_for_scripts(root: Any) -> bool:
-    return any(_SCRIPTS.search("".join(element.itertext())) for element in root.iter("noscript"))
+def _is_empty(element: Any) -> bool:
+    return _text_chars(element) < _NEXT_TO_NONE
