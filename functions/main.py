@@ -1,29 +1,33 @@
 """The gateway as a Firebase function (2nd generation): the HTTP door, in the place where Firebase looks for it.
 
-Settings are environment variables, as everywhere: secrets from Secret Manager, the rest from `.env` files beside this
-one. docs/deploy-firebase.md tells how to deploy it, and what that costs.
+Settings are environment variables, as everywhere: secrets from Secret Manager, the rest from the `.env` file beside
+this one. docs/deploy-firebase.md tells how to deploy it, and what that costs.
 """
 
 import functions_framework.aio
-from firebase_functions import https_fn, options
+from firebase_functions import https_fn, options, params
 from starlette.requests import Request
 
-from websearch_gateway.doors.function import Resident, resident
+from websearch_gateway.doors.function import Resident, app_for
 
-SECRETS = ["OPENAI_API_KEY"]
-"""Add the keys of the providers that you use; each must exist in Secret Manager before the deployment."""
+SECRETS = [params.SecretParam("OPENAI_API_KEY")]
+"""The settings that are keys. Add those of the providers that you use; the deployment asks for their values."""
+
+_app = Resident(lambda: app_for(params.PROJECT_ID.value))
 
 
 @https_fn.on_request(
+    region="us-central1",  # choose the one of your Firestore database
     secrets=SECRETS,
     invoker="public",  # whoever calls shows a token, and the gateway looks at it
     memory=options.MemoryOption.GB_1,
     cpu=1,
     concurrency=32,
-    max_instances=10,
+    min_instances=params.IntParam("MIN_INSTANCES", default=0),
+    max_instances=params.IntParam("MAX_INSTANCES", default=10),
     timeout_sec=60,
 )
 @functions_framework.aio.http
 def gateway(_: Request) -> Resident:
     """Hand the request to the gateway of this instance, an ASGI app."""
-    return resident()
+    return _app

@@ -43,6 +43,7 @@ class Frame:
             return
         started = time.perf_counter()
         status = CLIENT_GONE
+        scope.pop("route", None)  # one of a server around us would be taken for ours
 
         async def framed(message: Message) -> None:
             nonlocal status

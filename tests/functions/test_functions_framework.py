@@ -1,0 +1,79 @@
+"""The function in Google's own server, in an environment made of `functions/requirements.txt` alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.functions.conftest import QUESTION, SECRET, Start, mcp_client, token
+from tests.functions.instances import Running, left_behind
+from websearch_gateway.sandbox import Sandbox
+
+pytestmark = pytest.mark.timeout(180)
+
+
+async def ask(url: str, query: str = QUESTION, user: str = "main-agent") -> dict[str, Any]:
+    async with mcp_client(url, user) as client:
+        result = await client.call_tool("search_web", {"query": query})
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+def access_log(server: Running) -> list[tuple[str, int]]:
+    """Route and status of every request, as the log tells them."""
+    events = [json.loads(line) for line in server.lines if line.startswith("{")]
+    return [(event["route"], event["status"]) for event in events if event["event"] == "http"]
+
+
+async def test_who_has_a_token_gets_a_cited_answer(instance: Start) -> None:
+    with instance() as (url, _):
+        answer = await ask(url)
+    assert "330" in answer["text"]
+    assert answer["provider"] == "openai"
+    assert all(answer["text"][c["startIndex"] : c["endIndex"]] for c in answer["citations"])
+    assert answer["citations"]
+
+
+async def test_who_has_none_is_sent_to_get_one_and_the_log_names_our_routes(instance: Start) -> None:
+    with instance() as (url, server):
+        async with httpx2.AsyncClient(base_url=url, trust_env=False) as http:
+            assert (await http.get("/readyz")).json() == {"status": "ready"}
+            refused = await http.post("/mcp", json={})
+            lost = await http.get("/nowhere", headers=token())
+    assert (refused.status_code, lost.status_code) == (401, 404)
+    assert f'resource_metadata="{url}/.well-known/oauth-protected-resource/mcp"' in refused.headers["www-authenticate"]
+    assert access_log(server) == [("(none)", 401), ("(none)", 404)]
+    assert SECRET not in "".join(server.lines)
+
+
+async def test_an_instance_ends_without_an_orphan_or_a_file(instance: Start, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "status", status=503)
+    with instance() as (url, server):
+        assert (await ask(url))["fallback"]["from"] == "openai"  # so pages were read, by processes of their own
+        assert len(left_behind(server.folder, 0)) >= 3
+    assert left_behind(server.folder) == []
+    assert [path for path in server.folder.rglob("*") if path.is_file()] == []
+
+
+async def test_two_instances_share_limits_and_cache(instance: Start, sandbox: Sandbox) -> None:
+    with instance(RATE_LIMIT="5/10minutes") as (one, _), instance(RATE_LIMIT="5/10minutes") as (other, _):
+        assert (await ask(one))["cache"] == "miss"
+        assert (await ask(other))["cache"] == "exact"
+        answers = await asyncio.gather(*(ask(url) for url in (one, other) * 4))
+        assert (await ask(other, user="another"))["error"] is None
+    refused = [answer["error"]["code"] for answer in answers if answer["error"]]
+    assert refused == ["RATE_LIMIT"] * 5
+    assert sandbox.calls("openai") == 1
+
+
+async def test_what_cannot_start_says_so_and_keeps_the_reason_to_its_log(instance: Start) -> None:
+    with instance(AUTH_MODE="none") as (url, server):
+        async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=30) as http:
+            replies = [await http.get("/healthz") for _ in range(2)]
+    assert {reply.status_code for reply in replies} == {503}
+    assert "AUTH_MODE" not in replies[0].text
+    assert any("AUTH_MODE" in line for line in server.lines)

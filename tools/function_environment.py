@@ -1,0 +1,36 @@
+"""Make `functions/venv`, as Google's build would: the predeploy step of firebase.json, then requirements.txt alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "functions"
+
+
+def predeploy() -> None:
+    """Run the commands that the Firebase CLI runs before it uploads the folder, in the way it runs them."""
+    (codebase,) = json.loads((ROOT / "firebase.json").read_text())["functions"]
+    for command in codebase["predeploy"]:
+        where = {**os.environ, "RESOURCE_DIR": str(SOURCE), "PROJECT_DIR": str(ROOT)}
+        subprocess.run(command, shell=True, check=True, cwd=ROOT, env=where)
+
+
+def install() -> None:
+    """Install into the environment that the emulator looks for."""
+    if not (SOURCE / "venv").is_dir():
+        venv.create(SOURCE / "venv", with_pip=True)
+    pip = [SOURCE / "venv/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "--requirement", "requirements.txt"], check=True, cwd=SOURCE)
+    # The version of the package stays the same while one works on it, which pip takes for the same package.
+    (wheel,) = (SOURCE / "package").glob("*.whl")
+    subprocess.run([*pip, "--no-deps", "--force-reinstall", wheel], check=True)
+
+
+if __name__ == "__main__":
+    predeploy()
+    install()
