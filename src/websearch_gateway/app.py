@@ -291,7 +291,7 @@ def build(settings: Settings) -> Gateway:
     reading = PageReading(library, finder, pipeline.telemetry, settings.search_deadline_seconds)
     doctor = Doctor(engine, bare, state)
     migration = Migration(state, settings.effective_state_url, open_state, settings.data_dir)
-    operations = Operations(health, statistics, ledger)
+    operations = Operations(health, statistics, ledger, pipeline.telemetry)
     closers = (
         state.close,
         ledger.flush,

@@ -18,6 +18,7 @@ from websearch_gateway.pipeline.health import (
     UpstreamHealth,
     UpstreamStatus,
 )
+from websearch_gateway.pipeline.histogram import Distribution
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -88,6 +89,8 @@ def test_a_snapshot_shows_every_upstream_at_this_moment_and_stays_as_it_is() -> 
             p50=0.4,
             p95=0.4,
             last_error=LastError("PROVIDER", "serper answered with HTTP 500.", NOON),
+            errors={"PROVIDER": 1},
+            durations=Distribution((0, 0, 0, 0, 0, 0, *[1] * 8), 0.4),
         ),
         UpstreamStatus("brave", "half_open", None, 0, 0, None, None, None),
     )

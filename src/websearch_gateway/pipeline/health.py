@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
-from collections.abc import Awaitable, Callable
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
 from websearch_gateway.errors import ErrorCode, NotAsked, SearchError
 from websearch_gateway.models import Deadline
+from websearch_gateway.pipeline.histogram import NOTHING, Distribution, Histogram
 
 BreakerState = Literal["closed", "open", "half_open"]
 
@@ -39,7 +40,8 @@ class UpstreamStatus:
 
     `calls` were really made, retries and further pages not counted; `failures` of them were the upstream's fault.
     `breaker` is `open` while it is left alone, `half_open` when its rest is over and one probe decides; `retry_after`
-    are the seconds of rest that remain. Latencies are seconds; None before the first.
+    are the seconds of rest that remain. Latencies are seconds; None before the first. `errors` counts what went wrong,
+    refusals of a key too; `durations` are those of single requests, whatever became of them.
     """
 
     name: str
@@ -50,6 +52,8 @@ class UpstreamStatus:
     p50: float | None
     p95: float | None
     last_error: LastError | None
+    errors: Mapping[ErrorCode, int] = field(default_factory=dict)
+    durations: Distribution = NOTHING
 
 
 def _utc_now() -> datetime:
@@ -71,6 +75,8 @@ class UpstreamHealth:
     last_error: LastError | None = None
     rests_until: float | None = None
     _latencies: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW), repr=False)
+    _errors: Counter[ErrorCode] = field(default_factory=Counter, repr=False)
+    _durations: Histogram = field(default_factory=Histogram, repr=False)
 
     @property
     def samples(self) -> int:
@@ -101,11 +107,13 @@ class UpstreamHealth:
         Of one that failed or was cut off only this much is known: a whole one would have taken longer. It counts where
         that is slow already; if it never did, the quantiles would be those of the lucky calls alone.
         """
+        self._durations.observe(seconds)
         if finished or seconds > (self.quantile(0.95) or math.inf):
             self._latencies.append(seconds)
 
     def noted(self, error: SearchError) -> None:
         """Remember an error as the last one."""
+        self._errors[error.code] += 1
         self.last_error = LastError(error.code, error.message, self.now())
 
     def left_alone(self) -> NotAsked:
@@ -127,6 +135,8 @@ class UpstreamHealth:
             p50=self.quantile(0.5),
             p95=self.quantile(0.95),
             last_error=self.last_error,
+            errors=dict(self._errors),
+            durations=self._durations.distribution(),
         )
 
 

@@ -12,6 +12,7 @@ import hashlib
 import logging
 import math
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -67,6 +68,7 @@ class Ledger:
         self.user_daily_usd = user_daily_usd
         self._state = state
         self._clock = clock
+        self._paid_micros: Counter[str] = Counter()
         self._writing: set[asyncio.Task[None]] = set()
         self._outage_told = False
 
@@ -115,6 +117,10 @@ class Ledger:
             _under("calls/", amounts),
         )
 
+    def paid_usd(self) -> dict[str, float]:
+        """What this process has paid since it began, in USD by upstream."""
+        return {upstream: micros / _MICROS for upstream, micros in self._paid_micros.items()}
+
     async def flush(self) -> None:
         """Wait until everything that is settled is written."""
         if self._writing:
@@ -151,6 +157,7 @@ class Ledger:
         )
 
     def _settle(self, day: str, user: str, upstream: str, micros: int, reserved: int) -> None:
+        self._paid_micros[upstream] += micros
         self._post(
             {
                 _total(day): micros - reserved,

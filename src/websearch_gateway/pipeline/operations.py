@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -10,7 +10,8 @@ from websearch_gateway import __version__
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.pipeline.health import HealthRegistry, UpstreamStatus
 from websearch_gateway.pipeline.ledger import Day, Ledger
-from websearch_gateway.pipeline.statistics import Statistics, ToolFigures
+from websearch_gateway.pipeline.statistics import Figures, Statistics, ToolFigures
+from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.wire.ops import (
     DayCost,
     LastError,
@@ -26,16 +27,58 @@ DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """What all processes may spend today, and what they still may, in USD."""
+
+    daily_usd: float
+    left_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything that was counted, as it was at one moment. `budget` is None without one, and when it is not known."""
+
+    figures: Figures
+    upstreams: Sequence[UpstreamStatus]
+    paid_usd: Mapping[str, float]
+    in_flight: int
+    budget: Budget | None
+
+
+@dataclass(frozen=True, slots=True)
 class Operations:
     """Looks at what the parts have counted. Calls no upstream."""
 
     health: HealthRegistry
     statistics: Statistics
     ledger: Ledger
+    telemetry: Telemetry
 
     def provider_status(self) -> ProviderStatuses:
         """Every upstream as this process has met it."""
         return ProviderStatuses(providers=tuple(map(_status, self.health.snapshot())))
+
+    async def snapshot(self) -> Snapshot:
+        """What this process has counted, the call that has just ended among it; the budget of all."""
+        budget = await self._budget()
+        self.telemetry.flush()
+        return Snapshot(
+            self.statistics.figures(),
+            self.health.snapshot(),
+            self.ledger.paid_usd(),
+            self.telemetry.in_flight,
+            budget,
+        )
+
+    async def _budget(self) -> Budget | None:
+        daily = self.ledger.daily_usd
+        if daily is None:
+            return None
+        try:
+            today = await self.ledger.day()
+        except StateUnavailable:
+            return None
+        return Budget(daily, max(0.0, daily - today.usd))
 
     async def server_stats(self) -> ServerStats:
         """Load and latencies of this process, costs of all."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from websearch_gateway.pipeline.histogram import Distribution, Histogram
 from websearch_gateway.pipeline.telemetry import CallRecord
 from websearch_gateway.wire.answer import CacheState
 
@@ -37,7 +38,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A moment's view. `calls_per_minute` counts the last minute; `started_at` is seconds since the epoch."""
+    """A moment's view. `calls_per_minute` counts the last minute; `started_at` is seconds since the epoch.
+
+    `routes` counts calls by tool, route and outcome, `durations` are those by tool and outcome, `fallbacks` counts by
+    who was to answer and the code of why it did not.
+    """
 
     started_at: float
     uptime_seconds: float
@@ -45,6 +50,9 @@ class Figures:
     tools: Mapping[str, ToolFigures]
     cache: Mapping[CacheState, int]
     last_failures: Sequence[Failure]
+    routes: Mapping[tuple[str, str, str], int]
+    durations: Mapping[tuple[str, str], Distribution]
+    fallbacks: Mapping[tuple[str, str], int]
 
 
 class Statistics:
@@ -62,6 +70,9 @@ class Statistics:
         self._cache: Counter[CacheState] = Counter()
         self._moments: deque[float] = deque(maxlen=100_000)
         self._failures: deque[Failure] = deque(maxlen=20)
+        self._routes: Counter[tuple[str, str, str]] = Counter()
+        self._durations: defaultdict[tuple[str, str], Histogram] = defaultdict(Histogram)
+        self._fallbacks: Counter[tuple[str, str]] = Counter()
 
     def observe(self, record: CallRecord) -> None:
         """Count a call."""
@@ -69,6 +80,10 @@ class Statistics:
         self._outcomes[record.tool][outcome] += 1
         self._latencies[record.tool].append(record.latency_ms)
         self._moments.append(now)
+        self._routes[record.tool, record.outcome.route, outcome] += 1
+        self._durations[record.tool, outcome].observe(record.latency_ms / 1000)
+        if record.outcome.fallback_from is not None:
+            self._fallbacks[record.outcome.fallback_from, record.outcome.fallback_reason or ""] += 1
         if outcome == "ok" and record.tool == "search_web":
             self._cache[record.outcome.cache] += 1
         elif outcome not in ("ok", "CANCELLED"):
@@ -90,6 +105,9 @@ class Statistics:
             tools,
             dict(self._cache),
             tuple(reversed(self._failures)),
+            dict(self._routes),
+            {labels: histogram.distribution() for labels, histogram in self._durations.items()},
+            dict(self._fallbacks),
         )
 
 

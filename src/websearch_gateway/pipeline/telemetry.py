@@ -58,6 +58,8 @@ class CallRecord:
 class Telemetry:
     """Reports each call with one event.
 
+    `in_flight` is the number of calls under way.
+
     Args:
         observers: told of each call after its event is due. They must not raise.
         clock: seconds, for durations.
@@ -74,9 +76,11 @@ class Telemetry:
         # With a key that dies with the process nobody can find a query by hashing candidates.
         self._key = token_bytes(32)
         self._waiting: list[CallRecord] = []
+        self.in_flight = 0
 
     def call(self, text: str, tool: str = "search_web") -> CallEvent:
         """The event of a call of `tool` with `text` (a query, or a URL), as a context manager around it."""
+        self.in_flight += 1
         return CallEvent(text, tool, self._clock, self._report)
 
     def flush(self) -> None:
@@ -90,6 +94,7 @@ class Telemetry:
 
     def _report(self, record: CallRecord) -> None:
         """Write the event a moment later, so that the answer does not wait for it; at once where there is no loop."""
+        self.in_flight -= 1
         self._waiting.append(record)
         try:
             loop = asyncio.get_running_loop()

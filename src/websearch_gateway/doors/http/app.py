@@ -22,6 +22,7 @@ from websearch_gateway.doors.http.cancellation import Cancellation
 from websearch_gateway.doors.http.exchange import Exchange
 from websearch_gateway.doors.http.frame import Frame
 from websearch_gateway.doors.http.health import healthz, readyz
+from websearch_gateway.doors.http.metrics import metrics_endpoint
 from websearch_gateway.doors.http.replies import refusal
 from websearch_gateway.doors.http.rest import PATH, openapi_endpoint, rest_endpoint
 from websearch_gateway.doors.http.transport import TransportGuard
@@ -112,6 +113,7 @@ def _routes(
         Route("/mcp", mcp, methods=["POST"]),
         Route("/healthz", healthz),
         Route("/readyz", readyz(gateway)),
+        Route("/metrics", metrics_endpoint(gateway)),
         *metadata_routes(verifier, settings),
     ]
     search_web = next((tool for tool in listed(settings.toolsets) if tool.name == "search_web"), None)

@@ -1,0 +1,41 @@
+"""How many durations were how long, for who wants to see more than a few quantiles, over more than one process."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0)
+"""Seconds: from an answer out of memory to more than a call may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A moment's view. `counts[i]` durations did not exceed `BOUNDS[i]`; the last of the counts is that of all."""
+
+    counts: Sequence[int]
+    seconds: float
+
+
+NOTHING = Distribution((0,) * (len(BOUNDS) + 1), 0.0)
+
+
+class Histogram:
+    """Counts durations."""
+
+    __slots__ = ("_counts", "_seconds")
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(BOUNDS) + 1)
+        self._seconds = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Count one."""
+        self._counts[bisect_left(BOUNDS, seconds)] += 1
+        self._seconds += seconds
+
+    def distribution(self) -> Distribution:
+        """What was counted so far."""
+        return Distribution(tuple(accumulate(self._counts)), self._seconds)
