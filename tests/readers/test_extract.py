@@ -47,3 +47,14 @@ def test_a_page_without_text_is_empty() -> None:
 
 def test_warming_up_leaves_nothing_to_import() -> None:
     assert warm_up() is None
+
+
+@pytest.mark.parametrize("opening", ["<main>", "<article>", "<header>h</header><main>", "<section>", "<nav>n</nav>"])
+@pytest.mark.parametrize("between", ["", "<meta charset=utf-8><script>x</script>"])
+def test_a_page_that_leaves_out_its_body_tag_is_read(opening: str, between: str) -> None:
+    """Allowed by https://html.spec.whatwg.org/#optional-tags, and libxml2 puts such a page into its head."""
+    told = "The gauge writes the level of the sea every six minutes. " * 5
+    html = f"<!doctype html><title>Gauges</title>{between}{opening}<h1>Gauges</h1><p>{told}</p>And so on."
+    found = extract(html, "https://example.com/", None)
+    assert found.title == "Gauges"
+    assert told.strip() in found.markdown

@@ -38,6 +38,10 @@ _UNREAD = [
     "meter",
     "area",
 ]
+# What may stand in a `<head>` (https://html.spec.whatwg.org/#metadata-content); anything else begins the body.
+_METADATA = frozenset(
+    {"base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"}
+)
 # libxml2 takes quadratic time over the attributes of one element.
 _OVERLOADED_TAG = re.compile(r"<([A-Za-z][\w:-]*)\s[^<>]{20000,}>")
 _MANY_ATTRIBUTES = 500
@@ -53,7 +57,27 @@ def parse(text: str) -> Any | None:
         root = etree.fromstring(safe.encode("utf-8", "replace"), parser)
     except (etree.ParserError, etree.XMLSyntaxError):
         return None
-    return root if root is not None and isinstance(root.tag, str) else None
+    if root is None or not isinstance(root.tag, str):
+        return None
+    _free_body(root)
+    return root
+
+
+def _free_body(root: Any) -> None:
+    """Move what belongs to the body out of the head: libxml2 does not know that `<main>` and the like end a head."""
+    from lxml import etree
+
+    head = root.find("head")
+    children = [] if head is None else list(head)
+    first = next((place for place, child in enumerate(children) if child.tag not in _METADATA), None)
+    if first is None:
+        return
+    body = root.find("body")
+    if body is None:
+        body = etree.SubElement(root, "body")
+    children[-1].tail = (children[-1].tail or "") + (body.text or "")
+    body.text = None
+    body[:0] = children[first:]
 
 
 def base_of(root: Any, url: str) -> str:
