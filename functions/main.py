@@ -4,6 +4,10 @@ Settings are environment variables, as everywhere: secrets from Secret Manager, 
 this one. docs/deploy-firebase.md tells how to deploy it, and what that costs.
 """
 
+import os
+import signal
+import threading
+
 import functions_framework.aio
 from firebase_functions import https_fn, options, params
 from starlette.requests import Request
@@ -31,3 +35,14 @@ _app = Resident(lambda: app_for(params.PROJECT_ID.value))
 def gateway(_: Request) -> Resident:
     """Hand the request to the gateway of this instance, an ASGI app."""
     return _app
+
+
+def _end_with_the_emulator() -> None:
+    # It ends the shell that started us and knows of nobody else; but when it is gone, our input ends.
+    while os.read(0, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if os.environ.get("FUNCTIONS_EMULATOR") == "true":  # noqa: TID251 - the emulator's own, no setting of ours
+    threading.Thread(target=_end_with_the_emulator, daemon=True).start()

@@ -40,8 +40,8 @@ async def test_who_has_a_token_gets_a_cited_answer(instance: Start) -> None:
 
 async def test_who_has_none_is_sent_to_get_one_and_the_log_names_our_routes(instance: Start) -> None:
     with instance() as (url, server):
-        async with httpx2.AsyncClient(base_url=url, trust_env=False) as http:
-            assert (await http.get("/readyz")).json() == {"status": "ready"}
+        async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=30) as http:
+            assert (await http.get("/healthz")).json() == {"status": "ok"}
             refused = await http.post("/mcp", json={})
             lost = await http.get("/nowhere", headers=token())
     assert (refused.status_code, lost.status_code) == (401, 404)
