@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NPM := npm install --no-audit --no-fund --ignore-scripts
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint types floors unit conformance bench bench-extract clean
+.PHONY: demo test lint types floors unit conformance bench bench-extract bench-questions bench-semantic clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -58,6 +58,13 @@ bench: $(VENV)/.installed
 bench-extract: $(VENV)/.installed
 	@test -n "$(DATA)" || { echo "Say which pages: make bench-extract DATA=FOLDER"; exit 2; }
 	$(BIN)/python -m bench.extract $(DATA)
+
+bench-semantic: $(VENV)/.installed
+	$(BIN)/python -m bench.semantic $(DATA)
+
+bench-questions: $(VENV)/.installed
+	@test -n "$(DATA)" || { echo "Say which questions: make bench-questions DATA=FILE"; exit 2; }
+	$(BIN)/python -m bench.questions $(DATA)
 
 clean:
 	rm -rf $(VENV) tests/*/node_modules functions/venv functions/package .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,0 +1,104 @@
+"""How often the passages, and the quoted answer, hold the known answer: `python -m bench.questions FILE [--size N]`.
+
+FILE is gzipped JSON: a list of articles, each `{"title", "paragraphs": [{"text", "questions": [{"q", "answers"}]}]}`.
+Each article is served as a page from a loopback server and read through the gateway as any page is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import html
+import json
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from websearch_gateway.answers.extractive import compose
+from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.models import Deadline, Hit, PassagesRequest, SearchQuery
+from websearch_gateway.settings import load_settings
+from websearch_gateway.text.relevance import ANSWERS
+
+PLACES = (1, 3, 8)
+
+
+async def measure(articles: list[dict[str, Any]], size: int) -> str:
+    """A line per figure."""
+    async with _site(articles) as site:
+        with tempfile.TemporaryDirectory() as folder:
+            settings = load_settings(
+                data_dir=Path(folder),
+                fetch_allow_private_hosts=(site,),
+                log_level="ERROR",
+                embedding_tokens_size=size,
+                search_deadline_seconds=60.0,
+            )
+            async with open_gateway(settings) as gateway:
+                counted: Counter[str] = Counter()
+                for number, article in enumerate(articles):
+                    url, stranger = (f"http://{site}/{(number + step) % len(articles)}" for step in (0, 1))
+                    for question, answers in _questions(article):
+                        counted += await _asked(gateway, url, stranger, question, answers)
+    total = counted.pop("questions")
+    return "\n".join(f"{name:<40}{count / total:>8.3f}" for name, count in sorted(counted.items()))
+
+
+async def _asked(gateway: Gateway, url: str, stranger: str, question: str, answers: list[str]) -> Counter[str]:
+    counted = Counter(["questions"])
+
+    def holds(text: str) -> bool:
+        return any(answer in text for answer in answers)
+
+    found = await gateway.reading.passages(PassagesRequest(url, (question,)))
+    results = found.queries[0].results
+    for place in PLACES:
+        counted[f"answer in the first {place}"] += any(holds(passage.text) for passage in results[:place])
+    counted["said to be answered on its page"] += bool(results) and results[0].score >= ANSWERS
+    other = (await gateway.reading.passages(PassagesRequest(stranger, (question,)))).queries[0].results
+    counted["said to be answered on another page"] += bool(other) and other[0].score >= ANSWERS
+    page = await gateway.reading.library.read(url, Deadline.after(10))
+    quoted = compose(SearchQuery(question), [Hit(url, page.title, "", "bench")], {url: page})
+    counted["answer in the quoted text"] += holds(quoted.text)
+    return counted
+
+
+def _questions(article: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    for paragraph in article["paragraphs"]:
+        for question in paragraph["questions"]:
+            yield question["q"], question["answers"]
+
+
+@asynccontextmanager
+async def _site(articles: list[dict[str, Any]]) -> AsyncIterator[str]:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        number = head.split(" ")[1].strip("/")
+        body = _page(articles[int(number)]) if number.isdigit() else b""
+        status = "200 OK" if body else "404 Not Found"
+        lines = f"HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {len(body)}\r\n\r\n"
+        writer.write(lines.encode() + body)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+def _page(article: dict[str, Any]) -> bytes:
+    title = html.escape(article["title"].replace("_", " "))
+    text = "".join(f"<p>{html.escape(paragraph['text'])}</p>" for paragraph in article["paragraphs"])
+    return f"<!doctype html><title>{title}</title><main><article><h1>{title}</h1>{text}</article></main>".encode()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--size", type=int, default=512, help="tokens in a passage")
+    arguments = parser.parse_args()
+    print(asyncio.run(measure(json.loads(gzip.decompress(arguments.file.read_bytes())), arguments.size)))
