@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, Page
@@ -17,21 +17,42 @@ from websearch_gateway.readers import ReaderTable, rendering
 from websearch_gateway.readers.browser import CLOSE_SECONDS, Browser
 from websearch_gateway.readers.workers import Workers
 
-pytestmark = pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it")
+from .conftest import Api
+
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it"),
+    pytest.mark.asyncio(loop_scope="module"),  # one browser for all these tests, as in a gateway
+]
 
 TIDES = "The moon pulls at the sea, and the sea comes in twice a day. "
 SHOW = f"root.innerHTML = '<p>{TIDES * 5}</p>'"
 
 
-@pytest.fixture
-async def table(api: Any) -> AsyncIterator[ReaderTable]:
-    async with Fetcher(AddressGuard([api.pair])) as fetcher, Workers(count=1) as workers:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site() -> AsyncIterator[Api]:
+    site = Api()
+    server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
+    site.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield site
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def table(site: Api) -> AsyncIterator[ReaderTable]:
+    async with Fetcher(AddressGuard([site.pair])) as fetcher, Workers(count=1) as workers:
         browser = Browser(fetcher)
         yield ReaderTable.build(fetcher, workers, renderer=browser)
         await browser.aclose()
 
 
-def shown(api: Any, script: str, body: str = '<div id="root"></div>', head: str = "", **headers: str) -> str:
+@pytest.fixture
+def api(site: Api) -> Api:
+    """The site, as if nothing had happened there."""
+    site.__init__(port=site.port)  # type: ignore[misc]
+    return site
+
+
+def shown(api: Api, script: str, body: str = '<div id="root"></div>', head: str = "", **headers: str) -> str:
     """The address of a page with this inline script."""
     html = f"<!doctype html><head><title>Tides</title>{head}</head><body>{body}<script>{script}</script></body>"
     api.says("/page", html.encode(), content_type="text/html", **headers)
@@ -42,7 +63,7 @@ async def read(table: ReaderTable, url: str, seconds: float = 30) -> Page:
     return await table.read(url, Deadline.after(seconds))
 
 
-async def test_a_page_is_read_as_its_scripts_make_it_from_what_they_fetch(api: Any, table: ReaderTable) -> None:
+async def test_a_page_is_read_as_its_scripts_make_it_from_what_they_fetch(api: Api, table: ReaderTable) -> None:
     script = """
       import { text } from "./lib.js";
       const headers = {"x-edition": "2", "accept": "application/json"};
@@ -69,12 +90,12 @@ async def test_a_page_is_read_as_its_scripts_make_it_from_what_they_fetch(api: A
     assert "cookie" not in asked
 
 
-async def test_a_page_with_text_of_its_own_starts_no_browser(api: Any, table: ReaderTable) -> None:
+async def test_a_page_with_text_of_its_own_starts_no_browser(api: Api, table: ReaderTable) -> None:
     page = await read(table, shown(api, "document.body.textContent = 'changed'", body=f"<p>{TIDES * 20}</p>"))
     assert TIDES.strip() in page.markdown
 
 
-async def test_what_a_reader_of_the_rendered_page_cannot_see_is_not_read(api: Any, table: ReaderTable) -> None:
+async def test_what_a_reader_of_the_rendered_page_cannot_see_is_not_read(api: Api, table: ReaderTable) -> None:
     """Ours: hidden by a file of styles, by a rule that a script wrote, and by scripts that lie about styles."""
     script = f"""
       root.innerHTML = `<p>{TIDES * 5}</p><p class="file">Alpha secret</p><p class="rule">Beta secret</p>
@@ -90,7 +111,7 @@ async def test_what_a_reader_of_the_rendered_page_cannot_see_is_not_read(api: An
     assert "secret" not in page.markdown
 
 
-async def test_what_components_keep_to_themselves_is_read_in_its_place(api: Any, table: ReaderTable) -> None:
+async def test_what_components_keep_to_themselves_is_read_in_its_place(api: Api, table: ReaderTable) -> None:
     script = f"""
       class Card extends HTMLElement {{ connectedCallback() {{
         this.attachShadow({{mode: "open"}}).innerHTML = "<h2>Ebb</h2><slot></slot><p>{TIDES * 4}</p>"; }} }}
@@ -103,25 +124,28 @@ async def test_what_components_keep_to_themselves_is_read_in_its_place(api: Any,
     assert places == sorted(places)
 
 
-async def test_text_that_comes_late_is_waited_for(api: Any, table: ReaderTable) -> None:
+async def test_text_that_comes_late_is_waited_for(api: Api, table: ReaderTable) -> None:
     script = f"setTimeout(() => {SHOW}, 600)"
     assert TIDES.strip() in (await read(table, shown(api, script))).markdown
 
 
-async def test_a_request_that_never_ends_costs_only_what_it_would_have_brought(api: Any, table: ReaderTable) -> None:
+async def test_a_request_that_never_ends_costs_only_what_it_would_have_brought(
+    api: Api, table: ReaderTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The text is there, a request hangs: the page is taken as it stands."""
+    monkeypatch.setattr(rendering, "SETTLE_SECONDS", 1.5)
     api.hangs("/never")
     script = f"{SHOW}; fetch('/never')"
-    assert TIDES.strip() in (await read(table, shown(api, script), seconds=8)).markdown
+    assert TIDES.strip() in (await read(table, shown(api, script))).markdown
 
 
-async def test_an_address_within_the_page_reaches_its_router(api: Any, table: ReaderTable) -> None:
+async def test_an_address_within_the_page_reaches_its_router(api: Api, table: ReaderTable) -> None:
     script = f"root.innerHTML = '<h1>' + location.hash + '</h1><p>' + {TIDES * 5!r} + '</p>'"
     page = await read(table, shown(api, script) + "#/ebb")
     assert "# #/ebb" in page.markdown
 
 
-async def test_a_page_may_go_on_to_another_page_but_not_to_what_is_none(api: Any, table: ReaderTable) -> None:
+async def test_a_page_may_go_on_to_another_page_but_not_to_what_is_none(api: Api, table: ReaderTable) -> None:
     api.says("/next", f"<h1>Next</h1><p>{TIDES * 9}</p>".encode(), content_type="text/html")
     page = await read(table, shown(api, "location.replace('/next')"))
     assert page.final_url == f"{api.url}/next"
@@ -134,26 +158,25 @@ async def test_a_page_may_go_on_to_another_page_but_not_to_what_is_none(api: Any
 
 
 @pytest.mark.parametrize(
-    ("script", "error"),
+    ("script", "seconds", "error"),
     [
-        ("while (true) {}", SearchTimeoutError),
-        ("setInterval(() => location.reload(), 1)", SearchError),
-        ("for (;;) document.body.append('x'.repeat(1e6))", SearchError),
-        ("document.documentElement.remove()", SearchFetchError),
-        ("Object.defineProperty(HTMLElement.prototype, 'innerText', {get: () => ({})})", SearchFetchError),
-        ("alert('stay'); confirm('?'); prompt('?'); onbeforeunload = () => 'stay'; print()", SearchFetchError),
+        ("while (true) {}", 4, SearchTimeoutError),
+        ("for (;;) document.body.append('x'.repeat(1e6))", 4, SearchError),
+        ("setInterval(() => location.reload(), 1)", 4, SearchError),
+        ("document.documentElement.remove()", 30, SearchFetchError),
+        ("Object.defineProperty(HTMLElement.prototype, 'innerText', {get: () => ({})})", 30, SearchFetchError),
+        ("alert('stay'); confirm('?'); prompt('?'); onbeforeunload = () => 'stay'; print()", 30, SearchFetchError),
     ],
 )
 async def test_a_hostile_script_gets_a_typed_error_in_time_and_the_next_page_is_read(
-    api: Any, table: ReaderTable, script: str, error: type[SearchError]
+    api: Api, table: ReaderTable, script: str, seconds: float, error: type[SearchError]
 ) -> None:
     with pytest.raises(error):
-        await asyncio.wait_for(read(table, shown(api, script), seconds=6), 6 + CLOSE_SECONDS + 3)
-    good = shown(api, SHOW)
-    assert TIDES.strip() in (await read(table, good)).markdown
+        await asyncio.wait_for(read(table, shown(api, script), seconds), seconds + CLOSE_SECONDS + 3)
+    assert TIDES.strip() in (await read(table, shown(api, SHOW))).markdown
 
 
-async def test_a_page_gets_only_so_many_requests(api: Any, table: ReaderTable, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_page_gets_only_so_many_requests(api: Api, table: ReaderTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "MAX_REQUESTS", 20)
     script = f"""for (let i = 0; i < 100; i++) fetch("/n" + i).catch(() => 0);
       {SHOW}"""
@@ -162,14 +185,14 @@ async def test_a_page_gets_only_so_many_requests(api: Any, table: ReaderTable, m
 
 
 async def test_a_page_that_its_scripts_make_too_large_is_refused(
-    api: Any, table: ReaderTable, monkeypatch: pytest.MonkeyPatch
+    api: Api, table: ReaderTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rendering, "MAX_PAGE_BYTES", 50_000)
     with pytest.raises(SearchFetchError, match="too large once its scripts have run"):
         await read(table, shown(api, "root.innerHTML = '<p hidden>' + 'x'.repeat(60_000)"))
 
 
-async def test_a_page_gets_only_so_many_bytes(api: Any, table: ReaderTable, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_page_gets_only_so_many_bytes(api: Api, table: ReaderTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "MAX_BYTES", 250_000)
     api.says("/big.json", b"1" * 100_000, content_type="application/json")
     script = f"""let got = 0; const more = async () => got += (await (await fetch("/big.json")).text()).length;
