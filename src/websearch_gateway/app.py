@@ -142,8 +142,8 @@ class Gateway:
         await asyncio.to_thread(self.pipeline.guard.warm_up)
         await self.pipeline.admission.warm_up()
         await self.engine.warm_up()
-        await self.pipeline.cache.warm_up()
         await self.workers.warm()
+        await self.pipeline.cache.warm_up()
         await self.reading.warm_up()
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import fields
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, Protocol
 
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.pipeline.remembered import Remembered
@@ -32,9 +32,14 @@ def query_key(kind: str, query: SearchQuery, caller: Caller, scope: Scope, *more
         more: further parameters of the call.
     """
     user = caller.user if scope == "user" else None
+    return f"cache/{kind}/{digest(query, user, *more).hex()}"
+
+
+def digest(query: SearchQuery, *more: object) -> bytes:
+    """20 bytes that tell queries, and whatever is given with them, apart."""
     # repr keeps the parts apart and escapes what UTF-8 cannot encode.
-    identity = repr((_SCHEMA, query.text.casefold(), _parameters(query), user, *more)).encode()
-    return f"cache/{kind}/{hashlib.blake2b(identity, digest_size=20).hexdigest()}"
+    identity = repr((_SCHEMA, query.text.casefold(), _parameters(query), *more)).encode()
+    return hashlib.blake2b(identity, digest_size=20).digest()
 
 
 def lifetime(query: SearchQuery, ttl_seconds: float) -> float:
@@ -42,6 +47,34 @@ def lifetime(query: SearchQuery, ttl_seconds: float) -> float:
     if query.freshness_hours is None:
         return ttl_seconds
     return min(ttl_seconds, query.freshness_hours * 3600 / 10)
+
+
+class AnswerCache(Protocol):
+    """What the pipeline recalls answers from."""
+
+    def key(self, query: SearchQuery, caller: Caller) -> str:
+        """What two calls have in common that want the same answer."""
+        ...
+
+    def recent(self, query: SearchQuery, caller: Caller) -> SearchResponse | None:
+        """The answer, if this process can give it at once."""
+        ...
+
+    async def get(self, query: SearchQuery, caller: Caller) -> SearchResponse | None:
+        """The answer, free of charge and marked with its `cache`; None when there is none."""
+        ...
+
+    async def put(self, query: SearchQuery, caller: Caller, response: SearchResponse) -> None:
+        """Remember an answer that was just given, if it is worth it."""
+        ...
+
+    async def warm_up(self) -> None:
+        """Load what the first call would wait for."""
+        ...
+
+    async def close(self) -> None:
+        """Stop what runs in the background. Idempotent."""
+        ...
 
 
 class ExactCache:
@@ -65,6 +98,11 @@ class ExactCache:
         self._scope = scope
         self._answers = Remembered(state, SearchResponse, _servable, most_in_memory=_MOST_IN_MEMORY, clock=clock)
 
+    @property
+    def scope(self) -> Scope:
+        """Whether users share answers."""
+        return self._scope
+
     def __len__(self) -> int:
         """How many answers are in memory."""
         return len(self._answers)
@@ -85,12 +123,23 @@ class ExactCache:
 
     async def put(self, query: SearchQuery, caller: Caller, response: SearchResponse) -> None:
         """Remember `response`, unless it is an error or cites nothing: those are worth another try."""
-        if self._ttl_seconds <= 0:
-            return
+        if (seconds := self.keeps_for(query, response)) > 0:
+            await self._answers.put(self.key(query, caller), response, seconds)
+
+    async def warm_up(self) -> None:
+        """See AnswerCache. There is nothing to load."""
+
+    async def close(self) -> None:
+        """See AnswerCache. Nothing runs in the background."""
+
+    def keeps_for(self, query: SearchQuery, response: SearchResponse) -> float:
+        """For how long `put` remembers it (seconds); 0: not at all."""
+        if self._ttl_seconds <= 0 or not _is_sound(response):
+            return 0.0
         ttl = lifetime(query, self._ttl_seconds)
         if response.fallback is not None and not response.fallback.reason.startswith("NOT_CONFIGURED"):
-            ttl = min(ttl, _STOPGAP_SECONDS)
-        await self._answers.put(self.key(query, caller), response, ttl)
+            return min(ttl, _STOPGAP_SECONDS)
+        return ttl
 
 
 def unbilled(response: SearchResponse) -> SearchResponse:
@@ -100,7 +149,9 @@ def unbilled(response: SearchResponse) -> SearchResponse:
 
 def _servable(response: SearchResponse) -> SearchResponse | None:
     """`response` as recalled, or None when it is not worth it."""
-    return unbilled(response).model_copy(update={"cache": "exact"}) if _is_sound(response) else None
+    return (
+        unbilled(response).model_copy(update={"cache": "exact", "cache_match": None}) if _is_sound(response) else None
+    )
 
 
 def _is_sound(response: SearchResponse) -> bool:

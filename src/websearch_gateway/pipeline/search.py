@@ -18,7 +18,7 @@ from websearch_gateway.pipeline.admit import Admission
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.inflight import InFlight
-from websearch_gateway.pipeline.recall import ExactCache, unbilled
+from websearch_gateway.pipeline.recall import AnswerCache, unbilled
 from websearch_gateway.pipeline.settle import settle
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
@@ -34,7 +34,7 @@ class SearchPipeline:
 
     guard: Guard
     admission: Admission
-    cache: ExactCache
+    cache: AnswerCache
     in_flight: InFlight
     engine: AnswerEngine
     telemetry: Telemetry
@@ -86,7 +86,7 @@ class SearchPipeline:
         return response if began else unbilled(response)
 
     async def _ask(self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress) -> SearchResponse:
-        """From the state, or from the engine: settled, and remembered for the next."""
+        """From the cache, in these or in other words, or from the engine: settled, and remembered for the next."""
         if (known := await self.cache.get(query, caller)) is not None:
             return known
         seconds = deadline.remaining()

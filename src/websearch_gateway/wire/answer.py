@@ -41,6 +41,13 @@ class Filters(WireModel):
     region: FilterState = FilterState()
 
 
+class CacheMatch(WireModel):
+    """How near the question is whose answer this is (cosine, 1 at most), and how old the answer (seconds)."""
+
+    similarity: float = 0.0
+    age_seconds: float = 0.0
+
+
 class SearchResponse(WireModel):
     """The result of `search_web`."""
 
@@ -50,6 +57,7 @@ class SearchResponse(WireModel):
     responded_at: str = ""
     usage: Usage = Usage()
     cache: CacheState = "miss"
+    cache_match: CacheMatch | None = None
     fallback: FallbackInfo | None = None
     filters: Filters = Filters()
     cost_usd: float = 0.0

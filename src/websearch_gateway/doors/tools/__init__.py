@@ -9,6 +9,7 @@ from __future__ import annotations
 from websearch_gateway.doors.tools.admin import ADMIN
 from websearch_gateway.doors.tools.answer import ANSWER
 from websearch_gateway.doors.tools.base import Arguments, Tool
+from websearch_gateway.doors.tools.cache import CACHE
 from websearch_gateway.doors.tools.ops import OPS
 from websearch_gateway.doors.tools.read import READ
 from websearch_gateway.doors.tools.search import SEARCH
@@ -16,7 +17,7 @@ from websearch_gateway.errors import SearchNotConfiguredError
 
 __all__ = ["TOOLS", "Arguments", "Tool", "listed"]
 
-TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH, *READ, *OPS, *ADMIN)
+TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH, *READ, *CACHE, *OPS, *ADMIN)
 """In the order in which they are listed."""
 
 
