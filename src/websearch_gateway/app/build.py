@@ -1,0 +1,116 @@
+"""`build(settings)` makes a Gateway out of adapters and the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from websearch_gateway.answers.extractive import compose
+from websearch_gateway.app.gateway import Gateway
+from websearch_gateway.app.reading import open_reading
+from websearch_gateway.app.upstreams import answering, open_upstreams
+from websearch_gateway.embedders import open_embedder
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.net.client import create_client
+from websearch_gateway.net.retry import Retry
+from websearch_gateway.pipeline.admit import Admission
+from websearch_gateway.pipeline.cached import CachedAnswers
+from websearch_gateway.pipeline.diagnose import Doctor
+from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.health import HealthRegistry
+from websearch_gateway.pipeline.inflight import InFlight
+from websearch_gateway.pipeline.ledger import Ledger
+from websearch_gateway.pipeline.migrate import Migration
+from websearch_gateway.pipeline.operations import Operations
+from websearch_gateway.pipeline.pages import PageLibrary
+from websearch_gateway.pipeline.raw import RawEngine
+from websearch_gateway.pipeline.raw_search import RawSearch
+from websearch_gateway.pipeline.reading import PageReading
+from websearch_gateway.pipeline.roster import Roster
+from websearch_gateway.pipeline.search import SearchPipeline
+from websearch_gateway.pipeline.semantic import answer_cache
+from websearch_gateway.pipeline.statistics import Statistics
+from websearch_gateway.pipeline.telemetry import Telemetry
+from websearch_gateway.pipeline.web import MOST_RESULTS, WebSearch
+from websearch_gateway.pipeline.web_cache import WebCache
+from websearch_gateway.ports import State
+from websearch_gateway.settings import Settings
+from websearch_gateway.state import open_state
+
+
+def build(settings: Settings) -> Gateway:
+    """Make a gateway. Opens nothing yet: connections, files and processes come with the first use.
+
+    Raises:
+        SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
+    """
+    guard = Guard(settings.routes, settings.strict_routing, settings.secrets())
+    client, retry = create_client(), Retry()
+    state = open_state(settings.effective_state_url)
+    embedder = open_embedder(settings, client, retry)
+    health, statistics = HealthRegistry(), Statistics()
+    ledger = Ledger(state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd)
+    telemetry = Telemetry([statistics.observe, ledger.observe])
+    upstreams = open_upstreams(settings, client, retry, health, ledger)
+    pages = open_reading(settings, state, embedder)
+    seconds = settings.search_deadline_seconds
+    raw = RawEngine(
+        upstreams.roster.pool, pages.library, compose, settings.concurrency, settings.request_timeout_ms / 1000
+    )
+    cache = answer_cache(
+        state,
+        embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder(),
+        ttl_seconds=settings.cache_ttl_seconds,
+        scope=settings.cache_scope,
+        semantic=settings.semantic_cache,
+    )
+    pipeline = SearchPipeline(
+        guard=guard,
+        admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
+        cache=cache,
+        in_flight=InFlight(),
+        engine=answering(settings, upstreams.engine, raw, health, ledger),
+        telemetry=telemetry,
+        deadline_seconds=seconds,
+    )
+    return Gateway(
+        pipeline=pipeline,
+        cached=CachedAnswers(guard, cache, telemetry, settings.similarity_threshold, seconds),
+        web=_web_search(settings, pipeline, upstreams.roster, pages.library, state),
+        raw=RawSearch(guard, pipeline.admission, upstreams.roster, telemetry, seconds),
+        reading=PageReading(pages.library, pages.finder, telemetry, seconds),
+        engine=upstreams.engine,
+        doctor=Doctor(upstreams.engine, upstreams.providers, state),
+        health=health,
+        operations=Operations(health, statistics, ledger, telemetry),
+        migration=Migration(state, settings.effective_state_url, open_state, settings.data_dir),
+        workers=pages.workers,
+        closers=(state.close, ledger.flush, client.aclose, *pages.closers, cache.close),
+    )
+
+
+def _web_search(
+    settings: Settings, pipeline: SearchPipeline, roster: Roster, library: PageLibrary, state: State
+) -> WebSearch:
+    return WebSearch(
+        guard=pipeline.guard,
+        admission=pipeline.admission,
+        roster=roster,
+        library=library,
+        cache=WebCache(state, ttl_seconds=settings.cache_ttl_seconds, scope=settings.cache_scope),
+        in_flight=pipeline.in_flight,
+        telemetry=pipeline.telemetry,
+        concurrency=settings.concurrency if "concurrency" in settings.model_fields_set else MOST_RESULTS,
+        page_seconds=settings.request_timeout_ms / 1000,
+        deadline_seconds=settings.search_deadline_seconds,
+    )
+
+
+@asynccontextmanager
+async def open_gateway(settings: Settings) -> AsyncIterator[Gateway]:
+    """A gateway for the length of a block."""
+    gateway = build(settings)
+    try:
+        yield gateway
+    finally:
+        await gateway.close()

@@ -1,0 +1,108 @@
+"""Who is asked for answers and results: each behind its breaker, its pace and the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import httpx2
+
+from websearch_gateway.answers.openai_client import OpenAIClient
+from websearch_gateway.answers.openai_models import SEARCH_USD
+from websearch_gateway.answers.openai_responses import OpenAIEngine
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.searcher import HttpSearcher
+from websearch_gateway.pipeline.breaker import Breaker
+from websearch_gateway.pipeline.chain import LEAST_SHARE_SECONDS, FallbackSearcher
+from websearch_gateway.pipeline.fallback import FallbackEngine, UnconfiguredEngine
+from websearch_gateway.pipeline.health import HealthRegistry, Stopwatch
+from websearch_gateway.pipeline.hedge import ByWeight, Hedging, Order
+from websearch_gateway.pipeline.layer import LayeredEngine, LayeredSearcher
+from websearch_gateway.pipeline.ledger import Ledger
+from websearch_gateway.pipeline.pace import Pace
+from websearch_gateway.pipeline.paid import PaidEngine, PaidSearcher
+from websearch_gateway.pipeline.roster import Roster
+from websearch_gateway.ports import AnswerEngine, HostedEngine, Provider, Searcher
+from websearch_gateway.providers import absent, configured
+from websearch_gateway.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Upstreams:
+    """The engine and the providers as they are, for who examines them, and the roster of the guarded providers."""
+
+    engine: HostedEngine
+    providers: Sequence[HttpSearcher]
+    roster: Roster
+
+
+def open_upstreams(
+    settings: Settings, client: httpx2.AsyncClient, retry: Retry, health: HealthRegistry, ledger: Ledger
+) -> Upstreams:
+    """Every upstream that is configured. Nothing is called yet.
+
+    Raises:
+        SearchNotConfiguredError: a setting names a provider that does not exist or lacks its key.
+    """
+    providers = configured(settings)
+    order = _order(settings, providers)
+    timeout = settings.request_timeout_ms / 1000
+    bare = [HttpSearcher(provider, client, retry, timeout, settings.prices) for provider in providers]
+    searchers = [_guarded(settings, searcher, health, ledger) for searcher in bare]
+    roster = Roster(
+        pool=FallbackSearcher(searchers, order=order, hedging=Hedging(health)),
+        searchers={searcher.name: searcher for searcher in searchers},
+        news={provider.name for provider in providers if provider.capabilities.news},
+        absent=absent(settings),
+    )
+    return Upstreams(_engine(settings, client, retry), bare, roster)
+
+
+def answering(
+    settings: Settings, engine: HostedEngine, raw: AnswerEngine, health: HealthRegistry, ledger: Ledger
+) -> FallbackEngine:
+    """The engine behind the ledger and its breaker, backed by raw search. One without a key is no upstream."""
+    hedge_seconds = settings.fallback_hedge_seconds
+    if settings.openai_api_key is None:
+        return FallbackEngine(engine, raw, hedge_seconds)
+    record = health.of(engine.name)
+    fair_seconds = max(LEAST_SHARE_SECONDS, min(hedge_seconds, settings.search_deadline_seconds / 2))
+    breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
+    timed = LayeredEngine(engine, Stopwatch(record))
+    paid = PaidEngine(LayeredEngine(timed, breaker), ledger, engine.most_usd, engine.likely_usd)
+    return FallbackEngine(paid, raw, hedge_seconds, breaker.overtaken)
+
+
+def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> HostedEngine:
+    if settings.openai_api_key is None:
+        return UnconfiguredEngine("openai", "OPENAI_API_KEY")
+    account = OpenAIClient(
+        client,
+        settings.openai_api_key,
+        settings.openai_base_url,
+        settings.request_timeout_ms / 1000,
+        settings.secrets(),
+    )
+    return OpenAIEngine(account, settings.openai_models, retry, settings.prices.get("openai", SEARCH_USD))
+
+
+def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
+    """A vendor behind the ledger and its breaker, each of whose requests waits for its turn and is timed."""
+    record = health.of(bare.name)
+    rate = settings.provider_rates.get(bare.name, bare.provider.capabilities.requests_per_second)
+    pace = Pace(record, rate, fixed=bare.name in settings.provider_rates)
+    paced = replace(bare, layers=(Stopwatch(record), pace), heed=pace.heed)
+    breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
+    guarded = LayeredSearcher(paced, breaker)
+    return PaidSearcher(guarded, ledger, bare.most_usd) if bare.price_usd else guarded
+
+
+def _order(settings: Settings, providers: Sequence[Provider]) -> Order:
+    """Who is asked first: by weight where weights are set."""
+    names = [provider.name for provider in providers]
+    if unknown := sorted(settings.provider_weights.keys() - set(names)):
+        raise SearchNotConfiguredError(
+            f"PROVIDER_WEIGHTS names {', '.join(unknown)}, but only these are configured: {', '.join(names)}."
+        )
+    return ByWeight(settings.provider_weights) if settings.provider_weights else tuple
