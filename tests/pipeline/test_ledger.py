@@ -15,6 +15,7 @@ from websearch_gateway.errors import (
     StateUnavailable,
 )
 from websearch_gateway.pipeline.ledger import Ledger
+from websearch_gateway.pipeline.telemetry import CallRecord, Outcome
 from websearch_gateway.state.memory import MemoryState
 
 NOON = 1_800_014_400.0  # 2027-01-15T12:00:00Z
@@ -137,10 +138,13 @@ async def test_without_a_budget_everything_is_booked_and_nothing_refused(clock: 
     assert (await ledger.day()).usd == 1000.0
 
 
-async def test_savings_are_no_costs(ledger: Ledger) -> None:
-    ledger.saved(0.011)
+async def test_a_day_shows_what_the_cache_saved_and_how_long_calls_took(ledger: Ledger) -> None:
+    for latency_ms, saved_usd in ((1.0, 0.011), (2.0, 0.0), (3.0, 0.0), (700.0, 0.0), (60_000.0, 0.0)):
+        ledger.observe(CallRecord("search_web", "", latency_ms, Outcome(saved_usd=saved_usd)))
     day = await ledger.day()
     assert (day.usd, day.saved_usd) == (0.0, pytest.approx(0.011))
+    assert [day.quantile_ms(share) for share in (0.5, 0.8, 1.0)] == [5.0, 1000.0, 30_000.0]
+    assert (await ledger.day(1)).quantile_ms(0.5) is None
 
 
 async def test_nobody_reads_out_of_the_state_who_asked(clock: Clock) -> None:

@@ -83,6 +83,7 @@ class TestEvent:
             "cache": "miss",
             "fallback_from": None,
             "fallback_reason": None,
+            "saved_usd": 0.0,
         }
 
     def test_nothing_of_query_answer_or_sources_is_told(self, capsys):

@@ -8,6 +8,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import SearchError
+from websearch_gateway.pipeline.logs import flush_logs
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class LazyGateway:
             await asyncio.gather(self._warming, return_exceptions=True)
         if self._gateway is not None:
             await self._gateway.close()
+        flush_logs()  # the process may be about to end by a signal
 
     async def _warm_up(self) -> None:
         try:

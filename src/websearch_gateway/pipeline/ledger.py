@@ -1,4 +1,5 @@
-"""What the gateway spends: reserved before a paid call, settled after it, counted per day, user and upstream.
+"""What the gateway spends: reserved before a paid call, settled after it, counted per day, user and upstream. Beside
+it what the cache saved, and how long calls took.
 
 Amounts are whole micro-dollars in counters of the shared state, so that processes never lose each other's additions.
 A day is a day of UTC. What a process reserved and did not live to settle stays counted: the budget errs on the side of
@@ -12,32 +13,49 @@ import hashlib
 import logging
 import math
 import time
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import accumulate
 
 from websearch_gateway.errors import Refused, SearchBudgetError, StateUnavailable, Unavailable
+from websearch_gateway.pipeline.histogram import BOUNDS
+from websearch_gateway.pipeline.telemetry import CallRecord
 from websearch_gateway.ports import State
 
 KEPT_SECONDS = 92 * 86_400.0
 _DAY_SECONDS = 86_400
 _MICROS = 1_000_000
 _PATIENCE_SECONDS = 1.0
+_NOTES_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What one day cost and what the cache saved, in USD; by upstream, with the number of paid calls."""
+    """What one day cost and what the cache saved, in USD; by upstream, with the number of paid calls.
+
+    `took[i]` calls of tools lasted no longer than `histogram.BOUNDS[i]` and longer than the bound before; the last
+    number counts those that were longer than every bound.
+    """
 
     day: str
     usd: float = 0.0
     saved_usd: float = 0.0
     usd_by_upstream: Mapping[str, float] = field(default_factory=dict)
     calls_by_upstream: Mapping[str, int] = field(default_factory=dict)
+    took: Sequence[int] = (0,) * (len(BOUNDS) + 1)
+
+    def quantile_ms(self, share: float) -> float | None:
+        """The bound that `share` (0..1) of the calls did not exceed, in milliseconds; None without calls."""
+        least = share * sum(self.took)
+        so_far = zip(BOUNDS, accumulate(self.took), strict=False)  # the last number has no bound
+        within = next((bound for bound, count in so_far if count >= least), BOUNDS[-1])
+        return within * 1000 if any(self.took) else None
 
 
 @dataclass(slots=True)
@@ -69,6 +87,7 @@ class Ledger:
         self._state = state
         self._clock = clock
         self._paid_micros: Counter[str] = Counter()
+        self._noted: Counter[str] = Counter()
         self._writing: set[asyncio.Task[None]] = set()
         self._outage_told = False
 
@@ -95,9 +114,13 @@ class Ledger:
         finally:
             self._settle(day, user, upstream, _micros(payment.usd), reserved)
 
-    def saved(self, usd: float) -> None:
-        """Note that an answer of this price was served from the cache."""
-        self._post({f"ledger/{self._today()}/saved": _micros(usd)})
+    def observe(self, record: CallRecord) -> None:
+        """Note how long a call took, and what the cache saved. Written a second later, with what comes until then."""
+        if not self._noted:
+            asyncio.get_running_loop().call_later(_NOTES_SECONDS, self._post_notes)
+        day = self._today()
+        self._noted[f"ledger/{day}/took/{bisect_left(BOUNDS, record.latency_ms / 1000)}"] += 1
+        self._noted[f"ledger/{day}/saved"] += _micros(record.outcome.saved_usd)
 
     async def day(self, days_ago: int = 0) -> Day:
         """What a day cost so far, by all processes.
@@ -115,6 +138,7 @@ class Ledger:
             amounts.get("saved", 0) / _MICROS,
             {name: amount / _MICROS for name, amount in _under("usd/", amounts).items()},
             _under("calls/", amounts),
+            [amounts.get(f"took/{place}", 0) for place in range(len(BOUNDS) + 1)],
         )
 
     def paid_usd(self) -> dict[str, float]:
@@ -123,6 +147,7 @@ class Ledger:
 
     async def flush(self) -> None:
         """Wait until everything that is settled is written."""
+        self._post_notes()
         if self._writing:
             await asyncio.wait(self._writing)
 
@@ -166,6 +191,11 @@ class Ledger:
                 f"ledger/{day}/calls/{upstream}": 1 if micros else 0,
             }
         )
+
+    def _post_notes(self) -> None:
+        noted, self._noted = self._noted, Counter()
+        if noted:
+            self._post(noted)
 
     def _post(self, amounts: Mapping[str, int]) -> None:
         """Write in the background: the answer is there, and does not wait for its bill."""

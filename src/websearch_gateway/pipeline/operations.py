@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,7 +15,7 @@ from websearch_gateway.pipeline.ledger import Day, Ledger
 from websearch_gateway.pipeline.statistics import Figures, Statistics, ToolFigures
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.wire.ops import (
-    DayCost,
+    DayStats,
     LastError,
     Latency,
     ProviderStatus,
@@ -25,24 +27,30 @@ from websearch_gateway.wire.ops import (
 DAYS = 7
 """The days whose costs are shown."""
 
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What all processes may spend today, and what they still may, in USD."""
-
-    daily_usd: float
-    left_usd: float
+_PATIENCE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything that was counted, as it was at one moment. `budget` is None without one, and when it is not known."""
+    """Everything that was counted, as it was at one moment.
+
+    `paid_usd` is what this process paid, by upstream. `days` are those of all processes, today first; none when the
+    state cannot be read. `daily_usd` is the budget, None without one.
+    """
 
     figures: Figures
     upstreams: Sequence[UpstreamStatus]
     paid_usd: Mapping[str, float]
     in_flight: int
-    budget: Budget | None
+    daily_usd: float | None
+    days: Sequence[Day]
+
+    @property
+    def left_usd(self) -> float | None:
+        """What is left of today's budget; None without one, and when nobody knows."""
+        if self.daily_usd is None or not self.days:
+            return None
+        return max(0.0, self.daily_usd - self.days[0].usd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +66,21 @@ class Operations:
         """Every upstream as this process has met it."""
         return ProviderStatuses(providers=tuple(map(_status, self.health.snapshot())))
 
-    async def snapshot(self) -> Snapshot:
-        """What this process has counted, the call that has just ended among it; the budget of all."""
-        budget = await self._budget()
+    async def snapshot(self, days: int = 1) -> Snapshot:
+        """What was counted, the call that has just ended among it. A state that hangs does not hold it up for long."""
+        costs: Sequence[Day] = ()
+        with suppress(StateUnavailable, TimeoutError):
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                costs = [await self.ledger.day(ago) for ago in range(days)]
         self.telemetry.flush()
         return Snapshot(
             self.statistics.figures(),
             self.health.snapshot(),
             self.ledger.paid_usd(),
             self.telemetry.in_flight,
-            budget,
+            self.ledger.daily_usd,
+            costs,
         )
-
-    async def _budget(self) -> Budget | None:
-        daily = self.ledger.daily_usd
-        if daily is None:
-            return None
-        try:
-            today = await self.ledger.day()
-        except StateUnavailable:
-            return None
-        return Budget(daily, max(0.0, daily - today.usd))
 
     async def server_stats(self) -> ServerStats:
         """Load and latencies of this process, costs of all."""
@@ -98,7 +100,7 @@ class Operations:
             tools=tuple(_tool(name, tool) for name, tool in sorted(figures.tools.items())),
             daily_budget_usd=budget,
             left_today_usd=max(0.0, round(budget - days[0].usd, 6)) if budget is not None and days else None,
-            days=tuple(_cost(day) for day in days if day.usd or day.saved_usd or day is days[0]),
+            days=tuple(_cost(day) for day in days if any(day.took) or day.usd or day is days[0]),
             warnings=warnings,
         )
 
@@ -133,11 +135,13 @@ def _tool(name: str, figures: ToolFigures) -> ToolStats:
     )
 
 
-def _cost(day: Day) -> DayCost:
-    return DayCost(
+def _cost(day: Day) -> DayStats:
+    return DayStats(
         day=day.day,
         usd=day.usd,
         saved_usd=day.saved_usd,
         by_provider=dict(day.usd_by_upstream),
         calls_by_provider=dict(day.calls_by_upstream),
+        calls=sum(day.took),
+        latency_ms=Latency(p50=day.quantile_ms(0.5), p95=day.quantile_ms(0.95), p99=day.quantile_ms(0.99)),
     )

@@ -33,7 +33,7 @@ class Outcome:
     """How a call went. The fields of the event, beside `tool`, `latency_ms`, `query_hash` and `query_length`.
 
     `route` is who served (`openai`, `NAME-raw-search`, a provider, a reader, `cache`), else `refused` or `failed`;
-    `outcome` is `ok`, the error's code, `CANCELLED` or `INTERNAL`.
+    `outcome` is `ok`, the error's code, `CANCELLED` or `INTERNAL`; `saved_usd` is the price of what the cache gave.
     """
 
     route: str = ""
@@ -43,6 +43,7 @@ class Outcome:
     cache: CacheState = "miss"
     fallback_from: str | None = None
     fallback_reason: str | None = None
+    saved_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

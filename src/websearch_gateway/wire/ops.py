@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from websearch_gateway.wire.base import ErrorInfo, WireModel
 
 
@@ -69,7 +71,7 @@ class CacheStats(WireModel):
     saved_today_usd: float = 0.0
     entries: int = 0
     bytes: int = 0
-    entries_by_kind: dict[str, int] = {}
+    entries_by_kind: dict[str, int] = Field(default_factory=dict)
     oldest_seconds: float | None = None
     newest_seconds: float | None = None
     counted_all: bool = True
@@ -89,18 +91,23 @@ class ToolStats(WireModel):
 
     tool: str = ""
     calls: int = 0
-    outcomes: dict[str, int] = {}
+    outcomes: dict[str, int] = Field(default_factory=dict)
     latency_ms: Latency = Latency()
 
 
-class DayCost(WireModel):
-    """What all processes spent on one day (UTC), and what the cache saved. USD."""
+class DayStats(WireModel):
+    """One day (UTC) of all processes: what they spent and the cache saved (USD), their calls, and how long those took.
+
+    Latencies are rounded up to the bounds between which they are counted.
+    """
 
     day: str = ""
     usd: float = 0.0
     saved_usd: float = 0.0
-    by_provider: dict[str, float] = {}
-    calls_by_provider: dict[str, int] = {}
+    by_provider: dict[str, float] = Field(default_factory=dict)
+    calls_by_provider: dict[str, int] = Field(default_factory=dict)
+    calls: int = 0
+    latency_ms: Latency = Latency()
 
 
 class ServerStats(WireModel):
@@ -116,6 +123,6 @@ class ServerStats(WireModel):
     tools: tuple[ToolStats, ...] = ()
     daily_budget_usd: float | None = None
     left_today_usd: float | None = None
-    days: tuple[DayCost, ...] = ()
+    days: tuple[DayStats, ...] = ()
     warnings: tuple[str, ...] = ()
     error: ErrorInfo | None = None
