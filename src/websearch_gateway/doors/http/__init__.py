@@ -1,7 +1,7 @@
 """The HTTP door: MCP at `/mcp`, a REST twin at `/v1/search`, and what operators and clients look up.
 
 `create_app(settings)` is the ASGI app for any server that runs its lifespan; `serve_http` runs it here.
-A request passes, from outside in: the frame (errors, headers, access log), the check of Host and Origin, CORS, the
+A request passes, from outside in: the frame (errors, headers, access log), the check of Host and Origin with CORS, the
 token, the exchange (body cap, the client's going away), and its route.
 """
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from websearch_gateway.doors.auth.modes import token_verifier
-from websearch_gateway.doors.auth.tokens import TokenVerifier
 from websearch_gateway.doors.http.authentication import Authentication, metadata_routes
 from websearch_gateway.doors.http.cancellation import Cancellation
 from websearch_gateway.doors.http.exchange import Exchange
@@ -25,14 +23,15 @@ from websearch_gateway.doors.http.health import healthz, readyz
 from websearch_gateway.doors.http.metrics import metrics_endpoint
 from websearch_gateway.doors.http.replies import refusal
 from websearch_gateway.doors.http.rest import PATH, openapi_endpoint, rest_endpoint
+from websearch_gateway.doors.http.status import status_endpoint
 from websearch_gateway.doors.http.transport import TransportGuard
 from websearch_gateway.doors.lazy import LazyGateway
 from websearch_gateway.doors.mcp import create_server
 from websearch_gateway.doors.tools import listed
 from websearch_gateway.settings import Settings
 
-CORS_HEADERS = ("Authorization", "Content-Type", "Mcp-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name")
-CORS_EXPOSED = ("Mcp-Session-Id", "Retry-After", "WWW-Authenticate")
+if TYPE_CHECKING:
+    from websearch_gateway.doors.auth.tokens import TokenVerifier
 
 
 class McpEndpoint:
@@ -67,7 +66,7 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
     Raises:
         SearchNotConfiguredError: authentication or the toolsets are set up in an unsafe or impossible way.
     """
-    verifier = token_verifier(settings)
+    verifier = _verifier(settings)
     lazy = gateway or LazyGateway(settings)
     mcp = McpEndpoint(lazy)
 
@@ -89,14 +88,6 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
         middleware=[
             Middleware(Frame),
             Middleware(TransportGuard, settings),
-            # Whatever Origin arrives here is an allowed one.
-            Middleware(
-                CORSMiddleware,
-                allow_origin_regex=".*",
-                allow_methods=("GET", "POST"),
-                allow_headers=CORS_HEADERS,
-                expose_headers=CORS_EXPOSED,
-            ),
             Middleware(Authentication, verifier, settings.public_url),
             Middleware(Exchange),
         ],
@@ -105,12 +96,22 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
     return app
 
 
+def _verifier(settings: Settings) -> TokenVerifier | None:
+    if settings.auth_mode == "none":
+        return None
+    # Cryptography takes 150 ms to import.
+    from websearch_gateway.doors.auth.modes import token_verifier
+
+    return token_verifier(settings)
+
+
 def _routes(
     settings: Settings, gateway: LazyGateway, mcp: McpEndpoint, verifier: TokenVerifier | None
 ) -> list[BaseRoute]:
     routes: list[BaseRoute] = [
         # GET would open a stream that never says anything, DELETE end a session that does not exist: 405 for both.
         Route("/mcp", mcp, methods=["POST"]),
+        Route("/", status_endpoint(gateway)),
         Route("/healthz", healthz),
         Route("/readyz", readyz(gateway)),
         Route("/metrics", metrics_endpoint(gateway)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -14,11 +14,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from websearch_gateway.doors.auth.scopes import SCOPES
 from websearch_gateway.doors.auth.shape import InvalidToken
-from websearch_gateway.doors.auth.tokens import TokenVerifier
 from websearch_gateway.doors.http.replies import failure, json_reply, refusal
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import LOCAL, Caller
 from websearch_gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from websearch_gateway.doors.auth.tokens import TokenVerifier
 
 METADATA = "/.well-known/oauth-protected-resource"
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json", METADATA, f"{METADATA}/mcp"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from websearch_gateway.doors.http.replies import refusal
@@ -28,20 +29,28 @@ class Exchange:
         """Serve one request."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        reply: ASGIApp
+        body: bytes | None = None
+        status, told = 408, "The request's body did not arrive in time."
+        # First the time for the body; then a scope around the work, ended from outside when the client goes away.
+        limit = asyncio.timeout(BODY_SECONDS)
         try:
-            async with asyncio.timeout(BODY_SECONDS):
+            async with limit:
                 body = await _read(scope, receive)
+                if body is not None:
+                    limit.reschedule(None)
+                    return await self._serve(scope, body, _Watch(limit, receive), send)
+                await _discard(receive)
+                status, told = 413, f"A request has at most {MAX_BODY_BYTES:,} bytes."
+        except ClientDisconnect:
+            return None
         except TimeoutError:
-            reply = refusal(408, "VALIDATION", "The request's body did not arrive in time.", _CLOSE)
-        else:
+            if not limit.expired():
+                raise
             if body is not None:
-                return await self._serve(scope, body, receive, send)
-            await _discard(receive)
-            reply = refusal(413, "VALIDATION", f"A request has at most {MAX_BODY_BYTES:,} bytes.", _CLOSE)
-        return await reply(scope, receive, send)
+                return None  # nobody is there to be told
+        return await refusal(status, "VALIDATION", told, _CLOSE)(scope, receive, send)
 
-    async def _serve(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    async def _serve(self, scope: Scope, body: bytes, watch: _Watch, send: Send) -> None:
         unread = [body]
 
         async def replay() -> Message:
@@ -49,33 +58,26 @@ class Exchange:
                 await asyncio.Event().wait()  # the end of the connection cancels the app, it is not told
             return {"type": "http.request", "body": unread.pop(), "more_body": False}
 
-        watch = _Watch(receive)
-
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.body" and not message.get("more_body", False):
                 watch.stop()  # the reply is complete: whoever leaves now interrupts nothing
             await send(message)
 
         try:
-            async with watch.work:
-                await self._app(scope, replay, sending)
-        except TimeoutError:
-            if not watch.work.expired():
-                raise
+            await self._app(scope, replay, sending)
         finally:
             watch.stop()
 
 
 class _Watch:
-    """Ends `work`, a scope around a call, when the client goes away."""
+    """Ends `work`, the scope around a call, when the client goes away."""
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, work: asyncio.Timeout, receive: Receive) -> None:
+        self._work = work
         self._receive = receive
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[None] | None = None
         self._timer = self._loop.call_later(WATCH_AFTER_SECONDS, self._start)
-        # A timeout that never comes by itself is a scope that can be ended from outside.
-        self.work = asyncio.timeout(None)
 
     def stop(self) -> None:
         """Watch no more."""
@@ -89,7 +91,7 @@ class _Watch:
     async def _watch(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        self.work.reschedule(self._loop.time())
+        self._work.reschedule(self._loop.time())
 
 
 async def _discard(receive: Receive) -> None:
@@ -110,7 +112,7 @@ async def _read(scope: Scope, receive: Receive) -> bytes | None:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise TimeoutError  # the rest never comes
+            raise ClientDisconnect  # the rest never comes
         body += message.get("body", b"")
         if len(body) > MAX_BODY_BYTES:
             return None

@@ -69,9 +69,10 @@ class _Families(Collector):
     def _money(self) -> Iterator[Metric]:
         paid = (((upstream,), usd) for upstream, usd in self.snapshot.paid_usd.items())
         yield _counter("cost_usd", "What this process paid.", ("upstream",), paid)
-        if budget := self.snapshot.budget:
-            yield _gauge("budget_usd", "What all may spend in a day (UTC).", (), [((), budget.daily_usd)])
-            yield _gauge("budget_left_usd", "What is left of it today.", (), [((), budget.left_usd)])
+        if (daily := self.snapshot.daily_usd) is not None:
+            yield _gauge("budget_usd", "What all may spend in a day (UTC).", (), [((), daily)])
+        if (left := self.snapshot.left_usd) is not None:
+            yield _gauge("budget_left_usd", "What is left of it today.", (), [((), left)])
 
 
 def _counter(name: str, text: str, labels: Labels, values: Iterable[tuple[Labels, float]]) -> Metric:

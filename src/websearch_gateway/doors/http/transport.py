@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from starlette.responses import Response
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from websearch_gateway.doors.http.replies import refusal
 from websearch_gateway.settings import Settings
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+CORS_HEADERS = ("Authorization", "Content-Type", "Mcp-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name")
+CORS_EXPOSED = ("Mcp-Session-Id", "Retry-After", "WWW-Authenticate")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -35,20 +37,31 @@ class Names:
 
 
 class TransportGuard:
-    """ASGI middleware: another Host gets 421, another Origin 403, before anything else is looked at."""
+    """ASGI middleware: another Host gets 421, another Origin 403, before anything else is looked at.
+
+    Pages of an allowed Origin get the headers that let them read the reply (CORS).
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
+        # Whatever Origin comes that far is an allowed one.
+        self._for_pages = CORSMiddleware(
+            app,
+            allow_origin_regex=".*",
+            allow_methods=("GET", "POST"),
+            allow_headers=CORS_HEADERS,
+            expose_headers=CORS_EXPOSED,
+        )
         self._hosts = Names([*settings.allowed_hosts, *_public_hosts(settings.public_url)])
         self._origins = Names([*settings.allowed_origins, *_public_origins(settings.public_url)])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        app = (scope["type"] == "http" and self._refused(scope)) or self._app
+        app = self._next(scope) if scope["type"] == "http" else self._app
         await app(scope, receive, send)
 
-    def _refused(self, scope: Scope) -> Response | None:
-        """The reply to a request that is meant for, or comes from, somewhere else."""
+    def _next(self, scope: Scope) -> ASGIApp:
+        """Who answers: a refusal when the request is meant for, or comes from, somewhere else."""
         headers = scope["headers"]
         hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
         origins = [value.decode("latin-1").lower() for name, value in headers if name == b"origin"]
@@ -57,7 +70,7 @@ class TransportGuard:
             return refusal(421, "VALIDATION", "This server does not answer to that Host; see ALLOWED_HOSTS.")
         if len(origins) > 1 or not all(o in self._origins or _is_own_page(o, port) for o in origins):
             return refusal(403, "VALIDATION", "Pages of that Origin are not served; see ALLOWED_ORIGINS.")
-        return None
+        return self._for_pages if origins else self._app
 
 
 def _is_loopback(host: str, port: int | None) -> bool:
