@@ -26,6 +26,7 @@ from websearch_gateway.pipeline.pages import PageLibrary
 from websearch_gateway.pipeline.raw import RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.reading import PageReading
+from websearch_gateway.pipeline.recall import AnswerCache
 from websearch_gateway.pipeline.roster import Roster
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.semantic import answer_cache
@@ -33,7 +34,7 @@ from websearch_gateway.pipeline.statistics import Statistics
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.pipeline.web import MOST_RESULTS, WebSearch
 from websearch_gateway.pipeline.web_cache import WebCache
-from websearch_gateway.ports import State
+from websearch_gateway.ports import Embedder, State
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 
@@ -46,24 +47,16 @@ def build(settings: Settings) -> Gateway:
     """
     guard = Guard(settings.routes, settings.strict_routing, settings.secrets())
     client, retry = create_client(), Retry()
-    state = open_state(settings.effective_state_url)
-    embedder = open_embedder(settings, client, retry)
+    state, embedder = open_state(settings.effective_state_url), open_embedder(settings, client, retry)
     health, statistics = HealthRegistry(), Statistics()
     ledger = Ledger(state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd)
     telemetry = Telemetry([statistics.observe, ledger.observe])
     upstreams = open_upstreams(settings, client, retry, health, ledger)
     pages = open_reading(settings, state, embedder)
     seconds = settings.search_deadline_seconds
-    raw = RawEngine(
-        upstreams.roster.pool, pages.library, compose, settings.concurrency, settings.request_timeout_ms / 1000
-    )
-    cache = answer_cache(
-        state,
-        embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder(),
-        ttl_seconds=settings.cache_ttl_seconds,
-        scope=settings.cache_scope,
-        semantic=settings.semantic_cache,
-    )
+    page_seconds = settings.request_timeout_ms / 1000
+    raw = RawEngine(upstreams.roster.pool, pages.library, compose, settings.concurrency, page_seconds)
+    cache = _answer_cache(settings, state, embedder)
     pipeline = SearchPipeline(
         guard=guard,
         admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
@@ -86,6 +79,17 @@ def build(settings: Settings) -> Gateway:
         migration=Migration(state, settings.effective_state_url, open_state, settings.data_dir),
         workers=pages.workers,
         closers=(state.close, ledger.flush, client.aclose, *pages.closers, cache.close),
+    )
+
+
+def _answer_cache(settings: Settings, state: State, embedder: Embedder) -> AnswerCache:
+    """The cache compares questions on every miss: the built-in embedder alone is quick enough."""
+    return answer_cache(
+        state,
+        embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder(),
+        ttl_seconds=settings.cache_ttl_seconds,
+        scope=settings.cache_scope,
+        semantic=settings.semantic_cache,
     )
 
 
