@@ -73,3 +73,5 @@ BROKEN = replace(
     ),
     days=[Day("2026-11-21", 4.91, 0.2), *HEALTHY.days[1:]],
 )
+
+SPENT = replace(HEALTHY, days=[Day("2026-11-21", 5.0, 0.2), *HEALTHY.days[1:]])

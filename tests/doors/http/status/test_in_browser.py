@@ -12,7 +12,7 @@ import pytest
 
 from tests.doors.http.calls import post, search
 from tests.doors.http.conftest import Door, address
-from tests.doors.http.status.samples import BROKEN, FRESH, HEALTHY, NOW
+from tests.doors.http.status.samples import BROKEN, FRESH, HEALTHY, NOW, SPENT
 from websearch_gateway.doors.http.status.page import rendered
 from websearch_gateway.pipeline.operations import Snapshot
 from websearch_gateway.sandbox import Sandbox
@@ -82,11 +82,11 @@ async def test_the_served_page_shows_the_calls_and_loads_nothing_else(
         page.on("console", lambda message: complaints.append(message.text))
         await post(http, search())
         await page.goto(f"{address(http)}/")
-        assert await page.inner_text("h1") == "All upstreams are healthy"
+        assert await page.inner_text("h1") == "Every upstream asked so far is healthy"
         sandbox.fault("openai", "status", status=503)
         await post(http, search("Who wrote the diary of Zebulon Pike?"))
         await page.reload()
-        assert await page.inner_text("h1") == "1 of 2 upstreams is failing"
+        assert await page.inner_text("h1") == "openai is failing"
         assert "resting" in await page.inner_text("tr:has(th:text-is('openai'))")
         assert "Zebulon" not in await page.content()
         assert await page.evaluate("getComputedStyle(document.querySelector('.cards')).display") == "grid"
@@ -95,7 +95,7 @@ async def test_the_served_page_shows_the_calls_and_loads_nothing_else(
     assert complaints == []
 
 
-@pytest.mark.parametrize("snapshot", [FRESH, HEALTHY, BROKEN], ids=["fresh", "healthy", "broken"])
+@pytest.mark.parametrize("snapshot", [FRESH, HEALTHY, BROKEN, SPENT], ids=["fresh", "healthy", "broken", "spent"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_every_text_can_be_read_and_nothing_sticks_out(browse: Open, snapshot: Snapshot, scheme: str) -> None:
     """WCAG 2.2, 1.4.3 (AA): a contrast of 4.5; 1.4.10: no scrolling to the side."""

@@ -9,7 +9,8 @@ from urllib.parse import quote
 from websearch_gateway import __version__
 from websearch_gateway.doors.http.status.bars import days_bars, range_bar, share_bar
 from websearch_gateway.doors.http.status.html import Html, joined, tag
-from websearch_gateway.doors.http.status.words import NONE, count, dollars, duration, percent, span
+from websearch_gateway.doors.http.status.mood import mood_of, state_of
+from websearch_gateway.doors.http.status.words import NONE, count, dollars, duration, facts, percent, span
 from websearch_gateway.pipeline.health import UpstreamStatus
 from websearch_gateway.pipeline.operations import Snapshot
 from websearch_gateway.pipeline.statistics import ToolFigures
@@ -18,13 +19,12 @@ REFRESH_SECONDS = 10
 LAST_FAILURES = 8
 MAIN_TOOL = "search_web"
 
-_STATES = {"closed": ("ok", "healthy"), "half_open": ("warn", "probing"), "open": ("bad", "resting")}
 _ICON = {"ok": "#1f8a55", "warn": "#d99a1c", "bad": "#d0402f", "idle": "#8a9199"}
 
 
 def rendered(snapshot: Snapshot, now: datetime, style: str) -> str:
     """The whole document."""
-    mood, sentence = _mood(snapshot.upstreams)
+    mood, sentence = mood_of(snapshot, now)
     head = tag(
         "head",
         Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
@@ -46,30 +46,18 @@ def rendered(snapshot: Snapshot, now: datetime, style: str) -> str:
     return f'<!doctype html>\n<html lang="en">{head}{body}</html>\n'
 
 
-def _mood(upstreams: Sequence[UpstreamStatus]) -> tuple[str, str]:
-    """How it goes, in a word for the style and a sentence for a person."""
-    ill = [upstream for upstream in upstreams if upstream.breaker != "closed"]
-    if not any(upstream.calls for upstream in upstreams):
-        return "idle", "Waiting for the first call"
-    if not ill:
-        return "ok", "All upstreams are healthy"
-    if len(ill) < len(upstreams):
-        return "warn", f"{len(ill)} of {len(upstreams)} upstreams {'is' if len(ill) == 1 else 'are'} failing"
-    return "bad", "Every upstream is failing"
-
-
 def _icon(mood: str) -> str:
     circle = f'<circle cx="8" cy="8" r="6" fill="{_ICON[mood]}"/>'
     return "data:image/svg+xml," + quote(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">{circle}</svg>')
 
 
 def _header(snapshot: Snapshot, now: datetime, mood: str, sentence: str) -> Html:
-    facts = (f"version {__version__}", f"up {span(snapshot.figures.uptime_seconds)}", f"{now:%H:%M:%S} UTC")
+    told = facts(f"version {__version__}", f"up {span(snapshot.figures.uptime_seconds)}", f"{now:%H:%M:%S} UTC")
     return tag(
         "header",
         tag("p", "websearch-gateway", class_="name"),
         tag("h1", tag("span", class_=f"dot {mood}", aria_hidden="true"), sentence),
-        tag("p", *(tag("span", fact) for fact in facts), class_="facts"),
+        tag("p", told, class_="facts"),
     )
 
 
@@ -80,18 +68,21 @@ def _card(title: str, figure: str, note: str, *more: Html) -> Html:
 def _traffic(snapshot: Snapshot) -> Html:
     figures = snapshot.figures
     calls = sum(sum(tool.outcomes.values()) for tool in figures.tools.values())
+    failed = sum(map(_failed, figures.tools.values()))
     unit = joined(f"{figures.calls_per_minute:,}", tag("small", " per minute"))
-    return _card("Calls", unit, f"{count(calls, 'call', 'calls')} so far · {snapshot.in_flight} under way")
+    shares = [("fill", (calls - failed) / calls), ("fill bad", failed / calls)] if calls else []
+    note = facts(count(calls, "call", "calls"), f"{failed:,} failed", f"{snapshot.in_flight:,} now")
+    return _card("Calls", unit, note, share_bar(shares, note))
 
 
 def _cache(snapshot: Snapshot) -> Html:
     counts = snapshot.figures.cache
     exact, semantic, misses = (counts.get(kind, 0) for kind in ("exact", "semantic", "miss"))
     if not (total := exact + semantic + misses):
-        return _card("Answered from the cache", NONE, "No question yet", share_bar([], "no question yet"))
-    note = f"{exact:,} exact · {semantic:,} similar · {misses:,} new"
+        return _card("From the cache", NONE, "No question yet", share_bar([], "no question yet"))
+    note = facts(f"{exact:,} exact", f"{semantic:,} similar", f"{misses:,} new")
     bar = share_bar([("fill", exact / total), ("fill soft", semantic / total)], note)
-    return _card("Answered from the cache", percent((exact + semantic) / total), note, bar)
+    return _card("From the cache", percent((exact + semantic) / total), note, bar)
 
 
 def _costs(snapshot: Snapshot) -> Html:
@@ -100,19 +91,22 @@ def _costs(snapshot: Snapshot) -> Html:
     today, daily, left = snapshot.days[0], snapshot.daily_usd, snapshot.left_usd
     saved = f"cache saved {dollars(today.saved_usd)}"
     if daily is None or left is None:
-        return _card("Cost today", dollars(today.usd), f"{saved} · no budget set", days_bars(snapshot.days))
+        return _card("Cost today", dollars(today.usd), facts(saved, "no budget set"), days_bars(snapshot.days))
     used = 1.0 if not daily else min(1.0, today.usd / daily)
     kind = "fill bad" if used >= 0.95 else "fill warn" if used >= 0.8 else "fill"
     figure = joined(dollars(today.usd), tag("small", f" of {dollars(daily)}"))
     bar = share_bar([(kind, used)], f"{percent(used)} of the budget")
-    return _card("Cost today", figure, f"{dollars(left)} left · {saved}", bar, days_bars(snapshot.days))
+    return _card("Cost today", figure, facts(f"{dollars(left)} left", saved), bar, days_bars(snapshot.days))
 
 
 def _speed(snapshot: Snapshot) -> Html:
     tool = snapshot.figures.tools.get(MAIN_TOOL)
+    if tool is None or not tool.latencies_ms:
+        return _card("Time to answer", NONE, "No question yet", range_bar(None, None))
     p50, p95, p99 = _latencies(tool)
-    figure = p50 if p50 == NONE else joined(p50, tag("small", " median"))
-    return _card(f"Latency of {MAIN_TOOL}", figure, f"p95 {p95} · p99 {p99}")
+    figure = joined(p50, tag("small", " median"))
+    bar = range_bar(*(milliseconds / 1000 for milliseconds in tool.latencies_ms[:2]))
+    return _card("Time to answer", figure, facts(f"p95 {p95}", f"p99 {p99}"), bar)
 
 
 def _upstreams(upstreams: Sequence[UpstreamStatus], now: datetime) -> Html:
@@ -122,7 +116,7 @@ def _upstreams(upstreams: Sequence[UpstreamStatus], now: datetime) -> Html:
 
 
 def _upstream(upstream: UpstreamStatus, now: datetime) -> Html:
-    mood, word = _STATES[upstream.breaker] if upstream.calls or upstream.breaker != "closed" else ("idle", "not asked")
+    mood, word = state_of(upstream, now)
     rest = f" {span(upstream.retry_after)}" if upstream.retry_after else ""
     error = upstream.last_error
     told: str = ""

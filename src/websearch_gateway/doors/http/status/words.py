@@ -38,3 +38,8 @@ def percent(share: float) -> str:
 def count(number: int, one: str, many: str) -> str:
     """`1 call`, `1,204 calls`."""
     return f"{number:,} {one if number == 1 else many}"
+
+
+def facts(*told: str) -> str:
+    """Short facts in a row; a line breaks only between two of them."""
+    return " · ".join(fact.replace(" ", _NEAR) for fact in told)
