@@ -151,6 +151,20 @@ async def test_five_hundred_questions_to_dead_upstreams_make_at_most_550_calls_o
     assert sum(calls.values()) <= most
 
 
+async def test_five_hundred_questions_at_the_same_instant_make_at_most_550_calls_of_all_dead_upstreams_together(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    """Also of those that were well a moment ago: the vanguard of each finds out for the rest."""
+    async with gateway() as opened:
+        assert isinstance(await ask(opened, 500), SearchResponse)
+        before = sum(sandbox.calls(target) for target in UPSTREAMS)
+        for target in UPSTREAMS:
+            sandbox.fault(target, "status", status=500)
+        outcomes = await asyncio.gather(*(ask(opened, number) for number in range(500)))
+    assert all(isinstance(outcome, Exhausted) for outcome in outcomes)
+    assert 0 < sum(sandbox.calls(target) for target in UPSTREAMS) - before <= 550
+
+
 async def test_a_burst_keeps_to_the_rate_that_the_operator_set(gateway: Open, sandbox: Sandbox) -> None:
     """Whose turn would not come in time is served by the next."""
     async with gateway(search_providers="serper,duckduckgo", provider_rates="serper:2") as opened:

@@ -14,8 +14,8 @@ An error carries its policy in its class, so the chain never inspects messages::
     |   |-- SearchTimeoutError         TIMEOUT         an upstream did not answer in time
     |   |-- SearchFetchError           FETCH           a page could not be fetched or read
     |   |-- SearchProviderParseError   PARSE           a reply is not what the vendor documents
-    |   |-- SearchBudgetError          BUDGET          the day's budget has no room for it; a free one may serve
     |   |-- NotAsked                   PROVIDER        an upstream that rests, or whose turn would come too late
+    |   |   `-- SearchBudgetError      BUDGET          the day's budget has no room for it; a free one may serve
     |   |-- EngineNotConfigured        NOT_CONFIGURED  an answer engine has no key; another one serves
     |   `-- StateUnavailable           PROVIDER        the shared state cannot be reached; go on without it
     `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt (BUDGET: all that
@@ -147,14 +147,14 @@ class SearchProviderParseError(Unavailable):
     code = "PARSE"
 
 
-class SearchBudgetError(Unavailable):
+class NotAsked(Unavailable):
+    """Nothing was sent: the upstream rests after failures, or the pace it allows left no turn before the deadline."""
+
+
+class SearchBudgetError(NotAsked):
     """The day's budget has no room for a call of this upstream. One that is free may serve."""
 
     code = "BUDGET"
-
-
-class NotAsked(Unavailable):
-    """Nothing was sent: the upstream rests after failures, or the pace it allows left no turn before the deadline."""
 
 
 class EngineNotConfigured(Unavailable):

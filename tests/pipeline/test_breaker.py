@@ -15,6 +15,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initial
 from websearch_gateway.errors import (
     NotAsked,
     SearchAuthError,
+    SearchBudgetError,
     SearchError,
     SearchProviderError,
     SearchProviderParseError,
@@ -113,7 +114,13 @@ async def test_every_trouble_of_the_upstreams_own_counts(breaker: Breaker, error
 
 
 @pytest.mark.parametrize(
-    "error", [SearchAuthError("key"), SearchValidationError("request"), NotAsked("no turn", retry_after=3)]
+    "error",
+    [
+        SearchAuthError("key"),
+        SearchValidationError("request"),
+        NotAsked("no turn", retry_after=3),
+        SearchBudgetError("no room"),
+    ],
 )
 async def test_refusals_and_calls_that_were_not_made_never_open_it(breaker: Breaker, error: SearchError) -> None:
     await fail(breaker, 10 * FAILURES, error)

@@ -23,6 +23,8 @@ from websearch_gateway.pipeline.ledger import Ledger
 from websearch_gateway.pipeline.pace import Pace
 from websearch_gateway.pipeline.paid import PaidEngine, PaidSearcher
 from websearch_gateway.pipeline.roster import Roster
+from websearch_gateway.pipeline.tracing import Traced, traced_upstream
+from websearch_gateway.pipeline.vanguard import Vanguard
 from websearch_gateway.ports import AnswerEngine, HostedEngine, Provider, Searcher
 from websearch_gateway.providers import absent, configured
 from websearch_gateway.settings import Settings
@@ -62,16 +64,17 @@ def open_upstreams(
 def answering(
     settings: Settings, engine: HostedEngine, raw: AnswerEngine, health: HealthRegistry, ledger: Ledger
 ) -> FallbackEngine:
-    """The engine behind the ledger and its breaker, backed by raw search. One without a key is no upstream."""
+    """The engine behind its breaker and the ledger, backed by raw search. One without a key is no upstream."""
     hedge_seconds = settings.fallback_hedge_seconds
     if settings.openai_api_key is None:
         return FallbackEngine(engine, raw, hedge_seconds)
     record = health.of(engine.name)
     fair_seconds = max(LEAST_SHARE_SECONDS, min(hedge_seconds, settings.search_deadline_seconds / 2))
     breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
-    timed = LayeredEngine(engine, Stopwatch(record))
-    paid = PaidEngine(LayeredEngine(timed, breaker), ledger, engine.most_usd, engine.likely_usd)
-    return FallbackEngine(paid, raw, hedge_seconds, breaker.overtaken)
+    traced = LayeredEngine(LayeredEngine(engine, Stopwatch(record)), traced_upstream(engine.name))
+    paid = PaidEngine(traced, ledger, engine.most_usd, engine.likely_usd)
+    guarded = LayeredEngine(LayeredEngine(paid, breaker), Vanguard(engine.name))
+    return FallbackEngine(guarded, raw, hedge_seconds, breaker.overtaken)
 
 
 def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> HostedEngine:
@@ -88,14 +91,15 @@ def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> Hos
 
 
 def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
-    """A vendor behind the ledger and its breaker, each of whose requests waits for its turn and is timed."""
+    """A vendor behind its breaker and the ledger, each of whose requests waits for its turn and is timed."""
     record = health.of(bare.name)
     rate = settings.provider_rates.get(bare.name, bare.provider.capabilities.requests_per_second)
     pace = Pace(record, rate, fixed=bare.name in settings.provider_rates)
     paced = replace(bare, layers=(Stopwatch(record), pace), heed=pace.heed)
+    traced = LayeredSearcher(paced, traced_upstream(bare.name))
+    paid = PaidSearcher(traced, ledger, bare.most_usd) if bare.price_usd else traced
     breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
-    guarded = LayeredSearcher(paced, breaker)
-    return PaidSearcher(guarded, ledger, bare.most_usd) if bare.price_usd else guarded
+    return LayeredSearcher(LayeredSearcher(paid, breaker), Vanguard(bare.name))
 
 
 def _order(settings: Settings, providers: Sequence[Provider]) -> Order:
