@@ -189,6 +189,16 @@ async def test_a_provider_that_became_slow_is_overtaken_by_the_next_and_still_pa
     await sandbox.wait_for("serper", cancelled=1)
 
 
+async def test_a_slow_one_is_overtaken_too_where_the_call_names_its_providers(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(search_providers="serper,duckduckgo") as opened:
+        for _ in range(20):
+            await find(opened)
+        sandbox.fault("serper", "delay", seconds=DEADLINE)
+        named = opened.web.roster.choose(["serper", "duckduckgo"])
+        results = await named.search(SearchQuery("eiffel tower"), Deadline.after(DEADLINE))
+    assert results.warnings == ("serper was slow; duckduckgo answered before it.",)
+
+
 async def test_weights_share_the_searches(gateway: Open, sandbox: Sandbox) -> None:
     async with gateway(search_providers="serper,duckduckgo", provider_weights="duckduckgo:1") as opened:
         for _ in range(5):
@@ -200,6 +210,18 @@ async def test_a_weight_for_a_provider_that_is_not_there_is_told_at_the_start(ga
     with pytest.raises(SearchNotConfiguredError, match="PROVIDER_WEIGHTS names braev, but only these are configured: "):
         async with gateway(provider_weights="braev:3,duckduckgo:1"):
             pass
+
+
+@pytest.mark.parametrize("setting", ["provider_rates", "prices"])
+async def test_a_rate_or_a_price_of_nobody_is_told_at_the_start(gateway: Open, setting: str) -> None:
+    with pytest.raises(SearchNotConfiguredError, match=f"{setting.upper()} names braev, but there are only these: "):
+        async with gateway(**{setting: "braev:3,duckduckgo:1"}):
+            pass
+
+
+async def test_a_rate_or_a_price_may_wait_for_its_provider_to_be_switched_on(gateway: Open) -> None:
+    async with gateway(search_providers="duckduckgo", provider_rates="brave:3", prices="openai:0.02,serper:0.001"):
+        pass
 
 
 async def test_the_doctor_calls_upstreams_that_are_left_alone(gateway: Open, sandbox: Sandbox) -> None:

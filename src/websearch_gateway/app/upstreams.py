@@ -23,9 +23,8 @@ from websearch_gateway.pipeline.ledger import Ledger
 from websearch_gateway.pipeline.pace import Pace
 from websearch_gateway.pipeline.paid import PaidEngine, PaidSearcher
 from websearch_gateway.pipeline.roster import Roster
-from websearch_gateway.pipeline.tracing import Traced, traced_upstream
 from websearch_gateway.pipeline.vanguard import Vanguard
-from websearch_gateway.ports import AnswerEngine, HostedEngine, Provider, Searcher
+from websearch_gateway.ports import AnswerEngine, HostedEngine, Searcher
 from websearch_gateway.providers import absent, configured
 from websearch_gateway.settings import Settings
 
@@ -48,15 +47,18 @@ def open_upstreams(
         SearchNotConfiguredError: a setting names a provider that does not exist or lacks its key.
     """
     providers = configured(settings)
-    order = _order(settings, providers)
+    _check_names(settings, [provider.name for provider in providers])
     timeout = settings.request_timeout_ms / 1000
     bare = [HttpSearcher(provider, client, retry, timeout, settings.prices) for provider in providers]
     searchers = [_guarded(settings, searcher, health, ledger) for searcher in bare]
+    order: Order = ByWeight(settings.provider_weights) if settings.provider_weights else tuple
+    hedging = Hedging(health)
     roster = Roster(
-        pool=FallbackSearcher(searchers, order=order, hedging=Hedging(health)),
+        pool=FallbackSearcher(searchers, order=order, hedging=hedging),
         searchers={searcher.name: searcher for searcher in searchers},
         news={provider.name for provider in providers if provider.capabilities.news},
         absent=absent(settings),
+        hedging=hedging,
     )
     return Upstreams(_engine(settings, client, retry), bare, roster)
 
@@ -71,8 +73,8 @@ def answering(
     record = health.of(engine.name)
     fair_seconds = max(LEAST_SHARE_SECONDS, min(hedge_seconds, settings.search_deadline_seconds / 2))
     breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
-    traced = LayeredEngine(LayeredEngine(engine, Stopwatch(record)), traced_upstream(engine.name))
-    paid = PaidEngine(traced, ledger, engine.most_usd, engine.likely_usd)
+    timed = LayeredEngine(engine, Stopwatch(record))
+    paid = PaidEngine(timed, ledger, engine.most_usd, engine.likely_usd)
     guarded = LayeredEngine(LayeredEngine(paid, breaker), Vanguard(engine.name))
     return FallbackEngine(guarded, raw, hedge_seconds, breaker.overtaken)
 
@@ -96,17 +98,27 @@ def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
     rate = settings.provider_rates.get(bare.name, bare.provider.capabilities.requests_per_second)
     pace = Pace(record, rate, fixed=bare.name in settings.provider_rates)
     paced = replace(bare, layers=(Stopwatch(record), pace), heed=pace.heed)
-    traced = LayeredSearcher(paced, traced_upstream(bare.name))
-    paid = PaidSearcher(traced, ledger, bare.most_usd) if bare.price_usd else traced
+    paid = PaidSearcher(paced, ledger, bare.most_usd) if bare.price_usd else paced
     breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
     return LayeredSearcher(LayeredSearcher(paid, breaker), Vanguard(bare.name))
 
 
-def _order(settings: Settings, providers: Sequence[Provider]) -> Order:
-    """Who is asked first: by weight where weights are set."""
-    names = [provider.name for provider in providers]
+def _check_names(settings: Settings, names: Sequence[str]) -> None:
+    """A weight must fall to a provider that serves here; a rate or a price may wait for one that does not yet.
+
+    Raises:
+        SearchNotConfiguredError: a name that means nobody.
+    """
     if unknown := sorted(settings.provider_weights.keys() - set(names)):
         raise SearchNotConfiguredError(
             f"PROVIDER_WEIGHTS names {', '.join(unknown)}, but only these are configured: {', '.join(names)}."
         )
-    return ByWeight(settings.provider_weights) if settings.provider_weights else tuple
+    known = {*names, *absent(settings)}
+    for setting, amounts, understood in (
+        ("PROVIDER_RATES", settings.provider_rates, known),
+        ("PRICES", settings.prices, {"openai", *known}),
+    ):
+        if unknown := sorted(amounts.keys() - understood):
+            raise SearchNotConfiguredError(
+                f"{setting} names {', '.join(unknown)}, but there are only these: {', '.join(sorted(understood))}."
+            )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import Topic
 from websearch_gateway.pipeline.chain import FallbackSearcher
+from websearch_gateway.pipeline.hedge import Hedging
 from websearch_gateway.ports import Searcher
 
 
@@ -20,12 +21,14 @@ class Roster:
         searchers: each one that may be asked, by name, in the operator's order.
         news: the names of those that have a search for news.
         absent: every other provider that the gateway knows, and what would make it serve.
+        hedging: lets the next one join beside a slow one, as in the pool.
     """
 
     pool: Searcher
     searchers: Mapping[str, Searcher]
     news: Collection[str]
     absent: Mapping[str, str]
+    hedging: Hedging | None = None
 
     def choose(self, names: Sequence[str] = (), topic: Topic = "general") -> Searcher:
         """Who serves a call: the providers that it names and nobody else, in that order; without names the pool, and
@@ -37,7 +40,7 @@ class Roster:
         """
         if names:
             wanted = dict.fromkeys(name.strip().lower() for name in names)
-            return FallbackSearcher([self._named(name) for name in wanted])
+            return FallbackSearcher([self._named(name) for name in wanted], hedging=self.hedging)
         return self.preferring(self.news) if topic == "news" else self.pool
 
     def preferring(self, names: Collection[str]) -> Searcher:
@@ -45,7 +48,9 @@ class Roster:
         time to finish."""
         first = [searcher for name, searcher in self.searchers.items() if name in names]
         others = [searcher for name, searcher in self.searchers.items() if name not in names]
-        return FallbackSearcher([*first, FallbackSearcher(others)] if first and others else first or others)
+        # The inner chain hedges nothing: a call must not earn twice.
+        chain = [*first, FallbackSearcher(others)] if first and others else first or others
+        return FallbackSearcher(chain, hedging=self.hedging)
 
     def _named(self, name: str) -> Searcher:
         if name in self.searchers:
