@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.chunk import chunk
+from websearch_gateway.text.chunk import LARGEST_WHOLE, chunk
 from websearch_gateway.text.tokens import estimate_tokens
 
 PROSE = st.lists(st.sampled_from(("word", "a", "é", "东", ". ", "! ", "。", " ", "\n")), max_size=40).map("".join)
@@ -98,8 +98,18 @@ def test_code_tables_and_list_items_stay_whole_when_long(unit: str) -> None:
     assert [passage.text for passage in passages] == ["Before.", unit, "After."]
 
 
+@pytest.mark.parametrize(
+    "unit",
+    ["```\n" + "x = 1\n" * 1_300 + "```", "| a |\n|---|\n" + "\n".join(["| row |"] * 1_000)],
+    ids=["code", "table"],
+)
+def test_code_and_tables_of_common_sizes_stay_whole_however_small_passages_are(unit: str) -> None:
+    assert estimate_tokens(unit) <= LARGEST_WHOLE
+    assert [passage.text for passage in chunk(f"Before.\n\n{unit}\n\nAfter.", 32)] == ["Before.", unit, "After."]
+
+
 def test_a_monster_of_code_is_cut_between_lines_and_each_part_is_fenced() -> None:
-    code = "".join(f"value_{n} = {n}\n" for n in range(100))
+    code = "".join(f"value_{n} = {n}\n" for n in range(900))
     passages = chunk(f"# Values\n\n```python\n{code}```\n\n# After", 40)
     parts = [passage.text.removeprefix("# Values\n\n") for passage in passages[:-1]]
     assert len(parts) > 5
@@ -110,7 +120,7 @@ def test_a_monster_of_code_is_cut_between_lines_and_each_part_is_fenced() -> Non
 
 def test_a_monster_of_a_table_is_cut_between_rows_and_each_part_has_the_head() -> None:
     head = "| name | value |\n|---|---|\n"
-    rows = [f"| name {n} | {n} |" for n in range(100)]
+    rows = [f"| name {n} | {n} |" for n in range(900)]
     passages = chunk(head + "\n".join(rows), 40)
     assert len(passages) > 5
     assert all(passage.text.startswith(head) for passage in passages)
@@ -127,9 +137,9 @@ def test_a_monster_of_a_list_item_is_cut_between_sentences(unit: str) -> None:
     [
         "```" + "x" * 9_000,
         "```\n" + "word " * 9_000,
-        f"```{'x' * 900}\n" + "line\n" * 900,
+        f"```{'x' * 900}\n" + "line\n" * 2_000,
         f"| {'x' * 900} |\n" * 20,
-        f"| {'x' * 900} |\n|---|\n" + "| y |\n" * 900,
+        f"| {'x' * 900} |\n|---|\n" + "| y |\n" * 2_000,
     ],
 )
 def test_a_monster_of_one_line_is_cut_and_no_head_multiplies_the_text(page: str) -> None:

@@ -18,6 +18,9 @@ DEFAULT_SIZE = 512
 WHOLE = 4
 """So many times the size of a passage may a code block, table or list item have before it is cut all the same."""
 
+LARGEST_WHOLE = 2_048
+"""Tokens that a code block or table may have however small passages are: half of it is often worth nothing."""
+
 MAX_TITLE = 200
 """Characters of a heading in a section path, which every passage below it repeats."""
 
@@ -46,10 +49,11 @@ def chunk(markdown: str, size: int = DEFAULT_SIZE) -> list[Passage]:
     """The passages of a page, in order; each is a slice of `markdown` and together they hold all that is not blank.
 
     A passage lies in one section and has about `size` tokens, as `estimate_tokens` counts them: four characters each.
-    Code blocks, tables and list items stay whole up to `WHOLE` times that; a larger one is cut between its lines (a
-    list item between its sentences), and each part repeats the fence or the head of the table. A paragraph is cut
-    between sentences, and a longer sentence between words. A heading goes with the text below it. `id` is a hash of
-    the section path and the text, so it survives changes elsewhere on the page.
+    Code blocks, tables and list items stay whole up to `WHOLE` times that, the former two at least up to
+    `LARGEST_WHOLE`; a larger one is cut between its lines (a list item between its sentences), and each part repeats
+    the fence or the head of the table. A paragraph is cut between sentences, and a longer sentence between words. A
+    heading goes with the text below it. `id` is a hash of the section path and the text, so it survives changes
+    elsewhere on the page.
     """
     return [_passage(markdown, group) for group in _groups(markdown, _pieces(markdown, size), size)]
 
@@ -88,7 +92,8 @@ def _pieces(markdown: str, size: int) -> Iterator[_Piece]:
             path = [(level, title) for level, title in path if level < block.level]
             path.append((block.level, _title(markdown, block)))
         titles = tuple(title for _, title in path if title)
-        is_long = estimate_tokens(markdown[block.start : block.end]) > WHOLE * size
+        most = max(WHOLE * size, LARGEST_WHOLE) if block.kind in ("code", "table") else WHOLE * size
+        is_long = estimate_tokens(markdown[block.start : block.end]) > most
         if block.kind == "paragraph" or (block.kind == "item" and is_long):
             for start, end in _cut(markdown, block.start, block.end, size):
                 yield _Piece(start, end, titles)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
-# What belongs to the character before it, or joins two to one: accents, emoji parts.
-_JOINED = re.compile(
-    r"[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u093c-\u094d\u0e31-\u0e4e\u200d\u20d0-\u20ff"
-    r"\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
-)
+# What belongs to the character before it besides marks: skin tones, the tags of a flag, Hangul's vowels and finals.
+_JOINED = re.compile(r"[\u200d\u1160-\u11ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
+_FLAG_LETTERS = re.compile(r"[\U0001f1e6-\U0001f1ff]+\Z")
 _LONGEST_CHARACTER = 32
 
 
@@ -33,4 +32,12 @@ def window(text: str, offset: int, size: int) -> tuple[str, int | None]:
 
 
 def _splits(text: str, cut: int) -> bool:
-    return bool(_JOINED.match(text, cut)) or text[cut - 1] == "\u200d"
+    """Whether what a reader sees as one character goes on at `cut`.
+
+    The common part of Unicode's rules for them (https://www.unicode.org/reports/tr29/).
+    """
+    before, after = text[cut - 1], text[cut]
+    if unicodedata.category(after).startswith("M") or _JOINED.match(after) or before == "\u200d":
+        return True
+    letters = _FLAG_LETTERS.search(text, max(0, cut - _LONGEST_CHARACTER), cut)
+    return letters is not None and len(letters[0]) % 2 == 1 and bool(_FLAG_LETTERS.match(after))
