@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
@@ -12,6 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
+from websearch_gateway.doors.auth import keys as keys_module
 from websearch_gateway.doors.auth.keys import (
     FRESH_SECONDS,
     MAX_KEY_SET_BYTES,
@@ -67,15 +69,17 @@ def test_keys_of_the_one_algorithm_are_taken_and_others_passed_over(algorithm: s
         pytest.param([jwk(RSA, kid=7)], id="id is a number"),
         pytest.param([jwk(rsa.generate_private_key(65537, 1024))], id="short"),
         pytest.param([{"kty": "RSA", "n": "AQAB", "e": "AQ"}], id="nonsense"),
+        pytest.param([jwk(RSA, e="AQ")], id="exponent 1"),
+        pytest.param([{"kty": "oct", "k": "c2VjcmV0", "kid": "a"}], id="symmetrical"),
+        pytest.param([[]], id="a list for a key"),  # type: ignore[list-item]
         pytest.param([], id="none"),
     ],
 )
-def test_a_key_set_that_cannot_be_relied_on_is_refused(keys: list[dict[str, Any]]) -> None:
-    with pytest.raises(SearchProviderParseError):
-        usable_keys(key_set(*keys), "RS256")
+def test_nothing_is_usable_of_a_key_set_that_cannot_be_relied_on(keys: list[dict[str, Any]]) -> None:
+    assert usable_keys(key_set(*keys), "RS256") == {}
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"keys":7}', b"\xff", b"[" * 5_000, b'{"keys":[[]]}'])
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"keys":7}', b"\xff", b"[" * 5_000])
 def test_what_is_no_key_set_is_refused(body: bytes) -> None:
     with pytest.raises(SearchProviderParseError):
         usable_keys(body, "RS256")
@@ -134,6 +138,67 @@ async def test_an_unknown_id_makes_them_be_fetched_anew_at_most_once_in_five_min
     issuer.now += SEARCH_PAUSE_SECONDS
     assert await keys.key("invented") is None
     assert issuer.fetches == 3
+    await keys.aclose()
+
+
+async def test_fifty_invented_ids_at_once_are_one_fetch() -> None:
+    issuer = Issuer()
+    keys = issuer.keys()
+    await keys.key("first")
+    issuer.gate.clear()
+    asking = [asyncio.create_task(keys.key(f"invented-{number}")) for number in range(50)]
+    issuer.asked.clear()
+    await issuer.asked.wait()
+    assert await keys.key("first") is not None  # who has a good token does not wait for it
+    issuer.gate.set()
+    assert await asyncio.gather(*asking) == [None] * 50
+    assert issuer.fetches == 2
+    await keys.aclose()
+
+
+async def test_keys_that_an_issuer_withdraws_are_gone_and_new_ones_are_found() -> None:
+    issuer = Issuer()
+    keys = issuer.keys()
+    await keys.key("first")
+    issuer.body = key_set()
+    issuer.now += FRESH_SECONDS
+    await keys.key("unknown")
+    assert await keys.key("first") is None
+    issuer.body = key_set(jwk(RSA))
+    issuer.now += SEARCH_PAUSE_SECONDS
+    assert await keys.key(None) is not None
+    await keys.aclose()
+
+
+async def test_a_redirect_to_other_keys_is_not_followed() -> None:
+    asked: list[str] = []
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(str(request.url))
+        return httpx2.Response(302, headers={"Location": "https://evil.example/keys"})
+
+    keys = KeySet("https://issuer.example/keys", "RS256", create_client(httpx2.MockTransport(answer)))
+    with pytest.raises(SearchProviderError):
+        await keys.key("first")
+    assert asked == ["https://issuer.example/keys"]
+    await keys.aclose()
+
+
+async def test_an_issuer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The deadline is one for the whole key set, however steadily its bytes arrive."""
+    monkeypatch.setattr(keys_module, "FETCH_SECONDS", 0.05)
+
+    async def drip() -> AsyncIterator[bytes]:
+        while True:
+            yield b" "
+            await asyncio.sleep(0)
+
+    async def answer(_: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, content=drip())
+
+    keys = KeySet("https://issuer.example/keys", "RS256", create_client(httpx2.MockTransport(answer)))
+    with pytest.raises(SearchProviderError):
+        await keys.key("first")
     await keys.aclose()
 
 

@@ -115,7 +115,7 @@ class KeySet:
         await self._client.aclose()
 
     def _is_known(self, key_id: str | None) -> bool:
-        return key_id is None or key_id in self._keys
+        return bool(self._keys) if key_id is None else key_id in self._keys
 
     def _are_alive(self) -> bool:
         return self._clock() - self._fetched_at < STALE_SECONDS
@@ -145,6 +145,8 @@ class KeySet:
                 raise SearchProviderError(f"The token issuer's key set has HTTP status {reply.status}.")
             self._keys = usable_keys(reply.body, self._algorithm)
             self._fetched_at = self._clock()
+            if not self._keys:
+                _log.warning("The token issuer publishes no usable key for %s: no token is accepted.", self._algorithm)
         except SearchError as error:
             self._failed_at = self._clock()
             _log.warning("The keys of the token issuer were not fetched: %s", error.message)
@@ -155,21 +157,20 @@ class KeySet:
 def usable_keys(body: bytes, algorithm: str) -> dict[str | None, Any]:
     """The keys of a key set that verify `algorithm`, by id. Keys for other purposes are passed over.
 
+    None is usable of a set that holds a private key, which everybody could sign with, or two fitting keys of one id.
+
     Raises:
-        SearchProviderParseError: it is not a key set, holds no such key, two of one id, or a private key.
+        SearchProviderParseError: it is not a key set.
     """
     try:
         listed = json.loads(body)["keys"]
         entries = [entry for entry in listed if isinstance(entry, dict)]
     except (ValueError, RecursionError, TypeError, KeyError):
         raise SearchProviderParseError("What the token issuer publishes is not a key set.") from None
-    if any("d" in entry for entry in entries):
-        raise SearchProviderParseError("The token issuer publishes a private key, so its tokens prove nothing.")
     fitting = [entry for entry in entries if _fits(entry, algorithm)]
-    keys = {entry.get("kid"): key for entry in fitting if (key := _loaded(entry, algorithm)) is not None}
-    if not keys or len({entry.get("kid") for entry in fitting}) != len(fitting):
-        raise SearchProviderParseError(f"The token issuer publishes no key for {algorithm}, or two of one id.")
-    return keys
+    if any("d" in entry for entry in entries) or len({entry.get("kid") for entry in fitting}) != len(fitting):
+        return {}
+    return {entry.get("kid"): key for entry in fitting if (key := _loaded(entry, algorithm)) is not None}
 
 
 def _fits(entry: Mapping[str, Any], algorithm: str) -> bool:
