@@ -51,9 +51,13 @@ class SearchError(Exception):
         message: one sentence for the caller: what is wrong and what to do about it.
         retry_after: seconds after which the same call may succeed, if known.
         details: JSON-ready facts for a program, such as the limits that were broken.
+
+    Attributes:
+        cost_usd: what the call cost although it brought nothing.
     """
 
     code: ErrorCode = "PROVIDER"
+    cost_usd: float = 0.0
 
     def __init__(
         self,
@@ -105,11 +109,8 @@ class ForbiddenUrlError(Refused):
 class Unavailable(SearchError):
     """This upstream cannot serve now; another may. `retry_after` says how long it should rest.
 
-    `retryable` tells the one retry place whether the same request may be sent once more at once; `cost_usd` is what
-    the attempt cost although it brought nothing.
+    `retryable` tells the one retry place whether the same request may be sent once more at once.
     """
-
-    cost_usd: float = 0.0
 
     def __init__(
         self,

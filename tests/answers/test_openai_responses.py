@@ -181,6 +181,15 @@ async def test_each_trouble_has_its_error_and_is_retried_only_where_that_helps(
     assert sandbox.calls("openai") == calls
 
 
+async def test_an_answer_that_was_declined_has_its_price(
+    connect: Connect, recorded: Callable[[str], dict[str, Any]]
+) -> None:
+    reply, _ = replies(recorded("refusal"))
+    with pytest.raises(SearchValidationError) as declined:
+        await ask(connect(reply))
+    assert declined.value.cost_usd > 0
+
+
 async def test_a_passing_trouble_is_overcome(connect: Connect, sandbox: Sandbox) -> None:
     sandbox.fault("openai", "status", status=503, times=1)
     assert (await ask(connect())).spans

@@ -74,7 +74,9 @@ def test_a_spent_quota_or_a_block_rests_the_provider_for_an_hour(provider: Provi
     assert not error.retryable
 
 
-@pytest.mark.parametrize(("header", "seconds"), [("1, 2558678", 1.0), ("2", 2.0), ("", 1.0), ("soon", 1.0)])
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("1, 2558678", 1.0), ("2", 2.0), ("", 1.0), ("soon", 1.0), ("9" * 400, 1.0)]
+)
 def test_braves_rate_limit_is_over_when_its_first_counter_says(header: str, seconds: float) -> None:
     error = BRAVE.refusal(429, {"x-ratelimit-reset": header}, RATE)
     assert isinstance(error, Unavailable)

@@ -22,7 +22,7 @@ from websearch_gateway.answers.openai_errors import ModelGone, OptionRefused
 from websearch_gateway.answers.openai_models import EFFORT, SEARCH_USD, Billed, Model, find_model
 from websearch_gateway.answers.openai_reply import Reply, read_bill, read_reply
 from websearch_gateway.answers.prompt import instructions
-from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, Unavailable
+from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Answer, AppliedFilters, Deadline, SearchQuery, TokenUsage
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.ports import Progress
@@ -141,7 +141,7 @@ class OpenAIEngine:
         try:
             # Verifying hundreds of spans in a long text takes milliseconds of CPU: not on the loop.
             return await asyncio.to_thread(read_reply, body)
-        except Unavailable as error:
+        except SearchError as error:  # an answer that was declined is billed, too
             with suppress(SearchProviderParseError):
                 error.cost_usd = self._usd(find_model(request["model"]), read_bill(body))
             raise

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import accumulate
 
-from websearch_gateway.errors import Refused, SearchBudgetError, StateUnavailable, Unavailable
+from websearch_gateway.errors import SearchBudgetError, SearchError, StateUnavailable
 from websearch_gateway.pipeline.histogram import BOUNDS
 from websearch_gateway.pipeline.telemetry import CallRecord
 from websearch_gateway.ports import State
@@ -105,11 +105,8 @@ class Ledger:
         payment = Payment(most_usd)
         try:
             yield payment
-        except Unavailable as error:
+        except SearchError as error:
             payment.usd = error.cost_usd
-            raise
-        except Refused:
-            payment.usd = 0.0
             raise
         finally:
             self._settle(day, user, upstream, _micros(payment.usd), reserved)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from websearch_gateway.errors import SearchError, SearchTimeoutError
 from websearch_gateway.models import Answer, Deadline, SearchQuery, SearchResults
-from websearch_gateway.net.spending import spent
+from websearch_gateway.net.spending import spend, spent
 from websearch_gateway.pipeline.ledger import Ledger
 from websearch_gateway.ports import AnswerEngine, Progress, Searcher
 
@@ -44,7 +44,8 @@ class PaidSearcher:
 class PaidEngine:
     """An AnswerEngine on the ledger.
 
-    `most_usd` is the most that an answer may cost, `likely_usd` what one costs that is cancelled before its bill came.
+    `most_usd` is the most that an answer may cost, `likely_usd` what one costs whose bill never came: it was cancelled,
+    or too late. As long as it runs that stands in its context, for whoever gives it up.
     """
 
     engine: AnswerEngine
@@ -65,10 +66,16 @@ class PaidEngine:
             SearchError: as the engine raises.
         """
         async with self.ledger.payment(query.user, self.name, self.most_usd) as payment:
+            payment.usd = self.likely_usd
+            spend(self.likely_usd)
             try:
                 answer = await self.engine.answer(query, deadline, progress)
-            except asyncio.CancelledError:
-                payment.usd = self.likely_usd
+            except SearchTimeoutError as error:
+                error.cost_usd = self.likely_usd
+                raise
+            except SearchError as error:
+                spend(error.cost_usd - self.likely_usd)
                 raise
             payment.usd = answer.cost_usd
+            spend(answer.cost_usd - self.likely_usd)
         return answer

@@ -80,7 +80,7 @@ class Brave:
         if status == 429:
             # "1, 2558678": seconds until the second's and until the month's allowance is renewed.
             per_second = headers.get("x-ratelimit-reset", "").partition(",")[0].strip()
-            wait = float(per_second) if per_second.isdecimal() else 1.0
+            wait = float(per_second) if re.fullmatch(r"\d{1,7}", per_second) else 1.0
             return SearchProviderError("Brave's rate limit is reached.", retry_after=wait, retryable=True)
         return None
 
