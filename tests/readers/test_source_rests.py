@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -62,6 +63,23 @@ async def test_a_spent_quota_rests_the_api_before_it_must_refuse(bench: Any, cas
     assert (await reader.read(case.url, soon())).title == case.title
     assert (await reader.read(case.url, soon())).title == "Plain"
     bench.clock.now += 30
+    assert (await reader.read(case.url, soon())).title == case.title
+
+
+@pytest.mark.parametrize("name", ["github_issues", "github_readme", "github_discussions"])
+async def test_a_quota_that_others_have_spent_rests_the_api_until_it_is_there_again(
+    bench: Any, cases: Any, name: str
+) -> None:
+    """GitHub's promise: its 403 for the primary limit has no `Retry-After`, only `x-ratelimit-reset`."""
+    case = cases[name]
+    reader, first = bench.reader(case), next(iter(case.replies))
+    limits = {"x_ratelimit_remaining": "0", "x_ratelimit_reset": str(int(time.time()) + 1_800)}
+    bench.api.says(first, b"{}", status=403, **limits)
+    assert (await reader.read(case.url, soon())).title == "Plain"
+    bench.play(case)
+    bench.clock.now += 1_700
+    assert "left alone for" in (await reader.read(case.url, soon())).warnings[-1]
+    bench.clock.now += 100
     assert (await reader.read(case.url, soon())).title == case.title
 
 

@@ -124,6 +124,17 @@ async def test_the_pdf_of_a_paper_is_read_where_it_has_no_html_and_the_abstract_
     assert "tides suffice" in page.markdown
 
 
+async def test_a_full_text_that_was_cut_off_makes_the_document_one(bench: Any, cases: Any) -> None:
+    async def cut(url: str, deadline: Deadline) -> Page:
+        return Page(url, url, "PDF", "Its first pages.", truncated=True)
+
+    bench.play(cases["arxiv"])
+    bench.pages.read = cut  # type: ignore[method-assign]
+    page = await bench.reader(cases["arxiv"]).read(cases["arxiv"].url, soon())
+    assert page.truncated
+    assert page.markdown.endswith("## Full text\n\nIts first pages.")
+
+
 @dataclass(frozen=True)
 class TwoPages(Wikipedia):
     """Wants a second reply that need not be there."""

@@ -24,6 +24,7 @@ from websearch_gateway.net.address import AddressGuard, Target
 from websearch_gateway.net.charset import charset_of
 from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, CodingError, decoder_for
 from websearch_gateway.net.dial import HEADER_BYTES, GuardedBackend, MeteredStream, Resolve, SystemResolver
+from websearch_gateway.net.refill import seconds_until_refill
 from websearch_gateway.net.retry import parse_retry_after
 
 PRODUCT = "websearch-gateway"
@@ -224,7 +225,10 @@ def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapp
     conditional = any(name.lower() in ("if-none-match", "if-modified-since") for name in sent)
     if 200 <= status < 300 or (status == 304 and conditional):
         return
-    wait = parse_retry_after(headers, time.time())
+    now = time.time()
+    wait = parse_retry_after(headers, now)
+    if wait is None:
+        wait = seconds_until_refill(headers, now) or None
     # https://developers.cloudflare.com/cloudflare-challenges/challenge-types/challenge-pages/detect-response/
     check = {"reason": "robot_page"} if headers.get("cf-mitigated") == "challenge" else {}
     raise SearchFetchError(

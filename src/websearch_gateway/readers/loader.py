@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError, Unavailable
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.net.refill import seconds_until_refill
 from websearch_gateway.ports import Reader
 from websearch_gateway.readers.source import ApiRequest, Document, Source
 from websearch_gateway.readers.workers import Workers
@@ -68,8 +68,8 @@ class ApiReader:
         except Unavailable as error:
             page = await self._pages.read(url, deadline)
             return replace(page, warnings=(*page.warnings, f"Read from the plain page of {self.name}: {error.message}"))
-        text, warnings = await self._full_text(document, deadline)
-        return Page(url, url, document.title, text, published=document.published, warnings=warnings)
+        page = Page(url, url, document.title, document.markdown, published=document.published)
+        return await self._with_full_text(page, document.more, deadline)
 
     async def _load(self, url: str, deadline: Deadline) -> Document:
         await self._workers.warm()
@@ -111,38 +111,23 @@ class ApiReader:
             if request.may_be_missing and status == 404:
                 return None
             raise
-        self._rest(_spent(reply.headers, self._clock()))
+        self._rest(seconds_until_refill(reply.headers, self._clock()))
         return reply.body
 
     def _rest(self, seconds: float) -> None:
         self._rests_until = max(self._rests_until, self._clock() + min(seconds, LONGEST_REST_SECONDS))
 
-    async def _full_text(self, document: Document, deadline: Deadline) -> tuple[str, tuple[str, ...]]:
-        """The document's own text with the first of its further texts that can be read, and warnings."""
-        for place in document.more:
+    async def _with_full_text(self, page: Page, places: Sequence[str], deadline: Deadline) -> Page:
+        """The page with the first of its further texts that can be read."""
+        for place in places:
             try:
-                page = await self._pages.read(place, deadline)
+                full = await self._pages.read(place, deadline)
             except Unavailable:
                 continue
-            return f"{document.markdown}\n\n{page.markdown}", page.warnings
-        return document.markdown, ("The full text could not be read.",) if document.more else ()
+            text = f"{page.markdown}\n\n{full.markdown}"
+            return replace(page, markdown=text, warnings=full.warnings, truncated=full.truncated)
+        return replace(page, warnings=("The full text could not be read.",)) if places else page
 
 
 def _left_alone(seconds: float) -> SearchFetchError:
     return SearchFetchError(f"Its API wants to be left alone for {seconds:.0f} seconds.", retry_after=seconds)
-
-
-def _spent(headers: Mapping[str, str], now: float) -> float:
-    """Seconds until a quota that this reply used up is there again, else 0.
-
-    GitHub tells the moment (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api), Reddit the
-    seconds.
-    """
-    try:
-        remaining = float(headers["x-ratelimit-remaining"])
-        reset = float(headers["x-ratelimit-reset"])
-    except (KeyError, ValueError):
-        return 0.0
-    if not (remaining < 1 and math.isfinite(reset)):
-        return 0.0
-    return max(reset - now if reset > LONGEST_REST_SECONDS else reset, 0.0)
