@@ -8,6 +8,7 @@ import pytest
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.pipeline.recall import ExactCache
+from websearch_gateway.pipeline.remembered import Served
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
 from websearch_gateway.wire.answer import Citation, SearchResponse, Usage
@@ -25,7 +26,7 @@ ANSWER = SearchResponse(
     cost_usd=0.0105,
     warnings=("one",),
 )
-RECALLED = ANSWER.model_copy(update={"cache": "exact", "cost_usd": 0.0, "usage": Usage()})
+RECALLED = Served(ANSWER.model_copy(update={"cache": "exact", "cost_usd": 0.0, "usage": Usage()}), saved_usd=0.0105)
 CHANGES = {
     "text": "how tall is the eiffel tower",
     "max_results": 8,
@@ -181,6 +182,8 @@ class TestTrust:
             lambda row: json.dumps({**row, "expires": 0}).encode(),
             lambda row: json.dumps({**row, "expires": 1e300}).encode(),
             lambda row: json.dumps({**row, "response": {}}).encode(),
+            lambda row: json.dumps({**row, "cost_usd": -1}).encode(),
+            lambda row: json.dumps({**row, "cost_usd": 1_000_000}).encode(),
             lambda row: json.dumps({**row, "response": {**row["response"], "text": 5}}).encode(),
             lambda row: json.dumps(row).replace('"endIndex": 17', '"endIndex": 18').encode(),
             lambda row: json.dumps(row).replace('"startIndex": 0', '"startIndex": -1').encode(),

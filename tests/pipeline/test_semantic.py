@@ -91,19 +91,21 @@ async def test_another_wording_gets_the_answer_free_of_charge_and_is_told_so(
     clock.now += 40
     served = await cache.get(AGAIN, YOU)
     assert served is not None
-    assert served.cache == "semantic"
-    assert served.cache_match is not None
-    assert 0.7 < served.cache_match.similarity <= 1
-    assert served.cache_match.age_seconds == 40
-    assert (served.cost_usd, served.usage) == (0, Usage())
-    assert (served.text, served.citations) == (ANSWER.text, ANSWER.citations)
+    response = served.response
+    assert response.cache == "semantic"
+    assert response.cache_match is not None
+    assert 0.7 < response.cache_match.similarity <= 1
+    assert response.cache_match.age_seconds == 40
+    assert (response.cost_usd, response.usage) == (0, Usage())
+    assert (response.text, response.citations) == (ANSWER.text, ANSWER.citations)
+    assert served.saved_usd == ANSWER.cost_usd
 
 
 async def test_the_same_wording_is_an_exact_hit(cache: SemanticCache) -> None:
     await cache.put(ASKED, ME, ANSWER)
     served = await cache.get(ASKED, ME)
     assert served is not None
-    assert (served.cache, served.cache_match) == ("exact", None)
+    assert (served.response.cache, served.response.cache_match) == ("exact", None)
     assert cache.recent(ASKED, ME) == served
     assert cache.recent(AGAIN, ME) is None, "what takes longer than a moment is left to get"
 
@@ -206,7 +208,7 @@ class TestState:
         restarted = await settled(make())
         served = await restarted.get(AGAIN, ME)
         assert served is not None
-        assert served.cache == "semantic"
+        assert served.response.cache == "semantic"
 
     async def test_they_survive_it_in_a_file(self, make: Make, tmp_path: Path, clock: Clock) -> None:
         before = SqliteState(tmp_path / "state.db", clock=clock)
@@ -329,7 +331,7 @@ class TestTrust:
         await cache.put(ASKED, ME, ANSWER.model_copy(update={"cache_match": CacheMatch(similarity=1)}))
         served = await make().get(ASKED, ME)
         assert served is not None
-        assert served.cache_match is None
+        assert served.response.cache_match is None
 
 
 async def test_no_more_questions_are_read_than_there_is_room_for(state: MemoryState, clock: Clock) -> None:

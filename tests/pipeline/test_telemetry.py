@@ -84,6 +84,7 @@ class TestEvent:
             "fallback_from": None,
             "fallback_reason": None,
             "saved_usd": 0.0,
+            "joined": False,
         }
 
     def test_nothing_of_query_answer_or_sources_is_told(self, capsys):

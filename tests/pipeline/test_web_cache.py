@@ -7,6 +7,7 @@ import json
 import pytest
 
 from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.pipeline.remembered import Served
 from websearch_gateway.pipeline.web_cache import WebCache
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.wire.base import ErrorInfo
@@ -15,7 +16,7 @@ from websearch_gateway.wire.search import WebResult, WebSearchResponse
 QUERY = SearchQuery("tides", max_results=3)
 RESULT = WebResult(title="T", link="https://a.example/", page_content="text", provider="brave", relevance_score=0.5)
 RESPONSE = WebSearchResponse(results=(RESULT,), cost_usd=0.005, warnings=("one",))
-RECALLED = RESPONSE.model_copy(update={"cache": "exact", "cost_usd": 0.0})
+RECALLED = Served(RESPONSE.model_copy(update={"cache": "exact", "cost_usd": 0.0}), saved_usd=0.005)
 ME = Caller("me")
 
 

@@ -14,6 +14,7 @@ from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.pipeline.admit import Admission
+from websearch_gateway.pipeline.cache_care import CacheCare
 from websearch_gateway.pipeline.cached import CachedAnswers
 from websearch_gateway.pipeline.diagnose import Doctor
 from websearch_gateway.pipeline.guard import Guard
@@ -66,10 +67,12 @@ def build(settings: Settings) -> Gateway:
         telemetry=telemetry,
         deadline_seconds=seconds,
     )
+    web = _web_search(settings, pipeline, upstreams.roster, pages.library, state)
     return Gateway(
         pipeline=pipeline,
         cached=CachedAnswers(guard, cache, telemetry, settings.similarity_threshold, seconds),
-        web=_web_search(settings, pipeline, upstreams.roster, pages.library, state),
+        cache=CacheCare(state, (cache, web.cache, pages.finder), statistics, telemetry, ledger),
+        web=web,
         raw=RawSearch(guard, pipeline.admission, upstreams.roster, telemetry, seconds),
         reading=PageReading(pages.library, pages.finder, telemetry, seconds),
         engine=upstreams.engine,

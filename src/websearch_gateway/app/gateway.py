@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
+from websearch_gateway.pipeline.cache_care import CacheCare
 from websearch_gateway.pipeline.cached import CachedAnswers
 from websearch_gateway.pipeline.diagnose import Doctor
 from websearch_gateway.pipeline.health import HealthRegistry
@@ -32,6 +33,7 @@ class Gateway:
 
     pipeline: SearchPipeline
     cached: CachedAnswers
+    cache: CacheCare
     web: WebSearch
     raw: RawSearch
     reading: PageReading

@@ -16,12 +16,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat, ValidationError
+from pydantic import ConfigDict, FiniteFloat, ValidationError
 
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.pipeline.guard import LONGEST_QUERY
 from websearch_gateway.pipeline.recall import Scope, digest
+from websearch_gateway.pipeline.remembered import Stamp, question_name
 from websearch_gateway.pipeline.vector_index import Neighbour, VectorIndex
 from websearch_gateway.ports import State
 
@@ -54,7 +55,7 @@ class QuickEmbedder(Protocol):
         ...
 
 
-class _Row(BaseModel):
+class _Row(Stamp):
     """What the state holds of a question. `owner` is as `owner_name` gives it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -64,9 +65,10 @@ class _Row(BaseModel):
     query: SearchQuery
 
     @classmethod
-    def of(cls, query: SearchQuery, owner: str, expires: float) -> _Row:
+    def of(cls, query: SearchQuery, owner: str, expires: float, stored: float | None = None) -> _Row:
         """Who pays is no part of it: that is whoever asks again."""
-        return cls(owner=owner, expires=expires, query=replace(query, user=_NOBODY))
+        name = question_name(query.text)
+        return cls(stored=stored, question=name, owner=owner, expires=expires, query=replace(query, user=_NOBODY))
 
     def digest(self) -> bytes:
         return digest(self.query, self.owner)
@@ -142,7 +144,8 @@ class AskedQuestions:
 
     async def add(self, query: SearchQuery, owner: str, ttl_seconds: float) -> None:
         """Remember that `query` has an answer for so long."""
-        row = _Row.of(query, owner, self._clock() + ttl_seconds)
+        now = self._clock()
+        row = _Row.of(query, owner, now + ttl_seconds, now)
         index = await self._open()
         self._put(index, [row], self._embedder.encode([query.text]))
         try:
@@ -162,10 +165,15 @@ class AskedQuestions:
             return search(now=self._clock())
         return await asyncio.to_thread(search, now=self._clock())
 
-    def forget(self, neighbour: Neighbour[SearchQuery]) -> None:
+    def discard(self, neighbour: Neighbour[SearchQuery]) -> None:
         """Forget a question whose answer is gone."""
         if self._index is not None:
             self._index.discard(neighbour.key)
+
+    def forget(self) -> None:
+        """Drop what is in memory. The next use reads the state again."""
+        self._index = None
+        self._read_again_at = 0.0
 
     async def warm_up(self) -> None:
         """Load what the first question would wait for, and begin to read those of earlier runs."""

@@ -43,8 +43,8 @@ class CachedAnswers:
             if known is None:
                 event.served("cache", 0)
                 return CachedAnswer()
-            event.served("cache", len(known.citations), cache=known.cache)
-            return CachedAnswer(**dict(known), found=True)
+            event.served("cache", len(known.response.citations), cache=known.response.cache)
+            return CachedAnswer(**dict(known.response), found=True)
 
     async def similar(
         self, text: str, caller: Caller, *, threshold: float | None = None, limit: int = 5

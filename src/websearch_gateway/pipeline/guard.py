@@ -98,7 +98,7 @@ class Guard:
             SearchValidationError: it may not; `details` says which field is at fault or which server to use.
         """
         query = SearchQuery(
-            text=_checked_text(text),
+            text=checked_text(text),
             max_results=_whole_number(max_results_field, max_results, max_results_limit),
             freshness_hours=None
             if freshness_hours is None
@@ -178,7 +178,7 @@ def _invalid(field: str, demand: str, allowed: str) -> SearchValidationError:
     return SearchValidationError(f"`{field}` must be {demand}.", details={"field": field, "allowed": allowed})
 
 
-def _checked_text(text: str) -> str:
+def checked_text(text: str) -> str:
     if not isinstance(text, str):
         raise _invalid("query", "text", "text")
     if len(text) <= LONGEST_RAW_QUERY:

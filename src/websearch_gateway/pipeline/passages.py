@@ -85,12 +85,20 @@ class PassageFinder:
         """Load what the first query would wait for. Takes a while: not for the event loop."""
         self._similarity.knows("warm up")
 
+    def in_memory(self) -> Mapping[str, int]:
+        """How many pages are in memory, cut into passages."""
+        return {"pages": len(self._ready)}
+
+    def forget(self) -> None:
+        """Drop these."""
+        self._ready.clear()
+
     async def _prepared(self, page: Page) -> _Prepared:
         key = page_key(page.url), content_hash(page)
         if (prepared := self._ready.get(key)) is None:
             prepared = await asyncio.to_thread(self._prepare, page)
             if prepared.characters <= MEMORY_CHARACTERS:
-                self._ready[key] = prepared
+                prepared = self._ready.setdefault(key, prepared)  # another call may have been faster
         return prepared
 
     def _prepare(self, page: Page) -> _Prepared:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from operator import attrgetter
 from typing import Literal, Protocol
 
 from websearch_gateway.models import Caller, SearchQuery
-from websearch_gateway.pipeline.remembered import Remembered
+from websearch_gateway.pipeline.remembered import Remembered, Served
 from websearch_gateway.ports import State
 from websearch_gateway.text.urls import is_web_address
 from websearch_gateway.wire.answer import SearchResponse, Usage
@@ -56,16 +56,24 @@ class AnswerCache(Protocol):
         """What two calls have in common that want the same answer."""
         ...
 
-    def recent(self, query: SearchQuery, caller: Caller) -> SearchResponse | None:
+    def recent(self, query: SearchQuery, caller: Caller) -> Served[SearchResponse] | None:
         """The answer, if this process can give it at once."""
         ...
 
-    async def get(self, query: SearchQuery, caller: Caller) -> SearchResponse | None:
+    async def get(self, query: SearchQuery, caller: Caller) -> Served[SearchResponse] | None:
         """The answer, free of charge and marked with its `cache`; None when there is none."""
         ...
 
     async def put(self, query: SearchQuery, caller: Caller, response: SearchResponse) -> None:
         """Remember an answer that was just given, if it is worth it."""
+        ...
+
+    def in_memory(self) -> Mapping[str, int]:
+        """How many entries this process has at hand, by kind."""
+        ...
+
+    def forget(self) -> None:
+        """Drop these."""
         ...
 
     async def warm_up(self) -> None:
@@ -111,11 +119,11 @@ class ExactCache:
         """The state key of the answer."""
         return query_key("exact", query, caller, self._scope)
 
-    def recent(self, query: SearchQuery, caller: Caller) -> SearchResponse | None:
+    def recent(self, query: SearchQuery, caller: Caller) -> Served[SearchResponse] | None:
         """What `get` finds without asking the state."""
         return self._answers.recent(self.key(query, caller)) if self._ttl_seconds > 0 else None
 
-    async def get(self, query: SearchQuery, caller: Caller) -> SearchResponse | None:
+    async def get(self, query: SearchQuery, caller: Caller) -> Served[SearchResponse] | None:
         """The answer as it was given, marked `cache="exact"`; None when there is none."""
         if self._ttl_seconds <= 0:
             return None
@@ -124,7 +132,16 @@ class ExactCache:
     async def put(self, query: SearchQuery, caller: Caller, response: SearchResponse) -> None:
         """Remember `response`, unless it is an error or cites nothing: those are worth another try."""
         if (seconds := self.keeps_for(query, response)) > 0:
-            await self._answers.put(self.key(query, caller), response, seconds)
+            key = self.key(query, caller)
+            await self._answers.put(key, response, seconds, question=query.text, cost_usd=response.cost_usd)
+
+    def in_memory(self) -> Mapping[str, int]:
+        """See AnswerCache."""
+        return {"answers": len(self._answers)}
+
+    def forget(self) -> None:
+        """See AnswerCache."""
+        self._answers.forget()
 
     async def warm_up(self) -> None:
         """See AnswerCache. There is nothing to load."""

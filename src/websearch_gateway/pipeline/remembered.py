@@ -3,29 +3,57 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import time
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Annotated, Generic, NamedTuple, TypeVar
 
-from pydantic import BaseModel, FiniteFloat, ValidationError
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.pipeline.generation import Generation
 from websearch_gateway.ports import State
 from websearch_gateway.wire.base import WireModel
 
 _PATIENCE_SECONDS = 0.5
+_MOST_USD = 10.0  # no result costs more, so a row that says so is none of ours
 
 _log = logging.getLogger(__name__)
 
 R = TypeVar("R", bound=WireModel)
 
 
-class _Entry(BaseModel, Generic[R]):
-    """What the state holds: a result, and the moment (seconds since the epoch) from which it is too old."""
+class Served(NamedTuple, Generic[R]):
+    """A result as a call gets it: what that saved when the cache gave it, and whether a call under way was joined."""
+
+    response: R
+    saved_usd: float = 0.0
+    joined: bool = False
+
+
+class Stamp(BaseModel):
+    """What an entry of the state tells of itself: when it was stored (seconds since the epoch), and `question_name`.
+
+    Entries of earlier versions tell neither.
+    """
+
+    stored: FiniteFloat | None = None
+    question: str | None = None
+
+
+class _Entry(Stamp, Generic[R]):
+    """What the state holds: a result, what it cost, and the moment (seconds since the epoch) when it is too old."""
 
     expires: FiniteFloat
+    cost_usd: Annotated[float, Field(ge=0, le=_MOST_USD)] = 0.0
     response: R
+
+
+def question_name(text: str) -> str:
+    """By what the entries about a question are found, whatever its parameters: a digest that ignores case."""
+    return hashlib.blake2b(text.casefold().encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 class Remembered(Generic[R]):
@@ -54,27 +82,49 @@ class Remembered(Generic[R]):
         self._entry = _Entry[kind]  # type: ignore[valid-type]
         self._servable = servable
         self._clock = clock
-        self._memory: TLRUCache[str, _Entry[R]] = TLRUCache(most_in_memory, lambda _, entry, __: entry.expires, clock)
+        self._generation = Generation(state, clock=clock)
+        self._seen = self._generation.number
+        self._empty: Callable[[], TLRUCache[str, _Entry[R]]] = partial(
+            TLRUCache, most_in_memory, lambda _, entry, __: entry.expires, clock
+        )
+        self._memory = self._empty()
         self._outage_told = False
 
     def __len__(self) -> int:
         """How many results are in memory."""
         return len(self._memory)
 
-    def recent(self, key: str) -> R | None:
-        """What `get` finds without asking the state."""
-        entry = self._memory.get(key)
-        return entry.response if entry else None
+    def forget(self) -> None:
+        """Drop what is in memory. What a fetch under way brings goes with it."""
+        self._memory = self._empty()
 
-    async def get(self, key: str, longest_seconds: float) -> R | None:
+    def recent(self, key: str) -> Served[R] | None:
+        """What `get` finds without asking the state."""
+        if self._seen != self._generation.number:
+            self._seen = self._generation.number
+            self.forget()
+        if not self._generation.is_known or (entry := self._memory.get(key)) is None:
+            return None
+        return Served(entry.response, entry.cost_usd)
+
+    async def get(self, key: str, longest_seconds: float) -> Served[R] | None:
         """The result, unless it is too old or claims to live longer than `longest_seconds` from now."""
+        if key in self._memory:
+            await self._generation.look_up()
         return self.recent(key) or await self._fetch(key, longest_seconds)
 
-    async def put(self, key: str, response: R, ttl_seconds: float) -> None:
-        """Remember a result for so long, if it is servable."""
+    async def put(self, key: str, response: R, ttl_seconds: float, *, question: str, cost_usd: float) -> None:
+        """Remember a result for so long, if it is servable. It answers `question` and costs as much."""
         if (kept := self._servable(response)) is None:
             return
-        entry = self._memory[key] = self._entry(expires=self._clock() + ttl_seconds, response=kept)
+        now = self._clock()
+        entry = self._memory[key] = self._entry(
+            stored=now,
+            question=question_name(question),
+            expires=now + ttl_seconds,
+            cost_usd=min(cost_usd, _MOST_USD),
+            response=kept,
+        )
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):  # the result is there, and somebody waits for it
                 await self._state.put(key, entry.model_dump_json(by_alias=True).encode(), ttl_seconds)
@@ -83,8 +133,9 @@ class Remembered(Generic[R]):
         except TimeoutError:
             self._tell_outage(StateUnavailable("The state is slow."))
 
-    async def _fetch(self, key: str, longest_seconds: float) -> R | None:
+    async def _fetch(self, key: str, longest_seconds: float) -> Served[R] | None:
         """What another process, or this one before its restart, left in the state."""
+        memory = self._memory
         try:
             stored = await self._state.get(key)
         except StateUnavailable as error:
@@ -99,8 +150,8 @@ class Remembered(Generic[R]):
         now = self._clock()
         if not now < entry.expires <= now + longest_seconds or (kept := self._servable(entry.response)) is None:
             return None
-        self._memory[key] = self._entry(expires=entry.expires, response=kept)
-        return kept
+        memory[key] = entry.model_copy(update={"response": kept})
+        return Served(kept, entry.cost_usd)
 
     def _tell_outage(self, error: StateUnavailable) -> None:
         if not self._outage_told:

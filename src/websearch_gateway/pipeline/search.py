@@ -19,6 +19,7 @@ from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.inflight import InFlight
 from websearch_gateway.pipeline.recall import AnswerCache, unbilled
+from websearch_gateway.pipeline.remembered import Served
 from websearch_gateway.pipeline.settle import settle
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
@@ -63,29 +64,32 @@ class SearchPipeline:
             async with one_deadline(self.deadline_seconds) as deadline:
                 await self.admission.admit(caller)
                 query = replace(guarded.query, user=caller.user)
-                response = await self._recall(query, caller, deadline, progress)
-            event.answered(response)
+                served = await self._recall(query, caller, deadline, progress)
+            event.answered(served.response, saved_usd=served.saved_usd, joined=served.joined)
+            response = served.response
             if guarded.warnings:
                 return response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})
             return response
 
     async def _recall(
         self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
-    ) -> SearchResponse:
+    ) -> Served[SearchResponse]:
         """What this process remembers, else the answer of an identical call in flight or of one that begins here."""
         if (known := self.cache.recent(query, caller)) is not None:
             return known
         began = False
 
-        async def begin(tell: Progress) -> SearchResponse:
+        async def begin(tell: Progress) -> Served[SearchResponse]:
             nonlocal began
             began = True
             return await self._ask(query, caller, deadline, tell)
 
-        response = await self.in_flight.join(self.cache.key(query, caller), begin, progress)
-        return response if began else unbilled(response)
+        served = await self.in_flight.join(self.cache.key(query, caller), begin, progress)
+        return served if began else Served(unbilled(served.response), served.saved_usd, joined=True)
 
-    async def _ask(self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress) -> SearchResponse:
+    async def _ask(
+        self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
+    ) -> Served[SearchResponse]:
         """From the cache, in these or in other words, or from the engine: settled, and remembered for the next."""
         if (known := await self.cache.get(query, caller)) is not None:
             return known
@@ -95,4 +99,4 @@ class SearchPipeline:
             answer = await self.engine.answer(query, earlier, progress)
         response = settle(query, answer, responded_at=datetime.now(UTC))
         await self.cache.put(query, caller, response)
-        return response
+        return Served(response)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.pipeline.asked import AskedQuestions, QuickEmbedder, label_of_all, label_of_same, owner_name
 from websearch_gateway.pipeline.recall import AnswerCache, ExactCache, Scope
+from websearch_gateway.pipeline.remembered import Served
 from websearch_gateway.pipeline.vector_index import Neighbour
 from websearch_gateway.ports import State
 from websearch_gateway.text.meaning.frames import read
@@ -31,12 +32,13 @@ TIMELY_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """A question that was asked, how near it is, and its answer."""
+    """A question that was asked, how near it is, its answer, and what that cost."""
 
     query: SearchQuery
     similarity: float
     response: SearchResponse
     age_seconds: float
+    cost_usd: float
 
 
 def answer_cache(
@@ -69,11 +71,11 @@ class SemanticCache:
         """See AnswerCache."""
         return self._exact.key(query, caller)
 
-    def recent(self, query: SearchQuery, caller: Caller) -> SearchResponse | None:
+    def recent(self, query: SearchQuery, caller: Caller) -> Served[SearchResponse] | None:
         """See AnswerCache. Exact answers only: to look for others takes longer."""
         return self._exact.recent(query, caller)
 
-    async def get(self, query: SearchQuery, caller: Caller) -> SearchResponse | None:
+    async def get(self, query: SearchQuery, caller: Caller) -> Served[SearchResponse] | None:
         """See AnswerCache. The answer to another wording says so: `cache="semantic"`, and how near and old it is."""
         return await self._exact.get(query, caller) or await self._of_another_wording(query, caller)
 
@@ -95,6 +97,15 @@ class SemanticCache:
         near = await self._asked.nearest(query.text, label_of_all(owner), least=least, most=most)
         return [found for neighbour in near if (found := await self._answer(neighbour, caller)) is not None]
 
+    def in_memory(self) -> Mapping[str, int]:
+        """See AnswerCache."""
+        return {**self._exact.in_memory(), "questions": len(self._asked)}
+
+    def forget(self) -> None:
+        """See AnswerCache."""
+        self._exact.forget()
+        self._asked.forget()
+
     async def warm_up(self) -> None:
         """See AnswerCache. The questions of earlier runs are read from now on."""
         await self._asked.warm_up()
@@ -103,7 +114,7 @@ class SemanticCache:
         """See AnswerCache."""
         await self._asked.close()
 
-    async def _of_another_wording(self, query: SearchQuery, caller: Caller) -> SearchResponse | None:
+    async def _of_another_wording(self, query: SearchQuery, caller: Caller) -> Served[SearchResponse] | None:
         question = read(query.text)
         if question.language == "foreign" or not question.terms:
             return None
@@ -115,17 +126,18 @@ class SemanticCache:
             found = await self._answer(neighbour, caller)
             if found is not None and found.age_seconds <= oldest:
                 match = CacheMatch(similarity=round(found.similarity, 4), age_seconds=round(found.age_seconds, 1))
-                return found.response.model_copy(update={"cache": "semantic", "cache_match": match})
+                response = found.response.model_copy(update={"cache": "semantic", "cache_match": match})
+                return Served(response, found.cost_usd)
         return None
 
     async def _answer(self, neighbour: Neighbour[SearchQuery], caller: Caller) -> Similar | None:
         """The answer that the exact cache has for this caller; a question that has none any more is forgotten."""
-        response = await self._exact.get(neighbour.item, caller)
-        age = None if response is None else self._age(response)
-        if response is None or age is None:
-            self._asked.forget(neighbour)
+        found = await self._exact.get(neighbour.item, caller)
+        age = None if found is None else self._age(found.response)
+        if found is None or age is None:
+            self._asked.discard(neighbour)
             return None
-        return Similar(neighbour.item, neighbour.similarity, response, age)
+        return Similar(neighbour.item, neighbour.similarity, found.response, age, found.saved_usd)
 
     def _age(self, response: SearchResponse) -> float | None:
         """Seconds since it was given; None when it does not tell."""

@@ -41,7 +41,7 @@ class Figures:
     """A moment's view. `calls_per_minute` counts the last minute; `started_at` is seconds since the epoch.
 
     `routes` counts calls by tool, route and outcome, `durations` are those by tool and outcome, `fallbacks` counts by
-    who was to answer and the code of why it did not.
+    who was to answer and the code of why it did not. `joined` of the cache's misses were answered by an identical call.
     """
 
     started_at: float
@@ -53,6 +53,7 @@ class Figures:
     routes: Mapping[tuple[str, str, str], int]
     durations: Mapping[tuple[str, str], Distribution]
     fallbacks: Mapping[tuple[str, str], int]
+    joined: int = 0
 
 
 class Statistics:
@@ -73,6 +74,7 @@ class Statistics:
         self._routes: Counter[tuple[str, str, str]] = Counter()
         self._durations: defaultdict[tuple[str, str], Histogram] = defaultdict(Histogram)
         self._fallbacks: Counter[tuple[str, str]] = Counter()
+        self._joined = 0
 
     def observe(self, record: CallRecord) -> None:
         """Count a call."""
@@ -86,6 +88,7 @@ class Statistics:
             self._fallbacks[record.outcome.fallback_from, record.outcome.fallback_reason or ""] += 1
         if outcome == "ok" and record.tool == "search_web":
             self._cache[record.outcome.cache] += 1
+            self._joined += record.outcome.joined
         elif outcome not in ("ok", "CANCELLED"):
             self._failures.append(Failure(now, record.tool, outcome))
 
@@ -108,6 +111,7 @@ class Statistics:
             dict(self._routes),
             {labels: histogram.distribution() for labels, histogram in self._durations.items()},
             dict(self._fallbacks),
+            self._joined,
         )
 
 

@@ -33,7 +33,8 @@ class Outcome:
     """How a call went. The fields of the event, beside `tool`, `latency_ms`, `query_hash` and `query_length`.
 
     `route` is who served (`openai`, `NAME-raw-search`, a provider, a reader, `cache`), else `refused` or `failed`;
-    `outcome` is `ok`, the error's code, `CANCELLED` or `INTERNAL`; `saved_usd` is the price of what the cache gave.
+    `outcome` is `ok`, the error's code, `CANCELLED` or `INTERNAL`; `saved_usd` is the price of what the cache gave;
+    `joined` says that an identical call under way gave the answer.
     """
 
     route: str = ""
@@ -44,6 +45,7 @@ class Outcome:
     fallback_from: str | None = None
     fallback_reason: str | None = None
     saved_usd: float = 0.0
+    joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +130,8 @@ class CallEvent:
         self._report = report
         self._outcome = Outcome()
 
-    def answered(self, response: SearchResponse) -> None:
-        """Note the answer of `search_web`."""
+    def answered(self, response: SearchResponse, *, saved_usd: float = 0.0, joined: bool = False) -> None:
+        """Note the answer of `search_web`, and how it came about."""
         fallback = response.fallback
         # A reason is "CODE: words for a person"; the words might quote somebody.
         code = fallback.reason.partition(":")[0] if fallback else None
@@ -140,12 +142,16 @@ class CallEvent:
             cache=response.cache,
             fallback_from=fallback.from_ if fallback else None,
             fallback_reason=code if code is None or code in get_args(ErrorCode) else "OTHER",
+            saved_usd=saved_usd,
+            joined=joined and response.cache == "miss",
         )
 
-    def served(self, route: str, results: int, *, cost_usd: float = 0.0, cache: CacheState = "miss") -> None:
+    def served(
+        self, route: str, results: int, *, cost_usd: float = 0.0, cache: CacheState = "miss", saved_usd: float = 0.0
+    ) -> None:
         """Note who served the call of any other tool, with how many results."""
         route = route if cache == "miss" else "cache"
-        self._outcome = Outcome(route, result_count=results, cost_usd=cost_usd, cache=cache)
+        self._outcome = Outcome(route, result_count=results, cost_usd=cost_usd, cache=cache, saved_usd=saved_usd)
 
     def __enter__(self) -> CallEvent:
         self._started = self._clock()

@@ -25,6 +25,7 @@ from websearch_gateway.pipeline.inflight import InFlight
 from websearch_gateway.pipeline.pages import PageLibrary
 from websearch_gateway.pipeline.raw import PAGE_SECONDS
 from websearch_gateway.pipeline.read import Outcome, read_pages
+from websearch_gateway.pipeline.remembered import Served
 from websearch_gateway.pipeline.roster import Roster
 from websearch_gateway.pipeline.telemetry import Telemetry
 from websearch_gateway.pipeline.web_cache import WebCache, unbilled
@@ -100,11 +101,12 @@ class WebSearch:
                 query = replace(guarded.query, user=caller.user)
                 key = self.cache.key(query, caller, request.providers)
                 if request.use_cache:
-                    response = await self._recall(_Call(query, searcher, self.library, key, deadline), progress)
+                    served = await self._recall(_Call(query, searcher, self.library, key, deadline), progress)
                 else:
-                    response = await self._find(_Call(query, searcher, _Anew(self.library), key, deadline), progress)
-            route = response.results[0].provider if response.results else ""
-            event.served(route, len(response.results), cost_usd=response.cost_usd, cache=response.cache)
+                    served = await self._find(_Call(query, searcher, _Anew(self.library), key, deadline), progress)
+            response = served.response
+            route, count = response.results[0].provider if response.results else "", len(response.results)
+            event.served(route, count, cost_usd=response.cost_usd, cache=response.cache, saved_usd=served.saved_usd)
             return response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})
 
     def _guarded(self, request: WebSearchRequest) -> Guarded:
@@ -123,19 +125,19 @@ class WebSearch:
             topic=request.topic,
         )
 
-    async def _recall(self, call: _Call, progress: Progress) -> WebSearchResponse:
+    async def _recall(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
         """What is known, else what an identical call in flight finds, or one that begins here."""
         began = False
 
-        async def begin(tell: Progress) -> WebSearchResponse:
+        async def begin(tell: Progress) -> Served[WebSearchResponse]:
             nonlocal began
             began = True
             return await self.cache.get(call.key, call.query) or await self._find(call, tell)
 
-        response = await self.in_flight.join(call.key, begin, progress)
-        return response if began else unbilled(response)
+        served = await self.in_flight.join(call.key, begin, progress)
+        return served if began else Served(unbilled(served.response), served.saved_usd, joined=True)
 
-    async def _find(self, call: _Call, progress: Progress) -> WebSearchResponse:
+    async def _find(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
         """Search, read all pages at once, put the results together, and remember them for the next."""
         await progress("Searching the web")
         found = await call.searcher.search(call.query, call.deadline.within(call.deadline.remaining() * SEARCH_SHARE))
@@ -150,7 +152,7 @@ class WebSearch:
             warnings=(*found.warnings, *self._unmet(call.query, found), *page_warnings(outcomes)),
         )
         await self.cache.put(call.key, call.query, response, stopgap=may_be_read_soon(outcomes))
-        return response
+        return Served(response)
 
     async def _read(self, call: _Call, hits: Sequence[Hit]) -> dict[str, Outcome]:
         return await read_pages(

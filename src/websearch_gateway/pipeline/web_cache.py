@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.pipeline.recall import Scope, lifetime, query_key
-from websearch_gateway.pipeline.remembered import Remembered
+from websearch_gateway.pipeline.remembered import Remembered, Served
 from websearch_gateway.ports import State
 from websearch_gateway.text.urls import is_web_address
 from websearch_gateway.wire.search import WebSearchResponse
@@ -41,7 +41,7 @@ class WebCache:
         """The state key of the results. `providers` are the names that the call gave, in their order."""
         return query_key("web", query, caller, self._scope, tuple(providers))
 
-    async def get(self, key: str, query: SearchQuery) -> WebSearchResponse | None:
+    async def get(self, key: str, query: SearchQuery) -> Served[WebSearchResponse] | None:
         """The results as they were, marked `cache="exact"`; None when there are none."""
         if self._ttl_seconds <= 0:
             return None
@@ -50,8 +50,17 @@ class WebCache:
     async def put(self, key: str, query: SearchQuery, response: WebSearchResponse, *, stopgap: bool) -> None:
         """Remember `response` unless it is empty; a `stopgap`, which a better one may follow, for a minute at most."""
         ttl = lifetime(query, self._ttl_seconds)
+        seconds = min(ttl, _STOPGAP_SECONDS) if stopgap else ttl
         if ttl > 0:
-            await self._responses.put(key, response, min(ttl, _STOPGAP_SECONDS) if stopgap else ttl)
+            await self._responses.put(key, response, seconds, question=query.text, cost_usd=response.cost_usd)
+
+    def in_memory(self) -> Mapping[str, int]:
+        """How many results are in memory."""
+        return {"web": len(self._responses)}
+
+    def forget(self) -> None:
+        """Drop these."""
+        self._responses.forget()
 
 
 def unbilled(response: WebSearchResponse) -> WebSearchResponse:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from websearch_gateway.wire.base import ErrorInfo, WireModel
 
 
@@ -19,4 +21,15 @@ class MigrateResult(WireModel):
     already_there: int = 0
     expired: int = 0
     resumed: bool = False
+    error: ErrorInfo | None = None
+
+
+class CacheClearResult(WireModel):
+    """The result of `cache_clear`: entries that were removed from the shared state, by kind.
+
+    Kinds are `answers`, `questions` (their wordings), `web` (results), `pages` and `vectors` (of passages).
+    """
+
+    removed: int = 0
+    removed_by_kind: dict[str, int] = Field(default_factory=dict)
     error: ErrorInfo | None = None

@@ -60,21 +60,26 @@ class ProviderStatuses(WireModel):
 class CacheStats(WireModel):
     """The result of `get_cache_stats`.
 
-    Hits and misses are those of `search_web` in this process; `hit_rate` is 0..1, null before the first. Entries, their
-    bytes and ages are those of the shared state; `counted_all` is false where there are too many to look at.
+    Hits and misses are those of `search_web` in this process: `joined` calls got the answer of an identical one under
+    way, `misses` went upstream, `hit_rate` is the share of hits (0..1), null before the first call. Entries, their
+    bytes and ages are those of the shared state; `in_memory` are those that this process has at hand. `warnings` says
+    what was not counted.
     """
 
     exact_hits: int = 0
     semantic_hits: int = 0
+    joined: int = 0
     misses: int = 0
     hit_rate: float | None = None
-    saved_today_usd: float = 0.0
+    saved_today_usd: float | None = None
     entries: int = 0
     bytes: int = 0
     entries_by_kind: dict[str, int] = Field(default_factory=dict)
+    bytes_by_kind: dict[str, int] = Field(default_factory=dict)
+    in_memory: dict[str, int] = Field(default_factory=dict)
     oldest_seconds: float | None = None
     newest_seconds: float | None = None
-    counted_all: bool = True
+    warnings: tuple[str, ...] = ()
     error: ErrorInfo | None = None
 
 

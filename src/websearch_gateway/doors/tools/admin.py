@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import StrictStr
+from pydantic import StrictFloat, StrictStr
 
 from websearch_gateway.doors.tools.base import Arguments, Tool, declared
 from websearch_gateway.models import Caller
 from websearch_gateway.ports import Progress
-from websearch_gateway.wire.admin import MigrateResult
+from websearch_gateway.wire.admin import CacheClearResult, MigrateResult
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
+
+
+class CacheClearArguments(Arguments):
+    older_than_hours: Annotated[
+        StrictFloat | None, declared("Only what is older; default: any age.", exclusiveMinimum=0)
+    ] = None
+    query: Annotated[
+        StrictStr | None, declared("Only answers to this question; default: everything.", minLength=3, maxLength=400)
+    ] = None
+
+
+async def _cache_clear(gateway: Gateway, arguments: CacheClearArguments, _: Caller, __: Progress) -> CacheClearResult:
+    return await gateway.cache.clear(older_than_hours=arguments.older_than_hours, query=arguments.query)
 
 
 class CacheMigrateArguments(Arguments):
@@ -26,6 +39,17 @@ async def _cache_migrate(
 
 
 ADMIN: tuple[Tool, ...] = (
+    Tool(
+        name="cache_clear",
+        toolset="admin",
+        title="Clear the cache",
+        description="Remove cached answers, results and pages, for all users.",
+        arguments=CacheClearArguments,
+        result=CacheClearResult,
+        run=_cache_clear,
+        changes_data=True,
+        open_world=False,
+    ),
     Tool(
         name="cache_migrate",
         toolset="admin",

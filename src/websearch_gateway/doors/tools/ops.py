@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from websearch_gateway.doors.tools.base import Arguments, Tool
 from websearch_gateway.models import Caller
 from websearch_gateway.ports import Progress
-from websearch_gateway.wire.ops import ProviderStatuses, ServerStats
+from websearch_gateway.wire.ops import CacheStats, ProviderStatuses, ServerStats
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 class NoArguments(Arguments):
     pass
+
+
+async def _cache_stats(gateway: Gateway, _: NoArguments, __: Caller, ___: Progress) -> CacheStats:
+    return await gateway.cache.stats()
 
 
 async def _provider_status(gateway: Gateway, _: NoArguments, __: Caller, ___: Progress) -> ProviderStatuses:
@@ -26,6 +30,16 @@ async def _server_stats(gateway: Gateway, _: NoArguments, __: Caller, ___: Progr
 
 
 OPS: tuple[Tool, ...] = (
+    Tool(
+        name="get_cache_stats",
+        toolset="ops",
+        title="Use and size of the cache",
+        description="Hit rate of the cache, what it saved, its size and age.",
+        arguments=NoArguments,
+        result=CacheStats,
+        run=_cache_stats,
+        open_world=False,
+    ),
     Tool(
         name="get_provider_status",
         toolset="ops",
