@@ -6,11 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import SearchProviderError
@@ -19,7 +15,7 @@ from websearch_gateway.pipeline.pages import page_key
 from websearch_gateway.pipeline.passages import Findings, PassageFinder
 from websearch_gateway.pipeline.shelf import Shelf
 from websearch_gateway.pipeline.similarity import SLICE, TOO_SLOW, UNKNOWN_SCRIPT, UNRELATED, Similarity
-from websearch_gateway.pipeline.vectors import pack, unpack, vectors_key
+from websearch_gateway.pipeline.vectors import vectors_key
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.text.relevance import ANSWERS
 
@@ -62,6 +58,7 @@ class Counting(StaticEmbedder):
             if self.hangs_after is not None and len(self.documents) >= self.hangs_after:
                 await asyncio.Event().wait()
             self.documents += texts
+            await asyncio.sleep(0)  # others run meanwhile, as they do when a server is asked
         return self.encode(texts)[:, : self.width]
 
 
@@ -130,6 +127,13 @@ async def test_only_what_changed_is_embedded_again(embedder: Counting, state: Me
     assert len(embedder.documents) == 4
     assert "every hour" in embedder.documents[-1]
     assert "every hour" in found.answers[0][0].text
+
+
+async def test_calls_at_the_same_time_embed_a_page_once(embedder: Counting, state: MemoryState) -> None:
+    one = finder(embedder, state)
+    both = await asyncio.gather(*(one.find(page(), [query], 8, soon()) for query in ("two tides", "the gauge")))
+    assert [found.notes for found in both] == [(), ()]
+    assert len(embedder.documents) == 3
 
 
 @pytest.mark.parametrize("change", [{"name": "static/2"}, {"width": 64}])
@@ -206,23 +210,3 @@ async def test_an_id_is_that_of_the_passage_wherever_it_comes(embedder: Counting
     one, two = (await find(embedder, state, "two high tides", "moon")).answers
     assert {passage.id for passage in one} == {passage.id for passage in two}
     assert all(isinstance(passage, Passage) and len(passage.id) == 16 for passage in one)
-
-
-UNIT = arrays.arrays(np.float32, (5, 8), elements=st.floats(-1, 1, width=32)).filter(
-    lambda rows: (np.linalg.norm(rows, axis=1) > 0.1).all()
-)
-
-
-@given(UNIT)
-def test_vectors_survive_their_record(rows: np.ndarray) -> None:
-    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    kept = unpack(pack("static/1", list("abcde"), unit), "static/1", 8)
-    assert list(kept) == list("abcde")
-    assert all(kept[one] @ vector > 0.999 for one, vector in zip("abcde", unit, strict=True))
-    assert unpack(pack("static/1", list("abcde"), unit), "static/1", 9) == {}
-    assert unpack(pack("static/1", list("abcde"), unit), "other", 8) == {}
-
-
-def test_the_vector_of_nothing_survives_as_that() -> None:
-    kept = unpack(pack("static/1", ["a"], np.zeros((1, 4), np.float32)), "static/1", 4)
-    assert not kept["a"].any()

@@ -42,12 +42,16 @@ TOO_SLOW = "the embedding model did not answer in time"
 
 @dataclass(slots=True)
 class Subject:
-    """What is compared: texts by the ids of their passages, and the vectors of those that have one by now."""
+    """What is compared: texts by the ids of their passages, and the vectors of those that have one by now.
+
+    `turn` belongs to who completes the vectors, so that calls at the same time embed a page once.
+    """
 
     page_key: str
     texts: Mapping[str, str] = field(repr=False)
     vectors: dict[str, Vector] = field(default_factory=dict, repr=False)
     dimensions: int = 0
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +91,9 @@ class Similarity:
             async with asyncio.timeout(deadline.remaining()):
                 unrelated = await self._yardstick()
                 asked = await self._embedded(readable, unrelated.shape[1], "query")
-                known = await self._recall(subject, unrelated.shape[1])
-                await self._complete(subject)
+                async with subject.turn:
+                    known = await self._recall(subject, unrelated.shape[1])
+                    await self._complete(subject)
         except Unavailable as error:
             fault = error.message.rstrip(".")
         except TimeoutError:
