@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import burst, cached_call, coalescing, cold_start, fallback, pool, reading, semantic, state
+from bench import burst, cached_call, coalescing, cold_start, fallback, http, pool, reading, semantic, state
 from bench.table import print_table
 
 BENCHMARKS = {
@@ -13,6 +13,7 @@ BENCHMARKS = {
     "fallback": fallback.measure,
     "coalescing": coalescing.measure,
     "burst": burst.measure,
+    "http": http.measure,
     "reading": reading.measure,
     "pool": pool.measure,
     "semantic": semantic.measure,

@@ -15,6 +15,7 @@ from tests.doors.auth.forging import SECRET as FORGING_SECRET
 from tests.doors.auth.forging import token as forged
 from tests.doors.http.calls import QUESTION, VERSIONS, bearer, call, post, raw, search
 from tests.doors.http.conftest import SECRET, Door, address
+from websearch_gateway.doors.auth import tokens
 from websearch_gateway.doors.tools import TOOLS
 from websearch_gateway.sandbox import Sandbox
 
@@ -84,6 +85,17 @@ async def test_two_tokens_or_one_in_the_url_get_401(door: Door) -> None:
     assert [reply.status_code for reply in (twice, alone, also, escaped)] == [401] * 4
 
 
+async def test_a_token_anywhere_else_is_not_looked_at(door: Door) -> None:
+    good = bearer()["Authorization"]
+    token = good.removeprefix("Bearer ")
+    async with door(**AUTH) as http:
+        for name in ("Cookie", "X-Authorization", "Proxy-Authorization", "X-Forwarded-Access-Token"):
+            for value in (good, f"access_token={token}"):
+                assert (await post(http, call("tools/list"), **{name: value})).status_code == 401
+        form = await http.post("/v1/search", data={"access_token": token, "query": QUESTION})
+    assert form.status_code == 401
+
+
 async def test_the_metadata_says_which_tokens_are_wanted(door: Door) -> None:
     """RFC 9728 section 2; both addresses, since clients look for either."""
     settings = {
@@ -128,6 +140,18 @@ async def test_a_tool_outside_ones_scopes_is_refused(door: Door, sandbox: Sandbo
     assert rest.status_code == 403
     assert 'error="insufficient_scope", scope="search"' in rest.headers["www-authenticate"]
     assert sandbox.calls("openai") == 0
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_another_name_for_a_tool_opens_nothing(door: Door, sandbox: Sandbox, version: str) -> None:
+    wanted = {"web.search": ("read", {"query": QUESTION}), "web.readFromPage": ("search", {"url": "x", "query": "y"})}
+    assert set(wanted) == {name for tool in TOOLS for name in tool.aliases}
+    async with door(**AUTH) as http:
+        for name, (scope, arguments) in wanted.items():
+            made = call("tools/call", {"name": name, "arguments": arguments}, version)
+            reply = await post(http, made, **bearer(scope=scope))
+            assert reply.json()["result"]["structuredContent"]["error"]["details"]["reason"] == "insufficient_scope"
+    assert sandbox.calls("") == 0
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -184,6 +208,20 @@ async def test_keys_that_cannot_be_fetched_are_the_servers_trouble(door: Door) -
         reply = await post(http, call("tools/list"), Authorization=f"Bearer {forged({'alg': 'RS256'})}")
     assert reply.status_code == 503
     assert int(reply.headers["retry-after"]) > 0
+
+
+async def test_a_verifier_that_breaks_gives_no_access(
+    door: Door, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(_: str, __: str) -> dict[str, Any]:
+        raise RuntimeError("a secret part of the token")
+
+    monkeypatch.setattr(tokens, "checked_header", broken)
+    async with door(**AUTH) as http:
+        reply = await post(http, call("tools/list"), **bearer())
+    assert reply.status_code == 401
+    assert "RuntimeError" in caplog.text
+    assert "a secret part" not in caplog.text + reply.text
 
 
 async def test_a_reply_never_shows_why_in_terms_of_the_token(door: Door) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.doors.http.conftest import Door
+from websearch_gateway.doors.http import health
 
 
 async def test_a_server_with_its_state_is_ready(door: Door) -> None:
@@ -27,3 +30,13 @@ async def test_a_gateway_that_cannot_be_built_is_not_ready_and_says_why(door: Do
         reply = await http.get("/readyz")
     assert reply.status_code == 503
     assert "nope" in reply.json()["reason"]
+
+
+async def test_a_state_that_takes_too_long_is_not_ready(
+    door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "READY_SECONDS", 0)
+    async with door(state_url=f"sqlite:///{tmp_path}/state.db") as http:
+        reply = await http.get("/readyz")
+    assert reply.status_code == 503
+    assert "in time" in reply.json()["reason"]

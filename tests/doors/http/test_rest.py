@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import jsonschema
 import pytest
 
@@ -65,6 +67,15 @@ async def test_a_key_of_the_gateway_that_is_refused_is_not_the_callers_fault(doo
         reply = await http.post("/v1/search", json={"query": QUESTION})
     assert reply.status_code == 502
     assert reply.json()["error"]["code"] == "AUTH"
+
+
+async def test_hanging_up_cancels_the_call_upstream(door: Door, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "hang")
+    async with door() as http:
+        calling = asyncio.create_task(http.post("/v1/search", json={"query": QUESTION}))
+        await sandbox.wait_for("openai", calls=1)
+        calling.cancel()
+        await sandbox.wait_for("openai", cancelled=1, within=1)
 
 
 def test_every_code_of_an_error_has_its_status() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ipaddress
 import logging
 import math
+import signal
 import socket
+import sys
+from contextlib import suppress
 
 from websearch_gateway.doors.http.app import create_app
 from websearch_gateway.doors.lazy import LazyGateway
@@ -21,7 +24,9 @@ _log = logging.getLogger(__name__)
 
 
 async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool = False) -> None:
-    """Serve until a signal ends the process; calls in flight then get the time of one search to finish.
+    """Serve until SIGTERM or Ctrl-C; calls in flight then get the time of one search to finish.
+
+    SIGTERM ends the process with exit code 0.
 
     Args:
         port: 0 for any free one; the log tells which.
@@ -36,6 +41,9 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
         raise SearchNotConfiguredError(
             f"Without authentication only this machine is served: {host} needs AUTH_MODE, or --insecure."
         )
+    with suppress(ValueError):  # only the main thread hears signals
+        # uvicorn lets calls finish first, and then hands the signal on to whoever was there before.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     gateway = LazyGateway(settings)
     await gateway.get()  # a mistake in the settings is told before anything listens
     config = uvicorn.Config(
