@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import jsonschema
 import pytest
+from pydantic import BaseModel
 
 from websearch_gateway.doors.schema import input_schema, output_schema
 from websearch_gateway.doors.tools.answer import SearchWebArguments
@@ -56,3 +57,32 @@ def test_an_error_alone_validates_since_clients_check_failed_calls_too() -> None
 def test_a_wrong_type_does_not_validate() -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"text": 3}, output_schema(SearchResponse))
+
+
+class Sample(BaseModel):
+    """What can be one of several things."""
+
+    amount: int | str | None = None
+    inner: ErrorInfo | None = None
+    choice: Literal["a", "b"] | None = None
+    two: list[int] | list[str] | None = None
+
+
+def test_alternatives_of_an_output_are_one_schema_where_that_means_the_same() -> None:
+    properties = output_schema(Sample)["properties"]
+    assert properties["amount"] == {"type": ["integer", "string", "null"]}
+    assert properties["inner"]["type"] == ["object", "null"]
+    assert properties["inner"]["properties"]["code"] == {"type": "string"}
+    assert [option["type"] for option in properties["choice"]["anyOf"]] == ["string", "null"]
+    assert len(properties["two"]["anyOf"]) == 3
+
+
+@pytest.mark.parametrize("field", ["amount", "inner", "choice", "two"])
+@pytest.mark.parametrize("value", [None, 1, "a", "c", {}, {"code": 1}, [1], ["a"], [1, "a"], True])
+def test_the_compact_schema_accepts_what_pydantics_own_accepts(field: str, value: Any) -> None:
+    def accepts(schema: dict[str, Any]) -> bool:
+        return bool(jsonschema.Draft202012Validator(schema).is_valid({field: value}))
+
+    whole = Sample.model_json_schema(by_alias=True)
+    whole["$defs"]["ErrorInfo"].pop("required", None)  # a result of ours requires nothing
+    assert accepts(output_schema(Sample)) == accepts(whole)
