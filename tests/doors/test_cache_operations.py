@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -68,3 +74,58 @@ async def test_what_one_process_clears_another_asks_anew(connect: Connect, sandb
     assert empty["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "pages": 0, "vectors": 0}
     assert again["removed"] == 0
     assert sandbox.calls("openai") == 2
+
+
+@pytest.fixture
+def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
+    """The settings of the servers that `connect` starts, for commands beside them."""
+    return {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path / "data"), "COLUMNS": "80"}
+
+
+def run(environment: dict[str, str], *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "websearch_gateway", *arguments]
+    return subprocess.run(command, env=environment, input=text, capture_output=True, text=True, timeout=50, check=False)
+
+
+async def test_the_command_clears_beneath_a_running_server(
+    connect: Connect, environment: dict[str, str], sandbox: Sandbox
+) -> None:
+    async with connect(**SETTINGS) as client:
+        await client.call_tool("search_web", ASKED)
+        done = await asyncio.to_thread(run, environment, "cache", "clear", "--query", ASKED["query"], "--json")
+        assert json.loads(done.stdout)["removedByKind"] == {"answers": 1, "questions": 1, "web": 0}
+        assert structured(await client.call_tool("search_web", AGAIN))["cache"] in ("miss", "semantic")
+    async with connect(**SETTINGS) as restarted:
+        assert structured(await restarted.call_tool("search_web", ASKED))["cache"] != "exact"
+
+
+def test_a_person_is_asked_before_everything_goes(environment: dict[str, str]) -> None:
+    run(environment, "search", ASKED["query"])
+    declined = run(environment, "cache", "clear", text="n\n")
+    assert declined.returncode == 1
+    assert json.loads(run(environment, "cache", "stats", "--json").stdout)["entries"] == 2
+    accepted = run(environment, "cache", "clear", text="y\n")
+    assert "Removed 2 entries: 1 answers, 1 questions." in accepted.stdout
+    assert run(environment, "cache", "clear", "--yes").stdout == "Nothing was there to remove.\n"
+
+
+def test_what_cannot_be_meant_is_one_line(environment: dict[str, str]) -> None:
+    done = run(environment, "cache", "clear", "--older-than", "-1")
+    assert done.returncode == 1
+    assert done.stderr.startswith("VALIDATION: `olderThanHours`")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_costs_savings_and_latencies_are_drawn(environment: dict[str, str]) -> None:
+    for _ in range(2):
+        run(environment, "search", ASKED["query"])
+    (today,) = json.loads(run(environment, "stats", "--json").stdout)["days"]
+    assert today["calls"] == 2
+    assert today["usd"] == pytest.approx(today["savedUsd"], abs=1e-6)
+    shown = run(environment, "stats").stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    for expected in (today["day"], "█", "openai", f"${today['usd']:.4f}", "the cache saved", "(50%)"):
+        assert expected in shown
+    cache = run(environment, "cache", "stats").stdout
+    assert max(map(len, cache.splitlines())) <= 80
+    assert "2 entries" in cache

@@ -5,24 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import typer
 
 from websearch_gateway import __version__
-from websearch_gateway.doors.errors import describe
+from websearch_gateway.doors.cli.operating import cache, doctor, stats
+from websearch_gateway.doors.cli.running import ConfigOption, JsonOption, guarded, run, settings_of
 from websearch_gateway.models import ContentRequest, PassagesRequest, SearchRequest
-from websearch_gateway.settings import Settings, load_settings
-from websearch_gateway.wire.admin import MigrateResult
+from websearch_gateway.settings import Settings
 from websearch_gateway.wire.answer import SearchResponse
-from websearch_gateway.wire.base import WireModel
-from websearch_gateway.wire.ops import Diagnosis
 from websearch_gateway.wire.read import PageContent, PagePassages
-
-T = TypeVar("T")
-R = TypeVar("R", bound=WireModel)
 
 cli = typer.Typer(
     name="websearch-gateway",
@@ -32,11 +26,9 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-cache = typer.Typer(help="The cache and everything else that processes share.", no_args_is_help=True)
+cli.command()(doctor)
+cli.command()(stats)
 cli.add_typer(cache, name="cache")
-
-ConfigOption = Annotated[Path | None, typer.Option("--config", help="Settings file (TOML).", dir_okay=False)]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 def main() -> None:
@@ -75,7 +67,7 @@ def search(
         async with open_gateway(settings) as gateway:
             return await gateway.search(request)
 
-    _run(ask, show_response, as_json=as_json, config=config)
+    run(ask, show_response, as_json=as_json, config=config)
 
 
 @cli.command()
@@ -100,23 +92,7 @@ def read(
                 return await gateway.reading.passages(PassagesRequest(url, tuple(query), refresh, max_results, True))
             return await gateway.reading.content(ContentRequest(url, offset, max_chars, refresh))
 
-    _run(fetch, show_page, as_json=as_json, config=config)
-
-
-@cli.command()
-def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """Call every configured upstream once and say what is wrong and how to mend it."""
-    from websearch_gateway.doors.render import show_diagnosis
-
-    async def examine(settings: Settings) -> Diagnosis:
-        from websearch_gateway.app import open_gateway
-
-        async with open_gateway(settings) as gateway:
-            return await gateway.diagnose()
-
-    diagnosis = _run(examine, show_diagnosis, as_json=as_json, config=config)
-    if any(check.status == "fail" for check in diagnosis.checks):
-        raise typer.Exit(1)
+    run(fetch, show_page, as_json=as_json, config=config)
 
 
 @cli.command("config")
@@ -124,7 +100,7 @@ def show_config(as_json: JsonOption = False, config: ConfigOption = None) -> Non
     """Show every setting in force. Secrets are shown as set or not set."""
     from websearch_gateway.doors.render import show_settings
 
-    settings = _settings(config, as_json=as_json)
+    settings = settings_of(config, as_json=as_json)
     shown = settings.shown()
     typer.echo(json.dumps(shown, indent=2)) if as_json else show_settings(shown)
 
@@ -164,28 +140,9 @@ def token(
     """Mint a token for development (AUTH_MODE=secret)."""
     from websearch_gateway.doors.auth.modes import mint
 
-    settings = _settings(config, as_json=as_json)
-    minted = _guarded(lambda: mint(settings, user, scope.split(), ttl), as_json=as_json)
+    settings = settings_of(config, as_json=as_json)
+    minted = guarded(lambda: mint(settings, user, scope.split(), ttl), as_json=as_json)
     typer.echo(json.dumps({"token": minted, "expiresInSeconds": ttl}) if as_json else minted)
-
-
-@cache.command("migrate")
-def migrate(
-    target: Annotated[str, typer.Argument(help="A STATE_URL; `-` reads it from stdin, as it may hold a password.")],
-    counters: Annotated[bool, typer.Option(help="Copy the counts of limits and costs too.")] = False,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """Copy what is in the state to another one. After an interruption, run it again to go on."""
-    from websearch_gateway.doors.render import show_migration
-
-    async def copy(settings: Settings) -> MigrateResult:
-        from websearch_gateway.app import open_gateway
-
-        async with open_gateway(settings) as gateway:
-            return await gateway.migrate(sys.stdin.readline() if target == "-" else target, counters=counters)
-
-    _run(copy, show_migration, as_json=as_json, config=config)
 
 
 @cli.command()
@@ -193,7 +150,7 @@ def demo(as_json: JsonOption = False) -> None:
     """Run the whole gateway against the sandbox: no key, no network."""
     from websearch_gateway.doors.demo import run_demo
 
-    _guarded(lambda: asyncio.run(run_demo(as_json=as_json)), as_json=as_json)
+    guarded(lambda: asyncio.run(run_demo(as_json=as_json)), as_json=as_json)
 
 
 @cli.command()
@@ -205,62 +162,22 @@ def sandbox(
     """Run the sandbox: stand-ins for every upstream and a small web, to test an agent offline."""
     from websearch_gateway.doors.demo import run_sandbox
 
-    _guarded(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
+    guarded(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
 
 
 def _serve_http(config: Path | None, host: str, port: int, *, insecure: bool) -> None:
     from websearch_gateway.doors.http import serve_http
     from websearch_gateway.pipeline.logs import configure_logging
 
-    settings = _settings(config, as_json=False)
+    settings = settings_of(config, as_json=False)
     configure_logging(settings.log_level, settings.secrets())
-    _guarded(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=False)
+    guarded(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=False)
 
 
 def _serve_stdio(config: Path | None, context: str) -> None:
     from websearch_gateway.doors.mcp import serve_stdio
     from websearch_gateway.pipeline.logs import configure_logging
 
-    settings = _settings(config, as_json=False)
+    settings = settings_of(config, as_json=False)
     configure_logging(settings.log_level, settings.secrets())
-    _guarded(lambda: asyncio.run(serve_stdio(settings, context)), as_json=False)
-
-
-def _settings(config: Path | None, *, as_json: bool) -> Settings:
-    return _guarded(lambda: load_settings(config), as_json=as_json)
-
-
-def _run(
-    call: Callable[[Settings], Coroutine[Any, Any, R]],
-    show: Callable[[R], None],
-    *,
-    as_json: bool,
-    config: Path | None,
-) -> R:
-    """Run one asynchronous call of the gateway and print what comes back."""
-    from websearch_gateway.pipeline.logs import configure_logging
-
-    settings = _settings(config, as_json=as_json)
-    # A person wants the answer; the events are for who asked for them.
-    configure_logging(settings.log_level if "log_level" in settings.model_fields_set else "WARNING", settings.secrets())
-    result = _guarded(lambda: asyncio.run(call(settings)), as_json=as_json)
-    if as_json:
-        typer.echo(result.model_dump_json(by_alias=True, indent=2))
-    else:
-        show(result)
-    return result
-
-
-def _guarded(action: Callable[[], T], *, as_json: bool) -> T:
-    """Run `action`; an error becomes one line and exit code 1."""
-    try:
-        return action()
-    except typer.Exit:
-        raise
-    except Exception as error:  # the door: whatever happened inside, a person gets one line
-        told = describe(error)
-        if as_json:
-            typer.echo(json.dumps({"error": told.model_dump(mode="json", by_alias=True, exclude_none=True)}))
-        wait = f" Try again in {told.retry_after_seconds:g} s." if told.retry_after_seconds else ""
-        typer.echo(f"{told.code}: {told.message}{wait}", err=True)
-        raise typer.Exit(1) from None
+    guarded(lambda: asyncio.run(serve_stdio(settings, context)), as_json=False)
