@@ -15,7 +15,9 @@ from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers.github_discussions import GitHubDiscussions
 from websearch_gateway.readers.github_files import GitHubFiles
+from websearch_gateway.readers.github_issues import GitHubIssues
 from websearch_gateway.readers.source import ApiRequest
+from websearch_gateway.readers.stackexchange import StackExchange
 from websearch_gateway.readers.wikipedia import Wikipedia
 
 
@@ -150,3 +152,25 @@ async def test_a_reply_may_be_missing_where_the_source_says_so(bench: Any, cases
     assert (await reader.read(case.url, soon())).title == case.title
     bench.api.says("/missing", b"", status=500)
     assert (await reader.read(case.url, soon())).title == "Plain"
+
+
+def test_labels_come_in_all_the_forms_of_github_s_schema() -> None:
+    issue = {
+        "title": "T",
+        "number": 1,
+        "state": "open",
+        "user": None,
+        "body": None,
+        "created_at": "2026-01-02T00:00:00Z",
+    }
+    body = json.dumps({**issue, "comments": 0, "labels": ["bug", {"name": "tide"}, {"name": None}]}).encode()
+    document = GitHubIssues.parse("https://github.com/a/b/issues/1", [body, b"[]"])
+    assert document.markdown == "State: open; labels: bug, tide; opened by somebody."
+
+
+def test_an_answer_whose_author_is_gone_is_read() -> None:
+    question = {"title": "T", "score": 1, "answer_count": 1, "creation_date": 1, "body": "<p>Why?</p>"}
+    answer = {"score": 2, "body": "<p>So.</p>", "owner": None}
+    bodies = [json.dumps({"items": [post]}).encode() for post in (question, answer)]
+    document = StackExchange.parse("https://stackoverflow.com/q/1", bodies)
+    assert document.markdown.endswith("## Answer by somebody (score 2)\n\nSo.")

@@ -43,7 +43,7 @@ class GitHubIssues:
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """The text of the issue, then its comments in the order of time."""
         issue, *lists = (json_of(body) for body in bodies)
-        labels = ", ".join(label["name"] for label in issue["labels"])
+        labels = ", ".join(filter(None, map(_label, issue["labels"])))
         facts = [f"State: {_state(issue)}", f"labels: {labels or 'none'}", f"opened by {_author(issue)}"]
         comments = sorted((comment for found in lists for comment in found), key=lambda one: one["created_at"])
         parts = ["; ".join(facts) + ".", issue["body"] or "", *map(_comment, comments)]
@@ -65,6 +65,11 @@ def _state(issue: Mapping[str, Any]) -> str:
         return "merged"
     reason = issue.get("state_reason")
     return f"{issue['state']} ({reason.replace('_', ' ')})" if reason else str(issue["state"])
+
+
+def _label(label: Mapping[str, Any] | str) -> str:
+    """Its name. The documented schema allows a plain string in the place of an object, and an object without a name."""
+    return label if isinstance(label, str) else str(label.get("name") or "")
 
 
 def _author(post: Mapping[str, Any]) -> str:

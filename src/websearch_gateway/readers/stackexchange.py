@@ -86,7 +86,7 @@ def _post(url: str) -> tuple[str, str, str] | None:
 
 def _answer(answer: Mapping[str, Any], url: str) -> str:
     accepted = "Accepted answer" if answer.get("is_accepted") else "Answer"
-    author = html.unescape(answer.get("owner", {}).get("display_name", "somebody"))
+    author = html.unescape((answer.get("owner") or {}).get("display_name", "somebody"))
     return section(f"{accepted} by {author} (score {answer['score']})", to_markdown(answer["body"], url))
 
 
