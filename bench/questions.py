@@ -1,7 +1,8 @@
 """How often the passages, and the quoted answer, hold the known answer: `python -m bench.questions FILE [--size N]`.
 
 FILE is gzipped JSON: a list of articles, each `{"title", "paragraphs": [{"text", "questions": [{"q", "answers"}]}]}`.
-Each article is served as a page from a loopback server and read through the gateway as any page is.
+Each article is served as a page from a loopback server and read through the gateway as any page is. For the last figure
+all paragraphs are ranked in groups of forty, as they are.
 """
 
 from __future__ import annotations
@@ -20,11 +21,17 @@ from typing import Any
 
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import Deadline, Hit, PassagesRequest, SearchQuery
+from websearch_gateway.pipeline.shelf import Shelf
+from websearch_gateway.pipeline.similarity import Similarity, Subject
 from websearch_gateway.settings import load_settings
-from websearch_gateway.text.relevance import ANSWERS
+from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.text.relevance import ANSWERS, select
+from websearch_gateway.text.tokens import query_terms, tokens_of_each
 
 PLACES = (1, 3, 8)
+GROUP = 40
 
 
 async def measure(articles: list[dict[str, Any]], size: int) -> str:
@@ -44,6 +51,9 @@ async def measure(articles: list[dict[str, Any]], size: int) -> str:
                     url, stranger = (f"http://{site}/{(number + step) % len(articles)}" for step in (0, 1))
                     for question, answers in _questions(article):
                         counted += await _asked(gateway, url, stranger, question, answers)
+    paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
+    for start in range(0, len(paragraphs), GROUP):
+        counted[f"right paragraph of {GROUP} first"] += await _found_first(paragraphs[start : start + GROUP])
     total = counted.pop("questions")
     return "\n".join(f"{name:<40}{count / total:>8.3f}" for name, count in sorted(counted.items()))
 
@@ -65,6 +75,20 @@ async def _asked(gateway: Gateway, url: str, stranger: str, question: str, answe
     quoted = compose(SearchQuery(question), [Hit(url, page.title, "", "bench")], {url: page})
     counted["answer in the quoted text"] += holds(quoted.text)
     return counted
+
+
+async def _found_first(paragraphs: list[dict[str, Any]]) -> int:
+    """For how many questions of these paragraphs the one that answers is ranked before all others."""
+    similarity = Similarity(StaticEmbedder(), Shelf(MemoryState()))
+    texts = {str(place): paragraph["text"] for place, paragraph in enumerate(paragraphs)}
+    tokens = tokens_of_each(texts.values())
+    asked = [(place, one["q"]) for place, paragraph in enumerate(paragraphs) for one in paragraph["questions"]]
+    near = (await similarity.compare(Subject("", texts), [q for _, q in asked], Deadline.after(60))).similarities
+    return sum(
+        select(query_terms(q), tokens, [near[q].get(one) for one in texts], weight=similarity.weight, most=1)[0][0]
+        == place
+        for place, q in asked
+    )
 
 
 def _questions(article: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:

@@ -37,7 +37,7 @@ SAME = 0.75
 KIND_FACTOR = 1.2
 """How much better a sentence is that holds the kind of thing asked for: a number, a date, a name."""
 
-MAX_SENTENCE = 500
+MAX_SENTENCE = 600
 """Characters of a sentence that may be quoted."""
 
 _DIGIT = (
