@@ -6,15 +6,11 @@ import functools
 import hashlib
 import logging
 import time
-from typing import TYPE_CHECKING
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from websearch_gateway.doors.http.replies import failure
 from websearch_gateway.models import Caller
-
-if TYPE_CHECKING:
-    from structlog.stdlib import BoundLogger
 
 HEADERS = {
     b"x-content-type-options": b"nosniff",
@@ -72,7 +68,8 @@ def _note(scope: Scope, status: int, seconds: float) -> None:
     if not _log.isEnabledFor(level):
         return
     caller: Caller | None = scope.get("caller")
-    fields = {
+    event = {
+        "event": "http",
         "method": scope["method"] if route is not None else "(any)",
         "route": path,
         "status": status,
@@ -80,23 +77,11 @@ def _note(scope: Scope, status: int, seconds: float) -> None:
         "user": user_hash(caller.user) if caller else None,
     }
     if "refused" in scope:
-        fields["refused"] = scope["refused"]
-    _events().log(level, "http", **fields)
+        event["refused"] = scope["refused"]
+    _log.log(level, event)
 
 
 @functools.lru_cache(maxsize=1024)
 def user_hash(user: str) -> str:
     """A name for a user that tells the same user from others, in all processes, and is not who it is."""
     return hashlib.blake2b(user.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-@functools.cache
-def _events() -> BoundLogger:
-    import structlog
-
-    logger: BoundLogger = structlog.wrap_logger(
-        _log,
-        processors=[structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        wrapper_class=structlog.stdlib.BoundLogger,
-    ).bind()
-    return logger
