@@ -31,6 +31,7 @@ from websearch_gateway.readers.dom import blocks, page, render, select, trees
 from websearch_gateway.readers.dom.features import Features, words_of
 from websearch_gateway.readers.dom.title import title_of
 from websearch_gateway.readers.extract import second_opinion
+from websearch_gateway.readers.visible import strip_invisible
 
 FOLDS, SHORT, NEAR = 5, 5, 6
 PARAMETERS = {
@@ -72,6 +73,7 @@ def examples(folder: Path) -> Iterator[Example]:
         root = page.parse(decode(html, charset_of(html, "")))
         if root is None:
             continue
+        strip_invisible(root)
         title, found = title_of(root), second_opinion(root)
         base = page.base_of(root, about["url"])
         page.strip_unread(root)

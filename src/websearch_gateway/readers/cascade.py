@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from websearch_gateway.readers.css import declarations, rules
-from websearch_gateway.readers.selectors import Name, Node, Selector, Shape, bits_of, parse_selector
+from websearch_gateway.readers.css import BETWEEN_COMMAS, declarations, rules
+from websearch_gateway.readers.selector_syntax import parse_selector
+from websearch_gateway.readers.selectors import Name, Node, Selector, Shape, bits_of
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -21,13 +22,15 @@ MAX_CSS_CHARS = 2_000_000
 MAX_RULES = 20_000
 MAX_COMPARISONS = 2_000_000
 MAX_SHAPES = 20_000
+_SIBLING_COST = 20
 
 Style = Mapping[str, str]
 _NOTHING: Style = {}
 
-_BETWEEN_COMMAS = re.compile(r"(?:[^,(\[]|\([^()]*+\)?|\[[^\[\]]*+\]?)++")
 _MATTERS = re.compile(
-    r"display|visib|opacity|font|clip|position|indent|overflow|transform|scale|zoom|margin|color|back"
+    r"display|visib|opacity|font|clip|position|indent|overflow|transform|scale|zoom|margin|color|back|translate|rotate"
+    r"|filter|mask|contain|spacing|--[\w-]++\s*+:|(?:height|width|-size)\s*+:\s*+[01](?![\d.])"
+    r"|(?:left|right|top|bottom|inset)[\w-]*+\s*+:\s*+(?:-|calc|var|\d{4})"
 )
 
 
@@ -71,7 +74,7 @@ class Styles:
         count = 0
         for selectors, body in rules(css[:MAX_CSS_CHARS]):
             if _MATTERS.search(body.lower()) or "\\" in body:
-                for text in _BETWEEN_COMMAS.findall(selectors):
+                for text in BETWEEN_COMMAS.findall(selectors):
                     count += 1
                     styles._add(text, body, count)
             if count > MAX_RULES:
@@ -83,8 +86,8 @@ class Styles:
         selector = parse_selector(text)
         if selector is None:
             return
-        subject, *outer = selector.compounds
-        above = bits_of(compound.key for compound in outer if compound.key)
+        subject = selector.compounds[0]
+        above = bits_of(compound.key for compound in selector.above if compound.key)
         self.defined.update(subject.classes[:1])
         self._spoken_of.update(name for compound in selector.compounds for name in compound.spoken_of())
         self._index[subject.key].append(_Rule(selector, (selector.weight, number), body, above))
@@ -125,7 +128,7 @@ class Styles:
         """What is known about the shape of `node` from now on."""
         certain, uncertain = [], []
         for rule in self._candidates(node.shape):
-            if not all(compound.is_of_shape for compound in rule.selector.compounds):
+            if not rule.selector.is_of_shape:
                 uncertain.append(rule)
             elif self._applies(rule.selector, node):
                 certain.append(rule)
@@ -148,20 +151,31 @@ class Styles:
 
     def _applies(self, selector: Selector, node: Node, step: int = 0) -> bool:
         """Whether `selector` from its compound `step` outwards matches, with `node` as that compound's element."""
-        self._left -= 1
+        self._left -= selector.compounds[step].cost
         if self._left <= 0:
             self.exhausted = True
             return False
         if not selector.compounds[step].matches(node):
             return False
-        if step == len(selector.near):
+        if step == len(selector.joints):
             return True
-        ancestor = node.parent
-        while ancestor is not None and self._left > 0:
-            if self._applies(selector, ancestor, step + 1):
+        joint = selector.joints[step]
+        other = self._next(node, joint)
+        while other is not None and self._left > 0:
+            if self._applies(selector, other, step + 1):
                 return True
-            ancestor = None if selector.near[step] else ancestor.parent
+            other = self._next(other, joint) if joint in (" ", "~") else None
         return False
+
+    def _next(self, node: Node, joint: str) -> Node | None:
+        """The nearest element that stands to `node` as the combinator `joint` wants it."""
+        if joint in (" ", ">"):
+            return node.parent
+        self._left -= _SIBLING_COST
+        before = node.element.getprevious()
+        while before is not None and not isinstance(before.tag, str):
+            before = before.getprevious()
+        return None if before is None else self.node(before, node.parent)
 
 
 def _style(found: list[_Rule], inline: str) -> Style:

@@ -10,35 +10,43 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-SCREEN = {"width": 1280.0, "height": 800.0}
-"""The screen, in CSS pixels, that media conditions are judged by: a laptop's."""
+from websearch_gateway.readers.media import on_screen
+
+MAX_NESTED_CHARS = 4_000
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _TOKEN = re.compile(
     r""""(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?|\\.|url\([^)"']*+\)?|[{};]""", re.DOTALL | re.IGNORECASE
 )
 _DECLARATION = re.compile(
-    r"""(?<![a-z-])([a-z-]++)\s*+:((?:[^;"'(]++|"[^"]*+"?|'[^']*+'?|\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)?)*+)"""
+    r"""(?<![\w-])([a-z-][\w-]*+)\s*+:((?:[^;"'(]++|"[^"]*+"?|'[^']*+'?|\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)?)*+)"""
 )
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
 _IMPORTANT = re.compile(r"!\s*+important\s*+$")
 
-_MEDIA_FEATURE = re.compile(r"\(([^()]*+)\)")
-_MIN_MAX = re.compile(r"\s*+(min|max)-(width|height)\s*+:\s*+([\d.]++)\s*+(px|em|rem)\s*+$")
-_RANGE = re.compile(r"\s*+(width|height)\s*+([<>])=?\s*+([\d.]++)\s*+(px|em|rem)\s*+$")
-_ALWAYS_TRUE = frozenset(
-    {"orientation:landscape", "hover:hover", "hover", "pointer:fine", "color", "scripting:enabled"}
-)
+BETWEEN_COMMAS = re.compile(r"(?:[^,(\[]|\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)?|\[[^\[\]]*+\]?)++")
+_AT_NAME = re.compile(r"([\w-]++)\s*+")
+_SCOPE = re.compile(r"\(([^()]*+)\)")
+_CONTAINER_NAME = re.compile(r"\s*+(?!not\b|and\b|or\b)[\w-]++\s++(?=not\b|\()")
 
 _GROUP = ""
 _SKIPPED = None
 
 _SAME_AS = {
     "background-color": "background",
-    "overflow-x": "overflow",
-    "overflow-y": "overflow",
-    "max-height": "height",
-    "max-width": "width",
+    **dict.fromkeys(("overflow-x", "overflow-y", "overflow-block", "overflow-inline"), "overflow"),
+    **dict.fromkeys(("max-height", "block-size", "max-block-size"), "height"),
+    **dict.fromkeys(("max-width", "inline-size", "max-inline-size"), "width"),
+    **dict.fromkeys(("inset-inline", "inset-inline-start"), "left"),
+    **dict.fromkeys(("inset-block", "inset-block-start"), "top"),
+    **dict.fromkeys(("margin-inline", "margin-inline-start"), "margin-left"),
+    **dict.fromkeys(("margin-block", "margin-block-start"), "margin-top"),
+    "inset-inline-end": "right",
+    "inset-block-end": "bottom",
+    "padding-block": "padding-top",
+    "-webkit-mask": "mask-image",
+    "-webkit-mask-image": "mask-image",
+    "mask": "mask-image",
     "-webkit-transform": "transform",
     "-webkit-clip-path": "clip-path",
     "-webkit-background-clip": "background-clip",
@@ -50,15 +58,16 @@ _PROPERTIES = frozenset(
         *("position", "left", "right", "top", "bottom", "inset", "margin", "margin-left", "margin-top", "text-indent"),
         *("height", "width", "overflow", "padding", "padding-top", "padding-bottom", "clip", "clip-path"),
         *("font", "font-size", "color", "text-fill-color", "background", "background-image", "background-clip"),
-        *("transition", "animation", "will-change"),
+        *("transition", "animation", "will-change", "translate", "rotate", "backface-visibility", "mask-image"),
+        *("contain", "letter-spacing", "line-height"),
     }
 )
 
 
 def rules(css: str) -> Iterator[tuple[str, str]]:
-    """The style rules that apply to a screen at load, as (selectors, declarations).
+    """The style rules that apply to a screen at load, as (selectors, declarations), nested ones in full.
 
-    Rules for other media, key frames, containers and nested selectors are left out.
+    Key frames and rules for other media and containers are left out.
     """
     text = _COMMENT.sub(" ", css)
     open_blocks: list[str | None] = []
@@ -66,9 +75,10 @@ def rules(css: str) -> Iterator[tuple[str, str]]:
     for token in _TOKEN.finditer(text):
         inside = open_blocks[-1] if open_blocks else _GROUP
         if token[0] == "{":
-            if inside:
-                yield inside, text[start : token.start()]
-            open_blocks.append(_opened(text[start : token.start()].strip(), inside))
+            said, _, prelude = text[start : token.start()].rpartition(";")
+            if inside and said:
+                yield inside, said
+            open_blocks.append(_opened(prelude.strip(), inside))
         elif token[0] == "}":
             if inside:
                 yield inside, text[start : token.start()]
@@ -83,44 +93,38 @@ def rules(css: str) -> Iterator[tuple[str, str]]:
 
 def _opened(prelude: str, inside: str | None) -> str | None:
     """The selectors of the block that begins, _GROUP for a group of rules, or _SKIPPED."""
-    if inside != _GROUP:
+    if inside is _SKIPPED:
         return _SKIPPED
     if not prelude.startswith("@"):
-        return prelude or _SKIPPED
-    name, _, condition = prelude[1:].partition(" ")
-    name, bracket, rest = name.lower().partition("(")
-    if name == "media":
-        return _GROUP if on_screen(bracket + rest + " " + condition) else _SKIPPED
-    return _GROUP if name in ("supports", "layer") and not condition.startswith("not") else _SKIPPED
+        return _nested(prelude, inside) or _SKIPPED
+    name = _AT_NAME.match(prelude, 1)
+    condition = prelude[name.end() :] if name else ""
+    match name[1].lower() if name else "":
+        case "media":
+            return inside if on_screen(condition) else _SKIPPED
+        case "container":
+            return inside if on_screen(_CONTAINER_NAME.sub("", condition, count=1)) else _SKIPPED
+        case "supports" | "layer":
+            return _SKIPPED if condition.lower().startswith("not") else inside
+        case "scope":
+            scope = _SCOPE.match(condition)
+            return _nested(scope[1], inside) if scope else inside
+        case _:
+            return _SKIPPED
 
 
-def on_screen(media: str) -> bool:
-    """Whether a media query list holds for SCREEN. A condition that is not understood does not hold."""
-    return not media.strip() or any(_holds(query.strip()) for query in media.lower().split(","))
-
-
-def _holds(query: str) -> bool:
-    words = _MEDIA_FEATURE.sub(" ", query).replace(" and ", " ").split()
-    if set(words) - {"only", "screen", "all", "and"}:
-        return False
-    return all(_feature_holds(feature) for feature in _MEDIA_FEATURE.findall(query))
-
-
-def _feature_holds(feature: str) -> bool:
-    if limit := _MIN_MAX.match(feature):
-        bound, side = _pixels(limit[3], limit[4]), SCREEN[limit[2]]
-        return side >= bound if limit[1] == "min" else side <= bound
-    if limit := _RANGE.match(feature):
-        bound, side = _pixels(limit[3], limit[4]), SCREEN[limit[1]]
-        return side >= bound if limit[2] == ">" else side <= bound
-    return feature.replace(" ", "") in _ALWAYS_TRUE
-
-
-def _pixels(number: str, unit: str) -> float:
-    try:
-        return float(number) * (1 if unit == "px" else 16)
-    except ValueError:
-        return float("inf")
+def _nested(prelude: str, inside: str) -> str:
+    """The selectors of a block in a block (https://www.w3.org/TR/css-nesting-1/); "" when they get out of hand."""
+    if not inside:
+        return prelude
+    outers, inners = (
+        [part.strip() for part in BETWEEN_COMMAS.findall(text)] for text in (inside, prelude.replace(":scope", "&"))
+    )
+    if len(inside) * len(inners) + len(prelude) * len(outers) > MAX_NESTED_CHARS:
+        return ""
+    return ",".join(
+        inner.replace("&", outer) if "&" in inner else f"{outer} {inner}" for outer in outers for inner in inners
+    )
 
 
 def unescape(text: str) -> str:
@@ -142,7 +146,7 @@ def declarations(body: str) -> tuple[tuple[str, str, bool], ...]:
     found = []
     for name, value in _DECLARATION.findall(text):
         name = _SAME_AS.get(name, name)
-        if name in _PROPERTIES:
+        if name in _PROPERTIES or name.startswith("--"):
             bare = _IMPORTANT.sub("", value.strip())
             found.append((name, bare.strip(), bare != value.strip()))
     return tuple(found)

@@ -29,7 +29,7 @@ UNSEEN_CLASSES = frozenset(
 MAX_CONTROL_PARTS = 12
 MAX_LABEL_CHARS = 60
 
-_CONTROLS = "//@aria-controls | //@data-target | //@data-bs-target | //a[@role='tab']/@href"
+_CONTROLS = "//@aria-controls | //@popovertarget | //@data-target | //@data-bs-target | //a[@role='tab']/@href"
 _NAMES = re.compile(
     r"accordion|collaps|expand|tab-?(?:pane|panel|content|body)|tabbed|faq|toggle|(?:read|show|see)-?more|carousel|slide"
     r"|gallery|lightbox",
@@ -64,6 +64,11 @@ def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) 
     ) and not reads_like_orders(" ".join(pieces(element)))
 
 
+def is_folded(element: HtmlElement) -> bool:
+    """Whether browsers themselves open the element on a click or when they search for its words."""
+    return (element.tag == "details" and element.get("open") is None) or element.get("hidden") == "until-found"
+
+
 def _is_named_so(element: HtmlElement) -> bool:
     return bool(_NAMES.search(element.get("class", "") + " " + element.get("id", "")))
 
@@ -73,7 +78,11 @@ def _follows_a_control(element: HtmlElement) -> bool:
     if before is None or not isinstance(before.tag, str):
         return False
     return any(
-        part.tag == "button" or part.get("aria-expanded") or part.get("role") in ("button", "tab")
+        part.tag == "button"
+        or part.get("aria-expanded")
+        or part.get("role") in ("button", "tab")
+        or part.get("cursor") == "pointer"
+        or part.get("onclick")
         for part in islice(before.iter("*"), MAX_CONTROL_PARTS)
     )
 

@@ -1,33 +1,21 @@
-"""The selectors of style sheets: what they ask about an element, and whether it is so.
-
-Selectors of tags, classes, ids, attributes, `:not()` and the first or last child are understood, joined by descent or
-parentage.
-"""
+"""The selectors of style sheets: what they ask about an element, and whether it is so."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 from zlib import crc32
-
-from websearch_gateway.readers.css import unescape
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-MAX_STEPS = 8
 _BITS = 512
 
-_IDENT = r"(?:[\w-]|\\.)++"
-_TAG = re.compile(rf"\*|{_IDENT}")
-_PART = re.compile(
-    rf"#(?P<id>{_IDENT})|\.(?P<cls>{_IDENT})"
-    rf"|\[\s*+(?P<attr>{_IDENT})\s*+(?:(?P<op>[~|^$*]?=)\s*+(?P<value>\"[^\"]*+\"|'[^']*+'|[^\]\s]*+)\s*+[is]?\s*+)?\]"
-    r"|:(?P<place>first-child|last-child|root)(?![\w(-])|:not\((?P<negated>[^(),]*+)\)"
-)
-_COMBINATOR = re.compile(r"\s*+>\s*+|\s++")
+_STEP = re.compile(r"(?:([+-]?\d*+)n)?\s*+([+-]?\s*+\d++)?")
+_STEP_NAMES = {"odd": "2n+1", "even": "2n"}
 
 
 class Name:
@@ -63,13 +51,24 @@ class Shape:
 class Node:
     """An element with its shape. `parent` is None for the root."""
 
-    __slots__ = ("element", "name", "parent", "shape")
+    __slots__ = ("_children", "element", "name", "parent", "shape")
 
     def __init__(self, element: HtmlElement, parent: Node | None, shape: Shape) -> None:
         self.element = element
         self.parent = parent
         self.shape = shape
         self.name = shape.name
+        self._children: dict[str, dict[HtmlElement, int]] = {}
+
+    @property
+    def children(self) -> dict[str, dict[HtmlElement, int]]:
+        """Each child with its place among those of its tag, and among all under "". Counted once."""
+        if not self._children:
+            for child in self.element.iterchildren("*"):
+                for key in ("", child.tag):
+                    among = self._children.setdefault(key, {})
+                    among[child] = len(among)
+        return self._children
 
 
 def bits_of(keys: Iterable[str]) -> int:
@@ -89,7 +88,9 @@ class Compound:
     classes: tuple[str, ...] = ()
     attributes: tuple[tuple[str, str, str], ...] = ()
     places: tuple[str, ...] = ()
+    among: tuple[tuple[Compound, ...], ...] = ()
     negated: tuple[Compound, ...] = ()
+    cost: int = field(init=False, default=1)
 
     def matches(self, node: Node) -> bool:
         """Whether `node` is such an element."""
@@ -99,19 +100,29 @@ class Compound:
             and all(name == node.name.id for name in self.ids)
             and all(_attribute_is(node.element.get(name), how, value) for name, how, value in self.attributes)
             and all(_stands(node, place) for place in self.places)
+            and all(any(other.matches(node) for other in others) for others in self.among)
             and not any(other.matches(node) for other in self.negated)
         )
 
     @property
     def is_of_shape(self) -> bool:
         """Whether the shape of an element is all that it asks about."""
-        return not self.attributes and not self.places and all(other.is_of_shape for other in self.negated)
+        return not self.attributes and not self.places and all(other.is_of_shape for other in self._inner)
+
+    @property
+    def _inner(self) -> tuple[Compound, ...]:
+        return (*self.negated, *chain.from_iterable(self.among))
+
+    def __post_init__(self) -> None:
+        """Reckon how much work it is to find out whether it matches, in comparisons."""
+        inner = sum(other.cost for other in self._inner)
+        object.__setattr__(self, "cost", 1 + len(self.places) + inner)
 
     def spoken_of(self) -> Iterator[str]:
         """The classes and ids that it asks for, in the spelling of `key`."""
         yield from ("#" + name for name in self.ids)
         yield from ("." + name for name in self.classes)
-        for other in self.negated:
+        for other in self._inner:
             yield from other.spoken_of()
 
     @property
@@ -125,7 +136,7 @@ class Compound:
     def weight(self) -> tuple[int, int, int]:
         """The specificity (https://www.w3.org/TR/selectors-4/#specificity-rules)."""
         weights = [(len(self.ids), len(self.classes) + len(self.attributes) + len(self.places), int(bool(self.tag)))]
-        weights += [other.weight for other in self.negated]
+        weights += [max(other.weight for other in others) for others in (*self.among, self.negated) if others]
         ids, classes, tags = (sum(column) for column in zip(*weights, strict=True))
         return ids, classes, tags
 
@@ -138,6 +149,8 @@ def _attribute_is(actual: str | None, how: str, wanted: str) -> bool:
             return True
         case "=":
             return actual == wanted
+        case "i=":
+            return actual.lower() == wanted.lower()
         case "~=":
             return wanted in actual.split()
         case "^=":
@@ -151,17 +164,52 @@ def _attribute_is(actual: str | None, how: str, wanted: str) -> bool:
 
 
 def _stands(node: Node, place: str) -> bool:
-    if place == "root":
-        return node.parent is None
-    return (node.element.getprevious() if place == "first-child" else node.element.getnext()) is None
+    element = node.element
+    match place:
+        case "root":
+            return node.parent is None
+        case "link" | "any-link":
+            return element.tag == "a" and element.get("href") is not None
+        case "checked":
+            return element.get("checked") is not None or element.get("selected") is not None
+        case "disabled":
+            return element.get("disabled") is not None
+        case "enabled":
+            return element.get("disabled") is None
+        case "empty":
+            return not len(element) and not element.text
+    how, _, step = place.partition("(")
+    return _is_step(_number(node, how), step.removesuffix(")"))
+
+
+def _number(node: Node, how: str) -> int:
+    """Which child an element is: counted from the front or the back, among all or those of its tag."""
+    if node.parent is None:
+        return 1
+    among = node.parent.children[node.element.tag if how.endswith("of-type") else ""]
+    place = among[node.element]
+    return len(among) - place if how.startswith("nth-last") else place + 1
+
+
+def _is_step(number: int, step: str) -> bool:
+    """Whether `number` is one of `An+B` (https://www.w3.org/TR/css-syntax-3/#anb-microsyntax)."""
+    step = step.strip().lower()
+    found = _STEP.fullmatch(_STEP_NAMES.get(step, step))
+    if not step or found is None:
+        return False
+    offset = int("".join((found[2] or "0").split()))
+    if found[1] is None:
+        return number == offset
+    every = int(found[1] + "1") if found[1] in ("", "+", "-") else int(found[1])
+    return number == offset if not every else (number - offset) % every == 0 and (number - offset) // every >= 0
 
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Compounds from the element itself outwards; `near[i]` says whether compound i + 1 must be the parent of i."""
+    """Compounds from the element itself outwards; `joints[i]` is the combinator between compound i + 1 and i."""
 
     compounds: tuple[Compound, ...]
-    near: tuple[bool, ...]
+    joints: tuple[str, ...]
 
     @property
     def weight(self) -> tuple[int, int, int]:
@@ -169,53 +217,12 @@ class Selector:
         ids, classes, tags = (sum(column) for column in zip(*(c.weight for c in self.compounds), strict=True))
         return ids, classes, tags
 
+    @property
+    def above(self) -> tuple[Compound, ...]:
+        """The compounds that an ancestor of the element must match."""
+        return tuple(c for c, joint in zip(self.compounds[1:], self.joints, strict=True) if joint in (" ", ">"))
 
-def parse_selector(text: str) -> Selector | None:
-    """One selector, without commas; None when it holds something that is not understood."""
-    compounds: list[Compound] = []
-    near: list[bool] = []
-    at, text = 0, text.strip()
-    while len(compounds) < MAX_STEPS:
-        compound, end = _compound(text, at)
-        if compound is None:
-            return None
-        compounds.append(compound)
-        if end == len(text):
-            return Selector(tuple(reversed(compounds)), tuple(reversed(near)))
-        combinator = _COMBINATOR.match(text, end)
-        if combinator is None:
-            return None
-        near.append(">" in combinator[0])
-        at = combinator.end()
-    return None
-
-
-def _compound(text: str, at: int) -> tuple[Compound | None, int]:
-    """The compound that begins at `at` and where it ends; None when there is none or a strange one."""
-    tag = _TAG.match(text, at)
-    end = tag.end() if tag else at
-    parts: dict[str, list[str]] = {"id": [], "cls": [], "place": []}
-    attributes: list[tuple[str, str, str]] = []
-    negated: list[Compound] = []
-    while part := _PART.match(text, end):
-        end = part.end()
-        if part["attr"]:
-            attributes.append(
-                (unescape(part["attr"]).lower(), part["op"] or "", unescape(part["value"] or "").strip("\"'"))
-            )
-        elif part.lastgroup == "negated":
-            other, stop = _compound(part["negated"].strip(), 0)
-            if other is None or stop != len(part["negated"].strip()):
-                return None, end
-            negated.append(other)
-        else:
-            parts[part.lastgroup or ""].append(unescape(part[part.lastgroup or ""]))
-    if end == at:
-        return None, end
-    name = unescape(tag[0]).lower() if tag and tag[0] != "*" else ""
-    return (
-        Compound(
-            name, tuple(parts["id"]), tuple(parts["cls"]), tuple(attributes), tuple(parts["place"]), tuple(negated)
-        ),
-        end,
-    )
+    @property
+    def is_of_shape(self) -> bool:
+        """Whether the shape of an element is all that it asks about."""
+        return not {"+", "~"}.intersection(self.joints) and all(c.is_of_shape for c in self.compounds)

@@ -6,23 +6,26 @@ what is kept on purpose. One pass in document order, no recursion.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
-from typing import TYPE_CHECKING
+from collections.abc import Set
+from typing import TYPE_CHECKING, NamedTuple
 
 from websearch_gateway.readers.cascade import Styles
-from websearch_gateway.readers.concealment import Ink, Style, is_buried, is_closed
-from websearch_gateway.readers.css import on_screen
+from websearch_gateway.readers.concealment import Style, is_buried, is_closed
 from websearch_gateway.readers.disclosure import (
     NEVER_TEXT,
     UNSEEN_CLASSES,
     classes_of,
     controlled_ids,
     is_a_label,
+    is_folded,
     opens,
     pieces,
     text_chars,
 )
+from websearch_gateway.readers.ink import Ink
 from websearch_gateway.readers.selectors import Node
+from websearch_gateway.readers.sheets import style_sheets, unfold_shadows
+from websearch_gateway.readers.variables import NONE, resolved
 from websearch_gateway.text.sanitise import reads_like_orders
 
 if TYPE_CHECKING:
@@ -30,12 +33,13 @@ if TYPE_CHECKING:
 
 MAX_ALT_CHARS = 120
 MAX_REVEALED = 5
+MAX_BRACKET_CHARS = 3
 MAX_JUDGED_CHARS = 100_000
 
 # Content that browsers show only when they lack the feature, and labels for machines.
 _UNSEEN = frozenset(
     {
-        *("template", "annotation", "annotation-xml", "desc", "metadata", "datalist"),
+        *("template", "mphantom", "annotation", "annotation-xml", "desc", "metadata", "datalist"),
         *("object", "video", "audio", "canvas", "iframe", "noembed", "noframes"),
     }
 )
@@ -43,6 +47,18 @@ _BLACK = (0.0, 0.0, 0.0, 1.0)
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 _LINK_BLUE = {"color": "#0000ee"}
 _OWN_COLOURS = frozenset({"button", "input", "select", "textarea", "mark"})
+
+
+class _Place(NamedTuple):
+    """Where the survey is: an element, what it is written with, whether it was opened, the variables it hands on, and
+    whether it is in something folded that was judged.
+    """
+
+    node: Node | None
+    ink: Ink
+    opened: bool
+    variables: Style
+    judged: bool
 
 
 class _Survey:
@@ -62,7 +78,8 @@ class _Survey:
         self._controlled = controlled_ids(tree)
         self._unseen_classes = UNSEEN_CLASSES - styles.defined
         knows_paint = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
-        self._path: list[tuple[Node | None, Ink, bool]] = [(None, Ink(_BLACK, _WHITE) if knows_paint else Ink(), False)]
+        ink = Ink(_BLACK, _WHITE) if knows_paint else Ink()
+        self._path = [_Place(None, ink, False, NONE, False)]
         self._walk(tree)
 
     def _walk(self, tree: HtmlElement) -> None:
@@ -77,23 +94,25 @@ class _Survey:
             if event == "end":
                 self._path.pop()
             if len(self._path) > 1:
-                self._note_tail(element, self._path[-1][1])
+                self._note_tail(element, self._path[-1].ink)
 
     def _enter(self, element: HtmlElement) -> bool:
         """Whether what is in `element` is to be looked at."""
-        parent, paper, opened = self._path[-1]
+        parent, paper, opened, variables, judged = self._path[-1]
         node = self._styles.node(element, parent)
-        style = _style(node, self._styles)
+        style, variables = resolved(_style(node, self._styles), variables)
         ink = paper.within(style) if style else paper
         shut = not opened and _is_shut(node, style)
         opened = opened or (shut and opens(node, style, self._controlled, bool(self._spared)))
-        self._path.append((node, ink, opened))
+        folded = not judged and is_folded(element)
+        self._path.append(_Place(node, ink, opened, variables, judged or folded))
         if node.name.tag in NEVER_TEXT:
             return False
         if node.name.tag == "noscript":
             self.noscripts.append(element)
             return False
-        if ((shut and not opened) or self._is_unseen(node, style)) and not self._is_spared(element, style):
+        unseen = (shut and not opened) or self._is_unseen(node, style) or (folded and bool(_orders(element)))
+        if unseen and not self._is_spared(element, style):
             self.hidden.append(element)
             return False
         self._note_own(element, ink)
@@ -107,6 +126,8 @@ class _Survey:
         if tag in _UNSEEN:
             return True
         if tag == "title" and node.parent is not None:  # a drawing's; the page's is in its head
+            return True
+        if tag == "rp" and text_chars(element) > MAX_BRACKET_CHARS:
             return True
         if tag == "svg" and "0" in (element.get("width"), element.get("height")):
             return True
@@ -132,13 +153,18 @@ class _Survey:
                 self.visible_chars += len(tail.strip())
 
 
+def _orders(element: HtmlElement) -> str | None:
+    return reads_like_orders(" ".join(pieces(element))[:MAX_JUDGED_CHARS])
+
+
 def strip_invisible(tree: HtmlElement) -> list[str]:
     """Empty every part of `tree` that a reader cannot see, in place, and say so in at most three short notes.
 
     When more text is hidden than shown, scripts are meant to reveal it: then the hidden element is kept, with a note.
     So is `noscript` when it holds more than all the rest.
     """
-    styles = Styles.of(_style_sheets(tree))
+    unfold_shadows(tree)
+    styles = Styles.of(style_sheets(tree))
     notes = []
     survey, spared = _Survey(tree, styles, frozenset()), set[object]()
     for _ in range(MAX_REVEALED):
@@ -165,13 +191,6 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     return notes
 
 
-def _style_sheets(tree: HtmlElement) -> Iterator[str]:
-    for sheet in tree.iter("style"):
-        parent = sheet.getparent()
-        if sheet.text and on_screen(sheet.get("media", "")) and (parent is None or parent.tag != "noscript"):
-            yield sheet.text
-
-
 def _style(node: Node, styles: Styles) -> Style:
     """What is declared for `node`, with what browsers and old attributes say beneath it."""
     style = styles.declared(node)
@@ -189,9 +208,9 @@ def _style(node: Node, styles: Styles) -> Style:
 
 def _is_shut(node: Node, style: Style) -> bool:
     element = node.element
-    if element.get("hidden", "until-found") != "until-found" or (
-        node.name.tag == "dialog" and element.get("open") is None
-    ):
+    if element.get("hidden", "until-found") != "until-found" or element.get("popover") is not None:
+        return True
+    if node.name.tag == "dialog" and element.get("open") is None:
         return True
     return bool(style) and is_closed(style)
 

@@ -1,0 +1,40 @@
+"""Custom properties of CSS: inherited from element to element, and put in where `var()` asks for them.
+
+https://www.w3.org/TR/css-variables-1/. What is not defined in the page itself stays as it is written, which makes a
+value that nothing is held against.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+Style = Mapping[str, str]
+NONE: Style = {}
+
+MAX_ROUNDS = 6
+MAX_VALUE_CHARS = 300
+
+_VAR = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,([^()]*+(?:\([^()]*+\)[^()]*+)*+))?\)")
+
+
+def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
+    """The style with its variables put in, and all variables that its children inherit."""
+    if not style:
+        return style, inherited
+    own = {name: value for name, value in style.items() if name.startswith("--")}
+    known = {**inherited, **own} if own else inherited
+    if not any("var(" in value for value in style.values()):
+        return style, known
+    return {name: value if name in own else _filled(value, known) for name, value in style.items()}, known
+
+
+def _filled(value: str, known: Style) -> str:
+    def put(asked: re.Match[str]) -> str:
+        return known.get(asked[1], asked[2] if asked[2] is not None else asked[0]).strip()
+
+    for _ in range(MAX_ROUNDS):
+        before, value = value, _VAR.sub(put, value)
+        if value == before or len(value) > MAX_VALUE_CHARS:
+            break
+    return value[:MAX_VALUE_CHARS]
