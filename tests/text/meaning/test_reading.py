@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from websearch_gateway.text.meaning.forms import form
 from websearch_gateway.text.meaning.frames import read
+from websearch_gateway.text.meaning.guard import difference
 from websearch_gateway.text.meaning.language import language
 from websearch_gateway.text.meaning.numbers import numerals
 from websearch_gateway.text.meaning.phrases import rewrite
@@ -38,6 +41,7 @@ def test_spelling_is_levelled(text: str, words: str) -> None:
         ("$500", "500usd"),
         ("500 dollars", "500usd"),
         ("$1.5 million", "1500000usd"),
+        ("1.2.3 million", "1.2.3 million"),
         ("1,000 km", "1000km"),
         ("5 kilometres", "5km"),
         ("16gb", "16gb"),
@@ -141,3 +145,18 @@ def test_the_language_is_told_by_small_words_and_letters(text: str, verdict: str
 )
 def test_what_goes_stale_is_told(text: str, timely: bool) -> None:
     assert is_timely(text, 2026) is timely
+
+
+_TOKENS = (
+    "1.2.3 1,5 -3 ½ ² ① ٣ 12.05.2024 1/2 $5 10% 5km million dozen hundred first minus point half than of in not no who "
+    "is isn't my it more less best versus and , . ? ' - ( ) \ud800 İ ß ﬁ"
+)
+
+
+@given(st.lists(st.sampled_from(sorted(_TOKENS.split())) | st.text(max_size=8), max_size=40), st.sampled_from(" ,"))
+def test_any_text_can_be_read(tokens: list[str], between: str) -> None:
+    """What somebody asks must never end in an error of ours."""
+    text = between.join(tokens)[:400]
+    language(text)
+    is_timely(text, this_year=2026)
+    difference(read(text), read(text))

@@ -94,6 +94,7 @@ _AFTER_A_NUMBER: Mapping[str, str] = {
 }  # fmt: skip
 _QUANTITY = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°]+)")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
+_AMOUNT = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def is_year(word: str) -> bool:
@@ -157,8 +158,9 @@ def _number(words: list[str], position: int) -> tuple[str | None, int]:
     word = words[position]
     if _NUMBER.fullmatch(word):
         value, after = _plain(word), position + 1
-        if after < len(words) and words[after] in _LARGE:
-            return _digits(float(value.replace(",", "")) * _LARGE[words[after]]), after + 1
+        # A version or a date, such as 1.2.3, is no amount.
+        if after < len(words) and words[after] in _LARGE and _AMOUNT.fullmatch(value):
+            return _digits(float(value) * _LARGE[words[after]]), after + 1
         return value, after
     if word not in _SMALL:
         return None, position
