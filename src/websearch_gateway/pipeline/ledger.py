@@ -216,7 +216,7 @@ class Ledger:
 
 
 def _name(moment: float) -> str:
-    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}"
+    return datetime.fromtimestamp(moment, UTC).date().isoformat()
 
 
 def _micros(usd: float) -> int:
