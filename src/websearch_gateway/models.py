@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Literal
 
 from websearch_gateway.wire.base import FallbackInfo
@@ -148,7 +149,7 @@ class Capabilities:
     """What a raw search vendor can do, how many hits a full page of its holds, and what one call costs (USD).
 
     `price_source` says who told the price, and when. `requests_per_second` is what the vendor allows a key; None where
-    no limit is known.
+    no limit is known. `ends` is the day from which the API is gone.
     """
 
     max_results: int = 10
@@ -161,6 +162,7 @@ class Capabilities:
     cost_per_call_usd: float = 0.0
     price_source: str = ""
     requests_per_second: float | None = None
+    ends: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

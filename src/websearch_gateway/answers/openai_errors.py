@@ -69,7 +69,9 @@ def from_sdk(error: OpenAIError, private: Sequence[str], now: float) -> SearchEr
     if isinstance(error, APITimeoutError):
         return SearchTimeoutError("OpenAI did not answer in time.")
     if isinstance(error, APIConnectionError):
-        return SearchProviderError("OpenAI cannot be reached, or the connection broke off.", retryable=True)
+        return SearchProviderError(
+            "OpenAI cannot be reached, or the connection broke off.", retryable=True, details={"reason": "unreachable"}
+        )
     if isinstance(error, APIStatusError):
         return _from_status(error, private, now)
     return SearchProviderParseError(f"The OpenAI SDK could not make sense of the exchange ({type(error).__name__}).")
@@ -110,7 +112,9 @@ def _from_status(error: APIStatusError, private: Sequence[str], now: float) -> S
 
 
 def _quota_is_spent() -> SearchProviderError:
-    return SearchProviderError("OpenAI's quota for this key is spent; check the plan and billing of the account.")
+    return SearchProviderError(
+        "OpenAI's quota for this key is spent; check the plan and billing of the account.", details={"reason": "quota"}
+    )
 
 
 def _forbidden(code: str) -> str:

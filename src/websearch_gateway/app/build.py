@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app.gateway import Gateway
-from websearch_gateway.app.reading import open_reading
-from websearch_gateway.app.upstreams import answering, open_upstreams
+from websearch_gateway.app.reading import Reading, open_reading
+from websearch_gateway.app.upstreams import Upstreams, answering, open_upstreams
 from websearch_gateway.embedders import open_embedder
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.net.client import create_client
@@ -76,13 +76,18 @@ def build(settings: Settings) -> Gateway:
         raw=RawSearch(guard, pipeline.admission, upstreams.roster, telemetry, seconds),
         reading=PageReading(pages.library, pages.finder, telemetry, seconds),
         engine=upstreams.engine,
-        doctor=Doctor(upstreams.engine, upstreams.providers, state),
+        doctor=_doctor(upstreams, state, embedder, pages),
         health=health,
         operations=Operations(health, statistics, ledger, telemetry),
         migration=Migration(state, settings.effective_state_url, open_state, settings.data_dir),
         workers=pages.workers,
         closers=(state.close, ledger.flush, client.aclose, *pages.closers, cache.close),
     )
+
+
+def _doctor(upstreams: Upstreams, state: State, embedder: Embedder, pages: Reading) -> Doctor:
+    ends = {one.name: one.provider.capabilities.ends for one in upstreams.providers}
+    return Doctor(upstreams.engine, upstreams.providers, state, embedder, ends, pages.browser.missing)
 
 
 def _answer_cache(settings: Settings, state: State, embedder: Embedder) -> AnswerCache:

@@ -27,6 +27,7 @@ class Reading:
     library: PageLibrary
     finder: PassageFinder
     workers: Workers
+    browser: Browser
     closers: tuple[Callable[[], Awaitable[None]], ...]
 
 
@@ -41,7 +42,7 @@ def open_reading(settings: Settings, state: State, embedder: Embedder) -> Readin
         readers, shelf, addresses.check_url, ttl_seconds=settings.page_ttl_seconds, secrets=settings.secrets()
     )
     finder = PassageFinder(Similarity(embedder, shelf), size=settings.embedding_tokens_size)
-    return Reading(library, finder, workers, (fetcher.aclose, browser.aclose, workers.aclose))
+    return Reading(library, finder, workers, browser, (fetcher.aclose, browser.aclose, workers.aclose))
 
 
 def _readers(settings: Settings, fetcher: Fetcher, workers: Workers) -> tuple[ReaderTable, Browser]:

@@ -150,4 +150,5 @@ class HttpSearcher:
             f"{self.name} answered with HTTP {status}.",
             retry_after=parse_retry_after(reply.headers, self.clock()),
             retryable=status in PASSING_STATUSES,
+            details={"reason": "quota"} if status == 402 else None,
         )

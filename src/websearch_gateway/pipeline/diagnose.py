@@ -3,29 +3,58 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 
-from websearch_gateway.errors import EngineNotConfigured, Refused, SearchError, StateUnavailable
+from websearch_gateway.errors import EngineNotConfigured, SearchError, StateUnavailable
 from websearch_gateway.models import Deadline, SearchQuery
-from websearch_gateway.ports import HostedEngine, Searcher, State
+from websearch_gateway.ports import Embedder, HostedEngine, Searcher, State
 from websearch_gateway.wire.ops import Check, Diagnosis
 
 PROBE = SearchQuery("example domain", max_results=1)
 PROBE_SECONDS = 10.0
 
+REMEDIES = {
+    "AUTH": "Put a valid key into that setting, or allow this key to do it; waiting will not help.",
+    "NOT_CONFIGURED": "Set what it names.",
+    "VALIDATION": "Correct its settings, its *_BASE_URL first; waiting will not help.",
+    "PARSE": "See that its *_BASE_URL is the API's address and no gate stands before it; else update this gateway.",
+    "TIMEOUT": "Try again later. If it stays, look at firewall and proxy, or raise REQUEST_TIMEOUT_MS.",
+    "PROVIDER": "Try again later and look at its status page; the next one serves meanwhile.",
+}
+"""What an operator can do, by the code of the error."""
+
+REASONS = {
+    "quota": "Top up the account or raise its limit; the next one serves meanwhile.",
+    "unreachable": "See that its *_BASE_URL is right, and that this machine's DNS and firewall let it through.",
+}
+"""The same where the error knows more than its code, in `details["reason"]`."""
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
 
 @dataclass(frozen=True, slots=True)
 class Doctor:
-    """Examines the answer engine, the raw providers and the state. Costs one search per paid provider."""
+    """Examines everything that the gateway leans on. Costs one search per paid provider.
+
+    `ends` are the days from which APIs are gone, by provider. `browser_lacks` says why no browser can be started.
+    """
 
     engine: HostedEngine
     searchers: Sequence[Searcher]
     state: State
+    embedder: Embedder
+    ends: Mapping[str, date | None]
+    browser_lacks: Callable[[], str | None]
+    today: Callable[[], date] = _today
 
     async def examine(self) -> Diagnosis:
         """One check per part, all at once."""
-        checks = [self._engine(), *map(self._provider, self.searchers), self.check_state()]
+        providers = map(self._provider, self.searchers)
+        checks = [self._engine(), *providers, self.check_state(), self._embedder(), self._browser()]
         return Diagnosis(checks=tuple(await asyncio.gather(*checks)))
 
     async def _engine(self) -> Check:
@@ -45,7 +74,7 @@ class Doctor:
                 name=self.engine.name,
                 status="warn",
                 finding=" ".join(findings),
-                remedy="Name other models in OPENAI_MODELS.",
+                remedy="Begin OPENAI_MODELS with a model that exists and stays.",
             )
         return Check(name=self.engine.name, finding="answers, and its models are there to stay")
 
@@ -55,8 +84,31 @@ class Doctor:
         except SearchError as error:
             return _failed(searcher.name, error)
         if not results.hits:
-            return Check(name=searcher.name, status="warn", finding="answers, without a result", remedy="")
+            remedy = "Ask it something else, with `search --json`; if it stays empty, leave it out of SEARCH_PROVIDERS."
+            return Check(name=searcher.name, status="warn", finding="answers, without a result", remedy=remedy)
+        if (end := self.ends.get(searcher.name)) is not None:
+            gone = self.today() >= end
+            finding = f"answers, but its API {'has ended' if gone else 'ends'} on {end}"
+            remedy = "Set the key of another provider before that day."
+            return Check(name=searcher.name, status="warn", finding=finding, remedy=remedy)
         return Check(name=searcher.name, finding="answers")
+
+    async def _embedder(self) -> Check:
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                rows = await self.embedder.embed([PROBE.text], "query")
+        except SearchError as error:
+            return _worrying(_failed("embedder", error))
+        except TimeoutError:
+            return _worrying(Check(name="embedder", finding="does not answer", remedy=REMEDIES["TIMEOUT"]))
+        return Check(name="embedder", finding=f"{self.embedder.name} makes vectors of {rows.shape[1]} numbers")
+
+    async def _browser(self) -> Check:
+        if (lack := self.browser_lacks()) is None:
+            return Check(name="browser", finding="is there for pages that scripts make")
+        return Check(
+            name="browser", status="off", finding=lack, remedy="Do so if you need such pages; others are read."
+        )
 
     async def check_state(self) -> Check:
         """Whether the state reads and writes."""
@@ -73,6 +125,11 @@ class Doctor:
 
 
 def _failed(name: str, error: SearchError) -> Check:
-    lasting = isinstance(error, Refused)
-    remedy = "Mend what it says; waiting will not." if lasting else "Try again later; the next one serves meanwhile."
+    by_code = REMEDIES.get(error.code, REMEDIES["PROVIDER"])
+    remedy = REASONS.get(str(error.details.get("reason")), by_code)
     return Check(name=name, status="fail", finding=f"{error.code}: {error.message}", remedy=remedy)
+
+
+def _worrying(check: Check) -> Check:
+    """Passages are ranked by words without an embedder, so that it fails is no failure of the gateway."""
+    return check.model_copy(update={"status": "warn", "remedy": f"{check.remedy} Passages are ranked by words alone."})

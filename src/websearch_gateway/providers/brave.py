@@ -76,7 +76,9 @@ class Brave:
         if b"SUBSCRIPTION_TOKEN_INVALID" in body or b"SUBSCRIPTION_NOT_FOUND" in body:
             return SearchAuthError("Brave rejected the key; check BRAVE_API_KEY.")
         if status == 429 and b"QUOTA_LIMITED" in body:
-            return SearchProviderError("The quota of the Brave account is spent.", retry_after=QUOTA_REST_SECONDS)
+            return SearchProviderError(
+                "The quota of the Brave account is spent.", retry_after=QUOTA_REST_SECONDS, details={"reason": "quota"}
+            )
         if status == 429:
             # "1, 2558678": seconds until the second's and until the month's allowance is renewed.
             per_second = headers.get("x-ratelimit-reset", "").partition(",")[0].strip()

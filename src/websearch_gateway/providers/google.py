@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, ClassVar
 
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError
@@ -41,6 +42,7 @@ class Google:
         region=True,
         safe_search=True,
         paging=True,
+        ends=date(2027, 1, 1),
         cost_per_call_usd=0.005,
         price_source="https://developers.google.com/custom-search/v1/overview, 2026-11",
     )
@@ -69,7 +71,9 @@ class Google:
         if status == 403:
             return SearchAuthError("The Google project has no access to the Custom Search JSON API.")
         if status == 429 and b"per day" in body:
-            return SearchProviderError("Google's quota for today is spent.", retry_after=QUOTA_REST_SECONDS)
+            return SearchProviderError(
+                "Google's quota for today is spent.", retry_after=QUOTA_REST_SECONDS, details={"reason": "quota"}
+            )
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:

@@ -58,7 +58,9 @@ class Serper:
         if status == 403:
             return SearchAuthError("Serper rejected the key; check SERPER_API_KEY.")
         if status == 400 and b"Not enough credits" in body:
-            return SearchProviderError("The Serper account has no credits left.", retry_after=QUOTA_REST_SECONDS)
+            return SearchProviderError(
+                "The Serper account has no credits left.", retry_after=QUOTA_REST_SECONDS, details={"reason": "quota"}
+            )
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:

@@ -71,7 +71,11 @@ class Tavily:
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """432 is the plan's limit and 433 the pay-as-you-go limit."""
         if status in (432, 433):
-            return SearchProviderError("The Tavily account is over its usage limit.", retry_after=QUOTA_REST_SECONDS)
+            return SearchProviderError(
+                "The Tavily account is over its usage limit.",
+                retry_after=QUOTA_REST_SECONDS,
+                details={"reason": "quota"},
+            )
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
@@ -85,6 +86,12 @@ class Browser:
             raise SearchTimeoutError("The scripts of the page did not finish in time.") from None
         except Error as error:
             raise SearchFetchError("The browser that ran the scripts of the page broke down.") from error
+
+    def missing(self) -> str | None:
+        """What the browser lacks to be started, and what to do about it; None when nothing does."""
+        if find_spec("playwright") is None:
+            return NO_EXTRA
+        return None if chromium.program(self._path) else NO_CHROMIUM
 
     async def aclose(self) -> None:
         """End the browser, whatever it is doing. Idempotent."""

@@ -21,9 +21,11 @@ def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 
     async def examine(settings: Settings) -> Diagnosis:
         from websearch_gateway.app import open_gateway
+        from websearch_gateway.doors.auth.checkup import check_auth
 
         async with open_gateway(settings) as gateway:
-            return await gateway.diagnose()
+            diagnosis = await gateway.diagnose()
+        return diagnosis.model_copy(update={"checks": (*diagnosis.checks, await check_auth(settings))})
 
     diagnosis = run(examine, show_diagnosis, as_json=as_json, config=config)
     if any(check.status == "fail" for check in diagnosis.checks):
