@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tracing import Spans, recorded_spans
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 
@@ -37,3 +38,12 @@ def sandbox(_running_sandbox: Sandbox) -> Iterator[Sandbox]:
     _running_sandbox.reset()
     yield _running_sandbox
     _running_sandbox.reset()
+
+
+@pytest.fixture
+def spans() -> Iterator[Spans]:
+    """What is recorded in this process from now on."""
+    recorded = recorded_spans()
+    recorded.record(on=True)
+    yield recorded
+    recorded.record(on=False)

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from websearch_gateway.answers.openai_errors import from_sdk
 from websearch_gateway.errors import SearchProviderParseError, SearchTimeoutError
 from websearch_gateway.models import Deadline
+from websearch_gateway.net.annotation import note_host, note_status
 from websearch_gateway.net.decode import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -123,7 +124,9 @@ class _OwnTransport(httpx2.AsyncBaseTransport):
             content=await request.aread(),
             extensions=request.extensions,
         )
+        note_host(str(own.url))
         response = await self._http.send(own, stream=True, follow_redirects=False)
+        note_status(response.status_code)
         try:
             body = await _read(response)
         finally:

@@ -20,6 +20,7 @@ from websearch_gateway.pipeline.diagnose import Doctor
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.health import HealthRegistry
 from websearch_gateway.pipeline.inflight import InFlight
+from websearch_gateway.pipeline.layer import LayeredEngine
 from websearch_gateway.pipeline.ledger import Ledger
 from websearch_gateway.pipeline.migrate import Migration
 from websearch_gateway.pipeline.operations import Operations
@@ -33,6 +34,7 @@ from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.semantic import answer_cache
 from websearch_gateway.pipeline.statistics import Statistics
 from websearch_gateway.pipeline.telemetry import Telemetry
+from websearch_gateway.pipeline.tracing import Traced
 from websearch_gateway.pipeline.web import MOST_RESULTS, WebSearch
 from websearch_gateway.pipeline.web_cache import WebCache
 from websearch_gateway.ports import Embedder, State
@@ -63,7 +65,7 @@ def build(settings: Settings) -> Gateway:
         admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
         cache=cache,
         in_flight=InFlight(),
-        engine=answering(settings, upstreams.engine, raw, health, ledger),
+        engine=LayeredEngine(answering(settings, upstreams.engine, raw, health, ledger), Traced("answer")),
         telemetry=telemetry,
         deadline_seconds=seconds,
     )

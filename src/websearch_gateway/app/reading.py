@@ -11,6 +11,7 @@ from websearch_gateway.pipeline.pages import PageLibrary
 from websearch_gateway.pipeline.passages import PassageFinder
 from websearch_gateway.pipeline.shelf import Shelf
 from websearch_gateway.pipeline.similarity import Similarity
+from websearch_gateway.pipeline.tracing import TracedReader
 from websearch_gateway.ports import Embedder, State
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import Browser
@@ -39,7 +40,11 @@ def open_reading(settings: Settings, state: State, embedder: Embedder) -> Readin
     shelf = Shelf(state)
     readers, browser = _readers(settings, fetcher, workers)
     library = PageLibrary(
-        readers, shelf, addresses.check_url, ttl_seconds=settings.page_ttl_seconds, secrets=settings.secrets()
+        TracedReader(readers),
+        shelf,
+        addresses.check_url,
+        ttl_seconds=settings.page_ttl_seconds,
+        secrets=settings.secrets(),
     )
     finder = PassageFinder(Similarity(embedder, shelf), size=settings.embedding_tokens_size)
     return Reading(library, finder, workers, browser, (fetcher.aclose, browser.aclose, workers.aclose))

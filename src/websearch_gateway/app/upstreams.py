@@ -23,6 +23,7 @@ from websearch_gateway.pipeline.ledger import Ledger
 from websearch_gateway.pipeline.pace import Pace
 from websearch_gateway.pipeline.paid import PaidEngine, PaidSearcher
 from websearch_gateway.pipeline.roster import Roster
+from websearch_gateway.pipeline.tracing import traced_upstream
 from websearch_gateway.pipeline.vanguard import Vanguard
 from websearch_gateway.ports import AnswerEngine, HostedEngine, Searcher
 from websearch_gateway.providers import absent, configured
@@ -73,7 +74,7 @@ def answering(
     record = health.of(engine.name)
     fair_seconds = max(LEAST_SHARE_SECONDS, min(hedge_seconds, settings.search_deadline_seconds / 2))
     breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
-    timed = LayeredEngine(engine, Stopwatch(record))
+    timed = LayeredEngine(LayeredEngine(engine, Stopwatch(record)), traced_upstream(engine.name))
     paid = PaidEngine(timed, ledger, engine.most_usd, engine.likely_usd)
     guarded = LayeredEngine(LayeredEngine(paid, breaker), Vanguard(engine.name))
     return FallbackEngine(guarded, raw, hedge_seconds, breaker.overtaken)
@@ -98,7 +99,8 @@ def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
     rate = settings.provider_rates.get(bare.name, bare.provider.capabilities.requests_per_second)
     pace = Pace(record, rate, fixed=bare.name in settings.provider_rates)
     paced = replace(bare, layers=(Stopwatch(record), pace), heed=pace.heed)
-    paid = PaidSearcher(paced, ledger, bare.most_usd) if bare.price_usd else paced
+    traced = LayeredSearcher(paced, traced_upstream(bare.name))
+    paid = PaidSearcher(traced, ledger, bare.most_usd) if bare.price_usd else traced
     breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
     return LayeredSearcher(LayeredSearcher(paid, breaker), Vanguard(bare.name))
 

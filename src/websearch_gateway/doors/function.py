@@ -10,6 +10,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from websearch_gateway.doors.exporting import start_exporting
 from websearch_gateway.doors.http import create_app
 from websearch_gateway.doors.http.replies import failure, refusal
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError
@@ -90,4 +91,6 @@ def app_for(project: str) -> Starlette:
     configure_logging(settings.log_level, settings.secrets())
     if settings.auth_mode == "none":
         raise SearchNotConfiguredError("A function is open to everybody: set AUTH_MODE.")
-    return create_app(settings)
+    app = create_app(settings)
+    start_exporting(settings)  # and never stop: nobody tells a function that it ends
+    return app

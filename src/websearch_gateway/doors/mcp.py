@@ -31,6 +31,7 @@ from mcp.types import Tool as ListedTool
 from websearch_gateway import __version__
 from websearch_gateway.doors.auth.scopes import may_use, scope_for
 from websearch_gateway.doors.errors import describe
+from websearch_gateway.doors.exporting import exporting
 from websearch_gateway.doors.lazy import LazyGateway
 from websearch_gateway.doors.schema import input_schema, output_schema
 from websearch_gateway.doors.tools import Arguments, Tool, listed
@@ -156,7 +157,7 @@ async def serve_stdio(settings: Settings, context: str) -> None:
     _log.debug("serving %s over stdio", context)
     _leave_on_interrupt(gateway)
     try:
-        async with stdio_server() as (incoming, outgoing):
+        async with exporting(settings), stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
     finally:
         await gateway.close()

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Deadline
+from websearch_gateway.net.annotation import note_retry
 
 MAX_ATTEMPTS = 2
 PASSING_STATUSES = (429, 500, 502, 503)
@@ -87,6 +88,7 @@ class Retry:
             wait=lambda state: self._wait(state.outcome.exception() if state.outcome else None),
             stop=give_up,
             sleep=self.sleep,
+            before_sleep=lambda state: note_retry(state.attempt_number),
             reraise=True,
         )
         result: T = await attempts(attempt)

@@ -20,6 +20,7 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Deadline, Hit, HttpRequest, SearchQuery, SearchResults
+from websearch_gateway.net.annotation import note_host, note_status
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
 from websearch_gateway.net.spending import spend, spent
@@ -125,8 +126,10 @@ class HttpSearcher:
     async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:
         """The body of a good reply. Billed from the moment it is sent, unless the vendor says that it failed."""
         spend(self.price_usd)
+        note_host(request.url)
         try:
             reply = await send(self.client, request, deadline.within(self.timeout_seconds), self.name)
+            note_status(reply.status)
             self.heed(reply.headers)
             if error := self.provider.refusal(reply.status, reply.headers, reply.body) or self._failure(reply):
                 raise error

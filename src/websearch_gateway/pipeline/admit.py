@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.models import Caller
+from websearch_gateway.pipeline.tracing import stage
 from websearch_gateway.ports import State
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Admission:
         self._quota: Quota | None = None
         self._outage_told = False
 
+    @stage("admit")
     async def admit(self, caller: Caller) -> None:
         """Count one call of `caller`.
 

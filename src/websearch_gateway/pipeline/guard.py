@@ -14,6 +14,7 @@ from typing import TypeVar, get_args
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import SafeSearch, SearchQuery, Topic
+from websearch_gateway.pipeline.tracing import stage
 from websearch_gateway.settings import RouteSettings
 from websearch_gateway.text.injection import suspicious
 from websearch_gateway.text.normalise import normalise, skeleton
@@ -77,6 +78,7 @@ class Guard:
         _languages()
         credential_kind(_LOOKS_LIKE_A_KEY, self._secrets)
 
+    @stage("guard")
     def check(
         self,
         text: str,

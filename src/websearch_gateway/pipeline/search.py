@@ -22,6 +22,7 @@ from websearch_gateway.pipeline.recall import AnswerCache, unbilled
 from websearch_gateway.pipeline.remembered import Served
 from websearch_gateway.pipeline.settle import settle
 from websearch_gateway.pipeline.telemetry import Telemetry
+from websearch_gateway.pipeline.tracing import part
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
 from websearch_gateway.wire.answer import SearchResponse
 
@@ -75,7 +76,9 @@ class SearchPipeline:
         self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
     ) -> Served[SearchResponse]:
         """What this process remembers, else the answer of an identical call in flight or of one that begins here."""
-        if (known := self.cache.recent(query, caller)) is not None:
+        with part("recall"):
+            known = self.cache.recent(query, caller)
+        if known is not None:
             return known
         began = False
 
@@ -91,7 +94,9 @@ class SearchPipeline:
         self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
     ) -> Served[SearchResponse]:
         """From the cache, in these or in other words, or from the engine: settled, and remembered for the next."""
-        if (known := await self.cache.get(query, caller)) is not None:
+        with part("recall"):
+            known = await self.cache.get(query, caller)
+        if known is not None:
             return known
         seconds = deadline.remaining()
         earlier = deadline.within(seconds - min(LAST_WORD_SECONDS, seconds / 10))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from websearch_gateway.models import Answer, SearchQuery, Span
+from websearch_gateway.pipeline.tracing import stage
 from websearch_gateway.text.cite import by_first_use, repair, without_trackers
 from websearch_gateway.text.snippet import snippets
 from websearch_gateway.text.spans import cut, moved
@@ -25,6 +26,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\s]+")
 
 
+@stage("settle")
 def settle(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> SearchResponse:
     """What the caller gets for `answer`. Never raises.
 

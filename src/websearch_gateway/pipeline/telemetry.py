@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import get_args
 
 from websearch_gateway.errors import ErrorCode, Refused, SearchError
+from websearch_gateway.pipeline.tracing import whole
 from websearch_gateway.wire.answer import CacheState, SearchResponse
 
 _EVENT_DELAY_SECONDS = 0.005
@@ -125,9 +126,9 @@ class Telemetry:
 
 
 class CallEvent:
-    """Times a call and reports, at its end, how it went. Changes nothing: exceptions pass through."""
+    """Times and traces a call and reports, at its end, how it went. Changes nothing: exceptions pass through."""
 
-    __slots__ = ("_clock", "_outcome", "_report", "_started", "_text", "_tool")
+    __slots__ = ("_clock", "_outcome", "_report", "_span", "_started", "_text", "_tool", "_tracing")
 
     def __init__(self, text: str, tool: str, clock: Callable[[], float], report: Callable[[CallRecord], None]) -> None:
         self._text = str(text)  # the guard has not seen it yet: it may be anything
@@ -161,11 +162,19 @@ class CallEvent:
 
     def __enter__(self) -> CallEvent:
         self._started = self._clock()
+        self._tracing = whole(self._tool)
+        self._span = self._tracing.__enter__()
         return self
 
-    def __exit__(self, _: type[BaseException] | None, error: BaseException | None, __: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         latency_ms = round((self._clock() - self._started) * 1000, 1)
         outcome = self._outcome if error is None else _failure(error)
+        if self._span.is_recording():
+            told = {f"websearch.{name}": value for name, value in _fields_of(outcome).items() if value is not None}
+            self._span.set_attributes(told)
+        self._tracing.__exit__(kind, error, trace)
         self._report(CallRecord(self._tool, self._text, latency_ms, outcome))
 
 

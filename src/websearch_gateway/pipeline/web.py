@@ -28,6 +28,7 @@ from websearch_gateway.pipeline.read import Outcome, read_pages
 from websearch_gateway.pipeline.remembered import Served
 from websearch_gateway.pipeline.roster import Roster
 from websearch_gateway.pipeline.telemetry import Telemetry
+from websearch_gateway.pipeline.tracing import stage
 from websearch_gateway.pipeline.web_cache import WebCache, unbilled
 from websearch_gateway.pipeline.web_results import assemble, distinct, may_be_read_soon, page_warnings
 from websearch_gateway.ports import Progress, Reader, Searcher, no_progress
@@ -137,6 +138,7 @@ class WebSearch:
         served = await self.in_flight.join(call.key, begin, progress)
         return served if began else Served(unbilled(served.response), served.saved_usd, joined=True)
 
+    @stage("answer")
     async def _find(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
         """Search, read all pages at once, put the results together, and remember them for the next."""
         await progress("Searching the web")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.pipeline.recall import Scope, lifetime, query_key
 from websearch_gateway.pipeline.remembered import Remembered, Served
+from websearch_gateway.pipeline.tracing import stage
 from websearch_gateway.ports import State
 from websearch_gateway.text.urls import is_web_address
 from websearch_gateway.wire.search import WebSearchResponse
@@ -41,6 +42,7 @@ class WebCache:
         """The state key of the results. `providers` are the names that the call gave, in their order."""
         return query_key("web", query, caller, self._scope, tuple(providers))
 
+    @stage("recall")
     async def get(self, key: str, query: SearchQuery) -> Served[WebSearchResponse] | None:
         """The results as they were, marked `cache="exact"`; None when there are none."""
         if self._ttl_seconds <= 0:

@@ -66,12 +66,16 @@ class Fault:
 
 @dataclass(slots=True)
 class Call:
-    """One request that arrived. `cancelled`: the client went away before it had its whole answer."""
+    """One request that arrived. `cancelled`: the client went away before it had its whole answer.
+
+    Names of headers are in lower case.
+    """
 
     method: str
     path: str
     query: str
     body: bytes = field(repr=False)
+    header_names: frozenset[str] = field(default=frozenset(), repr=False)
     cancelled: bool = False
 
 

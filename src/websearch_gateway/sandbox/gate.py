@@ -40,7 +40,8 @@ class Gate:
         body = await _whole_body(receive)
         if body is None:
             return
-        call = Call(scope["method"], path, scope["query_string"].decode("latin-1"), body)
+        names = frozenset(name.decode("latin-1") for name, _ in scope["headers"])
+        call = Call(scope["method"], path, scope["query_string"].decode("latin-1"), body, names)
         await self._watched(scope, receive, send, call, self._board.record(call))
 
     async def _watched(self, scope: Scope, receive: Receive, send: Send, call: Call, fault: Fault | None) -> None:

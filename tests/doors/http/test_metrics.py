@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import httpx2
 from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics
@@ -95,3 +97,13 @@ async def test_a_gateway_that_cannot_be_built_says_why(door: Door) -> None:
         reply = await http.get("/metrics")
     assert reply.status_code == 503
     assert reply.json()["error"]["code"] == "NOT_CONFIGURED"
+
+
+async def test_every_metric_is_in_its_document(door: Door) -> None:
+    document = (Path(__file__).parents[3] / "docs" / "observability.md").read_text()
+    async with door(daily_budget_usd=1.0) as http:
+        reply = await http.get("/metrics")
+    families = [family.name for family in parser.text_string_to_metric_families(reply.text)]
+    ours = [name.removeprefix("websearch_gateway_") for name in families if name.startswith("websearch_gateway_")]
+    assert len(ours) == 13
+    assert [name for name in ours if f"`{name}`" not in document and f"`{name}_total`" not in document] == []

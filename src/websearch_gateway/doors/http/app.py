@@ -24,6 +24,7 @@ from websearch_gateway.doors.http.metrics import metrics_endpoint
 from websearch_gateway.doors.http.replies import refusal
 from websearch_gateway.doors.http.rest import PATH, openapi_endpoint, rest_endpoint
 from websearch_gateway.doors.http.status import status_endpoint
+from websearch_gateway.doors.http.tracing import Tracing
 from websearch_gateway.doors.http.transport import TransportGuard
 from websearch_gateway.doors.lazy import LazyGateway
 from websearch_gateway.doors.mcp import create_server
@@ -89,6 +90,7 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
             Middleware(Frame),
             Middleware(TransportGuard, settings),
             Middleware(Authentication, verifier, settings.public_url),
+            Middleware(Tracing),
             Middleware(Exchange),
         ],
     )

@@ -10,6 +10,7 @@ import socket
 import sys
 from contextlib import suppress
 
+from websearch_gateway.doors.exporting import exporting
 from websearch_gateway.doors.http.app import create_app
 from websearch_gateway.doors.lazy import LazyGateway
 from websearch_gateway.errors import SearchNotConfiguredError
@@ -59,9 +60,10 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
         timeout_graceful_shutdown=math.ceil(settings.search_deadline_seconds),
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
-    with listening(host, port) as listener:
-        _log.info("Serving MCP at http://%s:%s/mcp", host, listener.getsockname()[1])
-        await uvicorn.Server(config).serve([listener])
+    async with exporting(settings):
+        with listening(host, port) as listener:
+            _log.info("Serving MCP at http://%s:%s/mcp", host, listener.getsockname()[1])
+            await uvicorn.Server(config).serve([listener])
 
 
 def _is_loopback(host: str) -> bool:

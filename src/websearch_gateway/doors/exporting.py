@@ -1,0 +1,70 @@
+"""Where spans go: the SDK of OpenTelemetry with its exporter, set up when OTEL_EXPORTER_OTLP_ENDPOINT is set."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from websearch_gateway import __version__
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.settings import Settings
+
+FAREWELL_SECONDS = 3.0
+"""For sending the last spans; a collector that does not answer must not keep a process from its end."""
+
+
+@asynccontextmanager
+async def exporting(settings: Settings) -> AsyncIterator[None]:
+    """Send the spans of this process for the length of a block, and the last of them at its end.
+
+    Raises:
+        SearchNotConfiguredError: the endpoint is set and the extra `otel` is missing.
+    """
+    stop = start_exporting(settings)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(_within_reason, stop)
+
+
+def start_exporting(settings: Settings) -> Callable[[], None]:
+    """Send the spans of this process from now on, in a thread. Returns what sends the last ones and stops.
+
+    A tracer provider that somebody else has set up stays: then those who run the process decide.
+
+    Raises:
+        SearchNotConfiguredError: the endpoint is set and the extra `otel` is missing.
+    """
+    from opentelemetry import trace
+
+    endpoint = settings.otel_exporter_otlp_endpoint
+    if endpoint is None or not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return _nothing
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError:
+        raise SearchNotConfiguredError(
+            "OTEL_EXPORTER_OTLP_ENDPOINT needs more: pip install 'websearch-gateway[otel]'."
+        ) from None
+    ours = {"service.name": "websearch-gateway", "service.version": __version__}
+    resource = Resource.create({**ours, **OTELResourceDetector().detect().attributes})
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)  # that would wait for half a minute
+    exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces")
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    return provider.shutdown
+
+
+def _nothing() -> None:
+    """Nothing was started."""
+
+
+def _within_reason(stop: Callable[[], None]) -> None:
+    thread = threading.Thread(target=stop, daemon=True)  # one that hangs ends with the process
+    thread.start()
+    thread.join(FAREWELL_SECONDS)

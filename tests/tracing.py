@@ -1,0 +1,75 @@
+"""Spans as tests see them: recorded in memory by the real SDK, and only while a test looks."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, ParentBased, Sampler, SamplingResult
+
+
+class Spans:
+    """What was recorded since `record`."""
+
+    def __init__(self) -> None:
+        self._exporter = InMemorySpanExporter()
+        self._sampler = _Switch()
+        provider = TracerProvider(sampler=self._sampler, shutdown_on_exit=False)
+        provider.add_span_processor(SimpleSpanProcessor(self._exporter))
+        trace.set_tracer_provider(provider)
+
+    def record(self, *, on: bool) -> None:
+        """Begin anew, or record no more."""
+        self._exporter.clear()
+        self._sampler.wanted = on
+
+    @property
+    def ended(self) -> Sequence[ReadableSpan]:
+        """All, in the order of their ends."""
+        return self._exporter.get_finished_spans()
+
+    def named(self, name: str) -> list[ReadableSpan]:
+        """Those of that name."""
+        return [span for span in self.ended if span.name == name]
+
+    def one(self, name: str) -> ReadableSpan:
+        """The only one of that name."""
+        (span,) = self.named(name)
+        return span
+
+    def tree(self) -> dict[str, Any]:
+        """Names under names, in order of their beginnings; brothers of the same name are one."""
+
+        def below(parent: int | None) -> dict[str, Any]:
+            children = [s for s in self.ended if (s.parent.span_id if s.parent else None) == parent]
+            children.sort(key=lambda span: span.start_time or 0)
+            return {span.name: below(span.context.span_id) for span in children if span.context}
+
+        return below(None)
+
+    def told(self) -> str:
+        """Everything that they hold, as one text."""
+        return "\n".join(span.to_json() for span in self.ended)
+
+
+class _Switch(Sampler):
+    def __init__(self) -> None:
+        self.wanted = False
+        self._samplers = {True: ParentBased(ALWAYS_ON), False: ALWAYS_OFF}
+
+    def should_sample(self, *args: Any, **kwargs: Any) -> SamplingResult:
+        return self._samplers[self.wanted].should_sample(*args, **kwargs)
+
+    def get_description(self) -> str:
+        return "recorded while a test looks"
+
+
+@functools.cache
+def recorded_spans() -> Spans:
+    """The spans of this process: OpenTelemetry takes one provider for good."""
+    return Spans()
