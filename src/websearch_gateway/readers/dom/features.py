@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.readers.dom.blocks import Outline
-from websearch_gateway.readers.dom.lexicon import NAME_HINTS, TEXT_HINTS, name_bits, text_bits
+from websearch_gateway.readers.dom.lexicon import NAME_HINTS, TAGS, TEXT_HINTS, WITHIN, name_bits, text_bits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,69 +17,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\w+")
 _NAMING = ("class", "id", "role", "itemprop", "data-testid")
-TAGS = [
-    "p",
-    "div",
-    "li",
-    "td",
-    "th",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "pre",
-    "dt",
-    "dd",
-    "blockquote",
-    "figcaption",
-    "button",
-    "section",
-    "article",
-    "main",
-    "header",
-    "footer",
-    "nav",
-    "aside",
-    "form",
-    "ul",
-    "ol",
-    "dl",
-    "table",
-    "tr",
-    "details",
-    "summary",
-    "noscript",
-    "figure",
-    "body",
-    "fieldset",
-    "address",
-    "legend",
-    "caption",
-    "center",
-    "label",
-]
 _TAG_NUMBER = {tag: number for number, tag in enumerate(TAGS, 1)}
-_WITHIN = [
-    "nav",
-    "header",
-    "footer",
-    "aside",
-    "main",
-    "article",
-    "section",
-    "form",
-    "table",
-    "ul",
-    "ol",
-    "dl",
-    "pre",
-    "blockquote",
-    "noscript",
-    "figure",
-    "button",
-]
 _SIZES = (30, 100, 300, 1000)
 _LEVELS = 4
 _DEEPEST = 64
@@ -144,7 +82,7 @@ class Features:
         for container in containers:
             attributes = container.element.attrib
             own = name_bits(" ".join([attributes[n] for n in _NAMING if n in attributes])) if attributes else 0
-            tag = 1 << _WITHIN.index(container.element.tag) if container.element.tag in _WITHIN else 0
+            tag = 1 << WITHIN.index(container.element.tag) if container.element.tag in WITHIN else 0
             first = container.parent == len(names)
             names.append(own)
             near.append(own | (0 if first else names[container.parent]))
@@ -191,7 +129,7 @@ class Features:
         near, far, inside = self.near[self.place], self.far[self.place], self.inside[self.place]
         for place in range(len(NAME_HINTS)):
             self.columns[f"name_{place}"] = (near >> place & 1) * 2 + (far >> place & 1)
-        for place, tag in enumerate(_WITHIN):
+        for place, tag in enumerate(WITHIN):
             self.columns[f"in_{tag}"] = inside >> place & 1
 
     def _levels(self) -> None:

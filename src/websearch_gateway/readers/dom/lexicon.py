@@ -6,6 +6,20 @@ import re
 from functools import lru_cache
 
 # Matched against class, id, role, itemprop and data-testid of an element. One bit each, in this order.
+TAGS = (
+    *("p", "div", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "dt", "dd", "blockquote"),
+    *("figcaption", "button", "section", "article", "main", "header", "footer", "nav", "aside", "form", "ul"),
+    *("ol", "dl", "table", "tr", "details", "summary", "noscript", "figure", "body", "fieldset", "address"),
+    *("legend", "caption", "center", "label"),
+)
+"""The tags of containers that the filter tells apart, by their place here."""
+
+WITHIN = (
+    *("nav", "header", "footer", "aside", "main", "article", "section", "form", "table", "ul", "ol", "dl", "pre"),
+    *("blockquote", "noscript", "figure", "button"),
+)
+"""The tags that count for everything inside, by their place here."""
+
 NAME_HINTS = tuple(
     re.compile(pattern)
     for pattern in (

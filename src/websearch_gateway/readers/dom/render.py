@@ -10,22 +10,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote, urljoin, urlsplit
 
 from websearch_gateway.readers.dom.blocks import INLINE
+from websearch_gateway.readers.dom.spans import absolute, as_paragraph, code_span, escaped, fence
 
 _SPACE = re.compile(r"[ \t\r\n\f]+")
-_SPECIAL = re.compile(
-    r"\\(?=[!-/:-@\[-`{-~])|`|\*(?=\S)|(?<=\S)\*|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)"
-    r"|\](?=[(\[:])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)"
-)
-_LINE_START = re.compile(r"^(?:(#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$)|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE)
-_LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|brush:\s*|highlight-source-|highlight-|sourceCode\s+)([\w+#.]+)")
-_NO_LANGUAGE = frozenset(["default", "none", "plain", "text", "plaintext", "notranslate", "source"])
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~", "strike": "~~"}
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_LINKED_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
 _PERMALINKS = frozenset(["¶", "#", "§", "🔗", "\uf0c1"])
 
 
@@ -123,7 +115,7 @@ class _Writer:
     def _flush(self) -> None:
         """A block begins: what was inline before it becomes a paragraph of its own."""
         frame = self.frames[-1]
-        if paragraph := _paragraph("".join(frame.inline)):
+        if paragraph := as_paragraph("".join(frame.inline)):
             element = frame.element
             if element is not None and element.tag in INLINE:
                 paragraph = self._marked(element, paragraph)
@@ -131,7 +123,7 @@ class _Writer:
         frame.inline.clear()
 
     def _closed(self, frame: _Frame) -> list[str]:
-        if paragraph := _paragraph("".join(frame.inline)):
+        if paragraph := as_paragraph("".join(frame.inline)):
             frame.blocks.append(paragraph)
         return frame.blocks
 
@@ -205,63 +197,6 @@ def _linked_block(block: str, linked: Callable[[str], str]) -> str:
     mark = re.match(r"(?:#{1,6} )?", block)
     head = mark[0] if mark else ""
     return head + linked(block[len(head) :]) if "\n" not in block and not block.startswith(("|", "`")) else block
-
-
-def escaped(text: str) -> str:
-    """Text of the page with what Markdown would take for markup escaped, white space collapsed."""
-    return _SPECIAL.sub(r"\\\g<0>", _SPACE.sub(" ", text))
-
-
-def _paragraph(text: str) -> str:
-    lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
-    joined = "\n".join(line for line in lines if line)
-    return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", joined)
-
-
-def absolute(href: str | None, base: str) -> str:
-    """A link target against `base`, safe to stand in parentheses; "" for what is no address of the web."""
-    if not href or href.strip() in ("", "#"):
-        return ""
-    try:
-        url = urljoin(base, re.sub(r"[\t\r\n]", "", href.strip()))
-        if urlsplit(url).scheme.lower() not in _LINKED_SCHEMES:
-            return ""
-    except ValueError:
-        return ""
-    return quote(url, safe="!#$%&'*+,-./:;=?@[]_~|^{}", encoding="utf-8", errors="replace")
-
-
-def code_span(text: str) -> str:
-    """Inline code, fenced by more backticks than it holds."""
-    inner = _SPACE.sub(" ", text).strip()
-    if not inner:
-        return " " if text else ""
-    longest = max((len(run) for run in re.findall(r"`+", inner)), default=0)
-    mark, pad = "`" * (longest + 1), " " if "`" in inner else ""
-    before, after = " " * (text[0].isspace()), " " * (text[-1].isspace())
-    return f"{before}{mark}{pad}{inner}{pad}{mark}{after}"
-
-
-def fence(pre: Any) -> str:
-    """A `<pre>` as a fenced code block, with the language that its class names; "" when it is empty."""
-    for line_break in pre.iter("br"):
-        line_break.tail = "\n" + (line_break.tail or "")
-    code = "".join(pre.itertext()).strip("\n").rstrip()
-    if not code.strip():
-        return ""
-    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
-    mark = "`" * (longest + 1)
-    return f"{mark}{_language(pre)}\n{code}\n{mark}"
-
-
-def _language(pre: Any) -> str:
-    near = [pre, *pre.iterchildren("code"), *list(pre.iterancestors())[:2]]
-    for element in near:
-        found = _LANGUAGE.search(element.get("class", "")) or _LANGUAGE.search(element.get("data-lang", ""))
-        name = found[1].lower() if found else element.get("data-lang", "") or element.get("data-language", "")
-        if re.fullmatch(r"[\w+#.-]{1,20}", name) and name not in _NO_LANGUAGE:
-            return name.lower()
-    return ""
 
 
 def is_data(element: Any) -> bool:
