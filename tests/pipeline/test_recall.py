@@ -224,3 +224,18 @@ async def test_without_its_state_it_goes_on_in_memory_and_says_so_once(tmp_path,
     assert await cache.get(QUERY, ME) == RECALLED
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     await broken.close()
+
+
+async def test_what_was_being_fetched_while_the_cache_was_cleared_is_not_remembered(cache, other_process, monkeypatch):
+    """The state gave it before it was removed there; it may be served this once."""
+    await cache.put(QUERY, ME, ANSWER)
+    fetch = MemoryState.get
+
+    async def cleared_meanwhile(self, key):
+        stored = await fetch(self, key)
+        other_process.forget()
+        return stored
+
+    monkeypatch.setattr(MemoryState, "get", cleared_meanwhile)
+    assert await other_process.get(QUERY, ME) == RECALLED
+    assert other_process.in_memory() == {"answers": 0}

@@ -20,7 +20,6 @@ from websearch_gateway.pipeline.diagnose import Doctor
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.health import HealthRegistry
 from websearch_gateway.pipeline.inflight import InFlight
-from websearch_gateway.pipeline.layer import LayeredEngine
 from websearch_gateway.pipeline.ledger import Ledger
 from websearch_gateway.pipeline.migrate import Migration
 from websearch_gateway.pipeline.operations import Operations
@@ -34,10 +33,9 @@ from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.semantic import answer_cache
 from websearch_gateway.pipeline.statistics import Statistics
 from websearch_gateway.pipeline.telemetry import Telemetry
-from websearch_gateway.pipeline.tracing import Traced
 from websearch_gateway.pipeline.web import MOST_RESULTS, WebSearch
 from websearch_gateway.pipeline.web_cache import WebCache
-from websearch_gateway.ports import Embedder, State
+from websearch_gateway.ports import AnswerEngine, Embedder, State
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 
@@ -60,15 +58,8 @@ def build(settings: Settings) -> Gateway:
     page_seconds = settings.request_timeout_ms / 1000
     raw = RawEngine(upstreams.roster.pool, pages.library, compose, settings.concurrency, page_seconds)
     cache = _answer_cache(settings, state, embedder)
-    pipeline = SearchPipeline(
-        guard=guard,
-        admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
-        cache=cache,
-        in_flight=InFlight(),
-        engine=LayeredEngine(answering(settings, upstreams.engine, raw, health, ledger), Traced("answer")),
-        telemetry=telemetry,
-        deadline_seconds=seconds,
-    )
+    engine = answering(settings, upstreams.engine, raw, health, ledger)
+    pipeline = _pipeline(settings, state, guard, cache, engine, telemetry)
     web = _web_search(settings, pipeline, upstreams.roster, pages.library, state)
     return Gateway(
         pipeline=pipeline,
@@ -84,6 +75,20 @@ def build(settings: Settings) -> Gateway:
         migration=Migration(state, settings.effective_state_url, open_state, settings.data_dir),
         workers=pages.workers,
         closers=(state.close, ledger.flush, client.aclose, *pages.closers, cache.close),
+    )
+
+
+def _pipeline(
+    settings: Settings, state: State, guard: Guard, cache: AnswerCache, engine: AnswerEngine, telemetry: Telemetry
+) -> SearchPipeline:
+    return SearchPipeline(
+        guard=guard,
+        admission=Admission(state, settings.rate_limit, settings.global_rate_limit),
+        cache=cache,
+        in_flight=InFlight(),
+        engine=engine,
+        telemetry=telemetry,
+        deadline_seconds=settings.search_deadline_seconds,
     )
 
 
