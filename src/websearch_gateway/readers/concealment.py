@@ -23,6 +23,10 @@ _STOP = re.compile(r"(?:transparent|rgba?\([^()]*+\))")
 _BETWEEN = re.compile(r"[\s,]+")
 
 _OF_PLACE = frozenset({"position", "margin", "margin-left", "margin-top", "text-indent", "transform", "translate"})
+_OF_CLOSING = frozenset({"display", "visibility", "content-visibility", "opacity", "overflow", "contain"})
+_OF_BURYING = _OF_PLACE | {
+    *("zoom", "scale", "rotate", "filter", "mask-image", "clip", "clip-path", "letter-spacing", "line-height"),
+}
 _MOVEMENT = frozenset({"transform", "translate", "transition", "animation", "will-change"})
 _AXES = (("left", "width"), ("right", "width"), ("top", "height"), ("bottom", "height"), ("inset", "width"))
 _PARALLEL = (90.0, 270.0)
@@ -30,7 +34,7 @@ _PARALLEL = (90.0, 270.0)
 
 def is_closed(style: Style) -> bool:
     """Whether an element is hidden the way scripts and controls hide what they show later."""
-    return (
+    return not _OF_CLOSING.isdisjoint(style) and (
         style.get("display") == "none"
         or style.get("visibility") in ("hidden", "collapse")
         or style.get("content-visibility") == "hidden"
@@ -41,6 +45,8 @@ def is_closed(style: Style) -> bool:
 
 def is_buried(style: Style) -> bool:
     """Whether an element is on the page, yet where or so that nobody sees it."""
+    if _OF_BURYING.isdisjoint(style):
+        return False
     return _vanishes(style) or _is_far_away(style) or _is_clipped(style) or _is_crushed(style)
 
 

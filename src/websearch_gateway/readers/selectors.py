@@ -58,12 +58,13 @@ class Node:
         self.parent = parent
         self.shape = shape
         self.name = shape.name
-        self._children: dict[str, dict[HtmlElement, int]] = {}
+        self._children: dict[str, dict[HtmlElement, int]] | None = None
 
     @property
     def children(self) -> dict[str, dict[HtmlElement, int]]:
         """Each child with its place among those of its tag, and among all under "". Counted once."""
-        if not self._children:
+        if self._children is None:
+            self._children = {}
             for child in self.element.iterchildren("*"):
                 for key in ("", child.tag):
                     among = self._children.setdefault(key, {})
@@ -91,14 +92,20 @@ class Compound:
     among: tuple[tuple[Compound, ...], ...] = ()
     negated: tuple[Compound, ...] = ()
     cost: int = field(init=False, default=1)
+    is_plain: bool = field(init=False, default=True)
 
     def matches(self, node: Node) -> bool:
         """Whether `node` is such an element."""
         return (
             (not self.tag or self.tag == node.name.tag)
             and node.name.classes.issuperset(self.classes)
-            and all(name == node.name.id for name in self.ids)
-            and all(_attribute_is(node.element.get(name), how, value) for name, how, value in self.attributes)
+            and (not self.ids or all(name == node.name.id for name in self.ids))
+            and (self.is_plain or self._matches_the_rest(node))
+        )
+
+    def _matches_the_rest(self, node: Node) -> bool:
+        return (
+            all(_attribute_is(node.element.get(name), how, value) for name, how, value in self.attributes)
             and all(_stands(node, place) for place in self.places)
             and all(any(other.matches(node) for other in others) for others in self.among)
             and not any(other.matches(node) for other in self.negated)
@@ -114,9 +121,10 @@ class Compound:
         return (*self.negated, *chain.from_iterable(self.among))
 
     def __post_init__(self) -> None:
-        """Reckon how much work it is to find out whether it matches, in comparisons."""
+        """Reckon how much work it is to find out whether it matches, in comparisons; names alone are the least."""
         inner = sum(other.cost for other in self._inner)
         object.__setattr__(self, "cost", 1 + len(self.places) + inner)
+        object.__setattr__(self, "is_plain", not (self.attributes or self.places or self.among or self.negated))
 
     def spoken_of(self) -> Iterator[str]:
         """The classes and ids that it asks for, in the spelling of `key`."""

@@ -74,11 +74,17 @@ for _place, _words in enumerate(_WORD_LISTS):
         _WORD_BITS[_word] = _WORD_BITS.get(_word, 0) | 1 << _place
 
 
-@lru_cache(maxsize=20_000)
 def name_bits(names: str) -> int:
-    """Which of NAME_HINTS are in the names of an element."""
-    lower = names.lower()
-    return sum(1 << place for place, hint in enumerate(NAME_HINTS) if hint.search(lower))
+    """Which of NAME_HINTS are in the names of an element, which blanks part."""
+    bits = 0
+    for name in names.lower().split():
+        bits |= _bits_of_name(name)
+    return bits
+
+
+@lru_cache(maxsize=20_000)
+def _bits_of_name(name: str) -> int:
+    return sum(1 << place for place, hint in enumerate(NAME_HINTS) if hint.search(name))
 
 
 def text_bits(words: list[str]) -> int:

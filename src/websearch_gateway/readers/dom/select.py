@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.floating]
+    Ints = NDArray[np.intp]
     Mask = NDArray[np.bool_]
 
 _LOWEST, _HIGHEST = 0.15, 0.6
@@ -22,9 +23,7 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 def chosen(page: Outline, likely: Floats) -> Mask:
     """Which blocks to keep, given how likely each belongs to the main text."""
-    import numpy as np
-
-    words = np.array([len(block.text.split()) for block in page.blocks], dtype=np.float64)
+    words = _words(page)
     keep: Mask = likely >= threshold(words, likely)
     for container in page.containers:
         _keep_whole(container, words, likely, keep)
@@ -40,10 +39,28 @@ def threshold(words: Floats, likely: Floats) -> float:
     """
     import numpy as np
 
+    order, expected = _expected_f1(words, likely)
+    return float(np.clip(likely[order[np.argmax(expected)]], _LOWEST, _HIGHEST))
+
+
+def expected_f1(page: Outline, likely: Floats) -> float:
+    """How well the best choice of blocks can be expected to do over the words of this page, from 0 to 1."""
+    return float(_expected_f1(_words(page), likely)[1].max())
+
+
+def _expected_f1(words: Floats, likely: Floats) -> tuple[Ints, Floats]:
+    """The blocks from the most to the least likely, and the expected F1 of keeping all up to each of them."""
+    import numpy as np
+
     order = np.argsort(-likely)
     sure = np.cumsum((words * likely)[order])
-    expected = 2 * sure / np.maximum(1e-9, np.cumsum(words[order]) + sure[-1])
-    return float(np.clip(likely[order[np.argmax(expected)]], _LOWEST, _HIGHEST))
+    return order, 2 * sure / np.maximum(1e-9, np.cumsum(words[order]) + sure[-1])
+
+
+def _words(page: Outline) -> Floats:
+    import numpy as np
+
+    return np.array([len(block.text.split()) for block in page.blocks], dtype=np.float64)
 
 
 def _keep_whole(container: Container, words: Floats, likely: Floats, keep: Mask) -> None:

@@ -14,27 +14,29 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.floating]
 
-
-_AT_ONCE = 500
+MOST_LEAVES = 16
+_AT_ONCE = 100
 """Rows that go through all trees together: the tables in between stay within the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """All nodes of all trees in one table; a leaf is its own left and right child.
+    """All trees side by side, as `tools/train_block_filter.py` writes them.
 
-    The columns are those of the file that `tools/train_block_filter.py` writes: for each node the column of the
-    feature it asks for, the highest value that goes left, both children and, where it is a leaf, its score.
+    Every question of every tree is asked at once, instead of walking down each tree: the leaves of a tree are the bits
+    of a number, each answer "more than that" rules out the leaves on the left of its question, and what a row comes to
+    is the first leaf that is left (Lucchese et al., "QuickScorer", 2015).
+
+    `feature`, `threshold` and `left` have the shape (trees, questions): the column asked for, the highest value that
+    goes left, and the leaves on the left as bits. `value` has the shape (trees, leaves).
     """
 
     features: tuple[str, ...]
-    roots: Any
     feature: Any
     threshold: Any
     left: Any
-    right: Any
     value: Any
-    depth: int
+    first: Any
 
     def probabilities(self, rows: Floats) -> Floats:
         """For each row of `rows`, shape (rows, features): how likely its class is, from 0 to 1."""
@@ -47,11 +49,9 @@ class Trees:
     def _scores(self, rows: Floats) -> Floats:
         import numpy as np
 
-        each = np.arange(len(rows))[:, None]
-        at = np.repeat(self.roots[None, :], len(rows), axis=0)
-        for _ in range(self.depth):
-            at = np.where(rows[each, self.feature[at]] <= self.threshold[at], self.left[at], self.right[at])
-        scores: Floats = self.value[at].sum(axis=1)
+        ruled_out = np.where(rows[:, self.feature] > self.threshold, self.left, np.uint16(0))
+        leaves = self.first[~np.bitwise_or.reduce(ruled_out, axis=2)]
+        scores: Floats = self.value[np.arange(len(self.value)), leaves].sum(axis=1)
         return scores
 
 
@@ -61,6 +61,15 @@ def load(name: str) -> Trees:
     import numpy as np
 
     file = json.loads(resources.files(__package__).joinpath(f"{name}.json").read_text("utf-8"))
-    integers = {key: np.array(file[key], dtype=np.int32) for key in ("roots", "feature", "left", "right")}
-    floats = {key: np.array(file[key], dtype=np.float32) for key in ("threshold", "value")}
-    return Trees(features=tuple(file["features"]), depth=file["depth"], **integers, **floats)
+    numbers = np.arange(1 << MOST_LEAVES)
+    first = np.zeros(len(numbers), dtype=np.int8)
+    for leaf in reversed(range(MOST_LEAVES)):
+        first[numbers >> leaf & 1 == 1] = leaf
+    return Trees(
+        features=tuple(file["features"]),
+        feature=np.array(file["feature"], dtype=np.int32),
+        threshold=np.array(file["threshold"], dtype=np.float32),
+        left=np.array(file["left"], dtype=np.uint16),
+        value=np.array(file["value"], dtype=np.float32),
+        first=first,
+    )
