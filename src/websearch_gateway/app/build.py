@@ -20,6 +20,7 @@ from websearch_gateway.pipeline.diagnose import Doctor
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.health import HealthRegistry
 from websearch_gateway.pipeline.inflight import InFlight
+from websearch_gateway.pipeline.layer import LayeredEngine
 from websearch_gateway.pipeline.ledger import Ledger
 from websearch_gateway.pipeline.migrate import Migration
 from websearch_gateway.pipeline.operations import Operations
@@ -33,6 +34,7 @@ from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.semantic import answer_cache
 from websearch_gateway.pipeline.statistics import Statistics
 from websearch_gateway.pipeline.telemetry import Telemetry
+from websearch_gateway.pipeline.tracing import Traced
 from websearch_gateway.pipeline.web import MOST_RESULTS, WebSearch
 from websearch_gateway.pipeline.web_cache import WebCache
 from websearch_gateway.ports import AnswerEngine, Embedder, State
@@ -58,7 +60,7 @@ def build(settings: Settings) -> Gateway:
     page_seconds = settings.request_timeout_ms / 1000
     raw = RawEngine(upstreams.roster.pool, pages.library, compose, settings.concurrency, page_seconds)
     cache = _answer_cache(settings, state, embedder)
-    engine = answering(settings, upstreams.engine, raw, health, ledger)
+    engine = LayeredEngine(answering(settings, upstreams.engine, raw, health, ledger), Traced("answer"))
     pipeline = _pipeline(settings, state, guard, cache, engine, telemetry)
     web = _web_search(settings, pipeline, upstreams.roster, pages.library, state)
     return Gateway(

@@ -74,8 +74,8 @@ def answering(
     record = health.of(engine.name)
     fair_seconds = max(LEAST_SHARE_SECONDS, min(hedge_seconds, settings.search_deadline_seconds / 2))
     breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
-    timed = LayeredEngine(LayeredEngine(engine, Stopwatch(record)), traced_upstream(engine.name))
-    paid = PaidEngine(timed, ledger, engine.most_usd, engine.likely_usd)
+    traced = LayeredEngine(LayeredEngine(engine, Stopwatch(record)), traced_upstream(engine.name))
+    paid = PaidEngine(traced, ledger, engine.most_usd, engine.likely_usd)
     guarded = LayeredEngine(LayeredEngine(paid, breaker), Vanguard(engine.name))
     return FallbackEngine(guarded, raw, hedge_seconds, breaker.overtaken)
 
