@@ -45,7 +45,7 @@ floors: $(VENV)/.installed
 
 unit: $(VENV)/.installed $(VENV)/.system $(VENV)/.npm $(VENV)/.functions
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage run -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

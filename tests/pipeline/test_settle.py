@@ -154,6 +154,7 @@ def test_everything_else_of_the_answer_arrives() -> None:
         "respondedAt": "2026-11-21T12:00:00.000Z",
         "usage": {"promptTokens": 12, "responseTokens": 34},
         "cache": "miss",
+        "cacheMatch": None,
         "fallback": {"from": "openai", "reason": "TIMEOUT"},
         "filters": {
             "freshness": {"requested": 24, "applied": "prompt"},

@@ -19,7 +19,7 @@ from websearch_gateway.state.firestore_record import OTHER
 ROOT = Path(__file__).parents[2]
 PROJECT = "demo-gateway"
 PATIENCE = 20.0
-NOT_KINDS = {"calls", "usd"}
+NOT_KINDS = {"calls", "took", "usd"}
 
 
 @pytest.fixture
