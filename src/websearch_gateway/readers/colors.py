@@ -99,6 +99,7 @@ def _share(value: str) -> float:
     return fraction(value) / (1 if value.endswith("%") else 100)
 
 
+@lru_cache(maxsize=1_000)
 def contrast(ink: Rgba, paper: Rgba) -> float:
     """The contrast ratio of 1..21 (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio)."""
     opacity = min(1.0, ink[3])

@@ -23,12 +23,12 @@ _PERMALINKS = frozenset(["¶", "#", "§", "🔗", "\uf0c1"])
 
 @dataclass(slots=True)
 class _Frame:
-    """An element under way: what it has collected, and how to close it."""
+    """An element under way: what it has collected, and how many list items have ended in it."""
 
     element: Any
     blocks: list[str] = field(default_factory=list)
     inline: list[str] = field(default_factory=list)
-    tight: bool = False
+    items: int = 0
 
 
 def to_markdown(root: Any, base: str) -> str:
@@ -94,6 +94,7 @@ class _Writer:
         tag = element.tag
         if tag not in ("br", "img"):
             frame = self.frames.pop()
+            self.frames[-1].items += tag == "li"
             if tag in INLINE:
                 self._leave_inline(frame)
             else:
@@ -163,7 +164,7 @@ class _Writer:
             line = " ".join(_SPACE.sub(" ", block.replace("**", "")) for block in blocks)
             return [f"{'#' * _HEADINGS[tag]} {line}"]
         if tag == "li":
-            return [_item(frame.element, blocks)]
+            return [_item(frame.element.getparent(), self.frames[-1].items, blocks)]
         if tag in ("ul", "ol", "menu"):
             return ["\n".join(blocks) if all("\n\n" not in block for block in blocks) else "\n\n".join(blocks)]
         if tag == "blockquote":
@@ -173,13 +174,13 @@ class _Writer:
         return blocks
 
 
-def _item(element: Any, blocks: list[str]) -> str:
-    parent = element.getparent()
+def _item(parent: Any, number: int, blocks: list[str]) -> str:
+    """The `number`th item of the list `parent`, counted from 1."""
     bullet = "- "
     if parent is not None and parent.tag == "ol":
         start = parent.get("start", "1")
         first = int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
-        bullet = f"{first + sum(1 for _ in element.itersiblings('li', preceding=True))}. "
+        bullet = f"{first + number - 1}. "
     tight = all(not _is_loose(block) for block in blocks[1:])
     text = ("\n" if tight else "\n\n").join(blocks)
     return bullet + text.replace("\n", "\n" + " " * len(bullet)).replace("\n" + " " * len(bullet) + "\n", "\n\n")

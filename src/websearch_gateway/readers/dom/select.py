@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.readers.dom.blocks import Container, Outline
@@ -25,8 +26,9 @@ def chosen(page: Outline, likely: Floats) -> Mask:
     """Which blocks to keep, given how likely each belongs to the main text."""
     words = _words(page)
     keep: Mask = likely >= threshold(words, likely)
+    tables = {container.element: is_data(container.element) for container in page.containers if _is_table(container)}
     for container in page.containers:
-        _keep_whole(container, words, likely, keep)
+        _keep_whole(container, tables, words, likely, keep)
     _keep_code_and_headings(page, likely, keep)
     return keep
 
@@ -63,13 +65,20 @@ def _words(page: Outline) -> Floats:
     return np.array([len(block.text.split()) for block in page.blocks], dtype=np.float64)
 
 
-def _keep_whole(container: Container, words: Floats, likely: Floats, keep: Mask) -> None:
-    """A table or list of which most is kept is kept whole, and so is a table that follows kept text."""
+def _is_table(container: Container) -> bool:
+    return bool(container.element.tag == "table")
+
+
+def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats, likely: Floats, keep: Mask) -> None:
+    """A table or list of which most is kept is kept whole, and so is a table that follows kept text.
+
+    `tables` says of each table whether it holds data.
+    """
     tag = container.element.tag
     if tag not in _WHOLE or container.start == container.end:
         return
     tabular = tag in ("table", "tr")
-    if tabular and not is_data(_table(container.element)):
+    if tabular and not tables.get(_table(container.element), False):
         return
     part = slice(container.start, container.end)
     most = (words[part] * keep[part]).sum() >= _MOST * words[part].sum()
