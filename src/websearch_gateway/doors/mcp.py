@@ -152,7 +152,7 @@ async def serve_stdio(settings: Settings, context: str) -> None:
     """Serve one client over stdin and stdout until it hangs up. `context` names that client in the log."""
     from mcp.server.stdio import stdio_server
 
-    gateway = LazyGateway(settings)
+    gateway = LazyGateway(settings, owns_process=True)
     server = create_server(gateway)
     _log.debug("serving %s over stdio", context)
     _leave_on_interrupt(gateway)

@@ -71,6 +71,8 @@ class Guard:
         self._routes = _merged(routes)
         self._strict = strict
         self._secrets = secrets
+        # What is asked once is asked again, and to judge it takes longer than all the rest of a cached answer.
+        self._judged = functools.lru_cache(maxsize=1_024)(self._judge)
 
     def warm_up(self) -> None:
         """Load the lists and rules that the first query would wait for. Takes a while: not for the event loop."""
@@ -111,10 +113,14 @@ class Guard:
             safe_search=None if safe_search is None else _one_of("safeSearch", safe_search, get_args(SafeSearch)),
             topic=_one_of("topic", topic, get_args(Topic)),
         )
-        self._keep_secrets_in(query.text)
-        self._route_away(query.text)
-        warning = suspicious(query.text)
-        return Guarded(query, (warning,) if warning else ())
+        return Guarded(query, self._judged(query.text))
+
+    def _judge(self, text: str) -> tuple[str, ...]:
+        """The warnings that a normalised text deserves; raises what `check` raises."""
+        self._keep_secrets_in(text)
+        self._route_away(text)
+        warning = suspicious(text)
+        return (warning,) if warning else ()
 
     def _keep_secrets_in(self, text: str) -> None:
         if kind := credential_kind(text, self._secrets):

@@ -19,6 +19,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import accumulate
 
 from websearch_gateway.errors import SearchBudgetError, SearchError, StateUnavailable
@@ -126,7 +127,7 @@ class Ledger:
             StateUnavailable: the state cannot be read.
         """
         await self.flush()
-        day = _name(self._clock() - days_ago * _DAY_SECONDS)
+        day = _name(int(self._clock() // _DAY_SECONDS) - days_ago)
         prefix = f"ledger/{day}/"
         amounts = {key.removeprefix(prefix): _number(value) async for key, value in self._state.scan(prefix)}
         return Day(
@@ -212,11 +213,13 @@ class Ledger:
                 _log.warning("The ledger misses what is spent now: its state cannot be reached.")
 
     def _today(self) -> str:
-        return _name(self._clock())
+        return _name(int(self._clock() // _DAY_SECONDS))
 
 
-def _name(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).date().isoformat()
+@lru_cache(maxsize=8)
+def _name(day: int) -> str:
+    """A day by its number since the epoch, as 2026-11-21."""
+    return datetime.fromtimestamp(day * _DAY_SECONDS, UTC).date().isoformat()
 
 
 def _micros(usd: float) -> int:

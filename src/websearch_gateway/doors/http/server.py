@@ -45,7 +45,7 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
     with suppress(ValueError):  # only the main thread hears signals
         # uvicorn lets calls finish first, and then hands the signal on to whoever was there before.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    gateway = LazyGateway(settings)
+    gateway = LazyGateway(settings, owns_process=True)
     await gateway.get()  # a mistake in the settings is told before anything listens
     config = uvicorn.Config(
         create_app(settings, gateway),
