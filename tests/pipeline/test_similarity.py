@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Deadline
 from websearch_gateway.pipeline.shelf import Shelf
-from websearch_gateway.pipeline.similarity import TOO_SLOW, UNKNOWN_SCRIPT, UNRELATED, Similarity, Subject
+from websearch_gateway.pipeline.similarity import REST_SECONDS, TOO_SLOW, UNKNOWN_SCRIPT, UNRELATED, Similarity, Subject
 from websearch_gateway.state.memory import MemoryState
 
 TEXTS = {
@@ -41,6 +42,17 @@ class Failing(StaticEmbedder):
         if kind == "query":
             raise SearchProviderError("ollama/x answered with HTTP 429.")
         return self.encode(texts)
+
+
+class Hanging(StaticEmbedder):
+    """Counts who waits for it."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+        self.calls += 1
+        await asyncio.Event().wait()
 
 
 def similarity(embedder: StaticEmbedder) -> Similarity:
@@ -102,3 +114,15 @@ def test_the_unrelated_sentences_are_unrelated_to_each_other() -> None:
     rows = StaticEmbedder().encode(UNRELATED)
     others = (rows @ rows.T)[~np.eye(len(rows), dtype=bool)]
     assert float(others.mean()) < 0.1
+
+
+async def test_an_embedder_that_hangs_is_left_alone_for_a_while() -> None:
+    embedder, now = Hanging(), [100.0]
+    patient = Similarity(embedder, Shelf(MemoryState()), clock=lambda: now[0])
+    for _ in range(3):
+        found = await patient.compare(subject(), [QUERY], Deadline.after(0.01))
+        assert (found.similarities, found.fault) == ({}, TOO_SLOW)
+    assert embedder.calls == 1
+    now[0] += REST_SECONDS
+    await patient.compare(subject(), [QUERY], Deadline.after(0.01))
+    assert embedder.calls == 2

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -36,6 +37,9 @@ UNRELATED = (
 LEAST_STRETCH = 0.05
 """An embedder to whom unrelated texts are nearer than 0.95 tells nothing apart."""
 
+REST_SECONDS = 30.0
+"""An embedder that could not even embed a query in time is left alone for so long: each page would wait for it."""
+
 UNKNOWN_SCRIPT = "the embedding model does not know the script of the page or the query"
 TOO_SLOW = "the embedding model did not answer in time"
 
@@ -63,11 +67,17 @@ class Comparison:
 
 
 class Similarity:
-    """Compares. An embedder that fails costs the comparison and nothing else."""
+    """Compares. An embedder that fails costs the comparison and nothing else.
 
-    def __init__(self, embedder: Embedder, shelf: Shelf) -> None:
+    Args:
+        clock: seconds, for rests.
+    """
+
+    def __init__(self, embedder: Embedder, shelf: Shelf, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._embedder = embedder
         self._shelf = shelf
+        self._clock = clock
+        self._rests_until = 0.0
         self._unrelated: Vectors | None = None
 
     @property
@@ -84,6 +94,8 @@ class Similarity:
         readable = [query for query in dict.fromkeys(queries) if self.knows(query)]
         if not readable:
             return Comparison({}, UNKNOWN_SCRIPT)
+        if self._clock() < self._rests_until:
+            return Comparison({}, TOO_SLOW)
         asked: Vectors | None = None
         fault = None if len(readable) == len(set(queries)) else UNKNOWN_SCRIPT
         known = len(subject.vectors)
@@ -98,6 +110,8 @@ class Similarity:
             fault = error.message.rstrip(".")
         except TimeoutError:
             fault = TOO_SLOW
+            if asked is None:
+                self._rests_until = self._clock() + REST_SECONDS
         if len(subject.vectors) > known:
             await self._keep(subject)
         if asked is None:
