@@ -85,6 +85,19 @@ async def test_two_tokens_or_one_in_the_url_get_401(door: Door) -> None:
     assert [reply.status_code for reply in (twice, alone, also, escaped)] == [401] * 4
 
 
+async def test_a_token_in_the_url_gets_401_under_whatever_name(door: Door) -> None:
+    good = bearer()
+    token = good["Authorization"].partition(" ")[2]
+    made = call("tools/list")
+    spelled = (f"key={token}", f"authorization=Bearer+{token}", token, f"{token}=", f"x=1;y={token.replace('.', '%2E')}")
+    async with door(**AUTH) as http:
+        replies = [
+            await http.post(f"/mcp?{query}", headers={**made["headers"], **good}, json=made["json"])
+            for query in (*spelled, "v=1.2.3&from=eyJ")
+        ]
+    assert [reply.status_code for reply in replies] == [*[401] * len(spelled), 200]
+
+
 async def test_a_token_anywhere_else_is_not_looked_at(door: Door) -> None:
     good = bearer()["Authorization"]
     token = good.removeprefix("Bearer ")

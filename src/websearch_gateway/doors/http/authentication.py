@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -26,6 +27,8 @@ METADATA = "/.well-known/oauth-protected-resource"
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json", METADATA, f"{METADATA}/mcp"})
 """Served without a token: what a client needs to get one, and what a load balancer asks."""
 _TOKEN_PARAMETERS = frozenset({"access_token", "id_token", "token", "jwt"})
+_JWT = re.compile(r"eyJ[\w-]*\.[\w-]+\.[\w-]*", re.ASCII)
+"""Under any other name a token gives itself away: `eyJ` is how a JSON object in base64 begins."""
 
 _log = logging.getLogger(__name__)
 
@@ -96,8 +99,8 @@ def bearer_token(scope: Scope) -> str | None:
     given: list[bytes] = [value for name, value in scope["headers"] if name == b"authorization"]
     if not given:
         return None
-    names = {name.lower() for name, _ in parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)}
-    if names & _TOKEN_PARAMETERS:
+    parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if any(name.lower() in _TOKEN_PARAMETERS or _JWT.search(name + value) for name, value in parameters):
         raise InvalidToken("A token must not stand in the URL.")
     scheme, separator, token = given[0].decode("latin-1").partition(" ")
     if len(given) > 1 or scheme.lower() != "bearer" or not separator:
