@@ -233,3 +233,10 @@ async def test_the_doctor_calls_upstreams_that_are_left_alone(gateway: Open, san
         sandbox.clear_faults()
         checks = {check.name: check.status for check in (await opened.diagnose()).checks}
     assert checks["serper"] == "ok"
+
+
+async def test_the_engine_is_shown_first_then_the_providers_in_their_order(gateway: Open) -> None:
+    async with gateway() as opened:
+        assert tuple(upstream.name for upstream in opened.health.snapshot()) == UPSTREAMS
+    async with gateway(openai_api_key=None, search_providers="duckduckgo,serper") as opened:
+        assert [upstream.name for upstream in opened.health.snapshot()] == ["duckduckgo", "serper"]

@@ -25,6 +25,7 @@ from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
 from websearch_gateway.ports import Provider
 from websearch_gateway.providers import PROVIDERS, configured
+from websearch_gateway.providers.brave import Brave
 from websearch_gateway.providers.duckduckgo import DuckDuckGo
 from websearch_gateway.providers.google import Google
 from websearch_gateway.providers.serper import Serper
@@ -400,3 +401,15 @@ async def test_a_vendor_that_says_when_to_come_back_is_believed_within_reason(
     assert raised.value.retry_after == wait
     assert len(seen) == requests
     assert waits == ([wait or 0.0] if requests == 2 else [])
+
+
+async def test_what_the_vendor_says_outweighs_the_rest_that_its_provider_takes_for_granted() -> None:
+    """Brave's limit is over in a second, unless the reply says otherwise."""
+
+    def busy(_: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(429, headers={"Retry-After": "120"}, stream=httpx2.ByteStream(b"{}"))
+
+    searcher = HttpSearcher(Brave(KEY), create_client(httpx2.MockTransport(busy)), Retry(sleep=no_sleep))
+    with pytest.raises(SearchProviderError) as raised:
+        await searcher.search(QUERY, soon())
+    assert raised.value.retry_after == 120

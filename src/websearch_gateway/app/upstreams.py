@@ -49,6 +49,9 @@ def open_upstreams(
     """
     providers = configured(settings)
     _check_names(settings, [provider.name for provider in providers])
+    engine = _engine(settings, client, retry)
+    if settings.openai_api_key is not None:
+        health.of(engine.name)  # who is asked first is shown first
     timeout = settings.request_timeout_ms / 1000
     bare = [HttpSearcher(provider, client, retry, timeout, settings.prices) for provider in providers]
     searchers = [_guarded(settings, searcher, health, ledger) for searcher in bare]
@@ -61,7 +64,7 @@ def open_upstreams(
         absent=absent(settings),
         hedging=hedging,
     )
-    return Upstreams(_engine(settings, client, retry), bare, roster)
+    return Upstreams(engine, bare, roster)
 
 
 def answering(

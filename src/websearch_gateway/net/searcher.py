@@ -131,7 +131,7 @@ class HttpSearcher:
             reply = await send(self.client, request, deadline.within(self.timeout_seconds), self.name)
             note_status(reply.status)
             self.heed(reply.headers)
-            if error := self.provider.refusal(reply.status, reply.headers, reply.body) or self._failure(reply):
+            if error := self._refusal(reply) or self._failure(reply):
                 raise error
         except SearchTimeoutError:
             raise  # it may have been answered, too late
@@ -139,6 +139,13 @@ class HttpSearcher:
             spend(-self.price_usd)
             raise
         return reply.body
+
+    def _refusal(self, reply: Reply) -> SearchError | None:
+        """What the provider knows of the reply; a Retry-After outweighs the rest that it would take for granted."""
+        error = self.provider.refusal(reply.status, reply.headers, reply.body)
+        if isinstance(error, Unavailable) and (told := parse_retry_after(reply.headers, self.clock())) is not None:
+            error.retry_after = told
+        return error
 
     def _failure(self, reply: Reply) -> SearchError | None:
         """What a status means for every vendor. The vendor's own words stay out: they may quote the query."""
