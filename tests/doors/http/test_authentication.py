@@ -89,7 +89,13 @@ async def test_a_token_in_the_url_gets_401_under_whatever_name(door: Door) -> No
     good = bearer()
     token = good["Authorization"].partition(" ")[2]
     made = call("tools/list")
-    spelled = (f"key={token}", f"authorization=Bearer+{token}", token, f"{token}=", f"x=1;y={token.replace('.', '%2E')}")
+    spelled = (
+        f"key={token}",
+        f"authorization=Bearer+{token}",
+        token,
+        f"{token}=",
+        f"x=1;y={token.replace('.', '%2E')}",
+    )
     async with door(**AUTH) as http:
         replies = [
             await http.post(f"/mcp?{query}", headers={**made["headers"], **good}, json=made["json"])
