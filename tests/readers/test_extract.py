@@ -40,6 +40,14 @@ def test_text_that_nobody_sees_is_left_out_with_a_warning(elements: int) -> None
     assert extract(PAGE, "https://example.com/", None).warnings == ()
 
 
+def test_a_page_of_more_blocks_than_can_be_judged_is_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Navigation" not in extract(PAGE, "https://example.com/", None).markdown
+    monkeypatch.setattr("websearch_gateway.readers.extract.MOST_JUDGED_BLOCKS", 3)
+    whole = extract(PAGE, "https://example.com/", None).markdown
+    assert "Navigation" in whole
+    assert "goes somewhere else" in whole
+
+
 def test_a_page_without_text_is_empty() -> None:
     for html in ("", "<html><body></body></html>", "<script>let a = 1</script>"):
         assert extract(html, "https://example.com/", None).markdown == ""

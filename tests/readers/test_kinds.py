@@ -25,6 +25,7 @@ def fetched(body: bytes, content_type: str, charset: str = "utf-8", path: str = 
     [
         (b"<p>x", "text/html", "html"),
         (b"just words", "text/html", "text"),
+        (b"<p>a stray\0nul", "text/html", "html"),
         (b"<!doctype html><p>source code", "text/plain", "text"),
         (b"# Head", "text/markdown", "markdown"),
         (b"<rss/>", "application/rss+xml", "feed"),

@@ -15,6 +15,7 @@ SECRET = "a hidden remark"
     ("sheet", "hidden"),
     [
         ("#i{display:none}", True),
+        (r".\78 9{display:none}", True),
         ("div > p.x9{display:none}", True),
         ("body .out .x9{display:none}", True),
         (".out > .no .x9{display:none}", False),

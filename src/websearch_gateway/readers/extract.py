@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 SECOND_OPINION_ELEMENTS = 5_000
 """Above so many elements the block filter decides alone: trafilatura would take most of the time and help little."""
 
+MOST_JUDGED_BLOCKS = 60_000
+"""A page of more is kept whole: judging takes 6 kB for each block, and a worker has only so much memory."""
+
 SURE = 0.9
 """The expected F1 from which the block filter decides alone: with trafilatura it is not better there (measured)."""
 
@@ -56,7 +59,7 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
     base = page.base_of(root, url)
     page.strip_unread(root)
     outline = blocks.outline(root)
-    if outline.blocks:
+    if 0 < len(outline.blocks) <= MOST_JUDGED_BLOCKS:
         select.blank(outline, select.chosen(outline, _likelihoods(root, outline, title)))
     return Extracted(title, render.to_markdown(root, base), published, warnings)
 

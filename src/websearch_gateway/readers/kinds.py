@@ -84,7 +84,8 @@ def kind_of(fetched: Fetched) -> Kind:
     for place, signature, actual in _SIGNATURES:
         if head.startswith(signature, place):
             raise _unreadable(actual)
-    if b"\0" in head and not fetched.charset.startswith("utf-16"):
+    stray = declared in HTML_TYPES and _MARKUP.match(head)  # browsers drop a NUL in HTML
+    if b"\0" in head and not stray and not fetched.charset.startswith("utf-16"):
         raise _unreadable(declared or "application/octet-stream")
     if declared != "text/plain" and _FEED.match(head):
         return "feed"

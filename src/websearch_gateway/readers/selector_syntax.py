@@ -14,7 +14,7 @@ from websearch_gateway.readers.selectors import Compound, Selector
 MAX_STEPS = 8
 MAX_DEPTH = 3
 
-_IDENT = r"(?:[\w-]|\\.)++"
+_IDENT = r"(?:[\w-]|\\[0-9a-fA-F]{1,6}+\s?|\\.)++"
 _TAG = re.compile(rf"\*|{_IDENT}")
 _PART = re.compile(
     rf"#(?P<id>{_IDENT})|\.(?P<cls>{_IDENT})"
