@@ -364,6 +364,13 @@ async def test_an_endless_reply_is_cut_off(connect: Connect, status: int) -> Non
     assert sent < MAX_BYTES + 200_000
 
 
+async def test_a_header_that_is_not_ascii_is_no_trouble(connect: Connect) -> None:
+    """HTTP allows any byte in a header's value (RFC 9110, 5.5)."""
+    busy = httpx2.Response(429, headers=[(b"retry-after", "²".encode())], json={"error": {"message": "Too fast."}})
+    with pytest.raises(SearchProviderError, match="rate limit"):
+        await ask(connect(lambda _: busy))
+
+
 async def test_a_redirect_never_takes_the_key_along(connect: Connect) -> None:
     seen = []
 

@@ -24,6 +24,7 @@ from websearch_gateway.pipeline.breaker import Breaker
 from websearch_gateway.pipeline.fallback import FallbackEngine, UnconfiguredEngine
 from websearch_gateway.pipeline.health import HealthRegistry
 from websearch_gateway.pipeline.layer import LayeredEngine
+from websearch_gateway.pipeline.race import Race
 from websearch_gateway.ports import Progress, no_progress
 
 QUERY = SearchQuery("how tall is the tower")
@@ -229,6 +230,27 @@ async def test_what_raw_search_had_spent_is_paid_for_when_the_engine_wins() -> N
             return await super().answer(query, deadline, progress)
 
     primary, secondary = Scripted("openai", sourced("openai")), Paying("raw-search", sourced("x"))
+    asking = asyncio.create_task(ask(primary, secondary, hedge_seconds=0))
+    await secondary.started.wait()
+    primary.go.set()
+    answer = await asking
+    assert (answer.provider, answer.cost_usd) == ("openai", pytest.approx(0.001))
+
+
+async def test_what_a_chain_behind_raw_search_had_spent_is_paid_for_too() -> None:
+    """It asks its providers in tasks of their own, and is cut off in the middle of that."""
+
+    class Asking(Scripted):
+        async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+            async with Race[Answer](found=bool) as race:
+                await race.start("serper", self._pay(query, deadline, progress)).task
+            raise AssertionError("never reached")
+
+        async def _pay(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+            spend(0.001)
+            return await super().answer(query, deadline, progress)
+
+    primary, secondary = Scripted("openai", sourced("openai")), Asking("raw-search", sourced("x"))
     asking = asyncio.create_task(ask(primary, secondary, hedge_seconds=0))
     await secondary.started.wait()
     primary.go.set()

@@ -131,11 +131,12 @@ class _OwnTransport(httpx2.AsyncBaseTransport):
             body = await _read(response)
         finally:
             await response.aclose()
-        headers = [(name, value) for name, value in response.headers.multi_items() if name not in _ABOUT_THE_WIRE]
+        # As bytes, since a header may hold any.
+        headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _ABOUT_THE_WIRE]
         return httpx2.Response(response.status_code, headers=headers, content=body)
 
 
-_ABOUT_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
+_ABOUT_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
 
 
 async def _read(response: httpx2.Response) -> bytes:

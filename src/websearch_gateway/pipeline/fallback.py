@@ -55,7 +55,8 @@ class FallbackEngine:
                 answer = replace(answer, fallback=self._why(first))
                 if first.running:
                     self.overtaken()
-            return replace(answer, cost_usd=answer.cost_usd + race.lost_usd(winner))
+        # Not before the losers are gone: one that is a race itself tells what it spent when it ends.
+        return replace(answer, cost_usd=answer.cost_usd + race.lost_usd(winner))
 
     def _why(self, first: Trial[Answer]) -> FallbackInfo:
         if error := first.failure:
