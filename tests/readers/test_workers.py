@@ -23,7 +23,7 @@ import pytest
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, TokenUsage
 from websearch_gateway.readers.feed import parse_feed
-from websearch_gateway.readers.workers import Workers
+from websearch_gateway.readers.workers import LARGE_BYTES, Workers
 
 CATASTROPHE = (re.fullmatch, "(a+)+b", "a" * 60)
 """Hours inside C code, which no Python signal handler interrupts."""
@@ -51,6 +51,18 @@ async def test_a_call_is_answered_by_another_process_that_stays_for_the_next(wor
     assert pid != os.getpid()
     assert await workers.run(operator.add, [1], ["ü\N{SNOWMAN}"], deadline=soon()) == [1, "ü\N{SNOWMAN}"]
     assert await workers.run(os.getpid, deadline=soon()) == pid
+
+
+async def test_a_small_document_does_not_wait_behind_large_ones() -> None:
+    hanging = (re.fullmatch, "(a+)+b", "a" * LARGE_BYTES)
+    async with Workers(count=2) as workers:
+        large = [asyncio.create_task(workers.run(*hanging, deadline=soon())) for _ in range(3)]
+        await asyncio.sleep(0)  # each of them begins
+        assert await workers.run(operator.add, 1, 2, deadline=soon()) == 3
+        assert not any(task.done() for task in large)
+        for task in large:
+            task.cancel()
+        await asyncio.gather(*large, return_exceptions=True)
 
 
 async def test_a_dataclass_comes_back_as_its_fields(workers: Workers) -> None:
@@ -202,7 +214,7 @@ PARENT = """
 import asyncio, os, re
 from websearch_gateway.models import Deadline
 from websearch_gateway.readers.feed import parse_feed
-from websearch_gateway.readers.workers import Workers
+from websearch_gateway.readers.workers import LARGE_BYTES, Workers
 
 async def main():
     workers = Workers(count=1, seconds=0.5)

@@ -13,7 +13,7 @@ import pickle
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from websearch_gateway.models import Deadline
 from websearch_gateway.readers.worker import LENGTH_BYTES, framed
 
 MAX_REPLY_BYTES = 32_000_000
+LARGE_BYTES = 500_000
 PATIENCE_SECONDS = 1.0
 _CHILD = "from websearch_gateway.readers.worker import main; main()"
 # A worker gets none of the keys and tokens of this process.
@@ -32,7 +33,8 @@ class Workers:
     """Runs functions in processes that can be killed. Nothing is started before the first use.
 
     Args:
-        count: how many processes there may be. Further calls wait in line.
+        count: how many processes there may be. Further calls wait in line. Where there are several, large documents
+            never take the last one, so that a small page does not wait behind them.
         seconds: how long one call may take, once its process is ready.
         megabytes: how much memory a process may have.
         warm_up: called first in each new process, to import and prepare what every call needs.
@@ -47,6 +49,7 @@ class Workers:
         warm_up: Callable[[], object] = int,
     ) -> None:
         self._slots = asyncio.Semaphore(count)
+        self._large = asyncio.Semaphore(max(1, count - 1))
         self._seconds = seconds
         self._megabytes = megabytes
         self._warm_up = warm_up
@@ -81,7 +84,8 @@ class Workers:
         """
         request = self._request(function, *arguments)
         try:
-            async with asyncio.timeout(deadline.remaining()), self._slots, self._worker() as worker:
+            line = self._large if len(request) > LARGE_BYTES else nullcontext()
+            async with asyncio.timeout(deadline.remaining()), line, self._slots, self._worker() as worker:
                 await worker.ready()
                 async with asyncio.timeout(self._seconds):
                     reply = await worker.ask(request)
