@@ -194,22 +194,22 @@ async def test_neither_the_key_nor_the_question_is_logged(connect: Connect, sand
         assert secret not in log.read_text()
 
 
-def test_stdout_holds_only_the_protocol_and_the_server_ends_with_its_client(sandbox: Sandbox, tmp_path: Path) -> None:
-    environment = {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path)}
-    messages = [
-        {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-11-25",
-                "capabilities": {},
-                "clientInfo": {"name": "t", "version": "1"},
-            },
-        },
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
-    ]
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def talk(sandbox: Sandbox, folder: Path, *messages: dict[str, Any]) -> tuple[list[dict[str, Any]], str, str, int]:
+    """The replies to two requests written to a bare pipe, what else the server wrote to it, its log and exit code."""
+    environment = {**os.environ, **sandbox.environment(), "DATA_DIR": str(folder)}
     command = [sys.executable, "-m", "websearch_gateway", "start-mcp-server", "--context", "test"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as server:
@@ -219,8 +219,22 @@ def test_stdout_holds_only_the_protocol_and_the_server_ends_with_its_client(sand
         server.stdin.flush()
         replies = [json.loads(server.stdout.readline()) for _ in range(2)]
         rest, log = server.communicate(timeout=30)  # closes stdin
+    return replies, rest, log, server.returncode
+
+
+def test_stdout_holds_only_the_protocol_and_the_server_ends_with_its_client(sandbox: Sandbox, tmp_path: Path) -> None:
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    replies, rest, log, code = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, listing)
     assert rest == ""
-    assert server.returncode == 0
+    assert code == 0
     assert [reply["id"] for reply in replies] == [1, 2]
     assert "search_web" in replies[0]["result"]["instructions"]
     assert OPENAI_KEY not in f"{replies} {log}"
+
+
+def test_a_question_cut_in_the_middle_of_an_emoji_is_answered(sandbox: Sandbox, tmp_path: Path) -> None:
+    """JavaScript strings can end in half a surrogate pair; a line that holds one must not be met with silence."""
+    arguments = {"query": f"{QUESTION} \U0001f5fc \ud83d"}
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search_web", "arguments": arguments}}
+    (_, reply), _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, call)
+    assert "330 metres" in reply["result"]["structuredContent"]["text"]

@@ -33,6 +33,7 @@ from websearch_gateway.doors.auth.scopes import may_use, scope_for
 from websearch_gateway.doors.errors import describe
 from websearch_gateway.doors.exporting import exporting
 from websearch_gateway.doors.lazy import LazyGateway
+from websearch_gateway.doors.mending import MendedStream
 from websearch_gateway.doors.schema import input_schema, output_schema
 from websearch_gateway.doors.tools import Arguments, Tool, listed
 from websearch_gateway.errors import SearchAuthError
@@ -158,7 +159,7 @@ async def serve_stdio(settings: Settings, context: str) -> None:
     _leave_on_interrupt(gateway)
     try:
         async with exporting(settings), stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            await server.run(MendedStream(incoming), outgoing, server.create_initialization_options())
     finally:
         await gateway.close()
 
