@@ -53,6 +53,14 @@ def test_search_without_the_written_answer_lists_sources_only(environment: dict[
     assert response["citations"][0]["textSnippet"]
 
 
+def test_a_spent_limit_says_once_when_to_try_again(environment: dict[str, str]) -> None:
+    limited = {**environment, "RATE_LIMIT": "1/hour"}
+    run(limited, "search", QUESTION)
+    told = run(limited, "search", QUESTION).stderr
+    assert told.startswith("RATE_LIMIT: The limit of 1/hour for you is reached. Try again in ")
+    assert told.count(" s.") == 1
+
+
 def test_an_error_is_one_line_on_stderr_and_exit_code_1(environment: dict[str, str]) -> None:
     done = run(environment, "search", "polymarket odds on a fed cut")
     assert done.returncode == 1

@@ -118,7 +118,7 @@ class Quota:
         seconds = min(max(1, math.ceil(window_end - self._clock())), limit.item.get_expiry())
         whose = "you" if limit.scope == "user" else "all users together"
         return SearchRateLimitError(
-            f"The limit of {limit.text} for {whose} is reached. Ask again in {seconds} s.",
+            f"The limit of {limit.text} for {whose} is reached.",
             retry_after=seconds,
             details={"limit": limit.text, "scope": limit.scope},
         )

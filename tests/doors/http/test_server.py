@@ -109,6 +109,10 @@ async def test_a_port_that_is_taken_is_told(environment: dict[str, str]) -> None
     assert f"127.0.0.1:{port}" in told
 
 
+def test_a_port_that_cannot_be_is_told_in_one_sentence(environment: dict[str, str]) -> None:
+    assert refused(environment, "serve", "--http", "--port", "99999").endswith("must be 0-65535.\n")
+
+
 async def test_a_reply_is_sent_at_once() -> None:
     """Nagle's algorithm would hold its second half back until the client has acknowledged the first, 40 ms later."""
     delay: asyncio.Future[int] = asyncio.get_running_loop().create_future()

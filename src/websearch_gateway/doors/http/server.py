@@ -88,5 +88,5 @@ def listening(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         listener.close()
-        raise SearchNotConfiguredError(f"{host}:{port} cannot be served: {error}.") from None
+        raise SearchNotConfiguredError(f"{host}:{port} cannot be served: {str(error).rstrip('.')}.") from None
     return listener
