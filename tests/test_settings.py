@@ -112,6 +112,15 @@ def test_none_is_no_limit(monkeypatch: pytest.MonkeyPatch, written: str) -> None
     assert load_settings().rate_limit == ""
 
 
+@pytest.mark.parametrize("written", ["abc", " ", "20", "-1/day", "1.5/day", "20/fortnight", "1/day;2/hour"])
+def test_what_is_no_limit_is_refused_at_once_and_not_by_the_first_call(
+    monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    monkeypatch.setenv("RATE_LIMIT", written)
+    told = "Unusable settings: RATE_LIMIT: must be of the form N/PERIOD, such as 20/10minutes, or none."
+    assert refusal() == told
+
+
 @pytest.mark.parametrize(
     ("name", "written", "meant"),
     [("LOG_LEVEL", "debug", "DEBUG"), ("CACHE_SCOPE", "USER", "user"), ("GOOGLE_SAFE_SEARCH", "Strict", "strict")],

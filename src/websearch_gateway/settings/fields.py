@@ -60,6 +60,16 @@ def _amounts(value: Mapping[str, float]) -> Mapping[str, float]:
     return {name.strip().lower(): amount for name, amount in value.items()}
 
 
+def _quota(value: str) -> str:
+    """Limits are opened by the first call; an operator hears of a slip of the pen at the start."""
+    limit = value.strip().lower()
+    if value == "" or limit == "none":
+        return ""
+    if not re.fullmatch(r"\d+\s*(/|per)\s*(\d+\s*)?(second|minute|hour|day|month|year)s?", limit, re.ASCII):
+        raise ValueError("must be of the form N/PERIOD, such as 20/10minutes, or none")
+    return limit
+
+
 def masked(value: Any) -> Any:
     """`value` without the login of the URL that it may be."""
     return _LOGIN.sub("***@", value) if isinstance(value, str) else value
@@ -79,7 +89,7 @@ Amounts = Annotated[dict[str, float], NoDecode, BeforeValidator(_pairs), AfterVa
 Key = Annotated[SecretStr | None, BeforeValidator(_key_without_edges)]
 Url = Annotated[str, BeforeValidator(_without_slash), AfterValidator(_web_address)]
 OptionalUrl = Annotated[Url | None, BeforeValidator(_blank_is_unset)]
-Quota = Annotated[str, BeforeValidator(lambda v: "" if isinstance(v, str) and v.strip().lower() == "none" else v)]
+Quota = Annotated[str, AfterValidator(_quota)]
 
 
 class RouteSettings(BaseModel):
