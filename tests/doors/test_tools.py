@@ -11,7 +11,7 @@ import pytest
 from websearch_gateway.doors.lazy import LazyGateway
 from websearch_gateway.doors.mcp import create_server
 from websearch_gateway.doors.tools import TOOLS, listed
-from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.settings import TOOLSETS, Settings
 
 SNAPSHOT = Path(__file__).with_name("tools.json")
@@ -25,6 +25,22 @@ async def test_the_listing_is_the_one_that_was_agreed_on() -> None:
     listing = await entry.handler(SimpleNamespace(request=None), None)  # type: ignore[arg-type]
     shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listing.tools]
     assert shown == json.loads(SNAPSHOT.read_text())
+
+
+@pytest.mark.parametrize("count", [2, 2.0])
+def test_a_whole_number_is_an_integer_however_it_is_written(count: float) -> None:
+    """JSON Schema Validation 2020-12, section 6.1.1: what our schema lets pass must not be refused."""
+    by_name = {tool.name: tool for tool in TOOLS}
+    parsed = by_name["search_web"].parse({"query": "How tall?", "maxResults": count})
+    assert repr(parsed.model_dump()["max_results"]) == "2"
+    assert by_name["search_similar"].parse({"query": "How tall?", "threshold": 1.0}).model_dump()["threshold"] == 1.0
+
+
+@pytest.mark.parametrize("count", [2.5, "2", True, float("inf"), float("nan")])
+def test_what_is_no_integer_is_refused(count: object) -> None:
+    search_web = next(tool for tool in TOOLS if tool.name == "search_web")
+    with pytest.raises(SearchValidationError, match="maxResults"):
+        search_web.parse({"query": "How tall?", "maxResults": count})
 
 
 def test_names_are_unique_and_plain() -> None:

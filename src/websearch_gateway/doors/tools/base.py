@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 from websearch_gateway.errors import SearchValidationError
@@ -22,6 +22,18 @@ class Arguments(BaseModel):
     """Base of argument models. Unknown names are refused. Ranges are declared here and judged by the guard."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_whole_floats(cls, given: Any) -> Any:
+        """3.0 is an integer (JSON Schema Validation 2020-12, section 6.1.1): the schema that we publish lets it pass,
+        and clients whose numbers are all floats write it so."""
+        if not isinstance(given, Mapping):
+            return given
+        return {
+            name: int(value) if isinstance(value, float) and value.is_integer() else value
+            for name, value in given.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
