@@ -53,6 +53,13 @@ def test_search_without_the_written_answer_lists_sources_only(environment: dict[
     assert response["citations"][0]["textSnippet"]
 
 
+@pytest.mark.parametrize("command", [["serve"], ["serve", "--http"], ["start-mcp-server"]], ids=" ".join)
+def test_a_server_that_cannot_start_tells_programs_so_too(environment: dict[str, str], command: list[str]) -> None:
+    done = run({**environment, "CONCURRENCY": "0"}, *command, "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"]["code"] == "NOT_CONFIGURED"
+
+
 def test_a_spent_limit_says_once_when_to_try_again(environment: dict[str, str]) -> None:
     limited = {**environment, "RATE_LIMIT": "1/hour"}
     run(limited, "search", QUESTION)

@@ -12,7 +12,7 @@ import typer
 
 from websearch_gateway import __version__
 from websearch_gateway.doors.cli.operating import cache, doctor, stats
-from websearch_gateway.doors.cli.running import ConfigOption, JsonOption, guarded, run, settings_of
+from websearch_gateway.doors.cli.running import ConfigOption, FailureJsonOption, JsonOption, guarded, run, settings_of
 from websearch_gateway.models import ContentRequest, PassagesRequest, SearchRequest
 from websearch_gateway.settings import Settings
 from websearch_gateway.wire.answer import SearchResponse
@@ -111,22 +111,24 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to bind, with --http.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to bind, with --http; 0 picks a free one.")] = 8080,
     insecure: Annotated[bool, typer.Option("--insecure", help="Serve other machines without tokens.")] = False,
+    as_json: FailureJsonOption = False,
     config: ConfigOption = None,
 ) -> None:
     """Serve the MCP tools over stdin and stdout, or over HTTP."""
     if http:
-        _serve_http(config, host, port, insecure=insecure)
+        _serve_http(config, host, port, insecure=insecure, as_json=as_json)
     else:
-        _serve_stdio(config, "serve")
+        _serve_stdio(config, "serve", as_json=as_json)
 
 
 @cli.command("start-mcp-server")
 def start_mcp_server(
     context: Annotated[str, typer.Option(help="The client that starts the server; shown in the log.")] = "agent",
+    as_json: FailureJsonOption = False,
     config: ConfigOption = None,
 ) -> None:
     """Serve the MCP tools over stdin and stdout (the form that some clients' snippets use)."""
-    _serve_stdio(config, context)
+    _serve_stdio(config, context, as_json=as_json)
 
 
 @cli.command()
@@ -165,19 +167,19 @@ def sandbox(
     guarded(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
 
 
-def _serve_http(config: Path | None, host: str, port: int, *, insecure: bool) -> None:
+def _serve_http(config: Path | None, host: str, port: int, *, insecure: bool, as_json: bool) -> None:
     from websearch_gateway.doors.http import serve_http
     from websearch_gateway.pipeline.logs import configure_logging
 
-    settings = settings_of(config, as_json=False)
+    settings = settings_of(config, as_json=as_json)
     configure_logging(settings.log_level, settings.secrets())
-    guarded(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=False)
+    guarded(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=as_json)
 
 
-def _serve_stdio(config: Path | None, context: str) -> None:
+def _serve_stdio(config: Path | None, context: str, *, as_json: bool) -> None:
     from websearch_gateway.doors.mcp import serve_stdio
     from websearch_gateway.pipeline.logs import configure_logging
 
-    settings = settings_of(config, as_json=False)
+    settings = settings_of(config, as_json=as_json)
     configure_logging(settings.log_level, settings.secrets())
-    guarded(lambda: asyncio.run(serve_stdio(settings, context)), as_json=False)
+    guarded(lambda: asyncio.run(serve_stdio(settings, context)), as_json=as_json)
