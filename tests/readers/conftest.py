@@ -149,6 +149,7 @@ CASES = {
             "## Comment by somebody, 2025-03-09",
             "(2 later comments are left out.)",
         ),
+        ("nobody sees this",),
         published="2025-03-04",
     ),
     "github_pulls": Case(
@@ -184,6 +185,7 @@ CASES = {
         {"/repos/tide/watch/readme": "github_readme.md"},
         "tide/watch",
         ("# tidewatch\n\nTide tables",),
+        ("nobody sees this",),
     ),
     "github_blob": Case(
         GitHubFiles,

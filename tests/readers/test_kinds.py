@@ -123,6 +123,10 @@ def test_what_only_claims_to_be_json_is_plain_text() -> None:
     assert json_text(b"{oops", "", "utf-8").markdown == "{oops"
 
 
+def test_comments_in_markdown_are_left_out() -> None:
+    assert markdown(b"# Mill\n\n<!-- nobody sees this -->", "", "utf-8").markdown == "# Mill"
+
+
 def test_markdown_is_named_by_its_first_main_heading() -> None:
     page = markdown(b"intro\n## No\n# The *Mill* #\ntext", "", "utf-8")
     assert (page.title, page.markdown) == ("The *Mill*", "intro\n## No\n# The *Mill* #\ntext")

@@ -12,6 +12,7 @@ from typing import Any
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.source import ApiRequest, Document, github_headers, json_of, section, segments
+from websearch_gateway.text.markdown import without_comments
 
 _POST = "id body createdAt author { login }"
 _QUERY = f"""query ($owner: String!, $repo: String!, $number: Int!) {{
@@ -62,7 +63,7 @@ class GitHubDiscussions:
         labels = ", ".join(label["name"] for label in found["labels"]["nodes"])
         answer, comments = found["answer"], found["comments"]
         facts = [f"Category: {found['category']['name']}", f"labels: {labels or 'none'}", f"opened by {_author(found)}"]
-        parts = ["; ".join(facts) + ".", found["body"]]
+        parts = ["; ".join(facts) + ".", without_comments(found["body"])]
         if answer:
             parts.append(_section("Chosen answer", answer))
         for comment in comments["nodes"]:
@@ -89,7 +90,7 @@ def _thread(comment: Mapping[str, Any], answer_id: str | None) -> list[str]:
 
 
 def _section(kind: str, post: Mapping[str, Any], level: int = 2) -> str:
-    return section(f"{kind} by {_author(post)}, {post['createdAt'][:10]}", post["body"], level=level)
+    return section(f"{kind} by {_author(post)}, {post['createdAt'][:10]}", without_comments(post["body"]), level=level)
 
 
 def _author(post: Mapping[str, Any]) -> str:

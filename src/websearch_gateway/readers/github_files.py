@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.source import ApiRequest, Document, github_headers, quoted, segments
+from websearch_gateway.text.markdown import without_comments
 
 _MARKDOWN = re.compile(r"(?:.*\.(?:md|markdown|mdx|rst|txt|adoc)|readme|license|copying)", re.IGNORECASE)
 _RAW = "application/vnd.github.raw+json"
@@ -59,7 +60,7 @@ class GitHubFiles:
         name = inner[-1] if inner else "README"
         title = "/".join([owner, repo, *inner[1:]])
         if not text or _MARKDOWN.fullmatch(name):
-            return Document(title, text)
+            return Document(title, without_comments(text))
         fence = max([*re.findall(r"`{3,}", text), "``"], key=len) + "`"
         return Document(title, f"{fence}{name.rpartition('.')[2]}\n{text}\n{fence}")
 

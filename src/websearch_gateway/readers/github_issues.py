@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from websearch_gateway.readers.source import ApiRequest, Document, github_headers, json_of, quoted, section, segments
+from websearch_gateway.text.markdown import without_comments
 
 _COMMENTS = 100  # a page of the API at its largest
 
@@ -46,7 +47,7 @@ class GitHubIssues:
         labels = ", ".join(filter(None, map(_label, issue["labels"])))
         facts = [f"State: {_state(issue)}", f"labels: {labels or 'none'}", f"opened by {_author(issue)}"]
         comments = sorted((comment for found in lists for comment in found), key=lambda one: one["created_at"])
-        parts = ["; ".join(facts) + ".", issue["body"] or "", *map(_comment, comments)]
+        parts = ["; ".join(facts) + ".", without_comments(issue["body"] or ""), *map(_comment, comments)]
         if issue["comments"] > _COMMENTS:
             parts.append(f"({issue['comments'] - _COMMENTS} later comments are left out.)")
         title = f"{issue['title']} (#{issue['number']})"
@@ -78,4 +79,6 @@ def _author(post: Mapping[str, Any]) -> str:
 
 def _comment(comment: Mapping[str, Any]) -> str:
     place = f" on `{comment['path']}`" if "path" in comment else ""
-    return section(f"Comment by {_author(comment)}{place}, {comment['created_at'][:10]}", comment["body"] or "")
+    return section(
+        f"Comment by {_author(comment)}{place}, {comment['created_at'][:10]}", without_comments(comment["body"] or "")
+    )

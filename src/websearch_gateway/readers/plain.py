@@ -9,6 +9,7 @@ from typing import Any
 
 from websearch_gateway.net.charset import decode
 from websearch_gateway.readers.extract import Extracted
+from websearch_gateway.text.markdown import without_comments
 
 _HEADING = re.compile(r"^# +(.{1,300}?)[ #]*$", re.MULTILINE)
 _QUOTED = re.compile(r'"[^"]*"')
@@ -22,8 +23,8 @@ def text(body: bytes, url: str, charset: str) -> Extracted:
 
 
 def markdown(body: bytes, url: str, charset: str) -> Extracted:
-    """Markdown, unchanged. Its first heading of the first level is its title."""
-    words = decode(body, charset).strip()
+    """Markdown without its comments. Its first heading of the first level is its title."""
+    words = without_comments(decode(body, charset)).strip()
     heading = _HEADING.search(words)
     return Extracted(heading[1] if heading else "", words, None)
 

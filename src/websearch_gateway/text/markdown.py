@@ -35,6 +35,11 @@ URL = re.compile(r"https?://(?:[^\s<>\"'`\])}.,!?…。！？]|[.,!?]++(?=[^\s<>
 
 CODE = re.compile(r"(?P<ticks>`(?<!``)`*+)(?:[^`]|(?!(?P=ticks)(?!`))`++){1,2000}+(?P=ticks)(?!`)")
 
+_CODE_OR_COMMENT = re.compile(
+    r"^[ \t]*+(?P<fence>`{3,}+(?=[^`\n]*+$)|~{3,}+)[^\n]*+(?:\n(?![ \t]*+(?P=fence))[^\n]*+)*+(?:\n[^\n]*+)?"
+    rf"|(?P<block>^ {{0,3}})?(?P<comment><!--)|{CODE.pattern}",
+    re.MULTILINE,
+)
 _IMAGE = re.compile("!" + LINK.pattern)
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]++)>", re.IGNORECASE)
 _REFERENCE = re.compile(r"\[\^[^\[\]\s]{1,20}+\]|\[\d{1,3}\]")
@@ -133,6 +138,24 @@ def lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if bare:
             offset = match.start() + match[0].index(bare)
             yield offset, offset + len(bare)
+
+
+def without_comments(markdown: str) -> str:
+    """Markdown without the HTML comments that no reader of it sees; in code they are text, and stay.
+
+    One that begins a line and is not closed lasts to the end (https://spec.commonmark.org/0.31.2/#html-blocks).
+    """
+    kept, begin, at, last = [], 0, 0, markdown.rfind("-->")
+    while match := _CODE_OR_COMMENT.search(markdown, at):
+        at = match.end()
+        if not match["comment"]:
+            continue
+        close = markdown.find("-->", at) if at <= last else -1
+        if close < 0 and match["block"] is None:
+            continue
+        kept.append(markdown[begin : match.start()])
+        begin = at = close + 3 if close >= 0 else len(markdown)
+    return "".join([*kept, markdown[begin:]])
 
 
 def plain(markdown: str) -> str:
