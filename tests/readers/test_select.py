@@ -61,6 +61,26 @@ def test_a_table_of_which_most_is_kept_is_kept_whole() -> None:
     assert kept(PAGE, {"K": 0.9, "V": 0.9, "a": 0.9}) == ["K", "V", "a", "b"]
 
 
+LIST = "<p>Text before it.</p><ol><li>first<ul><li>inner</ul><li>second</ol><p>Text after it.</p>"
+
+
+@pytest.mark.parametrize("items", [(0.7, 0.4, 0.4), (0.4, 0.4, 0.4)], ids=["in part", "amid kept text"])
+def test_a_list_that_seems_to_be_text_is_kept_whole(items: tuple[float, ...]) -> None:
+    likely = {
+        "Text before it.": 0.9,
+        "Text after it.": 0.9,
+        **dict(zip(("first", "inner", "second"), items, strict=True)),
+    }
+    assert kept(LIST, likely) == ["Text before it.", "first", "inner", "second", "Text after it."]
+
+
+def test_a_list_of_other_things_amid_kept_text_is_dropped() -> None:
+    assert kept(LIST, {"Text before it.": 0.9, "Text after it.": 0.9, "first": 0.2}) == [
+        "Text before it.",
+        "Text after it.",
+    ]
+
+
 def test_an_uncertain_page_is_read_more_generously() -> None:
     words = np.full(4, 10.0)
     clear, unclear = np.array([0.95, 0.9, 0.3, 0.01]), np.array([0.4, 0.35, 0.3, 0.2])

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 _LOWEST, _HIGHEST = 0.15, 0.6
-_MOST, _FOLLOWS = 0.5, 0.1
-_WHOLE = frozenset(("table", "tr", "ul", "ol", "dl"))
+_MOST, _FOLLOWS, _LISTED = 0.5, 0.1, 0.36
+_LISTS = frozenset(("ul", "ol", "dl"))
+_WHOLE = _LISTS | {"table", "tr"}
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
@@ -72,6 +73,8 @@ def _is_table(container: Container) -> bool:
 def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats, likely: Floats, keep: Mask) -> None:
     """A table or list of which most is kept is kept whole, and so is a table that follows kept text.
 
+    So is a list that is part of the text, as far as can be told, when some of it is kept or it stands amid kept text.
+
     `tables` says of each table whether it holds data.
     """
     tag = container.element.tag
@@ -83,8 +86,14 @@ def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats,
     part = slice(container.start, container.end)
     most = (words[part] * keep[part]).sum() >= _MOST * words[part].sum()
     follows = tag == "table" and keep[container.start - 1 : container.start].any() and likely[part].max() > _FOLLOWS
-    if most or follows or (tag == "tr" and keep[part].any()):
+    if most or follows or (tag == "tr" and keep[part].any()) or (tag in _LISTS and _belongs(part, words, likely, keep)):
         keep[part] = True
+
+
+def _belongs(part: slice, words: Floats, likely: Floats, keep: Mask) -> bool:
+    amid = keep[part.start - 1 : part.start].any() and keep[part.stop : part.stop + 1].any()
+    enough = (words[part] * likely[part]).sum() >= _LISTED * words[part].sum()
+    return bool(enough and (amid or keep[part].any()))
 
 
 def _table(element: Any) -> Any:
