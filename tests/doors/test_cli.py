@@ -41,6 +41,12 @@ def test_search_prints_the_answer_with_numbered_sources(environment: dict[str, s
     assert done.stderr == ""
 
 
+def test_a_terminal_that_lacks_a_character_still_shows_the_answer(environment: dict[str, str]) -> None:
+    done = run({**environment, "PYTHONIOENCODING": "ascii"}, "search", QUESTION)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "330 metres" in done.stdout
+
+
 def test_search_json_is_the_response_of_the_tool(environment: dict[str, str]) -> None:
     response = json.loads(run(environment, "search", QUESTION, "--json").stdout)
     assert response["provider"] == "openai"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import sys
 from pathlib import Path
@@ -33,6 +34,8 @@ cli.add_typer(cache, name="cache")
 
 def main() -> None:
     """Entry point of the `websearch-gateway` command."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without a character shows `?`, not a traceback
     try:
         cli()
     except KeyboardInterrupt:
