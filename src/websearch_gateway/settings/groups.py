@@ -125,7 +125,10 @@ class Remembering(BaseModel):
     rate_limit: Quota = Field("20/10minutes", description="Searches per user, as `N/PERIOD`; `none` for no limit.")
     global_rate_limit: Quota = Field("", description="Searches of all users together, likewise; default: no limit.")
     daily_budget_usd: float | None = Field(
-        None, ge=0, allow_inf_nan=False, description="What all users may cost per day (UTC); default: no limit."
+        None,
+        ge=0,
+        allow_inf_nan=False,
+        description="What all users may cost per day (UTC); default: no limit. Below 0.07 OpenAI is never asked.",
     )
     user_daily_budget_usd: float | None = Field(
         None, ge=0, allow_inf_nan=False, description="What one user may cost per day (UTC); default: no limit."
