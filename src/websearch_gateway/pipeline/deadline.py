@@ -22,5 +22,5 @@ async def one_deadline(seconds: float) -> AsyncIterator[Deadline]:
             yield Deadline.after(seconds)
     except TimeoutError:
         raise SearchTimeoutError(
-            f"No upstream answered within {seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS."
+            f"No answer came within {seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS."
         ) from None
