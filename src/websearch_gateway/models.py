@@ -249,13 +249,17 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an engine or the extractive composer produced, before settling: spans may repeat, be off or be unranked."""
+    """What an engine or the extractive composer produced, before settling: spans may repeat, be off or be unranked.
+
+    `sources` are URLs, `titles` those of them that are known.
+    """
 
     text: str
     spans: tuple[Span, ...]
     provider: str
     model: str | None = None
     sources: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
     usage: TokenUsage = TokenUsage()
     cost_usd: float = 0.0
     applied: AppliedFilters = AppliedFilters()

@@ -102,6 +102,7 @@ def test_two_links_to_one_page_share_its_number() -> None:
 def test_when_nothing_answers_it_says_so_and_gives_the_links() -> None:
     found = answer(QUESTION, [hit("a")], page("a", "Peel the potatoes. Cook them for half an hour."))
     assert (found.text, found.spans, found.sources) == (NO_ANSWER, (), ("https://a.example/page",))
+    assert found.titles.keys() == set(found.sources)
 
 
 def test_no_results_are_said_as_such() -> None:

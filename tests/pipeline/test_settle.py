@@ -91,7 +91,12 @@ def test_sources_without_a_place_are_cited_with_the_empty_span() -> None:
         (TOWER, "tower.example", 0, 0, ""),
         (RIVER, "river.example", 0, 0, ""),
     ]
-    assert response.warnings == ("The sources are known, but not which sentence rests on which source.",)
+    assert response.warnings == ("These sources were found, but no sentence is tied to one of them.",)
+
+
+def test_a_source_without_a_place_has_its_title_where_that_is_known() -> None:
+    response = settled("No page answers this.", sources=(TOWER, RIVER), titles={TOWER: "The\ttower\x1b"})
+    assert [citation.title for citation in response.citations] == ["The tower", "river.example"]
 
 
 def test_an_answer_without_any_source_says_so() -> None:

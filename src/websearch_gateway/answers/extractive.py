@@ -62,6 +62,7 @@ def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) 
         spans=spans,
         provider=f"{hits[0].provider}-raw-search" if hits else "raw-search",
         sources=tuple(source.url for source in sources),
+        titles={source.url: source.document.title for source in sources},
         warnings=_warnings(sources),
     )
 

@@ -63,7 +63,7 @@ def _clean(answer: Answer) -> tuple[str, list[Span]]:
     """The text as it may be shown, and the spans on web addresses where they are in it, with clean titles."""
     text, move = cut(answer.text, [match.span() for match in _CONTROLS.finditer(answer.text)])
     spans = [
-        replace(span, title=_UNPRINTABLE.sub(" ", span.title).strip())
+        replace(span, title=_printable(span.title))
         for span in moved(answer.spans, move)
         if is_web_address(span.url)
     ]
@@ -78,7 +78,7 @@ def _held(answer: Answer, text: str, spans: Sequence[Span]) -> tuple[list[Span],
         warnings.append(f"Citations left out because their place in the text is wrong: {lost}.")
     if not held and (sources := _placeless(answer, spans)):
         held = sources
-        warnings.append("The sources are known, but not which sentence rests on which source.")
+        warnings.append("These sources were found, but no sentence is tied to one of them.")
     elif not held and text.strip():
         warnings.append("The answer names no source.")
     return held, warnings
@@ -86,8 +86,16 @@ def _held(answer: Answer, text: str, spans: Sequence[Span]) -> tuple[list[Span],
 
 def _placeless(answer: Answer, spans: Sequence[Span]) -> list[Span]:
     """The sources of an answer none of whose spans holds: those that were to be cited, else those that were found."""
-    found = (Span(strip_trackers(url), "", 0, 0) for url in answer.sources if is_web_address(url))
+    found = (
+        Span(strip_trackers(url), _printable(answer.titles.get(url, "")), 0, 0)
+        for url in answer.sources
+        if is_web_address(url)
+    )
     return [replace(span, start=0, end=0) for span in spans] or list(found)
+
+
+def _printable(title: str) -> str:
+    return _UNPRINTABLE.sub(" ", title).strip()
 
 
 def _citations(text: str, spans: Sequence[Span], *, placed: bool) -> tuple[Citation, ...]:
