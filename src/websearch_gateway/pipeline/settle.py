@@ -63,9 +63,7 @@ def _clean(answer: Answer) -> tuple[str, list[Span]]:
     """The text as it may be shown, and the spans on web addresses where they are in it, with clean titles."""
     text, move = cut(answer.text, [match.span() for match in _CONTROLS.finditer(answer.text)])
     spans = [
-        replace(span, title=_printable(span.title))
-        for span in moved(answer.spans, move)
-        if is_web_address(span.url)
+        replace(span, title=_printable(span.title)) for span in moved(answer.spans, move) if is_web_address(span.url)
     ]
     return without_trackers(_LONE_SURROGATES.sub("\ufffd", text), spans)
 
