@@ -91,6 +91,7 @@ DIFFERENT = {
 }
 
 SAME = [
+    ("what is the boiling point of water", "boiling point of water"),
     ("weather in Paris 2024", "paris weather 2024"),
     ("how to install docker on ubuntu 22.04", "install docker ubuntu 22.04"),
     ("what is the capital of slovakia", "slovakia capital city"),

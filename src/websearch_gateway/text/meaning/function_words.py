@@ -58,7 +58,8 @@ NEEDS = frozenset({"need", "must-need", "must-have"})
 
 ANYBODYS = frozenset({"my", "your", "our"})
 
-IDLE = frozenset({"a", "an", "the", "some", "any", "really", "actually", "exactly", "kindly", "located"})
+ARTICLES = frozenset({"a", "an", "the"})
+IDLE = ARTICLES | frozenset({"some", "any", "really", "actually", "exactly", "kindly", "located"})
 
 LABELLED = word_set(
     "vitamin vitamins hepatitis type class group grade section part plan level influenza flu option schedule form "

@@ -11,6 +11,7 @@ from websearch_gateway.text.meaning.function_words import (
     ALWAYS_ASK,
     ANYBODY,
     ANYBODYS,
+    ARTICLES,
     ASK_ANYBODY,
     BE,
     IDLE,
@@ -120,7 +121,9 @@ class Reader:
         if word.isupper():
             self._marker(word)
         elif word in IDLE and not self._is_label(position):
-            return
+            # "what is boiling" asks what is going on, "what is the boiling point" does not.
+            if word in ARTICLES and not self._asks_with_be():
+                self._after_be = False
         elif word in SIGNS:
             self._sign = f"{self._sign} {SIGNS[word]}".strip()
         elif word in ALWAYS_ASK or (word in QUESTION_WORDS and position == self._first):
