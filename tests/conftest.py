@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.opening import gateway as gateway
 from tests.tracing import Spans, recorded_spans
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings

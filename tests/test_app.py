@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from websearch_gateway.app import Gateway, open_gateway
+from tests.opening import Open
 from websearch_gateway.errors import (
     Exhausted,
     SearchAuthError,
@@ -23,26 +20,10 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import LOCAL, Caller, SearchRequest
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import load_settings
 from websearch_gateway.wire.answer import SearchResponse
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")
-
-Open = Callable[..., AbstractAsyncContextManager[Gateway]]
-
-
-@pytest.fixture
-def gateway(sandbox: Sandbox, tmp_path: Path) -> Open:
-    """A function that opens a gateway on the sandbox; keyword arguments are settings."""
-
-    @asynccontextmanager
-    async def start(**settings: Any) -> AsyncIterator[Gateway]:
-        flags = {name.lower(): value for name, value in sandbox.environment().items()}
-        async with open_gateway(load_settings(None, **{**flags, "data_dir": tmp_path, **settings})) as opened:
-            yield opened
-
-    return start
 
 
 def exact(response: SearchResponse) -> bool:

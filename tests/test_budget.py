@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from websearch_gateway.app import Gateway, open_gateway
+from tests.opening import Open
 from websearch_gateway.errors import Exhausted
 from websearch_gateway.models import Caller, SearchRequest, WebSearchRequest
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import load_settings
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 FERRIES = SearchRequest("When do the ferries to the islands leave?")
-Open = Callable[..., AbstractAsyncContextManager[Gateway]]
-
-
-@pytest.fixture
-def gateway(sandbox: Sandbox, tmp_path: Path) -> Open:
-    """A function that opens a gateway on the sandbox; keyword arguments are settings."""
-
-    @asynccontextmanager
-    async def start(**settings: Any) -> AsyncIterator[Gateway]:
-        flags = {name.lower(): value for name, value in sandbox.environment().items()}
-        async with open_gateway(load_settings(None, **{**flags, "data_dir": tmp_path, **settings})) as opened:
-            yield opened
-
-    return start
 
 
 async def test_what_an_answer_cost_stands_in_the_ledger(gateway: Open) -> None:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from websearch_gateway.app import Gateway, open_gateway
+from tests.opening import Open
+from websearch_gateway.app import Gateway
 from websearch_gateway.errors import Exhausted, SearchError, SearchNotConfiguredError
 from websearch_gateway.models import Deadline, SearchQuery, SearchRequest, SearchResults
 from websearch_gateway.pipeline.health import UpstreamStatus
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.settings import load_settings
 from websearch_gateway.wire.answer import SearchResponse
 
 RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")
@@ -25,21 +23,11 @@ UPSTREAMS = ("openai", *RAW)
 NEVER = 10**9
 DEADLINE = 4.0
 
-Open = Callable[..., AbstractAsyncContextManager[Gateway]]
-
 
 @pytest.fixture
-def gateway(sandbox: Sandbox, tmp_path: Path) -> Open:
-    """A function that opens a gateway on the sandbox; keyword arguments are settings."""
-
-    @asynccontextmanager
-    async def start(**settings: Any) -> AsyncIterator[Gateway]:
-        flags = {name.lower(): value for name, value in sandbox.environment().items()}
-        own = {"data_dir": tmp_path, "state_url": "memory://", "rate_limit": "none"}
-        async with open_gateway(load_settings(None, **{**flags, **own, **settings})) as opened:
-            yield opened
-
-    return start
+def gateway(gateway: Open) -> Open:
+    """The same, without limits and with nothing of an earlier test in its state."""
+    return functools.partial(gateway, state_url="memory://", rate_limit="none")
 
 
 async def ask(gateway: Gateway, number: int) -> SearchResponse | SearchError:

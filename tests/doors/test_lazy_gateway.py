@@ -35,6 +35,27 @@ async def test_closing_what_was_never_used_does_nothing() -> None:
     await LazyGateway(Settings(state_url="memory://")).close()
 
 
+@pytest.mark.parametrize("owns_process", [True, False])
+def test_only_a_process_of_its_own_is_set_up_for_serving(owns_process: bool) -> None:
+    """In a child, for it would be for the rest of this process too."""
+    script = f"""
+import asyncio, gc
+from websearch_gateway.doors.lazy import LazyGateway
+from websearch_gateway.settings import Settings
+
+async def main():
+    lazy = LazyGateway(Settings(state_url="memory://"), owns_process={owns_process})
+    lazy.warm_up()
+    await asyncio.gather(*(asyncio.all_tasks() - {{asyncio.current_task()}}))
+    await lazy.close()
+
+asyncio.run(main())
+print(gc.get_freeze_count() > 10_000)
+"""
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == str(owns_process)
+
+
 def test_an_interrupt_ends_the_server_while_its_client_is_still_there(tmp_path: Path) -> None:
     hello = (
         b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'

@@ -20,7 +20,7 @@ def names_set_in(path: Path) -> Iterator[str]:
 
 
 def test_the_requirements_want_the_wheel_of_this_version() -> None:
-    assert f"./package/websearch_gateway-{__version__}-py3-none-any.whl[firestore]" in (
+    assert f"./package/websearch_gateway-{__version__}-py3-none-any.whl[functions]" in (
         (FUNCTION / "requirements.txt").read_text()
     )
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from opentelemetry.trace import SpanKind, StatusCode
 
-from tests.pipeline.conftest import Open
+from tests.opening import Open
 from tests.tracing import Spans
 from websearch_gateway.errors import SearchAuthError, SearchFetchError, SearchValidationError
 from websearch_gateway.models import Deadline, PassagesRequest, SearchRequest, WebSearchRequest

@@ -46,7 +46,7 @@ def flush_logs() -> None:
         handler.flush()
 
 
-class _JsonHandler(logging.Handler):
+class _JsonHandler(logging.StreamHandler[TextIO]):
     """Writes records as lines of JSON, and drops one rather than wait for a reader who does not read.
 
     In an event loop it writes a moment later, many at once: the answer that a record tells of does not wait for it, and
@@ -54,8 +54,7 @@ class _JsonHandler(logging.Handler):
     """
 
     def __init__(self, stream: TextIO, secrets: Collection[str]) -> None:
-        super().__init__()
-        self._stream = stream
+        super().__init__(stream)
         self._secrets = secrets
         self._scheduled_in: asyncio.AbstractEventLoop | None = None
         self._waiting: list[logging.LogRecord] = []
@@ -106,17 +105,11 @@ class _JsonHandler(logging.Handler):
         try:
             waiting, self._waiting, self._scheduled_in = self._waiting, [], None
             for record in waiting:
-                self._write(record)
+                if self._takes_a_line():
+                    super().emit(record)  # which flushes in its turn, and finds nothing waiting
+            super().flush()
         finally:
             self.release()
-
-    def _write(self, record: logging.LogRecord) -> None:
-        try:
-            if self._takes_a_line():
-                self._stream.write(self.format(record) + "\n")
-                self._stream.flush()
-        except Exception:  # noqa: BLE001 - whatever a record holds or its stream has come to, the caller goes on
-            self.handleError(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the base class's
         """Say nothing: the base class would print the record as it is, with whatever secret it holds."""
@@ -124,7 +117,7 @@ class _JsonHandler(logging.Handler):
     def _takes_a_line(self) -> bool:
         """Whether writing would not block. A client that starts us and never reads our stderr must not stop us."""
         try:
-            return bool(select.select((), (self._stream,), (), 0)[1])
+            return bool(select.select((), (self.stream,), (), 0)[1])
         except (OSError, ValueError):  # not a file of the system: nothing to wait for
             return True
 

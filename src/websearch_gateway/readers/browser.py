@@ -146,7 +146,7 @@ class Browser:
         )
         try:
             return await attempts(chromium.launch, program)
-        except Exception as error:  # as `launch` says
+        except Exception as error:  # the border to another process: a driver that dies raises this very class
             raise _without_browser(NO_START) from error
 
     def _retire(self) -> None:

@@ -1,4 +1,4 @@
-"""The whole gateway over real sockets to the sandbox, for ways through the pipeline that need all of it."""
+"""The whole gateway over real sockets to the sandbox."""
 
 from __future__ import annotations
 
