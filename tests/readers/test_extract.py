@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.readers.extract import SECOND_OPINION_ELEMENTS, extract, warm_up
+from websearch_gateway.readers.dom import blocks, page
+from websearch_gateway.readers.dom.features import likelihoods
+from websearch_gateway.readers.extract import SECOND_OPINION_ELEMENTS, _likelihoods, extract, second_opinion, warm_up
 
 PAGE = """<html><head><title>A title</title>
 <meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>
@@ -30,13 +32,33 @@ def test_bytes_are_read_in_the_given_charset_or_the_declared_one() -> None:
     assert "булок" in extract(declared, "https://example.com/", None).markdown
 
 
-@pytest.mark.parametrize("elements", [0, SECOND_OPINION_ELEMENTS], ids=["with a second opinion", "without"])
-def test_text_that_nobody_sees_is_left_out_with_a_warning(elements: int) -> None:
+@pytest.mark.parametrize(
+    ("sure", "elements", "asks"),
+    [(0, 0, False), (2, 0, True), (2, SECOND_OPINION_ELEMENTS, False)],
+    ids=["sure", "unsure", "unsure and large"],
+)
+def test_trafilatura_is_asked_where_the_filter_is_unsure_of_a_page_of_modest_size(
+    sure: float, elements: int, asks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("websearch_gateway.readers.extract.SURE", sure)
+    root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
+    assert root is not None
+    outline = blocks.outline(root)
+    expected = likelihoods(outline, "A title", second_opinion(root) if asks else None)
+    assert _likelihoods(root, outline, "A title").tolist() == expected.tolist()
+    assert (
+        likelihoods(outline, "A title", second_opinion(root)).tolist() != likelihoods(outline, "A title", None).tolist()
+    )
+
+
+@pytest.mark.parametrize("sure", [0, 2], ids=["sure", "unsure"])
+def test_text_that_nobody_sees_is_left_out_with_a_warning(sure: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("websearch_gateway.readers.extract.SURE", sure)
     hidden = "<p style='display:none'>Nobody sees these words, which are many, and long enough to be read.</p>"
-    page = extract(PAGE.replace("</h1>", f"</h1>{hidden}{'<i></i>' * elements}"), "https://example.com/", None)
-    assert "goes somewhere else" in page.markdown
-    assert "Nobody" not in page.markdown
-    assert page.warnings == ("Text that a reader cannot see was left out (1 place).",)
+    found = extract(PAGE.replace("</h1>", f"</h1>{hidden}"), "https://example.com/", None)
+    assert "goes somewhere else" in found.markdown
+    assert "Nobody" not in found.markdown
+    assert found.warnings == ("Text that a reader cannot see was left out (1 place).",)
     assert extract(PAGE, "https://example.com/", None).warnings == ()
 
 
