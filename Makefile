@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NPM := npm install --no-audit --no-fund --ignore-scripts
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 
-.PHONY: demo test lint types floors unit conformance bench bench-extract bench-questions bench-semantic clean
+.PHONY: demo test check lint types layers unit conformance docs bench bench-docs bench-extract bench-questions bench-semantic clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +20,11 @@ $(VENV)/.system: tools/system_packages.sh | $(VENV)/.installed
 $(VENV)/.npm: $(wildcard tests/node/package*.json tests/functions/package*.json) | $(VENV)/.installed
 	@if $(NPM) --prefix tests/node && $(NPM) --prefix tests/functions; then touch $@; fi
 
+# The clients of the APIs that the gateway speaks, apart from our own pins: by uv, or by pip where uv knows no registry.
+$(VENV)/.clients: tests/clients/requirements.txt | $(VENV)/.installed
+	@$(PYTHON) -m venv $(VENV)/clients
+	@if $(BIN)/uv pip install --quiet --python $(VENV)/clients/bin/python -r $< || $(VENV)/clients/bin/python -m pip install --quiet -r $<; then touch $@; fi
+
 # The Cloud Function, installed as Google would: from its folder alone.
 $(VENV)/.functions: firebase.json functions/requirements.txt pyproject.toml constraints.txt $(SOURCES) | $(VENV)/.installed
 	@if $(BIN)/python tools/function_environment.py; then touch $@; fi
@@ -31,7 +36,12 @@ $(VENV)/.conformance: tests/conformance/package.json | $(VENV)/.installed
 demo: $(VENV)/.installed
 	$(BIN)/websearch-gateway demo
 
-test: lint types floors unit conformance
+test: lint types layers unit conformance
+
+# The loop of a developer: what CI checks, with the tests of what changed since BASE alone.
+BASE ?= main
+check: lint types layers
+	$(BIN)/pytest -q --numprocesses=auto --maxprocesses=4 --dist=loadfile $$($(BIN)/python tools/changed_tests.py $(BASE))
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -40,10 +50,10 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
-floors: $(VENV)/.installed
+layers: $(VENV)/.installed
 	$(BIN)/lint-imports
 
-unit: $(VENV)/.installed $(VENV)/.system $(VENV)/.npm $(VENV)/.functions
+unit: $(VENV)/.installed $(VENV)/.system $(VENV)/.npm $(VENV)/.functions $(VENV)/.clients
 	rm -f .coverage .coverage.*
 	$(BIN)/coverage run -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile
 	$(BIN)/coverage combine --quiet
@@ -52,12 +62,23 @@ unit: $(VENV)/.installed $(VENV)/.system $(VENV)/.npm $(VENV)/.functions
 conformance: $(VENV)/.installed $(VENV)/.conformance
 	$(BIN)/python tests/conformance/run.py
 
+# Writes what is derived from the code into the documents.
+docs: $(VENV)/.installed
+	$(BIN)/python tools/settings_table.py > docs/settings.md
+	$(BIN)/python tools/price_table.py > docs/prices.md
+	$(BIN)/python tools/layer_picture.py --write
+	$(BIN)/python tools/registry_entry.py
+
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench
 
 bench-extract: $(VENV)/.installed
 	@test -n "$(DATA)" || { echo "Say which pages: make bench-extract DATA=FOLDER"; exit 2; }
 	$(BIN)/python -m bench.extract $(DATA)
+
+bench-docs: $(VENV)/.installed
+	@test -n "$(DATA)" || { echo "Say which sites: make bench-docs DATA=FOLDER [QUERIES=FILE]"; exit 2; }
+	$(BIN)/python -m bench.docs $(DATA) $(QUERIES)
 
 bench-semantic: $(VENV)/.installed
 	$(BIN)/python -m bench.semantic $(DATA)

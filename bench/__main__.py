@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import sys
 
-from bench import burst, cached_call, coalescing, cold_start, fallback, http, pool, reading, semantic, state
+from bench import (
+    burst,
+    cached_call,
+    coalescing,
+    cold_start,
+    fallback,
+    http,
+    memory,
+    pool,
+    reading,
+    semantic,
+    state,
+    storm,
+)
 from bench.table import print_table
 
 BENCHMARKS = {
     "cold_start": cold_start.measure,
     "cached_call": cached_call.measure,
+    "memory": memory.measure,
     "fallback": fallback.measure,
     "coalescing": coalescing.measure,
     "burst": burst.measure,
@@ -18,6 +32,7 @@ BENCHMARKS = {
     "pool": pool.measure,
     "semantic": semantic.measure,
     "state": state.measure,
+    "storm": storm.measure,
 }
 
 if __name__ == "__main__":

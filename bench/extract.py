@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from websearch_gateway.readers.extract import extract, warm_up
+from websearch_gateway.readers.extraction.extract import extract, warm_up
 
 STRUCTURE = ("code", "rows", "headings", "items", "links")
 _WORD = re.compile(r"\w+")

@@ -1,4 +1,4 @@
-"""The HTTP door under load: a cached `search_web` against a tool that does nothing, and a day with a bad upstream.
+"""The HTTP server under load: a cached `search_web` against a tool that does nothing, and a day with a bad upstream.
 
 Servers and load client are processes of their own. The rounds of both servers take turns, so that both meet the same
 weather on the machine.
@@ -32,7 +32,7 @@ WANTED = 0.6
 BAD_DAY_CALLS = 2_000
 BAD_DAY_CONNECTIONS = 64
 FAULTS = ("status", "reset", "garbage")
-QUIET = {"RATE_LIMIT": "none"}
+QUIET = {"RATE_LIMIT": "none", "DAILY_BUDGET_USD": "none"}
 
 
 def measure() -> list[Row]:

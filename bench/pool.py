@@ -16,12 +16,12 @@ from bench.table import Row
 from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.errors import Exhausted, SearchTimeoutError
 from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
-from websearch_gateway.pipeline.breaker import Breaker
-from websearch_gateway.pipeline.chain import FallbackSearcher
-from websearch_gateway.pipeline.health import HealthRegistry, Stopwatch
-from websearch_gateway.pipeline.hedge import Hedging
-from websearch_gateway.pipeline.layer import LayeredSearcher
 from websearch_gateway.ports import Searcher
+from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
+from websearch_gateway.resilience.fallback_searcher import FallbackSearcher
+from websearch_gateway.resilience.health import HealthRegistry, Stopwatch
+from websearch_gateway.resilience.hedge import Hedging
+from websearch_gateway.resilience.layered_call import LayeredSearcher
 
 CALLS, CALLS_PER_SECOND, DEADLINE = 5000, 2.0, 15.0
 MEDIAN, P99, STALLS = 0.6, 4.0, 0.01
@@ -123,4 +123,4 @@ async def _simulate(hedging: bool, stalls: float, slower: float) -> Run:
 
 def _guarded(vendor: Vendor, health: HealthRegistry) -> Searcher:
     record = health.of(vendor.name)
-    return LayeredSearcher(LayeredSearcher(vendor, Stopwatch(record)), Breaker(record))
+    return LayeredSearcher(LayeredSearcher(vendor, Stopwatch(record)), CircuitBreaker(record))

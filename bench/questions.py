@@ -21,14 +21,14 @@ from typing import Any
 
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.cache.blob_cache import BlobCache
+from websearch_gateway.cache.semantic.similarity import Similarity, Subject
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import Deadline, Hit, PassagesRequest, SearchQuery
-from websearch_gateway.pipeline.shelf import Shelf
-from websearch_gateway.pipeline.similarity import Similarity, Subject
 from websearch_gateway.settings import load_settings
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.text.relevance import ANSWERS, select
-from websearch_gateway.text.tokens import query_terms, tokens_of_each
+from websearch_gateway.text.retrieval.relevance import ANSWERS, select
+from websearch_gateway.text.retrieval.tokens import query_terms, tokens_of_each
 
 PLACES = (1, 3, 8)
 GROUP = 40
@@ -44,6 +44,7 @@ async def measure(articles: list[dict[str, Any]], size: int) -> str:
                 log_level="ERROR",
                 embedding_tokens_size=size,
                 search_deadline_seconds=60.0,
+                read_rate_limit="none",
             )
             async with open_gateway(settings) as gateway:
                 counted: Counter[str] = Counter()
@@ -71,7 +72,7 @@ async def _asked(gateway: Gateway, url: str, stranger: str, question: str, answe
     counted["said to be answered on its page"] += bool(results) and results[0].score >= ANSWERS
     other = (await gateway.reading.passages(PassagesRequest(stranger, (question,)))).queries[0].results
     counted["said to be answered on another page"] += bool(other) and other[0].score >= ANSWERS
-    page = await gateway.reading.library.read(url, Deadline.after(10))
+    page = await gateway.reading.page_cache.read(url, Deadline.after(10))
     quoted = compose(SearchQuery(question), [Hit(url, page.title, "", "bench")], {url: page})
     counted["answer in the quoted text"] += holds(quoted.text)
     return counted
@@ -79,7 +80,7 @@ async def _asked(gateway: Gateway, url: str, stranger: str, question: str, answe
 
 async def _found_first(paragraphs: list[dict[str, Any]]) -> int:
     """For how many questions of these paragraphs the one that answers is ranked before all others."""
-    similarity = Similarity(StaticEmbedder(), Shelf(MemoryState()))
+    similarity = Similarity(StaticEmbedder(), BlobCache(MemoryState()))
     texts = {str(place): paragraph["text"] for place, paragraph in enumerate(paragraphs)}
     tokens = tokens_of_each(texts.values())
     asked = [(place, one["q"]) for place, paragraph in enumerate(paragraphs) for one in paragraph["questions"]]

@@ -23,11 +23,11 @@ from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import Deadline, PassagesRequest
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher
-from websearch_gateway.readers.extract import warm_up
-from websearch_gateway.readers.html import HtmlReader
-from websearch_gateway.readers.workers import Workers
+from websearch_gateway.readers.extraction.extract import warm_up
+from websearch_gateway.readers.formats.html import HtmlReader
 from websearch_gateway.settings import load_settings
 from websearch_gateway.text.chunk import chunk
+from websearch_gateway.workers.pool import Workers
 
 CALLS = 100
 FIRST_READS = 20
@@ -48,7 +48,7 @@ async def _measure() -> list[Row]:
     async with _site() as site:
         with tempfile.TemporaryDirectory() as folder:
             settings = load_settings(
-                data_dir=Path(folder), fetch_allow_private_hosts=(site,), log_level="ERROR", toolsets=("read",)
+                data_dir=Path(folder), fetch_allow_private_hosts=(site,), log_level="ERROR", read_rate_limit="none"
             )
             async with open_gateway(settings) as gateway:
                 await gateway.warm_up()
@@ -90,6 +90,7 @@ async def _plain(site: str) -> list[float]:
 async def _over_stdio(site: str) -> list[float]:
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w") as quiet:
         environment = {**os.environ, "DATA_DIR": folder, "FETCH_ALLOW_PRIVATE_HOSTS": site, "TOOLSETS": "read"}
+        environment["READ_RATE_LIMIT"] = "none"
         server = StdioServerParameters(
             command=sys.executable, args=["-m", "websearch_gateway", "serve"], env=environment
         )

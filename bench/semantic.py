@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.table import Row, print_table
+from websearch_gateway.cache.semantic.meaning.difference import difference
+from websearch_gateway.cache.semantic.meaning.frames import read
+from websearch_gateway.cache.semantic.question_index import QuestionIndex, label_of_same, question_row
+from websearch_gateway.cache.semantic.semantic_cache import CANDIDATES, LEAST_SIMILARITY
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import SearchQuery
-from websearch_gateway.pipeline.asked import AskedQuestions, label_of_same, question_row
-from websearch_gateway.pipeline.semantic import CANDIDATES, LEAST_SIMILARITY
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.text.meaning.frames import read
-from websearch_gateway.text.meaning.guard import difference
 
 PAIRS = Path(__file__).with_name("semantic_pairs.jsonl")
 SIZES = (1_000, 10_000, 100_000)
@@ -119,12 +119,12 @@ async def _lookups(size: int) -> Lookups:
     words = sorted({word for pair in pairs for word in (pair.a + " " + pair.b).split()})
     texts = [" ".join(chance.choices(words, k=chance.randint(3, 9))) for _ in range(size)]
     state, embedder = MemoryState(), StaticEmbedder()
-    expires = time.time() + 3600
+    now = time.time()
     for text in texts:
-        key, row = question_row(SearchQuery(text), "", expires)
+        key, row = question_row(SearchQuery(text), "", now + 3600, now)
         await state.put(key, row, 3600)
     embedder.encode(texts[:100])
-    asked = AskedQuestions(embedder, state, longest_seconds=3600)
+    asked = QuestionIndex(embedder, state, longest_seconds=3600)
     before, started = _resident(), time.process_time()
     await asked.warm_up()
     await asked.settled()

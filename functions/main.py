@@ -1,4 +1,4 @@
-"""The gateway as a Firebase function (2nd generation): the HTTP door, in the place where Firebase looks for it.
+"""The gateway as a Firebase function (2nd generation): the HTTP server, in the place where Firebase looks for it.
 
 Settings are environment variables, as everywhere: secrets from Secret Manager, the rest from the `.env` file beside
 this one. docs/deploy-firebase.md tells how to deploy it, and what that costs.
@@ -12,7 +12,7 @@ import functions_framework.aio
 from firebase_functions import https_fn, options, params
 from starlette.requests import Request
 
-from websearch_gateway.doors.function import Resident, app_for
+from websearch_gateway.entrypoints.cloud_function import Resident, app_for
 
 SECRETS = [params.SecretParam("OPENAI_API_KEY")]
 """The settings that are keys. Add those of the providers that you use; the deployment asks for their values."""

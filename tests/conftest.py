@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,20 @@ from tests.opening import gateway as gateway
 from tests.tracing import Spans, recorded_spans
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
+from websearch_gateway.workers.pool import Workers
+
+
+@pytest.fixture(autouse=True)
+def _own_logging() -> Iterator[None]:
+    """What a command run in this process sets up for the log ends with its test: its stream is closed by then."""
+    root, ours = logging.getLogger(), logging.getLogger("websearch_gateway")
+    levels = root.level, ours.level
+    yield
+    for handler in root.handlers[:]:
+        if type(handler).__module__ == "websearch_gateway.observability.logs":
+            root.removeHandler(handler)
+    root.setLevel(levels[0])
+    ours.setLevel(levels[1])
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +54,13 @@ def sandbox(_running_sandbox: Sandbox) -> Iterator[Sandbox]:
     _running_sandbox.reset()
     yield _running_sandbox
     _running_sandbox.reset()
+
+
+@pytest.fixture
+async def workers() -> AsyncIterator[Workers]:
+    """Worker processes, which come with the first long text."""
+    async with Workers() as workers:
+        yield workers
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import LOCAL, Caller, SearchRequest
+from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.wire.answer import SearchResponse
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")
@@ -110,6 +110,21 @@ async def test_every_provider_down_is_an_error_that_names_each_attempt_and_no_se
             assert value not in f"{caught.value} {caught.value.details}"
 
 
+@pytest.mark.parametrize(
+    ("fault", "options", "code", "wait"),
+    [("status", {"status": 429, "retry_after": 40}, "RATE_LIMIT", 40), ("garbage", {}, "PARSE", None)],
+)
+async def test_when_every_upstream_fails_for_one_reason_the_error_says_which(
+    gateway: Open, sandbox: Sandbox, fault: str, options: dict[str, Any], code: str, wait: float | None
+) -> None:
+    for target in ("openai", *RAW):
+        sandbox.fault(target, fault, **options)
+    async with gateway() as opened:
+        with pytest.raises(Exhausted) as caught:
+            await opened.search(TOWER)
+    assert (caught.value.code, caught.value.retry_after) == (code, wait)
+
+
 async def test_a_bot_page_is_not_taken_for_an_empty_result(gateway: Open, sandbox: Sandbox) -> None:
     sandbox.fault("openai", "status", status=503)
     sandbox.fault("duckduckgo", "bot")
@@ -167,7 +182,7 @@ async def test_a_state_that_hangs_cannot_hold_a_search_past_its_deadline(gateway
         async def hang(_: Caller) -> None:
             await held.wait()
 
-        stuck = replace(opened.pipeline, admission=SimpleNamespace(admit=hang))
+        stuck = replace(opened.pipeline, rate_limits=SimpleNamespace(admit=hang))
         with pytest.raises(SearchTimeoutError):
             await stuck.search(TOWER)
 

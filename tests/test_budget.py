@@ -22,7 +22,7 @@ async def test_what_an_answer_cost_stands_in_the_ledger(gateway: Open) -> None:
     assert response.cost_usd > 0
     assert stats.days[0].by_provider == {"openai": pytest.approx(response.cost_usd, abs=1e-6)}
     assert stats.days[0].calls_by_provider == {"openai": 1}
-    assert stats.left_today_usd is None
+    assert stats.left_today_usd == pytest.approx(5 - response.cost_usd, abs=1e-6)
 
 
 async def test_a_spent_budget_leaves_the_free_providers_and_says_so(gateway: Open, sandbox: Sandbox) -> None:
@@ -82,6 +82,10 @@ async def test_health_names_every_upstream_and_its_last_error(gateway: Open, san
     assert statuses["openai"].failures == 1
     assert statuses["openai"].last_error is not None
     assert statuses["openai"].last_error.code == "PROVIDER"
+    assert (statuses["openai"].error_rate, statuses["openai"].last_success_at) == (1.0, None)
     assert statuses["serper"].calls == 1
+    assert statuses["serper"].error_rate == 0.0
+    assert statuses["serper"].last_success_at
+    assert statuses["duckduckgo"].error_rate is None
     assert statuses["serper"].p50_ms is not None
     assert statuses["duckduckgo"].p50_ms is None

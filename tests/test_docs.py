@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import re
 import runpy
 from pathlib import Path
@@ -9,19 +11,114 @@ from pathlib import Path
 import pytest
 
 import websearch_gateway
-from websearch_gateway.doors.tools import TOOLS
+from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.settings import Settings
-from websearch_gateway.wire.answer import SearchResponse
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+PACKAGE = ROOT / "src" / "websearch_gateway"
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "tools" / "README.md"]
+MODULES = sorted(PACKAGE.rglob("*.py"))
+FOLDERS = ("src", "tests", "docs", "tools", "bench", "functions")
+GENERATED = {"node_modules", "venv", "package", "__pycache__"}
+FOREIGN = {
+    "web.search",
+    "web.readFromPage",
+    "web.results",
+    "fallback.reason",
+    "server.MCPServer",
+    "html.md",
+    "index.html",
+}
+"""Fields and names of others that look like one of our modules and its symbol."""
+NOT_KEPT = {"functions/venv", "functions/package/", "functions/.env", "text/markdown"}
+STATE_KEYS = {"cache/epoch", "cache/near/", "cache/exact/"}
+
+
+def _files() -> list[str]:
+    found = [path.name for path in ROOT.iterdir()]
+    for folder in FOLDERS:
+        for where, folders, files in os.walk(ROOT / folder):
+            folders[:] = sorted(set(folders) - GENERATED)
+            inside = Path(where).relative_to(ROOT)
+            found += [str(inside), *(str(inside / file) for file in files)]
+    return found
+
+
+FILES = _files()
+
+
+def _is_there(name: str) -> bool:
+    """Whether a file or folder of the repository ends so. NAME and the like stand for any name."""
+    wanted = re.compile("(^|/)" + re.sub(r"[A-Z]{2,}", lambda match: "[^/]*", re.escape(name.rstrip("/"))) + "$")
+    return any(wanted.search(path) for path in FILES)
+
+
+def _paths(text: str) -> set[str]:
+    """The files and folders of this repository that a text names."""
+    rooms = "|".join([*FOLDERS, *sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists())])
+    modules = re.findall(r"(?<![\w./:-])[\w/-]*\w\.py\b", text)
+    return {*modules, *re.findall(rf"`((?:{rooms})/[\w./-]*)`", text)} - STATE_KEYS - NOT_KEPT
+
+
+def _symbols(text: str) -> set[tuple[str, str]]:
+    """(module, symbol) of every `module.symbol` whose module is one of ours."""
+    ours = {path.stem for path in MODULES} - {"query"}  # more often a SearchQuery than the module
+    found = re.findall(r"`(?:[a-z_]+\.)*([a-z_]+)\.([A-Za-z_]+)(?:\([^`]*\))?`", text)
+    return {(module, symbol) for module, symbol in found if module in ours and symbol not in ("py", "env")} - {
+        tuple(name.split(".")) for name in FOREIGN
+    }
+
+
+def _is_defined(module: str, symbol: str) -> bool:
+    sources = [path.read_text() for path in MODULES if module in (path.stem, path.parent.name)]
+    return any(re.search(rf"\b{symbol}\b", source) for source in sources)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_path_and_symbol_that_a_document_names_exists(document: Path) -> None:
+    text = document.read_text()
+    assert {name for name in _paths(text) if not _is_there(name)} == set()
+    assert {f"{module}.{symbol}" for module, symbol in _symbols(text) if not _is_defined(module, symbol)} == set()
+
+
+def test_every_path_and_symbol_that_a_docstring_names_exists() -> None:
+    for module in MODULES:
+        text = " ".join(re.findall(r'"""(.*?)"""', module.read_text(), re.DOTALL))
+        assert {name for name in _paths(text) if not _is_there(name)} == set(), module
+        missing = {f"{a}.{b}" for a, b in _symbols(text) if not _is_defined(a, b)}
+        assert missing == set(), module
+
+
+def test_every_room_says_what_lives_there_and_what_may_be_touched() -> None:
+    for init in PACKAGE.rglob("__init__.py"):
+        docstring = ast.get_docstring(ast.parse(init.read_text())) or ""
+        assert len(docstring.splitlines()) >= 2, init
+
+
+def test_no_folder_holds_more_than_fifteen_files() -> None:
+    for folder in {path.parent for path in MODULES}:
+        names = [path.name for path in folder.iterdir() if path.is_file() and path.name != "__init__.py"]
+        assert len(names) <= 15, (folder, len(names))
+
+
+def test_the_picture_of_the_layers_is_drawn_from_the_code() -> None:
+    """Draw it again with `make docs`."""
+    picture = runpy.run_path(str(ROOT / "tools" / "layer_picture.py"))["picture"]
+    assert picture() in (ROOT / "docs" / "architecture.md").read_text()
 
 
 @pytest.mark.parametrize(("tool", "document"), [("settings_table", "settings.md"), ("price_table", "prices.md")])
 def test_a_generated_document_is_up_to_date(tool: str, document: str) -> None:
-    """Write it anew with `python tools/TOOL.py > docs/DOCUMENT`."""
+    """Write it again with `make docs`."""
     table = runpy.run_path(str(ROOT / "tools" / f"{tool}.py"))["table"]
     assert (ROOT / "docs" / document).read_text() == table()
+
+
+def test_the_registry_entry_is_up_to_date() -> None:
+    """Write it again with `make docs`."""
+    entry = runpy.run_path(str(ROOT / "tools" / "registry_entry.py"))["entry"]
+    assert (ROOT / "server.json").read_text() == entry()
 
 
 def test_every_setting_says_what_it_does() -> None:
@@ -53,5 +150,6 @@ def test_the_agents_page_fits_one_screen() -> None:
 
 
 def test_the_package_exports_what_it_promises() -> None:
-    assert websearch_gateway.__all__ == ["__version__"]
+    assert websearch_gateway.__all__ == ["Gateway", "SearchError", "SyncGateway", "__version__"]
+    assert all(hasattr(websearch_gateway, name) for name in websearch_gateway.__all__)
     assert f'version = "{websearch_gateway.__version__}"' in (ROOT / "pyproject.toml").read_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import get_args
+from typing import cast, get_args
 
 import pytest
 
@@ -67,3 +67,26 @@ def test_sentences_inside_a_sentence_lose_their_full_stops() -> None:
 
 def test_a_chain_of_nothing_says_so() -> None:
     assert Exhausted([]).message == "Every search upstream failed (none configured)."
+
+
+@pytest.mark.parametrize(
+    ("attempts", "code"),
+    [
+        (["RATE_LIMIT", "RATE_LIMIT"], "RATE_LIMIT"),
+        (["RATE_LIMIT", "quota"], "RATE_LIMIT"),
+        (["RATE_LIMIT", "TIMEOUT"], "PROVIDER"),
+        (["TIMEOUT", "TIMEOUT"], "TIMEOUT"),
+        (["NOT_CONFIGURED", "TIMEOUT"], "TIMEOUT"),
+        (["PARSE", "PARSE"], "PARSE"),
+        (["BUDGET", "BUDGET"], "BUDGET"),
+        (["quota", "quota"], "PROVIDER"),
+        ([], "PROVIDER"),
+    ],
+)
+def test_when_all_failed_for_one_reason_the_code_is_that_reasons(attempts: list[str], code: str) -> None:
+    causes = {"RATE_LIMIT": errors.RATE_LIMITED, "quota": "quota"}
+    tried = [
+        Attempt("one", "PROVIDER" if one in causes else cast("errors.ErrorCode", one), "", causes.get(one, ""))
+        for one in attempts
+    ]
+    assert Exhausted(tried).code == code

@@ -14,9 +14,9 @@ from tests.opening import Open
 from websearch_gateway.app import Gateway
 from websearch_gateway.errors import Exhausted, SearchError, SearchNotConfiguredError
 from websearch_gateway.models import Deadline, SearchQuery, SearchRequest, SearchResults
-from websearch_gateway.pipeline.health import UpstreamStatus
+from websearch_gateway.resilience.health import UpstreamStatus
+from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.wire.answer import SearchResponse
 
 RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")
 UPSTREAMS = ("openai", *RAW)
@@ -40,7 +40,7 @@ async def ask(gateway: Gateway, number: int) -> SearchResponse | SearchError:
 
 async def find(gateway: Gateway) -> SearchResults:
     """Raw results, without reading pages."""
-    return await gateway.web.roster.pool.search(SearchQuery("eiffel tower"), Deadline.after(DEADLINE))
+    return await gateway.web.selection.pool.search(SearchQuery("eiffel tower"), Deadline.after(DEADLINE))
 
 
 def status(gateway: Gateway, name: str) -> UpstreamStatus:
@@ -79,7 +79,7 @@ async def test_each_fault_alone_leaves_an_answer_in_time_and_then_the_upstream_a
     assert isinstance(response, SearchResponse)
     assert sandbox.calls(target) == calls
     told = [response.fallback.reason] if target == "openai" and response.fallback else response.warnings
-    assert any(f"{target} is left alone for" in line for line in told)
+    assert any(f"The circuit of {target} is open for" in line for line in told)
 
 
 @pytest.mark.parametrize("kind", ["status", "hang", "reset", "garbage"])
@@ -99,7 +99,7 @@ async def test_with_everything_down_every_error_is_typed_in_time_and_soon_at_onc
         assert {target: sandbox.calls(target) for target in UPSTREAMS} == calls
     assert isinstance(error, Exhausted)
     assert [attempt.name for attempt in error.attempts] == [*UPSTREAMS]
-    assert all("is left alone for" in attempt.reason for attempt in error.attempts)
+    assert all("is open for" in attempt.reason for attempt in error.attempts)
     assert 0 < (error.retry_after or 0) <= 30
 
 
@@ -182,7 +182,7 @@ async def test_a_slow_one_is_overtaken_too_where_the_call_names_its_providers(ga
         for _ in range(20):
             await find(opened)
         sandbox.fault("serper", "delay", seconds=DEADLINE)
-        named = opened.web.roster.choose(["serper", "duckduckgo"])
+        named = opened.web.selection.choose(["serper", "duckduckgo"])
         results = await named.search(SearchQuery("eiffel tower"), Deadline.after(DEADLINE))
     assert results.warnings == ("serper was slow; duckduckgo answered before it.",)
 

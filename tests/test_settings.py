@@ -54,7 +54,7 @@ def test_the_file_is_the_named_one_then_that_of_the_environment_then_that_of_the
 
 
 def test_only_a_file_that_somebody_named_must_exist(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert load_settings().concurrency == 8
+    assert load_settings().concurrency == 64
     assert refusal(file) == f"The settings file {file} does not exist."
     monkeypatch.setenv("WEBSEARCH_GATEWAY_CONFIG", str(file))
     assert "does not exist" in refusal()
@@ -94,7 +94,7 @@ def test_an_empty_variable_leaves_the_default(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("OPENAI_BASE_URL", "")
     monkeypatch.setenv("CONCURRENCY", "")
     settings = load_settings()
-    assert (settings.openai_base_url, settings.concurrency) == ("https://api.openai.com/v1", 8)
+    assert (settings.openai_base_url, settings.concurrency) == ("https://api.openai.com/v1", 64)
 
 
 def test_lists_are_written_with_commas_or_as_toml(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,6 +110,20 @@ def test_lists_are_written_with_commas_or_as_toml(file: Path, monkeypatch: pytes
 def test_none_is_no_limit(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     monkeypatch.setenv("RATE_LIMIT", written)
     assert load_settings().rate_limit == ""
+
+
+@pytest.mark.parametrize(("written", "meant"), [("none", None), (" NONE ", None), ("0.5", 0.5), ("0", 0.0), ("", 5.0)])
+def test_the_daily_budget_is_five_dollars_unless_it_is_lifted(
+    monkeypatch: pytest.MonkeyPatch, written: str, meant: float | None
+) -> None:
+    monkeypatch.setenv("DAILY_BUDGET_USD", written)
+    assert load_settings().daily_budget_usd == meant
+
+
+@pytest.mark.parametrize("written", ["-1", "inf", "nan", " ", "five"])
+def test_what_is_no_budget_is_refused(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+    monkeypatch.setenv("DAILY_BUDGET_USD", written)
+    assert "DAILY_BUDGET_USD" in refusal()
 
 
 @pytest.mark.parametrize("written", ["abc", " ", "20", "-1/day", "1.5/day", "20/fortnight", "1/day;2/hour"])
@@ -251,3 +265,49 @@ def test_times_are_finite(monkeypatch: pytest.MonkeyPatch, endless: str) -> None
 def test_toolsets_are_read_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLSETS", "Answer,READ")
     assert load_settings().toolsets == ("answer", "read")
+
+
+@pytest.mark.parametrize(
+    "line", [f'serper_api_key = "{KEY}"', 'state_url = "postgresql://me:word@db.example/x"', f'auth_secret = "{KEY}"']
+)
+def test_a_file_with_a_key_is_made_private_and_that_is_told(
+    file: Path, caplog: pytest.LogCaptureFixture, line: str
+) -> None:
+    file.write_text(line)
+    file.chmod(0o644)
+    load_settings(file)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "0600" in caplog.text
+    assert KEY not in caplog.text
+    caplog.clear()
+    load_settings(file)
+    assert caplog.text == ""
+
+
+def test_a_file_without_a_key_keeps_its_mode(file: Path) -> None:
+    file.write_text("concurrency = 2\n")
+    file.chmod(0o644)
+    load_settings(file)
+    assert file.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_key_that_others_can_read_is_refused_where_that_cannot_be_changed(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a read-only mount, or in a file of another user."""
+
+    def refuse(path: Path, mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    file.write_text(f'serper_api_key = "{KEY}"')
+    file.chmod(0o644)
+    monkeypatch.setattr(Path, "chmod", refuse)
+    with pytest.raises(SearchNotConfiguredError, match="chmod 600") as refused:
+        load_settings(file)
+    assert KEY not in refused.value.message
+
+
+def test_the_query_of_the_contact_is_not_shown() -> None:
+    shown = Settings(contact_url="https://example.org/contact?token=abc").shown()
+    assert shown["CONTACT_URL"] == "https://example.org/contact"
+    assert Settings().shown()["CONTACT_URL"] is None

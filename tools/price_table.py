@@ -4,39 +4,68 @@ from __future__ import annotations
 
 import sys
 
-from websearch_gateway.answers import openai_models
+from websearch_gateway.answers import ENGINES, Outside
+from websearch_gateway.answers.http_engine import HttpEngine
+from websearch_gateway.answers.models import Model
+from websearch_gateway.answers.openai import models as openai_models
+from websearch_gateway.models import Deadline, Gathered, SearchQuery
+from websearch_gateway.net.client import create_client
+from websearch_gateway.net.retry import Retry
+from websearch_gateway.ports import Progress
 from websearch_gateway.providers import PROVIDERS
 from websearch_gateway.settings import Settings
 
 HEAD = """# Prices
 
-What the gateway books for a call. `PRICES` overrides any of them: `PRICES=brave:0.004,openai:0.01` (for `openai` it is
-the price of one search). A provider that is not here is free, or part of a subscription.
+What the gateway books for a call. `PRICES` overrides any of them: `PRICES=brave:0.004,openai:0.01`. For an answer
+engine it is the price of one search, for `llm` (your own model, else free) that of one answer. `embedding` is the price
+of a million tokens of EMBEDDING_SERVER_URL; OpenAI's own models have theirs: 0.02 (text-embedding-3-small), 0.13
+(3-large), 0.1 (ada-002). A provider that is not here is free, or part of a subscription.
 
 """
 
 
+async def _nothing(query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
+    """Gathers for engines that are built only to be looked at."""
+    raise NotImplementedError
+
+
 def table() -> str:
     """The whole document."""
-    keys = Settings(**{need: "https://example.org" for entry in PROVIDERS for need in entry.needs})
-    capabilities = {entry.name: entry.build(keys).capabilities for entry in PROVIDERS}
+    needs = [need for entry in (*PROVIDERS, *ENGINES) for need in entry.needs]
+    settings = Settings(**dict.fromkeys(needs, "https://example.org"))
+    capabilities = {entry.name: entry.build(settings).capabilities for entry in PROVIDERS}
     providers = [
         f"| {name} | {can.cost_per_call_usd:g} | {can.price_source} |"
         for name, can in capabilities.items()
         if can.cost_per_call_usd
     ]
-    models = [
-        f"| {model.name} | {model.prompt_usd:g} | {model.cached_usd:g} | {model.response_usd:g} | {model.ends or ''} |"
-        for model in openai_models.MODELS
-    ]
+    outside = Outside(create_client(), Retry(), _nothing)
+    engines = [entry.build(settings, outside) for entry in ENGINES]
+    apis = [engine.api for engine in engines if isinstance(engine, HttpEngine)]
+    searches = [f"| openai | {openai_models.SEARCH_USD:g} | {openai_models.SOURCE} |"]
+    searches += [f"| {api.name} | {api.search_usd:g} | {api.price_source} |" for api in apis]
+    models = [_row(model) for model in openai_models.MODELS]
+    models += [_row(model) for api in apis for model in api.known_models]
     return (
         f"{HEAD}| provider | USD per request | source |\n|---|---|---|\n"
         + "\n".join(providers)
-        + f"\n\nOpenAI: ${openai_models.SEARCH_USD:g} per search, and tokens in USD per million "
-        f"({openai_models.SOURCE}):\n\n| model | prompt | cached | response | switched off |\n|---|---|---|---|---|\n"
+        + "\n\n| engine | USD per search | source |\n|---|---|---|\n"
+        + "\n".join(searches)
+        + "\n\nTokens in USD per million:\n\n"
+        + "| model | prompt | cached | response | switched off |\n|---|---|---|---|---|\n"
         + "\n".join(models)
         + "\n"
     )
+
+
+def _row(model: Model) -> str:
+    cached = f"{model.cached_usd:g}" if model.cached_usd is not None else ""
+    prompt, response = f"{model.prompt_usd:g}", f"{model.response_usd:g}"
+    if long := model.long_prompt:
+        prompt += f" ({long.prompt_usd:g} for all of a prompt above {long.tokens:,} tokens)"
+        response += f" ({long.response_usd:g})"
+    return f"| {model.name} | {prompt} | {cached} | {response} | {model.ends or ''} |"
 
 
 if __name__ == "__main__":

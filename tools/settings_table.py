@@ -13,7 +13,8 @@ HEAD = """# Settings
 
 Environment variables; a TOML file may hold the same names in lower case. Flags win over the environment, the
 environment over the file. The file is `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`, else `config.toml` in your
-configuration folder. `websearch-gateway config` shows what is in force, secrets hidden.
+configuration folder. One that holds a key and is readable by others is set to 0600 at the start, with a warning; if
+that fails the gateway does not start. `websearch-gateway config` shows what is in force, secrets hidden.
 """
 
 FOOT = """

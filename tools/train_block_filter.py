@@ -1,4 +1,4 @@
-"""Trains the block filter of `websearch_gateway.readers.dom` and says how good it is on pages it has not seen.
+"""Trains the block filter of `websearch_gateway.readers.extraction` and says how good it is on pages it has not seen.
 
     pip install lightgbm
     python tools/train_block_filter.py FOLDER [--validate]
@@ -27,11 +27,11 @@ import numpy as np
 
 from bench.extract import Measured, report, scores, structure
 from websearch_gateway.net.charset import charset_of, decode
-from websearch_gateway.readers.dom import blocks, page, render, select, trees
-from websearch_gateway.readers.dom.features import Features, words_of
-from websearch_gateway.readers.dom.title import title_of
-from websearch_gateway.readers.extract import SURE, second_opinion
-from websearch_gateway.readers.visible import strip_invisible
+from websearch_gateway.readers.extraction import blocks, page, render, select, trees
+from websearch_gateway.readers.extraction.extract import SURE, second_opinion
+from websearch_gateway.readers.extraction.features import Features, words_of
+from websearch_gateway.readers.extraction.title import title_of
+from websearch_gateway.readers.visibility.visible import strip_invisible
 
 FOLDS, SHORT, NEAR = 5, 5, 6
 PARAMETERS = {

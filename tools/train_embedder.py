@@ -4,7 +4,7 @@
 2. Start: the teacher's vector of every piece alone, projected on the principal axes of the sentence vectors (what
    model2vec calls distillation), weighted by how rare the piece is.
 3. Regression: Adam on the cosine between a text's sum and its sentence vector.
-4. int8 with one scale per piece, written as `table.npz` and `vocab.txt`.
+4. int8 with one scale per piece, written as `vectors.npy`, `scales.npy` and `vocab.txt`.
 
 `tools/README.md` shows how to get the inputs. Runs with the same inputs and seed give the same model::
 
@@ -192,7 +192,8 @@ def main() -> None:
     start = distil(teacher, vocabulary, bags, axes)
     table = regress(start, bags, vectors, axes, args).numpy()
     rows, scales = quantize(table)
-    np.savez(args.out / "table.npz", vectors=rows, scales=scales)
+    np.save(args.out / "vectors.npy", rows)
+    np.save(args.out / "scales.npy", scales)
     if args.stsb:
         for name, numbers in (("start", start.numpy()), ("float", table), ("int8", rows * scales[:, None])):
             spearman, pearson = correlations(numbers, args.out / "vocab.txt", args.stsb)

@@ -1,5 +1,31 @@
-"""The package. Importing it does no work; `app.build` makes a Gateway, the doors serve one."""
+"""One gateway between programs and the web: short answers whose every claim is cited. Importing it does no work.
 
-__all__ = ["__version__"]
+`Gateway` and `SyncGateway` are the way in for Python programs (docs/python.md). Rooms and layers: docs/architecture.md.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from websearch_gateway.entrypoints.python.client import Gateway
+    from websearch_gateway.entrypoints.python.sync import SyncGateway
+    from websearch_gateway.errors import SearchError
+
+__all__ = ["Gateway", "SearchError", "SyncGateway", "__version__"]
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Gateway": "websearch_gateway.entrypoints.python.client",
+    "SyncGateway": "websearch_gateway.entrypoints.python.sync",
+    "SearchError": "websearch_gateway.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

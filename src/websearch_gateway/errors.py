@@ -18,8 +18,8 @@ An error carries its policy in its class, so the chain never inspects messages::
     |   |   `-- SearchBudgetError      BUDGET          the day's budget has no room for it; a free one may serve
     |   |-- EngineNotConfigured        NOT_CONFIGURED  an answer engine has no key; another one serves
     |   `-- StateUnavailable           PROVIDER        the shared state cannot be reached; go on without it
-    `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt (BUDGET: all that
-                                                       are configured cost money, and it is spent)
+    `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt (another code if
+                                                       all failed for that reason: RATE_LIMIT, TIMEOUT, BUDGET ...)
 
 Messages are written for the caller's eyes. They never hold a key, a token or a query.
 """
@@ -42,6 +42,13 @@ ErrorCode = Literal[
     "FORBIDDEN_URL",
     "FETCH",
 ]
+
+
+RATE_LIMITED = "rate_limit"
+"""`details["reason"]` of an upstream that answered 429, or whose rate leaves no turn."""
+
+BLOCKED = "blocked"
+"""`details["reason"]` of an upstream that takes this address for a bot."""
 
 
 class SearchError(Exception):
@@ -178,15 +185,19 @@ def shortest(waits: Iterable[float | None]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One upstream that was tried and why it did not serve."""
+    """One upstream that was tried and why it did not serve. `cause` is `details["reason"]` of its error."""
 
     name: str
     code: ErrorCode
     reason: str
+    cause: str = ""
 
 
 class Exhausted(SearchError):
-    """Every upstream was tried in vain. `attempts` holds each name and reason, in order."""
+    """Every upstream was tried in vain. `attempts` holds each name and reason, in order.
+
+    If all failed for the same reason, `code` is that reason's: RATE_LIMIT if each refused because of its limits.
+    """
 
     def __init__(self, attempts: Sequence[Attempt], *, retry_after: float | None = None) -> None:
         tried = "; ".join(f"{a.name}: {a.code}: {a.reason.removesuffix('.')}" for a in attempts) or "none configured"
@@ -196,5 +207,12 @@ class Exhausted(SearchError):
             details={"attempts": [{"name": a.name, "code": a.code, "reason": a.reason} for a in attempts]},
         )
         self.attempts = tuple(attempts)
-        if {attempt.code for attempt in attempts} - {"NOT_CONFIGURED"} == {"BUDGET"}:
-            self.code = "BUDGET"
+        self.code = _common_code([attempt for attempt in attempts if attempt.code != "NOT_CONFIGURED"])
+
+
+def _common_code(attempts: Sequence[Attempt]) -> ErrorCode:
+    causes = {attempt.cause for attempt in attempts}
+    if RATE_LIMITED in causes and causes <= {RATE_LIMITED, "quota"}:
+        return "RATE_LIMIT"
+    codes = {attempt.code for attempt in attempts}
+    return codes.pop() if len(codes) == 1 else "PROVIDER"

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal
 
-from websearch_gateway.wire.base import FallbackInfo
-
 SafeSearch = Literal["off", "moderate", "strict"]
 Topic = Literal["general", "news"]
 Freshness = Literal["day", "week", "month", "year"]
@@ -63,7 +61,9 @@ class SearchRequest:
 class WebSearchRequest:
     """A wish for results with their pages. The fields are those of the `web_search` tool; news has its own tool.
 
-    `providers` are the only ones to ask, in that order; none: all that are configured.
+    `providers` are the only ones to ask, in that order; none: all that are configured. `include_domains` keeps results
+    of these hosts and their subdomains only, `exclude_domains` drops those. `page` counts from 1. Without `read_pages`
+    the snippet stands for the page.
     """
 
     query: str
@@ -71,6 +71,13 @@ class WebSearchRequest:
     providers: tuple[str, ...] = ()
     use_cache: bool = True
     freshness: Freshness | None = None
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    language: str | None = None
+    region: str | None = None
+    page: int = 1
+    safe_search: SafeSearch | None = None
+    read_pages: bool = True
     topic: Topic = "general"
 
 
@@ -114,8 +121,9 @@ class SearchQuery:
     """A question after the guard: normalised, validated and safe to send out.
 
     `freshness_hours` is a number of hours (24 a day, 168 a week, 720 a month, 8760 a year);
-    `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `user` is who pays: it is no part of
-    the question and never sent.
+    `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `variant` tells calls apart that
+    differ in what no provider is told, such as the choice of providers. `user` is who pays: it is not part of the
+    question and never sent.
     """
 
     text: str
@@ -126,6 +134,7 @@ class SearchQuery:
     language: str | None = None
     safe_search: SafeSearch | None = None
     topic: Topic = "general"
+    variant: str = ""
     user: str = field(default="local", compare=False, repr=False)
 
 
@@ -203,7 +212,8 @@ class Page:
     """A page that was read. `markdown` is untrusted text; `final_url` is where the redirects ended.
 
     `etag` and `last_modified` are the site's own words, for asking whether the page has changed. `fetched_at` (seconds
-    since the epoch) is when the site last said what is on it; 0 when nobody noted it.
+    since the epoch) is when the site last said what is on it; 0 if unknown. `cache` says where the page came from: the
+    site (`miss`), the cache (`exact`), or the cache although it is too old, because the site failed (`stale`).
     """
 
     url: str
@@ -217,6 +227,7 @@ class Page:
     etag: str | None = None
     last_modified: str | None = None
     fetched_at: float = 0.0
+    cache: Literal["miss", "exact", "stale"] = field(default="miss", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +241,15 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Gathered:
+    """What raw search found for a question. `pages` are those that could be read, by the URLs of their hits."""
+
+    results: SearchResults
+    pages: Mapping[str, Page]
+    cost_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Span:
     """A claim of support: `text[start:end]` of the answer is backed by `url`. Python string offsets, end exclusive."""
 
@@ -237,6 +257,15 @@ class Span:
     title: str
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page that was found or read for an answer. `published` is an ISO 8601 date or date-time."""
+
+    url: str
+    title: str = ""
+    published: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,23 +277,34 @@ class TokenUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What an engine or the extractive composer produced, before settling: spans may repeat, be off or be unranked.
+class Fallback:
+    """The upstream that was given up and why, as `CODE: message`."""
 
-    `sources` are URLs, `titles` those of them that are known.
+    given_up: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an engine or the extractive composer produced, before finalize: spans may repeat, be off or be unranked.
+
+    `provider` says how it was made: `MODEL-web-search`, `MODEL-over-PROVIDER` or `PROVIDER-raw-search`. `sources` are
+    the pages that were found or read, cited or not. `search_suggestions` is HTML that the vendor wants to be shown
+    beside the answer as it is. `searched_usd` is the part of `cost_usd` that search providers have booked already.
     """
 
     text: str
     spans: tuple[Span, ...]
     provider: str
     model: str | None = None
-    sources: tuple[str, ...] = ()
-    titles: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[Source, ...] = ()
+    search_suggestions: str | None = None
+    searched_usd: float = 0.0
     usage: TokenUsage = TokenUsage()
     cost_usd: float = 0.0
     applied: AppliedFilters = AppliedFilters()
     warnings: tuple[str, ...] = ()
-    fallback: FallbackInfo | None = None
+    fallback: Fallback | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,3 +315,12 @@ class StateEntry:
     value: bytes
     ttl: float | None = None
     counts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StateUsage:
+    """The size of a State (bytes), its limit (None: there is none), and what this process evicted to stay below it."""
+
+    bytes: int
+    most_bytes: int | None = None
+    evictions: int = 0

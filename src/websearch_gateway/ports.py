@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import (
@@ -11,12 +11,14 @@ from websearch_gateway.models import (
     AppliedFilters,
     Capabilities,
     Deadline,
+    Gathered,
     Hit,
     HttpRequest,
     Page,
     SearchQuery,
     SearchResults,
     StateEntry,
+    StateUsage,
 )
 
 if TYPE_CHECKING:
@@ -154,6 +156,44 @@ class Composer(Protocol):
         ...
 
 
+class Gather(Protocol):
+    """Finds and reads what an answer can be written from."""
+
+    async def __call__(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
+        """Search, and read the best pages.
+
+        Raises:
+            Refused: a key is wrong, or no provider is configured.
+            Exhausted: every provider failed.
+        """
+        ...
+
+
+class Workers(Protocol):
+    """Processes for work whose size a stranger chooses. They can be killed, and they know no secrets."""
+
+    async def warm(self) -> None:
+        """Start a process if there is none. It prepares itself while the caller goes on."""
+        ...
+
+    async def run(
+        self, function: Callable[..., object], *arguments: object, deadline: Deadline, size: int | None = None
+    ) -> Any:
+        """What `function(*arguments)` returns as JSON has it: a dataclass is a dict of its fields, a tuple a list.
+
+        The function must be importable by its name. Cancelling kills the process that runs it.
+
+        Args:
+            size: how many characters of a stranger's text there are. For very few no process is asked.
+
+        Raises:
+            SearchTimeoutError: the deadline passed, or the call took too long.
+            Unavailable: the function raised it.
+            SearchFetchError: the function failed, or took its process down.
+        """
+        ...
+
+
 class Reader(Protocol):
     """Turns a URL into a Page."""
 
@@ -208,6 +248,27 @@ class State(Protocol):
 
     async def close(self) -> None:
         """Release files, sockets and threads. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class BoundedState(Protocol):
+    """A State that can keep itself below a size."""
+
+    def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
+        """Delete the least recently used values before the state passes `most_bytes`.
+
+        Only values whose keys begin with one of `evictable` are deleted, and counters never. A single one of these
+        that takes more than a tenth of the limit is not stored.
+        """
+        ...
+
+    async def usage(self) -> StateUsage:
+        """Its size.
+
+        Raises:
+            StateUnavailable: the state cannot be read.
+        """
         ...
 
 

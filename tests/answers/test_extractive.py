@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.answers.extractive import MAX_ANSWER, MAX_PAGE, NO_ANSWER, NO_RESULTS, compose
-from websearch_gateway.models import Answer, Hit, Page, SearchQuery
-from websearch_gateway.pipeline.settle import settle
+from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source
+from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.ports import Composer
 from websearch_gateway.text.trackers import strip_trackers
 
@@ -60,7 +60,7 @@ def test_marks_count_the_cited_pages_by_first_use() -> None:
     )
     assert found.text.endswith("[1]")
     assert found.spans[0].url == "https://b.example/page"
-    assert found.sources == ("https://a.example/page", "https://b.example/page")
+    assert [source.url for source in found.sources] == ["https://a.example/page", "https://b.example/page"]
 
 
 def test_the_settled_citations_are_the_sentences_and_their_ranks_the_marks() -> None:
@@ -71,7 +71,7 @@ def test_the_settled_citations_are_the_sentences_and_their_ranks_the_marks() -> 
         page("a", "The Eiffel tower is 330 metres tall in the U.S."),
         page("b", "- Eiffel tower: as tall as 81 floors"),
     )
-    settled = settle(QUESTION, found, responded_at=datetime.now(UTC))
+    settled = finalize(QUESTION, found, responded_at=datetime.now(UTC))
     assert settled.text == found.text
     assert {(cited.rank, cited.text_snippet) for cited in settled.citations} == {
         (1, "Eiffel tower: as tall as 81 floors"),
@@ -91,7 +91,7 @@ def test_two_links_to_one_page_share_its_number() -> None:
     hits = [Hit(url, "", "", "brave") for url in texts]
     found = compose(QUESTION, hits, {url: Page(url, url, "", text) for url, text in texts.items()})
     assert len(found.spans) == 3
-    settled = settle(QUESTION, found, responded_at=datetime.now(UTC))
+    settled = finalize(QUESTION, found, responded_at=datetime.now(UTC))
     ranks = {cited.url: f"[{cited.rank}]" for cited in settled.citations}
     assert len(ranks) == 2
     assert [found.text[span.start : span.end] for span in found.spans] == [
@@ -101,8 +101,15 @@ def test_two_links_to_one_page_share_its_number() -> None:
 
 def test_when_nothing_answers_it_says_so_and_gives_the_links() -> None:
     found = answer(QUESTION, [hit("a")], page("a", "Peel the potatoes. Cook them for half an hour."))
-    assert (found.text, found.spans, found.sources) == (NO_ANSWER, (), ("https://a.example/page",))
-    assert found.titles.keys() == set(found.sources)
+    assert (found.text, found.spans) == (NO_ANSWER, ())
+    assert found.sources == (Source("https://a.example/page", "Page of a"),)
+
+
+def test_a_source_carries_the_date_of_its_page_or_else_of_its_hit() -> None:
+    hits = [Hit("https://a.example/", "", "", "brave", published="2026-01-02"), Hit("https://b.example/", "", "", "b")]
+    dated = Page("https://b.example/", "https://b.example/", "", "Soup.", published="2026-03-04")
+    found = compose(QUESTION, hits, {dated.url: dated})
+    assert [source.published for source in found.sources] == ["2026-01-02", "2026-03-04"]
 
 
 def test_no_results_are_said_as_such() -> None:
@@ -138,13 +145,13 @@ def test_no_more_pages_are_used_than_results_were_asked_for() -> None:
     query = SearchQuery(QUESTION.text, max_results=1)
     text = "The Eiffel tower is {} metres tall."
     found = answer(query, [hit("a"), hit("b")], page("a", text.format(330)), page("b", "In 2022 " + text.format(330)))
-    assert found.sources == ("https://a.example/page",)
-    assert {span.url for span in found.spans} == set(found.sources)
+    assert [source.url for source in found.sources] == ["https://a.example/page"]
+    assert {span.url for span in found.spans} == {"https://a.example/page"}
 
 
 def test_a_page_that_was_found_twice_is_one_source() -> None:
     found = answer(QUESTION, [hit("a"), hit("a")], page("a", "The Eiffel tower is 330 metres tall."))
-    assert found.sources == ("https://a.example/page",)
+    assert [source.url for source in found.sources] == ["https://a.example/page"]
 
 
 def test_a_page_that_was_cut_or_is_too_long_is_never_passed_over_in_silence() -> None:

@@ -11,7 +11,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 def test_the_wishes_of_the_call_are_in_the_prompt_and_the_question_is_not() -> None:
     text = instructions(SearchQuery("a secret question", max_results=3, freshness_hours=48, language="fr"), NOW)
     assert "at most 3 different pages" in text
-    assert "last 48 hours, that is since 2026-11-19 12:00 UTC" in text
+    assert "Prefer pages published or updated in the last 48 hours, that is since 2026-11-19 12:00 UTC" in text
     assert "ISO 639-1 code fr" in text
     assert "Today is 2026-11-21" in text
     assert "secret" not in text
@@ -19,6 +19,7 @@ def test_the_wishes_of_the_call_are_in_the_prompt_and_the_question_is_not() -> N
 
 def test_what_was_not_wished_for_is_not_there_and_the_rules_come_first() -> None:
     plain, wishful = (instructions(query, NOW) for query in (SearchQuery("q"), SearchQuery("q", 3, 48)))
+    assert "at most 800 characters" in plain
     assert "hours" not in plain
     assert "language with" not in plain
     assert plain.split("- Cite")[0] == wishful.split("- Cite")[0]

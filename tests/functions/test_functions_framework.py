@@ -33,7 +33,7 @@ async def test_who_has_a_token_gets_a_cited_answer(instance: Start) -> None:
     with instance() as (url, _):
         answer = await ask(url)
     assert "330" in answer["text"]
-    assert answer["provider"] == "openai"
+    assert answer["provider"] == "gpt-5-nano-web-search"
     assert all(answer["text"][c["startIndex"] : c["endIndex"]] for c in answer["citations"])
     assert answer["citations"]
 

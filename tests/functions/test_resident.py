@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from websearch_gateway.doors.function import Resident, app_for
+from websearch_gateway.entrypoints.cloud_function import Resident, app_for
 from websearch_gateway.errors import SearchNotConfiguredError
 
 

@@ -181,11 +181,11 @@ async def test_a_searxng_without_json_says_how_to_allow_it(sandboxed: Sandboxed,
         await sandboxed.by_name["searxng"].search(QUERY, soon())
 
 
-async def test_duckduckgos_bot_page_is_a_rest_of_an_hour(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
+async def test_duckduckgos_bot_page_asks_for_a_minute_without_calls(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
     sandbox.fault("duckduckgo", "bot")
     with pytest.raises(SearchProviderError) as raised:
         await sandboxed.by_name["duckduckgo"].search(QUERY, soon())
-    assert raised.value.retry_after == 3600
+    assert raised.value.retry_after == 60
     assert sandbox.calls("duckduckgo") == 1
 
 

@@ -19,13 +19,13 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, Deadline, SearchQuery, Span
-from websearch_gateway.net.spending import spend
-from websearch_gateway.pipeline.breaker import Breaker
-from websearch_gateway.pipeline.fallback import FallbackEngine, UnconfiguredEngine
-from websearch_gateway.pipeline.health import HealthRegistry
-from websearch_gateway.pipeline.layer import LayeredEngine
-from websearch_gateway.pipeline.race import Race
+from websearch_gateway.net.cost_context import spend
+from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
 from websearch_gateway.ports import Progress, no_progress
+from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
+from websearch_gateway.resilience.first_success import FirstSuccess
+from websearch_gateway.resilience.health import HealthRegistry
+from websearch_gateway.resilience.layered_call import LayeredEngine
 
 QUERY = SearchQuery("how tall is the tower")
 NEVER = 1000.0
@@ -64,7 +64,7 @@ def ready(name: str, outcome: Answer | SearchError) -> Scripted:
 
 
 async def ask(first: Scripted, second: Scripted, hedge_seconds: float = NEVER) -> Answer:
-    return await FallbackEngine(first, second, hedge_seconds).answer(QUERY, Deadline.after(5), no_progress)
+    return await FallbackEngine([Ranked(first)], second, hedge_seconds).answer(QUERY, Deadline.after(5), no_progress)
 
 
 async def test_the_primary_answers_alone_when_it_can() -> None:
@@ -83,7 +83,7 @@ async def test_an_unavailable_primary_is_replaced_and_the_answer_says_why(error:
     answer = await ask(ready("openai", error), ready("raw-search", sourced("serper-raw-search")))
     assert answer.provider == "serper-raw-search"
     assert answer.fallback is not None
-    assert answer.fallback.from_ == "openai"
+    assert answer.fallback.given_up == "openai"
     assert answer.fallback.reason == f"{error.code}: {error.message}"
 
 
@@ -159,7 +159,7 @@ async def test_cancelling_the_question_cancels_both_engines() -> None:
 
 async def test_an_engine_without_a_key_gives_way_and_names_the_setting() -> None:
     engine = FallbackEngine(
-        UnconfiguredEngine("openai", "OPENAI_API_KEY"), ready("raw", sourced("x-raw-search")), NEVER
+        [Ranked(UnconfiguredEngine("openai", "OPENAI_API_KEY"))], ready("raw", sourced("x-raw-search")), NEVER
     )
     answer = await engine.answer(QUERY, Deadline.after(5), no_progress)
     assert answer.fallback is not None
@@ -168,10 +168,54 @@ async def test_an_engine_without_a_key_gives_way_and_names_the_setting() -> None
         await UnconfiguredEngine("openai", "OPENAI_API_KEY").check(Deadline.after(1))
 
 
-def behind_breaker(engine: Scripted, failures: int, hedge_seconds: float) -> tuple[FallbackEngine, Breaker]:
-    breaker = Breaker(HealthRegistry(clock=lambda: 0.0).of(engine.name), failures)
+async def in_a_row(*engines: Ranked, raw: Scripted, hedge_seconds: float = NEVER) -> Answer:
+    return await FallbackEngine(engines, raw, hedge_seconds).answer(QUERY, Deadline.after(5), no_progress)
+
+
+async def test_the_engines_are_asked_in_order_and_raw_search_comes_last() -> None:
+    raw = ready("raw-search", sourced("x-raw-search"))
+    down = Ranked(ready("openai", SearchProviderError("down")))
+    answer = await in_a_row(down, Ranked(ready("gemini", sourced("gemini"))), raw=raw)
+    assert answer.provider == "gemini"
+    assert answer.fallback is not None
+    assert (answer.fallback.given_up, answer.fallback.reason) == ("openai", "PROVIDER: down")
+    assert not raw.started.is_set()
+    answer = await in_a_row(down, Ranked(ready("gemini", SearchTimeoutError("late"))), raw=raw)
+    assert answer.provider == "x-raw-search"
+    assert answer.fallback is not None
+    assert answer.fallback.reason == "PROVIDER: down gemini: TIMEOUT: late"
+
+
+async def test_a_wrong_key_of_a_later_engine_is_shown_too() -> None:
+    raw = ready("raw-search", sourced("x-raw-search"))
+    engines = [Ranked(ready("openai", SearchProviderError("down"))), Ranked(ready("gemini", SearchAuthError("key")))]
+    with pytest.raises(SearchAuthError):
+        await in_a_row(*engines, raw=raw)
+    assert not raw.started.is_set()
+
+
+async def test_raw_search_and_not_the_next_engine_starts_beside_a_slow_one() -> None:
+    slow, following = Scripted("openai", sourced("openai")), ready("gemini", sourced("gemini"))
+    raw = ready("raw-search", sourced("x-raw-search"))
+    answer = await in_a_row(Ranked(slow), Ranked(following), raw=raw, hedge_seconds=0)
+    assert answer.provider == "x-raw-search"
+    assert not following.started.is_set()
+
+
+async def test_raw_search_does_not_start_beside_an_engine_that_works_on_what_it_finds() -> None:
+    slow, raw = Scripted("llm", sourced("llm")), ready("raw-search", sourced("x-raw-search"))
+    asking = asyncio.create_task(in_a_row(Ranked(slow, hedged=False), raw=raw, hedge_seconds=0))
+    await slow.started.wait()
+    slow.go.set()
+    assert (await asking).provider == "llm"
+    assert not raw.started.is_set()
+
+
+def behind_breaker(engine: Scripted, failures: int, hedge_seconds: float) -> tuple[FallbackEngine, CircuitBreaker]:
+    breaker = CircuitBreaker(HealthRegistry(clock=lambda: 0.0).of(engine.name), failures)
     secondary = ready("raw-search", sourced("serper-raw-search"))
-    return FallbackEngine(LayeredEngine(engine, breaker), secondary, hedge_seconds, breaker.overtaken), breaker
+    ranked = Ranked(LayeredEngine(engine, breaker), breaker.overtaken)
+    return FallbackEngine([ranked], secondary, hedge_seconds), breaker
 
 
 async def test_an_engine_that_is_left_alone_is_replaced_at_once_and_the_answer_says_so() -> None:
@@ -184,8 +228,7 @@ async def test_an_engine_that_is_left_alone_is_replaced_at_once_and_the_answer_s
     assert not primary.started.is_set()
     assert answer.fallback is not None
     assert answer.fallback.reason == (
-        "PROVIDER: openai is left alone for 30 s after it kept failing, "
-        "at last with PROVIDER: OpenAI failed (HTTP 503)."
+        "PROVIDER: The circuit of openai is open for 30 s after PROVIDER: OpenAI failed (HTTP 503)."
     )
 
 
@@ -203,8 +246,8 @@ async def test_an_engine_that_is_overtaken_again_and_again_is_left_alone() -> No
 
 async def test_an_engine_that_is_slow_and_still_first_is_not_to_blame() -> None:
     primary, secondary = Scripted("openai", sourced("openai")), Scripted("raw-search", sourced("x"))
-    breaker = Breaker(HealthRegistry().of("openai"), failures=1)
-    engine = FallbackEngine(LayeredEngine(primary, breaker), secondary, 0, breaker.overtaken)
+    breaker = CircuitBreaker(HealthRegistry().of("openai"), failures=1)
+    engine = FallbackEngine([Ranked(LayeredEngine(primary, breaker), breaker.overtaken)], secondary, 0)
     asking = asyncio.create_task(engine.answer(QUERY, Deadline.after(15), no_progress))
     await secondary.started.wait()
     primary.go.set()
@@ -242,7 +285,7 @@ async def test_what_a_chain_behind_raw_search_had_spent_is_paid_for_too() -> Non
 
     class Asking(Scripted):
         async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-            async with Race[Answer](found=bool) as race:
+            async with FirstSuccess[Answer](found=bool) as race:
                 await race.start("serper", self._pay(query, deadline, progress)).task
             raise AssertionError("never reached")
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import SearchQuery
-from websearch_gateway.pipeline.guard import LONGEST_QUERY, LONGEST_RAW_QUERY, SHORTEST_QUERY, Guard
+from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.settings import RouteSettings
+from websearch_gateway.text.normalise import LONGEST_QUERY, LONGEST_RAW_QUERY, SHORTEST_QUERY
 
 GUARD = Guard({}, strict=False, secrets=())
 
@@ -111,6 +112,22 @@ def test_strict_mode_refuses_by_keyword_and_says_so() -> None:
     assert refused.details == {"route": "polymarket", "use": "polymarket", "keyword": "bet"}
     assert "Strict routing" in refused.message
     assert "ceo" not in refused.message
+
+
+@pytest.mark.parametrize(
+    ("query", "route", "keyword"),
+    [
+        ("liquidity of a company", "polymarket", "liquidity"),
+        ("volume of a cylinder", "polymarket", "volume"),
+        ("yoga position names", "polymarket", "position"),
+        ("google news about comets", "google-news-rss", "google news"),
+        ("how to subscribe to a magazine", "google-news-rss", "subscribe"),
+    ],
+)
+def test_strict_mode_knows_every_keyword_of_the_policy(query: str, route: str, keyword: str) -> None:
+    assert GUARD.check(query)
+    details = refusal(Guard({}, strict=True, secrets=()), query).details
+    assert details == {"route": route, "use": route, "keyword": keyword}
 
 
 def test_an_operator_can_switch_a_route_off_even_in_strict_mode() -> None:

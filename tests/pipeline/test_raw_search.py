@@ -14,7 +14,7 @@ from websearch_gateway.errors import (
     SearchRateLimitError,
     SearchValidationError,
 )
-from websearch_gateway.models import Caller, RawSearchRequest
+from websearch_gateway.models import Caller, RawSearchRequest, SearchRequest, WebSearchRequest
 
 WATER = RawSearchRequest(("the water and the time",), results_per_query=25)
 THREE = RawSearchRequest(("tides", "comet", "knots"))
@@ -85,7 +85,7 @@ async def test_one_that_fails_does_not_cost_the_others(gateway, sandbox):
         response = await opened.raw_search(replace(THREE, queries=("tides", "comet", "polymarket odds on a fed cut")))
     tides, comet, odds = response.queries
     assert links(tides)
-    assert comet.result["error"]["code"] == "PROVIDER"
+    assert comet.result["error"]["code"] == "PARSE"
     assert "PARSE" in comet.result["error"]["message"]
     assert odds.result["error"]["code"] == "VALIDATION"
     assert odds.result["error"]["details"]["use"] == "polymarket"
@@ -108,7 +108,7 @@ async def test_a_page_that_fails_later_is_missing_with_a_warning(gateway, sandbo
 
 
 async def test_every_query_counts_for_who_asks_and_one_too_many_is_told_in_its_place(gateway):
-    async with gateway(rate_limit="2/minute") as opened:
+    async with gateway(search_rate_limit="2/minute") as opened:
         response = await opened.raw_search(THREE, Caller("me"))
         with pytest.raises(SearchRateLimitError):
             await opened.raw_search(THREE, Caller("me"))
@@ -116,6 +116,29 @@ async def test_every_query_counts_for_who_asks_and_one_too_many_is_told_in_its_p
     codes = [entry.result.get("error", {}).get("code", "ok") for entry in response.queries]
     assert sorted(codes) == ["RATE_LIMIT", "ok", "ok"]
     assert all("error" not in entry.result for entry in other.queries)
+
+
+async def test_a_query_that_asked_nobody_does_not_count(gateway, sandbox):
+    sandbox.fault("google", "status", status=503)
+    async with gateway(search_providers="google", search_rate_limit="2/minute", breaker_failures=1) as opened:
+        for _ in range(5):  # the first opens the breaker, the others are not sent
+            with pytest.raises(Exhausted):
+                await opened.raw_search(RawSearchRequest(("tides",)), Caller("me"))
+        sent = sandbox.calls("google")
+        for _ in range(2):
+            with pytest.raises(Exhausted):
+                await opened.raw_search(RawSearchRequest(("tides",)), Caller("me"))
+    assert sandbox.calls("google") == sent
+
+
+async def test_a_batch_does_not_use_up_the_limits_of_the_other_tools(gateway):
+    queries = tuple(f"the water, part {number}" for number in range(20))
+    async with gateway(search_rate_limit="20/minute", rate_limit="1/minute", read_rate_limit="1/minute") as opened:
+        await opened.raw_search(RawSearchRequest(queries), Caller("me"))
+        with pytest.raises(SearchRateLimitError, match="SEARCH_RATE_LIMIT"):
+            await opened.web_search(WebSearchRequest("the water"), Caller("me"))
+        assert (await opened.search(SearchRequest("How tall is the Eiffel Tower?"), Caller("me"))).citations
+        assert not (await opened.search_cached("What is a tide?", Caller("me"))).found
 
 
 @pytest.mark.parametrize("queries", [(), ("tides",) * 21])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Hit, Page
-from websearch_gateway.pipeline.read import Outcome
+from websearch_gateway.pipeline.read_many import Outcome
 from websearch_gateway.pipeline.web_results import PAGE_CHARS, assemble, distinct, may_be_read_soon, page_warnings
 
 QUERY = "descale espresso machine"

@@ -15,7 +15,7 @@ from websearch_gateway.providers.serper import Serper
 from websearch_gateway.providers.synthetic import Synthetic
 from websearch_gateway.providers.tavily import Tavily
 
-REPLIES = Path(__file__).parent / "replies"
+REPLIES = Path(__file__).parents[2] / "src" / "websearch_gateway" / "sandbox" / "replies"
 
 
 def now() -> datetime:

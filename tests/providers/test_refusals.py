@@ -67,10 +67,10 @@ def test_a_wrong_key_or_setting_is_shown_and_named(
         (DUCKDUCKGO, 403, b""),
     ],
 )
-def test_a_spent_quota_or_a_block_rests_the_provider_for_an_hour(provider: Provider, status: int, body: bytes) -> None:
+def test_a_spent_quota_or_a_block_asks_for_a_pause(provider: Provider, status: int, body: bytes) -> None:
     error = provider.refusal(status, {}, body)
     assert type(error) is SearchProviderError
-    assert error.retry_after == 3600
+    assert error.retry_after == (60 if provider is DUCKDUCKGO else 3600)
     assert not error.retryable
 
 
@@ -105,7 +105,7 @@ def test_the_rest_is_left_to_the_common_rules(provider: Provider, status: int, b
 def test_duckduckgos_bot_page_is_recognised_whatever_its_status() -> None:
     with pytest.raises(SearchProviderError, match="bot") as raised:
         DUCKDUCKGO.parse(CHALLENGE)
-    assert raised.value.retry_after == 3600
+    assert raised.value.retry_after == 60
 
 
 def test_searxng_without_hits_and_without_engines_is_no_answer() -> None:

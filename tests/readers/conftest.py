@@ -15,19 +15,19 @@ from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.arxiv import ArXiv
-from websearch_gateway.readers.extract import warm_up
-from websearch_gateway.readers.github_discussions import GitHubDiscussions
-from websearch_gateway.readers.github_files import GitHubFiles
-from websearch_gateway.readers.github_issues import GitHubIssues
-from websearch_gateway.readers.hackernews import HackerNews
-from websearch_gateway.readers.loader import ApiReader
-from websearch_gateway.readers.reddit import Reddit
-from websearch_gateway.readers.source import Source
-from websearch_gateway.readers.stackexchange import StackExchange
-from websearch_gateway.readers.wikipedia import Wikipedia
-from websearch_gateway.readers.workers import Workers
+from websearch_gateway.readers.extraction.extract import warm_up
+from websearch_gateway.readers.sites.api_reader import ApiReader
+from websearch_gateway.readers.sites.arxiv import ArXiv
+from websearch_gateway.readers.sites.github_discussions import GitHubDiscussions
+from websearch_gateway.readers.sites.github_files import GitHubFiles
+from websearch_gateway.readers.sites.github_issues import GitHubIssues
+from websearch_gateway.readers.sites.hackernews import HackerNews
+from websearch_gateway.readers.sites.reddit import Reddit
+from websearch_gateway.readers.sites.source import Source
+from websearch_gateway.readers.sites.stackexchange import StackExchange
+from websearch_gateway.readers.sites.wikipedia import Wikipedia
 from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.workers.pool import Workers
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ CASES = {
             "**Skerry Lighthouse** is a [lighthouse](https://en.wikipedia.org/wiki/Lighthouse) lit in 1861. Its",
             "10^5 candela",
             "## Keepers",
-            "**Keepers of the light**",
+            "Keepers of the light",
             "| A. Maren | 1861–1880 |\n| A. Maren | 1885–1888 |",
             "*ashore*",
         ),
@@ -286,10 +286,11 @@ class Pages:
 
     def __init__(self) -> None:
         self.read_urls: list[str] = []
+        self.markdown = "The plain page."
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
         self.read_urls.append(url)
-        return Page(url, url, "Plain", "The plain page.", warnings=("Its own warning.",))
+        return Page(url, url, "Plain", self.markdown, warnings=("Its own warning.",))
 
 
 class Clock:

@@ -13,7 +13,7 @@ from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.workers import Workers
+from websearch_gateway.workers.pool import Workers
 
 PAGE = b"# Tides\n\nThe moon makes them."
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.kinds import CONVERTERS
+from websearch_gateway.readers.formats.kinds import CONVERTERS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "adding-a-reader.md"
 

@@ -9,9 +9,9 @@ import pytest
 
 from websearch_gateway.models import Deadline
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.loader import LONGEST_REST_SECONDS, REST_SECONDS
-from websearch_gateway.readers.source import Pace
-from websearch_gateway.readers.wikipedia import ANONYMOUS, WITH_CONTACT, Wikipedia
+from websearch_gateway.readers.sites.api_reader import LONGEST_REST_SECONDS, REST_SECONDS
+from websearch_gateway.readers.sites.source import DocumentRate
+from websearch_gateway.readers.sites.wikipedia import ANONYMOUS, WITH_CONTACT, Wikipedia
 
 
 def soon() -> Deadline:
@@ -116,7 +116,7 @@ async def test_arxiv_is_asked_once_in_three_seconds(bench: Any, cases: Any) -> N
 
 @pytest.mark.parametrize(("pace", "documents"), [(ANONYMOUS, 10), (WITH_CONTACT, 200)])
 async def test_wikipedia_is_asked_as_often_in_a_minute_as_it_allows_those_it_can_reach(
-    bench: Any, cases: Any, pace: Pace, documents: int
+    bench: Any, cases: Any, pace: DocumentRate, documents: int
 ) -> None:
     """Wikimedia's limits of 2026 for a user agent without and with a contact."""
     case = cases["wikipedia"]

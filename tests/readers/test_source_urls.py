@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from websearch_gateway.readers.arxiv import ArXiv
-from websearch_gateway.readers.github_discussions import GitHubDiscussions
-from websearch_gateway.readers.github_files import GitHubFiles
-from websearch_gateway.readers.github_issues import GitHubIssues
-from websearch_gateway.readers.hackernews import HackerNews
-from websearch_gateway.readers.reddit import Reddit
-from websearch_gateway.readers.source import Source
-from websearch_gateway.readers.stackexchange import StackExchange
-from websearch_gateway.readers.wikipedia import Wikipedia
+from websearch_gateway.readers.sites.arxiv import ArXiv
+from websearch_gateway.readers.sites.github_discussions import GitHubDiscussions
+from websearch_gateway.readers.sites.github_files import GitHubFiles
+from websearch_gateway.readers.sites.github_issues import GitHubIssues
+from websearch_gateway.readers.sites.hackernews import HackerNews
+from websearch_gateway.readers.sites.reddit import Reddit
+from websearch_gateway.readers.sites.source import Source
+from websearch_gateway.readers.sites.stackexchange import StackExchange
+from websearch_gateway.readers.sites.wikipedia import Wikipedia
 
 ACCEPTED = {
     Wikipedia: (

@@ -13,12 +13,12 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher
-from websearch_gateway.readers.github_discussions import GitHubDiscussions
-from websearch_gateway.readers.github_files import GitHubFiles
-from websearch_gateway.readers.github_issues import GitHubIssues
-from websearch_gateway.readers.source import ApiRequest
-from websearch_gateway.readers.stackexchange import StackExchange
-from websearch_gateway.readers.wikipedia import Wikipedia
+from websearch_gateway.readers.sites.github_discussions import GitHubDiscussions
+from websearch_gateway.readers.sites.github_files import GitHubFiles
+from websearch_gateway.readers.sites.github_issues import GitHubIssues
+from websearch_gateway.readers.sites.source import ApiRequest
+from websearch_gateway.readers.sites.stackexchange import StackExchange
+from websearch_gateway.readers.sites.wikipedia import Wikipedia
 
 
 def soon() -> Deadline:

@@ -6,14 +6,14 @@ import zlib
 import httpx2
 import pytest
 
-from websearch_gateway.sandbox import OPENAI_KEY, SERPER_KEY, Fault, Sandbox
+from websearch_gateway.sandbox import OPENAI_KEY, Fault, Sandbox, key_of
 
 PAGE = "/pages/espresso-at-home"
 MIB = 1 << 20
 
 
 async def _serper(http: httpx2.AsyncClient, query: str = "bread") -> httpx2.Response:
-    return await http.post("/serper/search", json={"q": query}, headers={"X-API-KEY": SERPER_KEY})
+    return await http.post("/serper/search", json={"q": query}, headers={"X-API-KEY": key_of("serper")})
 
 
 async def _read(http: httpx2.AsyncClient, most: int) -> tuple[httpx2.Response, int]:

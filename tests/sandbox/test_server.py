@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from websearch_gateway import sandbox as package
-from websearch_gateway.sandbox import SERPER_KEY, Sandbox, create_app, environment, serve
+from websearch_gateway.sandbox import Sandbox, create_app, environment, key_of, serve
 from websearch_gateway.settings import Settings, load_settings
 
 
@@ -45,7 +45,7 @@ def test_stopping_what_never_ran_is_no_error() -> None:
 async def test_a_clock_moves_what_is_fresh() -> None:
     async with Sandbox(clock=lambda: datetime(2025, 2, 12, tzinfo=UTC)) as own, httpx2.AsyncClient() as http:
         asked = {"q": "balanced espresso", "tbs": "qdr:w"}
-        reply = await http.post(f"{own.url}/serper/search", json=asked, headers={"X-API-KEY": SERPER_KEY})
+        reply = await http.post(f"{own.url}/serper/search", json=asked, headers={"X-API-KEY": key_of("serper")})
     assert "How to pull a balanced espresso at home" in [hit["title"] for hit in reply.json()["organic"]]
 
 
@@ -63,7 +63,7 @@ async def test_serve_gives_its_settings_and_runs_until_it_is_cancelled() -> None
 async def test_the_app_can_be_mounted_without_a_socket() -> None:
     transport = httpx2.ASGITransport(app=create_app())
     async with httpx2.AsyncClient(transport=transport, base_url="http://sandbox") as http:
-        reply = await http.post("/serper/search", json={"q": "compost"}, headers={"X-API-KEY": SERPER_KEY})
+        reply = await http.post("/serper/search", json={"q": "compost"}, headers={"X-API-KEY": key_of("serper")})
     assert reply.json()["organic"][0]["link"] == "http://sandbox/pages/compost"
 
 

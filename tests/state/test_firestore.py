@@ -166,7 +166,8 @@ class TestCollections:
 
 
 class TestTrouble:
-    async def test_silence_costs_one_patience_and_then_nothing_until_it_heals(self, monkeypatch, prefix):
+    async def test_silence_costs_one_patience_and_then_nothing_until_it_heals(self, emulator, monkeypatch, prefix):
+        """On an emulator of its own, which can be stopped; `emulator` skips where there is none."""
         with firestore_emulator() as own:
             monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", own.host)
             state = FirestoreState(PROJECT, prefix, patience=0.5, rest=600)
@@ -179,7 +180,7 @@ class TestTrouble:
                     await verb
                 assert "secret" not in str(caught.value)
             own.process.send_signal(signal.SIGCONT)
-            state._patience._resting_until = 0
+            state._timeouts._resting_until = 0
             assert await state.get("k/secret") == b"v"
             await state.close()
 
@@ -211,8 +212,9 @@ class TestTrouble:
 
 
 def kinds_in_use():
-    """What the keys begin with that the pipeline makes."""
-    for path in (ROOT / "src" / "websearch_gateway" / "pipeline").rglob("*.py"):
+    """The first parts of the keys that the rooms above the state make."""
+    rooms = [ROOT / "src" / "websearch_gateway" / room for room in ("pipeline", "admin", "cache", "budget")]
+    for path in (path for room in rooms for path in room.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
                 case ast.Constant(value=str(text)) if found := re.match(r"([a-z]+)/", text):

@@ -1,7 +1,7 @@
 """Entries go from any backend to any other and stay what they are."""
 
+from websearch_gateway.admin.migrate import Migration
 from websearch_gateway.models import StateEntry
-from websearch_gateway.pipeline.migrate import Migration
 from websearch_gateway.state import open_state
 from websearch_gateway.state.memory import MemoryState
 

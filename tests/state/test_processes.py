@@ -21,14 +21,14 @@ async def work(state):
 ASK = f"""
 from websearch_gateway.errors import SearchRateLimitError
 from websearch_gateway.models import Caller
-from websearch_gateway.pipeline.admit import Admission
+from websearch_gateway.pipeline.rate_limit import RateLimits
 
 async def work(state):
-    admission = Admission(state, "60/10minutes")
+    rate_limits = RateLimits(state, "60/10minutes")
 
     async def ask():
         try:
-            await admission.admit(Caller("one user"))
+            await rate_limits.admit(Caller("one user"))
         except SearchRateLimitError:
             return 0
         return 1

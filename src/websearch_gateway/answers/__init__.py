@@ -1,1 +1,127 @@
-"""Answer engines, one file each."""
+"""Answer engines, one file each: `ENGINES` is the ordered table.
+
+`http_engine` runs any that is an HTTP API; OpenAI has its own SDK. To add one: docs/adding-an-engine.md. The extractive
+composer, which quotes without a model, lives here too. Nothing else may import an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import httpx2
+from pydantic import SecretStr
+
+from websearch_gateway.answers.anthropic import Anthropic
+from websearch_gateway.answers.gemini import Gemini
+from websearch_gateway.answers.http_engine import EngineApi, HttpEngine
+from websearch_gateway.answers.llm.chat import Chat
+from websearch_gateway.answers.llm.engine import LlmEngine
+from websearch_gateway.answers.openai.client import OpenAIClient
+from websearch_gateway.answers.openai.engine import OpenAIEngine
+from websearch_gateway.answers.openai.models import SEARCH_USD
+from websearch_gateway.answers.perplexity import Perplexity
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.net.retry import Retry
+from websearch_gateway.ports import Gather, HostedEngine
+from websearch_gateway.settings import Settings
+
+__all__ = ["ENGINES", "Entry", "Outside", "configured"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What an engine reaches the outside with: the client and the retry of the process, and raw search."""
+
+    client: httpx2.AsyncClient
+    retry: Retry
+    gather: Gather
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An engine, the settings without which it cannot work, and how it is made out of all settings.
+
+    `gathers` says that it writes from what raw search finds.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    build: Callable[[Settings, Outside], HostedEngine]
+    gathers: bool = False
+
+    def missing(self, settings: Settings) -> list[str]:
+        """The environment's names of the needed settings that are not set."""
+        return [need.upper() for need in self.needs if not getattr(settings, need)]
+
+
+def _key(settings: Settings, name: str) -> SecretStr:
+    key: SecretStr = getattr(settings, name)
+    return key
+
+
+def _openai(settings: Settings, outside: Outside) -> HostedEngine:
+    account = OpenAIClient(
+        outside.client,
+        _key(settings, "openai_api_key"),
+        settings.openai_base_url,
+        settings.request_timeout_ms / 1000,
+        settings.secrets(),
+    )
+    search_usd = settings.prices.get("openai", SEARCH_USD)
+    return OpenAIEngine(account, settings.openai_models, outside.retry, search_usd)
+
+
+def _over_http(settings: Settings, outside: Outside, api: EngineApi, models: tuple[str, ...]) -> HostedEngine:
+    seconds, price = settings.request_timeout_ms / 1000, settings.prices.get(api.name)
+    return HttpEngine(api, models, outside.client, outside.retry, seconds, price)
+
+
+def _anthropic(settings: Settings, outside: Outside) -> HostedEngine:
+    api = Anthropic(_key(settings, "anthropic_api_key"), settings.anthropic_base_url)
+    return _over_http(settings, outside, api, settings.anthropic_models)
+
+
+def _gemini(settings: Settings, outside: Outside) -> HostedEngine:
+    api = Gemini(_key(settings, "gemini_api_key"), settings.gemini_base_url)
+    return _over_http(settings, outside, api, settings.gemini_models)
+
+
+def _perplexity(settings: Settings, outside: Outside) -> HostedEngine:
+    api = Perplexity(_key(settings, "perplexity_api_key"), settings.perplexity_base_url)
+    return _over_http(settings, outside, api, settings.perplexity_models)
+
+
+def _llm(settings: Settings, outside: Outside) -> HostedEngine:
+    chat = Chat(outside.client, settings.llm_base_url or "", settings.llm_model or "", settings.llm_api_key)
+    price = settings.prices.get("llm", 0.0)
+    return LlmEngine(chat, outside.gather, outside.retry, settings.llm_evidence_tokens, price)
+
+
+ENGINES: tuple[Entry, ...] = (
+    Entry("openai", ("openai_api_key",), _openai),
+    Entry("anthropic", ("anthropic_api_key",), _anthropic),
+    Entry("gemini", ("gemini_api_key",), _gemini),
+    Entry("perplexity", ("perplexity_api_key",), _perplexity),
+    Entry("llm", ("llm_base_url", "llm_model"), _llm, gathers=True),
+)
+
+
+def configured(settings: Settings) -> list[Entry]:
+    """The engines to ask, in order: those that ANSWER_ENGINES names, else every one that has what it needs.
+
+    Raises:
+        SearchNotConfiguredError: an unknown name or a named engine without its key.
+    """
+    return _named(settings) or [entry for entry in ENGINES if not entry.missing(settings)]
+
+
+def _named(settings: Settings) -> list[Entry]:
+    table = {entry.name: entry for entry in ENGINES}
+    names = list(dict.fromkeys(name.lower() for name in settings.answer_engines))
+    for name in names:
+        if name not in table:
+            raise SearchNotConfiguredError(f"ANSWER_ENGINES names {name!r}, which is none of {', '.join(table)}.")
+        if missing := table[name].missing(settings):
+            raise SearchNotConfiguredError(f"ANSWER_ENGINES names {name}, which needs {' and '.join(missing)}.")
+    return [table[name] for name in names]

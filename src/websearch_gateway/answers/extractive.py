@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Span
-from websearch_gateway.text.evidence import Document, Evidence, find_evidence
+from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
+from websearch_gateway.text.retrieval.evidence import Document, Evidence, find_evidence
 from websearch_gateway.text.urls import canonical, host
 
 MAX_ANSWER = 800
@@ -42,11 +42,12 @@ class _Source:
 
     url: str
     document: Document
+    published: str | None
     faults: tuple[str, ...]
 
 
 def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) -> Answer:
-    """Quote what answers `query` from the first `query.max_results` hits; a `ports.Composer`.
+    """Quote what answers `query` from as many of the first hits as the query wants results; a `ports.Composer`.
 
     The text is at most 800 characters of whole sentences, each a paragraph that ends in its reference mark `[n]`; the
     spans are those marks, and `n` counts the cited pages by first use; URLs with the same `text.urls.canonical` are one
@@ -61,19 +62,20 @@ def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) 
         text=text or (NO_ANSWER if sources else NO_RESULTS),
         spans=spans,
         provider=f"{hits[0].provider}-raw-search" if hits else "raw-search",
-        sources=tuple(source.url for source in sources),
-        titles={source.url: source.document.title for source in sources},
+        sources=tuple(Source(source.url, source.document.title, source.published) for source in sources),
         warnings=_warnings(sources),
     )
 
 
 def _source(hit: Hit, page: Page | None) -> _Source:
     title, text, faults = hit.title, hit.content or hit.snippet, [UNREAD if hit.content else UNREAD_SNIPPET]
+    published = hit.published
     if page is not None:
         title, text, faults = page.title or hit.title, page.markdown, list(page.warnings)
+        published = page.published or published
         if page.truncated:
             faults.append(CUT_OFF)
-    return _Source(hit.url, Document(title, text), tuple(faults))
+    return _Source(hit.url, Document(title, text), published, tuple(faults))
 
 
 def _bounded(sources: Sequence[_Source]) -> list[_Source]:

@@ -1,48 +1,56 @@
-"""What every door talks to."""
+"""What every entrypoint calls."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from websearch_gateway.admin.cache_admin import CacheAdmin
+from websearch_gateway.admin.doctor import Doctor
+from websearch_gateway.admin.migrate import Migration
+from websearch_gateway.admin.operations import Operations
+from websearch_gateway.app.caches import Caches
+from websearch_gateway.docs_index.library import DocsLibrary
+from websearch_gateway.docs_index.search import search_docs
 from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
-from websearch_gateway.pipeline.cache_care import CacheCare
-from websearch_gateway.pipeline.cached import CachedAnswers
-from websearch_gateway.pipeline.diagnose import Doctor
-from websearch_gateway.pipeline.health import HealthRegistry
-from websearch_gateway.pipeline.migrate import Migration
-from websearch_gateway.pipeline.operations import Operations
+from websearch_gateway.pipeline.cached_answers import CachedAnswers
 from websearch_gateway.pipeline.raw_search import RawSearch
-from websearch_gateway.pipeline.reading import PageReading
+from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import SearchPipeline
-from websearch_gateway.pipeline.web import WebSearch
-from websearch_gateway.ports import HostedEngine, Progress, no_progress
-from websearch_gateway.readers.workers import Workers
-from websearch_gateway.wire.admin import MigrateResult
-from websearch_gateway.wire.answer import SearchResponse
-from websearch_gateway.wire.cache import CachedAnswer, SimilarAnswers
-from websearch_gateway.wire.ops import Check, Diagnosis
-from websearch_gateway.wire.search import RawSearchResponse, WebSearchResponse
+from websearch_gateway.pipeline.web_search import WebSearch
+from websearch_gateway.ports import Embedder, HostedEngine, Progress, no_progress
+from websearch_gateway.resilience.health import HealthRegistry
+from websearch_gateway.results.admin import MigrateResult
+from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results.cache import CachedAnswer, SimilarAnswers
+from websearch_gateway.results.docs import DocsSearchResponse
+from websearch_gateway.results.ops import Check, Diagnosis
+from websearch_gateway.results.search import RawSearchResponse, WebSearchResponse
+from websearch_gateway.workers.pool import Workers
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """What every door talks to. One per process and event loop; close it when done."""
+    """What every entrypoint calls. One per process and event loop; close it when done."""
 
     pipeline: SearchPipeline
     cached: CachedAnswers
-    cache: CacheCare
+    caches: Caches
+    cache: CacheAdmin
     web: WebSearch
     raw: RawSearch
     reading: PageReading
-    engine: HostedEngine
+    engines: Sequence[HostedEngine]
     doctor: Doctor
     health: HealthRegistry
     operations: Operations
     migration: Migration
     workers: Workers
+    docs: DocsLibrary
+    embedder: Embedder
+    max_reply_tokens: int
     closers: tuple[Callable[[], Awaitable[None]], ...]
 
     async def search(
@@ -55,6 +63,7 @@ class Gateway:
         self, request: WebSearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
     ) -> WebSearchResponse:
         """Find pages and read them. Raises what `WebSearch.search` raises."""
+        await self.workers.warm()  # a process for the pages prepares itself while the providers are asked
         return await self.web.search(request, caller, progress)
 
     async def raw_search(
@@ -72,6 +81,28 @@ class Gateway:
     ) -> SimilarAnswers:
         """Cached answers to questions near to this one. Raises what `CachedAnswers.similar` raises."""
         return await self.cached.similar(query, caller, threshold=threshold, limit=limit)
+
+    async def search_docs(
+        self,
+        query: str,
+        *,
+        site_id: str | None = None,
+        sites_filter: str | None = None,
+        label: str | None = None,
+        limit: int = 10,
+        max_tokens: int = 2_000,
+    ) -> DocsSearchResponse:
+        """Search the documentation index. Raises what `docs_index.search.search_docs` raises."""
+        return await search_docs(
+            self.docs,
+            self.embedder,
+            query,
+            site_id=site_id,
+            sites_filter=sites_filter,
+            label=label,
+            limit=limit,
+            max_tokens=max_tokens,
+        )
 
     async def diagnose(self) -> Diagnosis:
         """Call every configured upstream once and say what is wrong."""
@@ -91,11 +122,12 @@ class Gateway:
         Raises:
             SearchNotConfiguredError: a setting turns out to be unusable.
         """
+        for engine in self.engines:  # its library takes longest
+            await engine.warm_up()
         await asyncio.to_thread(self.pipeline.guard.warm_up)
-        await self.pipeline.admission.warm_up()
-        await self.engine.warm_up()
-        await self.workers.warm()
-        await self.pipeline.cache.warm_up()
+        for rate_limits in (self.pipeline.rate_limits, self.web.rate_limits, self.reading.rate_limits):
+            await rate_limits.warm_up()
+        await self.caches.warm_up()
         await self.reading.warm_up()
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Who is asked for answers and results: each behind its breaker, its pace and the ledger."""
+"""Who is asked for results: each behind its circuit breaker, its rate limiter and the ledger."""
 
 from __future__ import annotations
 
@@ -7,36 +7,34 @@ from dataclasses import dataclass, replace
 
 import httpx2
 
-from websearch_gateway.answers.openai_client import OpenAIClient
-from websearch_gateway.answers.openai_models import SEARCH_USD
-from websearch_gateway.answers.openai_responses import OpenAIEngine
+from websearch_gateway import answers
+from websearch_gateway.budget.budgeted import BudgetedSearcher
+from websearch_gateway.budget.ledger import Ledger
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
-from websearch_gateway.pipeline.breaker import Breaker
-from websearch_gateway.pipeline.chain import LEAST_SHARE_SECONDS, FallbackSearcher
-from websearch_gateway.pipeline.fallback import FallbackEngine, UnconfiguredEngine
-from websearch_gateway.pipeline.health import HealthRegistry, Stopwatch
-from websearch_gateway.pipeline.hedge import ByWeight, Hedging, Order
-from websearch_gateway.pipeline.layer import LayeredEngine, LayeredSearcher
-from websearch_gateway.pipeline.ledger import Ledger
-from websearch_gateway.pipeline.pace import Pace
-from websearch_gateway.pipeline.paid import PaidEngine, PaidSearcher
-from websearch_gateway.pipeline.roster import Roster
-from websearch_gateway.pipeline.tracing import traced_upstream
-from websearch_gateway.pipeline.vanguard import Vanguard
-from websearch_gateway.ports import AnswerEngine, HostedEngine, Searcher
+from websearch_gateway.observability.tracing import traced_upstream
+from websearch_gateway.pipeline.cleaning.hits import CleanedSearcher
+from websearch_gateway.ports import Searcher
 from websearch_gateway.providers import absent, configured
+from websearch_gateway.resilience.burst_gate import BurstGate
+from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
+from websearch_gateway.resilience.fallback_searcher import LEAST_SHARE_SECONDS, FallbackSearcher
+from websearch_gateway.resilience.health import HealthRegistry, Stopwatch
+from websearch_gateway.resilience.hedge import ByWeight, Hedging, Order
+from websearch_gateway.resilience.layered_call import LayeredSearcher
+from websearch_gateway.resilience.provider_selection import ProviderSelection
+from websearch_gateway.resilience.rate_limiter import RateLimiter
 from websearch_gateway.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Upstreams:
-    """The engine and the providers as they are, for who examines them, and the roster of the guarded providers."""
+    """The bare providers, which `doctor` examines, and the selection among the guarded ones."""
 
-    engine: HostedEngine
     providers: Sequence[HttpSearcher]
-    roster: Roster
+    selection: ProviderSelection
 
 
 def open_upstreams(
@@ -49,63 +47,34 @@ def open_upstreams(
     """
     providers = configured(settings)
     _check_names(settings, [provider.name for provider in providers])
-    engine = _engine(settings, client, retry)
-    if settings.openai_api_key is not None:
+    for engine in answers.configured(settings):
         health.of(engine.name)  # who is asked first is shown first
     timeout = settings.request_timeout_ms / 1000
     bare = [HttpSearcher(provider, client, retry, timeout, settings.prices) for provider in providers]
     searchers = [_guarded(settings, searcher, health, ledger) for searcher in bare]
     order: Order = ByWeight(settings.provider_weights) if settings.provider_weights else tuple
     hedging = Hedging(health)
-    roster = Roster(
+    selection = ProviderSelection(
         pool=FallbackSearcher(searchers, order=order, hedging=hedging),
         searchers={searcher.name: searcher for searcher in searchers},
         news={provider.name for provider in providers if provider.capabilities.news},
         absent=absent(settings),
         hedging=hedging,
     )
-    return Upstreams(engine, bare, roster)
-
-
-def answering(
-    settings: Settings, engine: HostedEngine, raw: AnswerEngine, health: HealthRegistry, ledger: Ledger
-) -> FallbackEngine:
-    """The engine behind its breaker and the ledger, backed by raw search. One without a key is no upstream."""
-    hedge_seconds = settings.fallback_hedge_seconds
-    if settings.openai_api_key is None:
-        return FallbackEngine(engine, raw, hedge_seconds)
-    record = health.of(engine.name)
-    fair_seconds = max(LEAST_SHARE_SECONDS, min(hedge_seconds, settings.search_deadline_seconds / 2))
-    breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
-    traced = LayeredEngine(LayeredEngine(engine, Stopwatch(record)), traced_upstream(engine.name))
-    paid = PaidEngine(traced, ledger, engine.most_usd, engine.likely_usd)
-    guarded = LayeredEngine(LayeredEngine(paid, breaker), Vanguard(engine.name))
-    return FallbackEngine(guarded, raw, hedge_seconds, breaker.overtaken)
-
-
-def _engine(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> HostedEngine:
-    if settings.openai_api_key is None:
-        return UnconfiguredEngine("openai", "OPENAI_API_KEY")
-    account = OpenAIClient(
-        client,
-        settings.openai_api_key,
-        settings.openai_base_url,
-        settings.request_timeout_ms / 1000,
-        settings.secrets(),
-    )
-    return OpenAIEngine(account, settings.openai_models, retry, settings.prices.get("openai", SEARCH_USD))
+    return Upstreams(bare, selection)
 
 
 def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
     """A vendor behind its breaker and the ledger, each of whose requests waits for its turn and is timed."""
     record = health.of(bare.name)
     rate = settings.provider_rates.get(bare.name, bare.provider.capabilities.requests_per_second)
-    pace = Pace(record, rate, fixed=bare.name in settings.provider_rates)
+    pace = RateLimiter(record, rate, fixed=bare.name in settings.provider_rates)
     paced = replace(bare, layers=(Stopwatch(record), pace), heed=pace.heed)
     traced = LayeredSearcher(paced, traced_upstream(bare.name))
-    paid = PaidSearcher(traced, ledger, bare.most_usd) if bare.price_usd else traced
-    breaker = Breaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
-    return LayeredSearcher(LayeredSearcher(paid, breaker), Vanguard(bare.name))
+    paid = BudgetedSearcher(traced, ledger, bare.most_usd) if bare.price_usd else traced
+    breaker = CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
+    guarded = LayeredSearcher(LayeredSearcher(paid, breaker), BurstGate(bare.name))
+    return CleanedSearcher(guarded, AddressGuard(settings.fetch_allow_private_hosts))
 
 
 def _check_names(settings: Settings, names: Sequence[str]) -> None:
@@ -121,7 +90,7 @@ def _check_names(settings: Settings, names: Sequence[str]) -> None:
     known = {*names, *absent(settings)}
     for setting, amounts, understood in (
         ("PROVIDER_RATES", settings.provider_rates, known),
-        ("PRICES", settings.prices, {"openai", *known}),
+        ("PRICES", settings.prices, {*(engine.name for engine in answers.ENGINES), "embedding", *known}),
     ):
         if unknown := sorted(amounts.keys() - understood):
             raise SearchNotConfiguredError(

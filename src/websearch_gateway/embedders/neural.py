@@ -6,7 +6,6 @@ nothing to install but the weights. Dearer than the static model by two orders o
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import json
 import math
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.net.own_threads import in_own_thread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +73,7 @@ class NeuralEmbedder:
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
         """Unit vectors of the texts; the zero vector for a blank text. Works in a thread."""
-        return await asyncio.to_thread(self.encode, texts)
+        return await in_own_thread(self.encode, texts)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """The same as `embed`, in the calling thread."""

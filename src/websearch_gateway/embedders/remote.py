@@ -6,6 +6,7 @@ All their failures are `Unavailable`, a rejected key too: the caller then ranks 
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +17,8 @@ from websearch_gateway.net.retry import parse_retry_after
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
+
+_log = logging.getLogger(__name__)
 
 BATCH = 32
 TIMEOUT_SECONDS = 20.0
@@ -48,7 +51,9 @@ async def in_batches(
     sent = [i for i, text in enumerate(texts) if text.strip()]
     found: list[Sequence[float]] = []
     for start in range(0, len(sent), BATCH):
-        found += await ask([texts[i] for i in sent[start : start + BATCH]])
+        batch = [texts[i] for i in sent[start : start + BATCH]]
+        _log.debug("embedding batch: %d texts", len(batch))
+        found += await ask(batch)
     if not sent:
         return np.zeros((len(texts), dimensions), np.float32)
     try:

@@ -7,11 +7,12 @@ script.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from functools import cached_property
 from importlib import resources
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from websearch_gateway.net.own_threads import in_own_thread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,8 +45,10 @@ def build_tokenizer(vocabulary: Path) -> Tokenizer:
     from tokenizers.normalizers import BertNormalizer
     from tokenizers.pre_tokenizers import BertPreTokenizer
 
-    pieces = vocabulary.read_text(encoding="utf-8").splitlines()
-    tokenizer = Tokenizer(WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token=pieces[UNKNOWN]))
+    with vocabulary.open(encoding="utf-8") as lines:
+        unknown = next(lines).rstrip("\n")
+    # By its path: a dictionary of Python's would leave holes in memory.
+    tokenizer = Tokenizer(WordPiece.from_file(str(vocabulary), unk_token=unknown))
     tokenizer.normalizer = BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = BertPreTokenizer()
     return tokenizer
@@ -61,7 +64,7 @@ class StaticEmbedder:
     async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
         """Unit vectors of the texts; the zero vector for a text without a known piece. Large batches go to a thread."""
         if len(texts) > MOST_TEXTS_ON_THE_LOOP or sum(map(len, texts)) > MOST_CHARACTERS_ON_THE_LOOP:
-            return await asyncio.to_thread(self.encode, texts)
+            return await in_own_thread(self.encode, texts)
         return self.encode(texts)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -93,5 +96,6 @@ class StaticEmbedder:
     def _table(self) -> Table:
         import numpy as np
 
-        with resources.as_file(_DATA / "table.npz") as path, np.load(path) as file:
-            return Table(file["vectors"], file["scales"])
+        # Mapped: a question touches a few of its pages, and processes share them.
+        with resources.as_file(_DATA / "vectors.npy") as vectors, resources.as_file(_DATA / "scales.npy") as scales:
+            return Table(np.load(vectors, mmap_mode="r"), np.load(scales))

@@ -129,6 +129,21 @@ class AddressGuard:
         query = f"?{parts.query}" if parts.query else ""
         return Target(parts.scheme, host, port, quote((parts.path or "/") + query, safe=_SAFE))
 
+    def is_public_link(self, url: str) -> bool:
+        """Whether a link may be shown: its host is a public address or name, or the pair is among the allowed ones.
+
+        Other ports and logins are fine here, since nobody fetches it yet. No name is resolved.
+        """
+        try:
+            parts = _split(url)
+            host = normal_host(parts.hostname or "")
+        except ForbiddenUrlError:
+            return False
+        port = parts.port if parts.port is not None else DEFAULT_PORTS.get(parts.scheme, 0)
+        if parts.scheme not in DEFAULT_PORTS:
+            return False
+        return (host, port) in self._allowed or _fault_of(host) is None
+
     def check_host(self, host: str, port: int) -> None:
         """Judge a host in normal spelling by its name or literal address, and the port.
 
@@ -139,11 +154,8 @@ class AddressGuard:
             return
         if port not in DEFAULT_PORTS.values():
             raise _forbidden(f"port {port} is not 80 or 443")
-        if (address := _literal(host)) is not None:
-            if not _is_public(address):
-                raise _forbidden(f"{address} is not a public address")
-        elif "." not in host or any(host == s or host.endswith(f".{s}") for s in _LOCAL_SUFFIXES):
-            raise _forbidden(f"{host} is a local name")
+        if fault := _fault_of(host):
+            raise _forbidden(fault)
 
     def check_address(self, host: str, port: int, address: str) -> None:
         """Judge an address that `host` resolved to. The address is not told: it may map an internal network.
@@ -220,6 +232,15 @@ def _literal(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return ipaddress.ip_address(host)
     except ValueError:
         return None
+
+
+def _fault_of(host: str) -> str | None:
+    """Why a host in normal spelling is not public, judged by itself; None if it is."""
+    if (address := _literal(host)) is not None:
+        return None if _is_public(address) else f"{address} is not a public address"
+    if "." not in host or any(host == s or host.endswith(f".{s}") for s in _LOCAL_SUFFIXES):
+        return f"{host} is a local name"
+    return None
 
 
 def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json as json_text
+import logging
 import re
 import ssl
 import time
@@ -24,8 +25,10 @@ from websearch_gateway.net.address import AddressGuard, Target
 from websearch_gateway.net.charset import charset_of
 from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, CodingError, decoder_for
 from websearch_gateway.net.dial import HEADER_BYTES, GuardedBackend, MeteredStream, Resolve, SystemResolver
-from websearch_gateway.net.refill import seconds_until_refill
+from websearch_gateway.net.quota_reset import seconds_until_reset
 from websearch_gateway.net.retry import parse_retry_after
+
+_log = logging.getLogger(__name__)
 
 PRODUCT = "websearch-gateway"
 USER_AGENT = f"{PRODUCT}/{__version__} (reads pages that a user asked for)"
@@ -122,10 +125,12 @@ class Fetcher:
         headers: Mapping[str, str] | None = None,
         max_bytes: int = MAX_BYTES,
         json: Mapping[str, Any] | None = None,
+        follow: bool = True,
     ) -> Fetched:
         """GET `url`, following redirects; or POST `json` to it, when a redirect is an error.
 
         Args:
+            follow: False makes a redirect an error, with `details["location"]`.
             headers: further request headers, such as those of a conditional request. Not sent on to another origin.
             max_bytes: the most that the body may have, compressed or not.
 
@@ -141,7 +146,12 @@ class Fetcher:
             async with asyncio.timeout(deadline.remaining()):
                 if sent is not None:
                     return await self._post(url, target, {**own, **(headers or {})}, max_bytes, sent)
-                return await self._follow(url, target, own, headers or {}, max_bytes)
+                if follow:
+                    return await self._follow(url, target, own, headers or {}, max_bytes)
+                reply = await self._exchange(url, target, {**own, **(headers or {})}, max_bytes)
+                if isinstance(reply, Fetched):
+                    return reply
+                raise SearchFetchError(f"{target.host} redirects elsewhere.", details={"location": reply.url})
         except TimeoutError:
             raise SearchTimeoutError(f"{target.host} did not deliver the page in time.") from None
 
@@ -175,6 +185,8 @@ class Fetcher:
                 headers = _decoded(response.headers)
                 if response.status in _REDIRECTS and "location" in headers:
                     return self._redirected(target, headers["location"])
+                # The host alone: a path or query may carry a secret.
+                _log.debug("fetch %s: status %d", target.host, response.status)
                 _check_status(target.host, response.status, headers, sent)
                 content = await _read(response, headers, max_bytes)
         declared = headers.get("content-type", "")
@@ -228,11 +240,14 @@ def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapp
     now = time.time()
     wait = parse_retry_after(headers, now)
     if wait is None:
-        wait = seconds_until_refill(headers, now) or None
+        wait = seconds_until_reset(headers, now) or None
     # https://developers.cloudflare.com/cloudflare-challenges/challenge-types/challenge-pages/detect-response/
     check = {"reason": "robot_page"} if headers.get("cf-mitigated") == "challenge" else {}
     raise SearchFetchError(
-        f"{host} answered with HTTP status {status}.", retry_after=wait, details={"status": status, **check}
+        f"{host} answered with HTTP status {status}.",
+        retry_after=wait,
+        retryable=status >= 500,
+        details={"status": status, **check},
     )
 
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.annotation import note_retry
+from websearch_gateway.net.span_attributes import note_retry
 
 MAX_ATTEMPTS = 2
 PASSING_STATUSES = (429, 500, 502, 503)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -12,6 +11,7 @@ from functools import partial
 import httpx2
 
 from websearch_gateway.errors import (
+    RATE_LIMITED,
     SearchAuthError,
     SearchError,
     SearchProviderError,
@@ -20,13 +20,16 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Deadline, Hit, HttpRequest, SearchQuery, SearchResults
-from websearch_gateway.net.annotation import note_host, note_status
 from websearch_gateway.net.client import Reply, send
+from websearch_gateway.net.cost_context import spend, spent
+from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
-from websearch_gateway.net.spending import spend, spent
+from websearch_gateway.net.sent_requests import note_request
+from websearch_gateway.net.span_attributes import note_host, note_status
 from websearch_gateway.ports import Layer, Provider
 
 MAX_PAGES = 10
+_REASONS = {402: "quota", 429: RATE_LIMITED}
 
 
 def _ignore(_: Mapping[str, str]) -> None:
@@ -83,7 +86,7 @@ class HttpSearcher:
         more, pages, bodies = hits, 1, [body]
         warnings: tuple[str, ...] = ()
         while len(more) >= full and len(hits) < query.max_results and pages < MAX_PAGES:
-            request = await asyncio.to_thread(self.provider.next_page, query, body, pages + 1)
+            request = await in_own_thread(self.provider.next_page, query, body, pages + 1)
             if request is None:
                 break
             try:
@@ -111,7 +114,7 @@ class HttpSearcher:
         try:
             body = await self.retry(lambda: self._in_layers(request, deadline), deadline)
             # Megabytes of HTML or JSON, and dates in words, take too long for the loop.
-            hits = await asyncio.to_thread(self.provider.parse, body)
+            hits = await in_own_thread(self.provider.parse, body)
         except Unavailable as error:
             error.cost_usd = round(spent() - spent_before, 9)
             raise
@@ -126,6 +129,7 @@ class HttpSearcher:
     async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:
         """The body of a good reply. Billed from the moment it is sent, unless the vendor says that it failed."""
         spend(self.price_usd)
+        note_request()
         note_host(request.url)
         try:
             reply = await send(self.client, request, deadline.within(self.timeout_seconds), self.name)
@@ -160,5 +164,5 @@ class HttpSearcher:
             f"{self.name} answered with HTTP {status}.",
             retry_after=parse_retry_after(reply.headers, self.clock()),
             retryable=status in PASSING_STATUSES,
-            details={"reason": "quota"} if status == 402 else None,
+            details={"reason": reason} if (reason := _REASONS.get(status)) else None,
         )

@@ -21,6 +21,9 @@ async def one_deadline(seconds: float) -> AsyncIterator[Deadline]:
         async with asyncio.timeout(seconds):
             yield Deadline.after(seconds)
     except TimeoutError:
-        raise SearchTimeoutError(
-            f"No answer came within {seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS."
-        ) from None
+        raise too_late(seconds) from None
+
+
+def too_late(seconds: float) -> SearchTimeoutError:
+    """The error of a call that has used up its time."""
+    return SearchTimeoutError(f"No answer came within {seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS.")

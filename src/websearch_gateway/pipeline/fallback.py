@@ -1,15 +1,16 @@
-"""An answer engine made of two: the second steps in when the first fails, and starts beside it when it is slow."""
+"""An answer engine made of several: each steps in when those before it fail, raw search also when one is slow."""
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from websearch_gateway.errors import EngineNotConfigured
-from websearch_gateway.models import Answer, Deadline, SearchQuery
-from websearch_gateway.pipeline.race import Race, Trial
+from websearch_gateway.models import Answer, Deadline, Fallback, SearchQuery
 from websearch_gateway.ports import AnswerEngine, Progress
-from websearch_gateway.wire.base import FallbackInfo
+from websearch_gateway.resilience.first_success import FirstSuccess, Trial
 
 
 def _nobody() -> None:
@@ -17,51 +18,102 @@ def _nobody() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class FallbackEngine:
-    """`primary`, backed by `secondary`.
+class Ranked:
+    """An engine with its place in the order.
 
-    A `Refused` of the primary (a wrong key, a bad request) is shown, never masked. After `hedge_seconds` without an
-    answer the secondary starts beside the primary; whichever is right first wins and the other is cancelled. One
-    without a source wins only when the primary has given up. `overtaken` is told when the primary was overdue and lost.
+    `overtaken` is told when the engine was overdue and another answered. Raw search does not start beside an engine
+    that is not `hedged`, because it works on what raw search finds.
     """
 
-    primary: AnswerEngine
-    secondary: AnswerEngine
-    hedge_seconds: float
+    engine: AnswerEngine
     overtaken: Callable[[], None] = _nobody
+    hedged: bool = True
 
     @property
     def name(self) -> str:
-        return self.primary.name
+        """The engine's name."""
+        return self.engine.name
+
+
+@dataclass(frozen=True, slots=True)
+class FallbackEngine:
+    """`engines` in order, backed by `raw` search.
+
+    The next engine starts when one fails. A `Refused` (a wrong key, a bad request) is shown, never masked. Where no
+    answer has come after `hedge_seconds`, `raw` starts beside the engine that runs, not the next engine; whichever is
+    right first wins and the others are cancelled. An answer without a source wins only when all before it have failed.
+    """
+
+    engines: Sequence[Ranked]
+    raw: AnswerEngine
+    hedge_seconds: float
+
+    @property
+    def name(self) -> str:
+        """The name of the engine that is asked first."""
+        return self.engines[0].name
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        """Answer by either engine; `fallback` of the answer says why it was the secondary.
+        """Answer by the first that can; `fallback` of the answer says why it was not the first engine.
 
         Raises:
-            Refused: the primary refuses, or the secondary does after the primary failed.
-            Exhausted: both failed; names every attempt.
+            Refused: an engine refuses, or raw search does after all engines failed.
+            Exhausted: all failed; names every attempt.
         """
-        async with Race[Answer](found=lambda answer: bool(answer.spans)) as race:
-            first = race.start(self.primary.name, self.primary.answer(query, deadline, progress))
-            winner = await race.outcome(first, self.hedge_seconds)
-            if winner is None:
-                await progress(f"Falling back from {self.primary.name} to {self.secondary.name}")
-                race.start(self.secondary.name, self.secondary.answer(query, deadline, progress))
-                winner = await race.outcome()
+        async with FirstSuccess[Answer](found=lambda answer: bool(answer.spans)) as race:
+            winner = await self._run(race, query, deadline, progress)
             if winner is None:
                 raise race.exhausted()
             answer = winner.task.result()
-            if winner is not first:
-                answer = replace(answer, fallback=self._why(first))
-                if first.running:
-                    self.overtaken()
+            if winner is not race.trials[0]:
+                answer = replace(answer, fallback=self._why(race, winner))
+                self._tell_overtaken(race)
         # Not before the losers are gone: one that is a race itself tells what it spent when it ends.
         return replace(answer, cost_usd=answer.cost_usd + race.lost_usd(winner))
 
-    def _why(self, first: Trial[Answer]) -> FallbackInfo:
-        if error := first.failure:
-            return FallbackInfo(from_=self.primary.name, reason=f"{error.code}: {error.message}")
-        return FallbackInfo(from_=self.primary.name, reason=f"TIMEOUT: no answer within {self.hedge_seconds:g} s.")
+    async def _run(
+        self, race: FirstSuccess[Answer], query: SearchQuery, deadline: Deadline, progress: Progress
+    ) -> Trial[Answer] | None:
+        """The trial that decides; None when all failed."""
+        loop = asyncio.get_running_loop()
+        hedge_at = loop.time() + self.hedge_seconds
+        queue, raw_waits = deque(self.engines), True
+
+        async def start(engine: AnswerEngine) -> Trial[Answer]:
+            if race.trials:
+                await progress(f"Falling back from {race.trials[-1].name} to {engine.name}")
+            return race.start(engine.name, engine.answer(query, deadline, progress))
+
+        while queue or raw_waits:
+            ranked = queue.popleft() if queue else None
+            trial = await start(ranked.engine if ranked else self.raw)
+            raw_waits = raw_waits and ranked is not None
+            hedged = raw_waits and ranked is not None and ranked.hedged
+            if winner := await race.outcome(trial, max(0.0, hedge_at - loop.time()) if hedged else None):
+                return winner
+            if trial.running:
+                raw_waits = False
+                await start(self.raw)
+                if winner := await race.outcome(trial):
+                    return winner
+        return await race.outcome()
+
+    def _tell_overtaken(self, race: FirstSuccess[Answer]) -> None:
+        running = {trial.name for trial in race.running}
+        for ranked in self.engines:
+            if ranked.name in running:
+                ranked.overtaken()
+
+    def _why(self, race: FirstSuccess[Answer], winner: Trial[Answer]) -> Fallback:
+        """The first engine with its reason, and then the others that were given up."""
+        first, *others = race.trials[: race.trials.index(winner)]
+        reasons = [self._reason(first), *(f"{trial.name}: {self._reason(trial)}" for trial in others)]
+        return Fallback(first.name, " ".join(reasons))
+
+    def _reason(self, trial: Trial[Answer]) -> str:
+        if error := trial.failure:
+            return f"{error.code}: {error.message}"
+        return f"TIMEOUT: no answer within {self.hedge_seconds:g} s."
 
 
 @dataclass(frozen=True, slots=True)

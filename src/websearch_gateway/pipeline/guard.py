@@ -14,19 +14,17 @@ from typing import TypeVar, get_args
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import SafeSearch, SearchQuery, Topic
-from websearch_gateway.pipeline.tracing import stage
+from websearch_gateway.observability.tracing import stage
 from websearch_gateway.settings import RouteSettings
-from websearch_gateway.text.injection import suspicious
-from websearch_gateway.text.normalise import normalise, skeleton
+from websearch_gateway.text.codes import COUNTRIES, LANGUAGES
+from websearch_gateway.text.normalise import checked_query, skeleton
 from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, repeats_a_repetition
-from websearch_gateway.text.secrets import credential_kind
+from websearch_gateway.text.safety.injection import suspicious
+from websearch_gateway.text.safety.secrets import credential_kind
 
-SHORTEST_QUERY = 3
-LONGEST_QUERY = 400
-LONGEST_RAW_QUERY = 10_000
 LONGEST_PATTERN = 500
 
-_LOOKS_LIKE_A_KEY = "0123456789abcdefghijKLMNOPQRST"
+_LOOKS_LIKE_A_KEY = "sk-proj-0123456789abcdefghijKLMNOPQRST"
 
 T = TypeVar("T")
 
@@ -37,22 +35,6 @@ class Guarded:
 
     query: SearchQuery
     warnings: tuple[str, ...] = ()
-
-
-@functools.cache
-def _countries() -> frozenset[str]:
-    """ISO 3166-1 alpha-2. The first call costs about 50 ms."""
-    import pycountry
-
-    return frozenset(country.alpha_2 for country in pycountry.countries)
-
-
-@functools.cache
-def _languages() -> frozenset[str]:
-    """ISO 639-1. The first call costs about 50 ms."""
-    import pycountry
-
-    return frozenset(language.alpha_2 for language in pycountry.languages if hasattr(language, "alpha_2"))
 
 
 class Guard:
@@ -75,9 +57,10 @@ class Guard:
         self._judged = functools.lru_cache(maxsize=1_024)(self._judge)
 
     def warm_up(self) -> None:
-        """Load the lists and rules that the first query would wait for. Takes a while: not for the event loop."""
-        _countries()
-        _languages()
+        """Compile the rules that the first query would wait for. Takes a while: not for the event loop.
+
+        The rules of `detect-secrets` stay out: they take 8 MB, and only a query with something key-sized needs them.
+        """
         credential_kind(_LOOKS_LIKE_A_KEY, self._secrets)
 
     @stage("guard")
@@ -102,7 +85,7 @@ class Guard:
             SearchValidationError: it may not; `details` says which field is at fault or which server to use.
         """
         query = SearchQuery(
-            text=checked_text(text),
+            text=checked_query(text),
             max_results=_whole_number(max_results_field, max_results, max_results_limit),
             freshness_hours=None
             if freshness_hours is None
@@ -186,20 +169,6 @@ def _invalid(field: str, demand: str, allowed: str) -> SearchValidationError:
     return SearchValidationError(f"`{field}` must be {demand}.", details={"field": field, "allowed": allowed})
 
 
-def checked_text(text: str) -> str:
-    if not isinstance(text, str):
-        raise _invalid("query", "text", "text")
-    if len(text) <= LONGEST_RAW_QUERY:
-        text = normalise(text)
-    if not SHORTEST_QUERY <= len(text) <= LONGEST_QUERY:
-        raise _invalid(
-            "query",
-            f"{SHORTEST_QUERY} to {LONGEST_QUERY} characters long, white space collapsed",
-            f"{SHORTEST_QUERY}-{LONGEST_QUERY} characters",
-        )
-    return text
-
-
 def _whole_number(field: str, value: int, limit: int) -> int:
     # A bool is an int to Python, and "5" is a mistake that a caller should see.
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= limit:
@@ -222,13 +191,13 @@ def _one_of(field: str, value: T, allowed: tuple[T, ...]) -> T:
 
 def _region(region: str) -> str:
     code = region.upper() if isinstance(region, str) else ""
-    if code not in _countries():
+    if code not in COUNTRIES:
         raise _invalid("region", "an ISO 3166-1 alpha-2 code such as GB", "ISO 3166-1 alpha-2")
     return code
 
 
 def _language(language: str) -> str:
     code = language.lower() if isinstance(language, str) else ""
-    if code not in _languages():
+    if code not in LANGUAGES:
         raise _invalid("language", "an ISO 639-1 code such as en", "ISO 639-1")
     return code

@@ -1,22 +1,27 @@
-"""The way of `web_search_raw`: each query guarded, admitted and asked on its own, all at once."""
+"""The path of `web_search_raw`: each query is guarded, admitted and asked on its own, all at once."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from websearch_gateway.errors import SearchError, SearchValidationError
-from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchQuery, SearchResults
-from websearch_gateway.pipeline.admit import Admission
+from websearch_gateway.models import LOCAL, Caller, Deadline, RawSearchRequest, SearchQuery, SearchResults
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.own_threads import in_own_thread
+from websearch_gateway.net.sent_requests import counting_requests
+from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.pipeline.cleaning.hits import clean_items
 from websearch_gateway.pipeline.deadline import one_deadline
-from websearch_gateway.pipeline.google_form import imitated, merged
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.roster import Roster
-from websearch_gateway.pipeline.telemetry import Telemetry
+from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.ports import Progress, no_progress
-from websearch_gateway.wire.base import ErrorInfo
-from websearch_gateway.wire.search import RawQuery, RawSearchResponse
+from websearch_gateway.resilience.provider_selection import ProviderSelection
+from websearch_gateway.results.base import ErrorInfo
+from websearch_gateway.results.search import RawQuery, RawSearchResponse
+from websearch_gateway.text.google_format import imitated, merged
 
 GOOGLE = "google"
 MOST_QUERIES = 20
@@ -40,8 +45,10 @@ class RawSearch:
     """Asks Google, and the other providers where it cannot serve. One per process."""
 
     guard: Guard
-    admission: Admission
-    roster: Roster
+    rate_limits: RateLimits
+    selection: ProviderSelection
+    addresses: AddressGuard
+    gate: asyncio.Semaphore
     telemetry: Telemetry
     deadline_seconds: float
 
@@ -95,23 +102,38 @@ class RawSearch:
                     language=request.language,
                     safe_search=request.safe_search,
                 )
-                await self.admission.admit(caller)
                 query = replace(guarded.query, user=caller.user)
-                found = await self.roster.preferring((GOOGLE,)).search(query, deadline)
+                found = await self._search(query, caller, deadline)
                 return await self._reply(query, found, guarded.warnings)
         except SearchError as error:
             return _Reply(error=error)
 
+    async def _search(self, query: SearchQuery, caller: Caller, deadline: Deadline) -> SearchResults:
+        """Search, and count the query for its caller only if it left the process."""
+        searcher = self.selection.preferring((GOOGLE,))
+        await self.rate_limits.admit(caller)
+        with counting_requests() as sent:
+            try:
+                async with self.gate:
+                    return await searcher.search(query, deadline)
+            finally:
+                if not sent.count:
+                    await self.rate_limits.give_back(caller)
+
     async def _reply(self, query: SearchQuery, found: SearchResults, warnings: tuple[str, ...]) -> _Reply:
         if found.provider == GOOGLE:
             # Five pages of JSON take too long for the loop.
-            result = await asyncio.to_thread(merged, found.bodies, query.max_results)
+            result, of_items = await in_own_thread(self._merged, found.bodies, query.max_results)
+            warnings = (*warnings, *of_items)
         else:
             result = imitated(query, found.hits)
-            missing = self.roster.absent.get(GOOGLE)
+            missing = self.selection.absent.get(GOOGLE)
             because = f": google cannot serve here: {missing}." if missing else "."
             warnings = (*warnings, f"These are results of {found.provider} in the form of Google's{because}")
         return _Reply(found.provider, result, found.cost_usd, (*warnings, *found.warnings))
+
+    def _merged(self, bodies: Sequence[bytes], most: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+        return clean_items(merged(bodies, most), self.addresses)
 
 
 def _entry(query: str, reply: _Reply) -> RawQuery:

@@ -1,10 +1,10 @@
-"""The way of a question: guard, admit, recall, answer, settle. Read this first.
+"""The path of a question: guard, rate limit, cache, answer, finalize. Read this first.
 
-door -> 1 guard   is this a question that we may ask the web?
-        2 admit   may this caller ask now?
-        3 recall  do we know the answer, or is somebody asking the same right now?
-        4 answer  the engine, or raw search and page reading when it fails
-        5 settle  verify, rank and clean the citations, price the call, remember it -> door
+entrypoint -> 1 guard       may we ask the web this question?
+              2 rate limit  may this caller ask now?
+              3 cache       is the answer stored, or is an identical call in flight?
+              4 answer      the engine, or raw search and page reading when it fails
+              5 finalize    verify, rank and clean the citations, price the call, store it -> entrypoint
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from websearch_gateway.models import LOCAL, Caller, Deadline, SearchQuery, SearchRequest
-from websearch_gateway.pipeline.admit import Admission
-from websearch_gateway.pipeline.deadline import one_deadline
+from websearch_gateway.cache.answers import is_stopgap, unbilled
+from websearch_gateway.cache.exact_cache import ResultCache
+from websearch_gateway.cache.result_store import Served
+from websearch_gateway.cache.single_flight import SingleFlight
+from websearch_gateway.cache.stale import stand_in
+from websearch_gateway.errors import Exhausted, Unavailable
+from websearch_gateway.models import LOCAL, Answer, Caller, Deadline, SearchQuery, SearchRequest
+from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.observability.tracing import part
+from websearch_gateway.pipeline.deadline import one_deadline, too_late
+from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.inflight import InFlight
-from websearch_gateway.pipeline.recall import AnswerCache, unbilled
-from websearch_gateway.pipeline.remembered import Served
-from websearch_gateway.pipeline.settle import settle
-from websearch_gateway.pipeline.telemetry import Telemetry
-from websearch_gateway.pipeline.tracing import part
+from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
-from websearch_gateway.wire.answer import SearchResponse
+from websearch_gateway.results.answer import SearchResponse
 
 LAST_WORD_SECONDS = 0.5
 """An engine stops so much before the deadline (a tenth of a short one), so that it can still say what it tried."""
@@ -35,9 +38,9 @@ class SearchPipeline:
     """Answers questions with citations. One per process; safe for any number of calls at once."""
 
     guard: Guard
-    admission: Admission
-    cache: AnswerCache
-    in_flight: InFlight
+    rate_limits: RateLimits
+    cache: ResultCache[SearchResponse]
+    single_flight: SingleFlight
     engine: AnswerEngine
     telemetry: Telemetry
     deadline_seconds: float
@@ -63,45 +66,52 @@ class SearchPipeline:
                 include_answers=request.include_answers,
             )
             async with one_deadline(self.deadline_seconds) as deadline:
-                await self.admission.admit(caller)
+                await self.rate_limits.admit(caller)
                 query = replace(guarded.query, user=caller.user)
-                served = await self._recall(query, caller, deadline, progress)
+                served = await self._cached(query, caller, deadline, progress)
             event.answered(served.response, saved_usd=served.saved_usd, joined=served.joined)
             response = served.response
             if guarded.warnings:
                 return response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})
             return response
 
-    async def _recall(
+    async def _cached(
         self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
     ) -> Served[SearchResponse]:
-        """What this process remembers, else the answer of an identical call in flight or of one that begins here."""
-        with part("recall"):
+        """The answer in this process's memory, else that of an identical call in flight or of one that begins here."""
+        with part("cache"):
             known = self.cache.recent(query, caller)
         if known is not None:
             return known
-        began = False
 
         async def begin(tell: Progress) -> Served[SearchResponse]:
-            nonlocal began
-            began = True
             return await self._ask(query, caller, deadline, tell)
 
-        served = await self.in_flight.join(self.cache.key(query, caller), begin, progress)
-        return served if began else Served(unbilled(served.response), served.saved_usd, joined=True)
+        served, joined = await self.single_flight.join(self.cache.key(query, caller), begin, progress)
+        return Served(unbilled(served.response), served.saved_usd, joined=True) if joined else served
 
     async def _ask(
         self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
     ) -> Served[SearchResponse]:
-        """From the cache, in these or in other words, or from the engine: settled, and remembered for the next."""
-        with part("recall"):
+        """From the cache, in these or in other words, or from the engine: finalized and stored."""
+        with part("cache"):
             known = await self.cache.get(query, caller)
         if known is not None:
             return known
-        seconds = deadline.remaining()
-        earlier = deadline.within(seconds - min(LAST_WORD_SECONDS, seconds / 10))
-        async with asyncio.timeout(seconds):
-            answer = await self.engine.answer(query, earlier, progress)
-        response = settle(query, answer, responded_at=datetime.now(UTC))
-        await self.cache.put(query, caller, response)
+        try:
+            answer = await self._answer(query, deadline, progress)
+        except (Unavailable, Exhausted) as error:
+            return await stand_in(self.cache, query, caller, error)
+        response = finalize(query, answer, responded_at=datetime.now(UTC))
+        await self.cache.put(query, caller, response, stopgap=is_stopgap(response))
         return Served(response)
+
+    async def _answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        """The engine's answer. One that overruns its deadline is stopped while there is time for a stale answer."""
+        seconds = deadline.remaining()
+        last_word = min(LAST_WORD_SECONDS, seconds / 10)
+        try:
+            async with asyncio.timeout(seconds - last_word / 4):
+                return await self.engine.answer(query, deadline.within(seconds - last_word), progress)
+        except TimeoutError:
+            raise too_late(self.deadline_seconds) from None

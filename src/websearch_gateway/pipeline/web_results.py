@@ -7,20 +7,23 @@ from dataclasses import replace
 
 from websearch_gateway.errors import SearchError, SearchFetchError
 from websearch_gateway.models import Hit, Page
-from websearch_gateway.pipeline.read import Outcome
+from websearch_gateway.pipeline.read_many import Outcome
+from websearch_gateway.results.search import WebResult
 from websearch_gateway.text.dates import iso_date
-from websearch_gateway.text.invisible import strip_invisible_characters
 from websearch_gateway.text.notes import reason, unreadable_note
-from websearch_gateway.text.rank import bm25
-from websearch_gateway.text.sanitise import clean_markdown
-from websearch_gateway.text.tokens import query_terms, tokens_of_each
+from websearch_gateway.text.retrieval.rank import bm25
+from websearch_gateway.text.retrieval.tokens import query_terms, tokens_of_each
+from websearch_gateway.text.retrieval.windows import window
+from websearch_gateway.text.safety.invisible import strip_invisible_characters
+from websearch_gateway.text.safety.sanitise import clean_markdown
 from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import canonical, host
-from websearch_gateway.text.windows import window
-from websearch_gateway.wire.search import WebResult
 
 PAGE_CHARS = 8_000
 """So much of a page comes with its result: about 2,000 tokens, the beginning of most pages and all of many."""
+
+MOST_SENT = 200_000
+"""So much of the text that a provider sends along is looked at."""
 
 PLACE_DAMPING = 10
 """How slowly a result's place among the provider's loses weight: the eleventh counts half as much as the first."""
@@ -42,16 +45,16 @@ def assemble(query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]) -
     (see `text.rank`), and 11 / (10 + place), where place is the provider's.
 
     Args:
-        outcomes: for each hit's URL the page, or the error that stands for it.
+        outcomes: for each hit's URL the page, or the error that stands for it; nothing for one that was not read.
     """
     found = list(_by_page(hits, outcomes).values())
-    texts = [_text(hit, outcomes[hit.url]) for hit in found]
+    texts = [_text(hit, outcomes.get(hit.url)) for hit in found]
     documents = tokens_of_each(f"{hit.title}\n{hit.snippet}\n{text}" for hit, text in zip(found, texts, strict=True))
     scores = bm25(query_terms(query), documents)
     results = []
     for place, (hit, text, score) in enumerate(zip(found, texts, scores, strict=True), start=1):
         relevance = (score + (PLACE_DAMPING + 1) / (PLACE_DAMPING + place)) / 2
-        results.append(_result(hit, outcomes[hit.url], text, round(relevance, 4)))
+        results.append(_result(hit, outcomes.get(hit.url), text, round(relevance, 4)))
     return tuple(sorted(results, key=lambda result: -result.relevance_score))
 
 
@@ -82,11 +85,11 @@ def _by_page(hits: Iterable[Hit], outcomes: Mapping[str, Outcome]) -> dict[str, 
     return pages
 
 
-def _text(hit: Hit, outcome: Outcome) -> str:
+def _text(hit: Hit, outcome: Outcome | None) -> str:
     """What was read, cut to its opening; empty when there is nothing."""
     if isinstance(outcome, Page):
         return _opening(outcome.markdown, _MORE)
-    return _opening(clean_markdown(hit.content, hit.url)[0], _LEFT_OUT) if hit.content else ""
+    return _opening(clean_markdown(hit.content[:MOST_SENT], hit.url)[0], _LEFT_OUT) if hit.content else ""
 
 
 def _opening(text: str, notice: str) -> str:
@@ -96,7 +99,7 @@ def _opening(text: str, notice: str) -> str:
     return f"{opening.rstrip()}\n\n{notice.format(left=len(text) - rest, offset=rest)}"
 
 
-def _result(hit: Hit, outcome: Outcome, text: str, relevance: float) -> WebResult:
+def _result(hit: Hit, outcome: Outcome | None, text: str, relevance: float) -> WebResult:
     page = outcome if isinstance(outcome, Page) else None
     title = page.title if page and hit.title == hit.url else hit.title  # a hit without a title has its address there
     return WebResult(
@@ -110,8 +113,10 @@ def _result(hit: Hit, outcome: Outcome, text: str, relevance: float) -> WebResul
     )
 
 
-def _note(hit: Hit, outcome: Outcome, text: str) -> str:
-    """Why there is no page, and what the provider sent of it."""
+def _note(hit: Hit, outcome: Outcome | None, text: str) -> str:
+    """Why there is no page, and what the provider sent of it; that alone where nobody wanted the page."""
+    if outcome is None:
+        return text or _plain(hit.snippet) or _plain(hit.title) or hit.url
     if isinstance(outcome, Page):
         outcome = SearchFetchError("The page has no readable text.", details={"reason": "empty"})
     note = unreadable_note(outcome.code, outcome.details, host(hit.url), outcome.message)

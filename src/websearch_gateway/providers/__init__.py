@@ -1,66 +1,59 @@
-"""Raw search vendors, one small file each; PROVIDERS is the ordered table."""
+"""Raw search vendors, one small file of pure functions each, in the order of settings/providers.py.
+
+To add one, follow docs/adding-a-provider.md. `net/searcher.py` does the network, the retries and the errors for all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 from pydantic import SecretStr
 
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.ports import Provider
-from websearch_gateway.providers.brave import Brave
-from websearch_gateway.providers.duckduckgo import DuckDuckGo
-from websearch_gateway.providers.google import Google
-from websearch_gateway.providers.searxng import Searxng
-from websearch_gateway.providers.serper import Serper
-from websearch_gateway.providers.synthetic import Synthetic
-from websearch_gateway.providers.tavily import Tavily
 from websearch_gateway.settings import Settings
+from websearch_gateway.settings.providers import PROVIDERS as ROWS
+from websearch_gateway.settings.providers import ProviderRow
 
 __all__ = ["PROVIDERS", "Entry", "absent", "configured"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A provider, the settings without which it cannot work, and how it is made out of all settings."""
+    """A row of the table with its code, which is imported when the provider is built."""
 
-    name: str
-    needs: tuple[str, ...]
-    build: Callable[[Settings], Provider]
+    row: ProviderRow
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        return self.row.name
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The settings without which it cannot work: those without a default."""
+        fields = Settings.model_fields
+        return tuple(setting for setting in self.row.fields.values() if fields[setting].default is None)
 
     def missing(self, settings: Settings) -> list[str]:
         """The environment's names of the needed settings that are not set."""
         return [need.upper() for need in self.needs if not getattr(settings, need)]
 
+    def build(self, settings: Settings) -> Provider:
+        """The provider, with the settings that it needs."""
+        make: Callable[..., Provider] = import_module(f"{__name__}.{self.name}").PROVIDER
+        return make(**{field: _plain(getattr(settings, setting)) for field, setting in self.row.fields.items()})
 
-def _key(settings: Settings, name: str) -> str:
-    secret: SecretStr = getattr(settings, name)
-    return secret.get_secret_value()
+
+def _plain(value: Any) -> Any:
+    return value.get_secret_value() if isinstance(value, SecretStr) else value
 
 
-PROVIDERS: tuple[Entry, ...] = (
-    # Google's results, fast and the cheapest of the paid ones.
-    Entry("serper", ("serper_api_key",), lambda s: Serper(_key(s, "serper_api_key"), s.serper_base_url)),
-    # Made for agents: long snippets and a score.
-    Entry("tavily", ("tavily_api_key",), lambda s: Tavily(_key(s, "tavily_api_key"), s.tavily_base_url)),
-    # An index of its own, for when Google's is what is missing.
-    Entry("brave", ("brave_api_key",), lambda s: Brave(_key(s, "brave_api_key"), s.brave_base_url)),
-    # Ends on 2027-01-01, and its days are rationed.
-    Entry(
-        "google",
-        ("google_api_key", "google_search_engine_id"),
-        lambda s: Google(
-            _key(s, "google_api_key"), s.google_search_engine_id or "", s.google_search_base_url, s.google_safe_search
-        ),
-    ),
-    # No filters, but pages come with their text.
-    Entry("synthetic", ("synthetic_api_key",), lambda s: Synthetic(_key(s, "synthetic_api_key"), s.synthetic_base_url)),
-    # Free, if you run it.
-    Entry("searxng", ("searxng_base_url",), lambda s: Searxng(s.searxng_base_url or "")),
-    # Needs nothing and may block at any time, hence last.
-    Entry("duckduckgo", (), lambda s: DuckDuckGo(s.duckduckgo_base_url)),
-)
+PROVIDERS: tuple[Entry, ...] = tuple(map(Entry, ROWS))
+"""Every provider, in the order in which they are asked."""
 
 
 def configured(settings: Settings) -> list[Provider]:
@@ -89,7 +82,8 @@ def _named(settings: Settings) -> list[Entry]:
     names = list(dict.fromkeys(name.lower() for name in settings.search_providers))
     for name in names:
         if name not in table:
-            raise SearchNotConfiguredError(f"SEARCH_PROVIDERS names {name!r}, which is none of {', '.join(table)}.")
+            known = ", ".join(table)
+            raise SearchNotConfiguredError(f"SEARCH_PROVIDERS names {name!r}; the known providers are {known}.")
         if missing := table[name].missing(settings):
             raise SearchNotConfiguredError(f"SEARCH_PROVIDERS names {name}, which needs {' and '.join(missing)}.")
     return [table[name] for name in names]

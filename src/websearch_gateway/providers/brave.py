@@ -9,10 +9,17 @@ from datetime import datetime
 from html import unescape
 from typing import Any, ClassVar
 
-from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchProviderParseError
+from websearch_gateway.errors import (
+    RATE_LIMITED,
+    SearchAuthError,
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+)
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket, iso_date, spoken_date, utc_now
-from websearch_gateway.text.payload import json_object, make_hit, one_line, records
+from websearch_gateway.text.payload import json_object, linked, make_hit, one_line, records
 
 MOST_WORDS = 50
 MOST_RESULTS = {"general": 20, "news": 50}
@@ -63,7 +70,7 @@ class Brave:
     def parse(self, body: bytes) -> list[Hit]:
         """`web.results` (the whole of `web` is left out when empty) or, for news, `results`."""
         hits = (self._hit(row) for row in self._rows(json_object(body, self.name)))
-        return [hit for hit in hits if hit]
+        return linked(hits, self.name)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """As long as Brave says that there is more, and up to the tenth page."""
@@ -83,7 +90,9 @@ class Brave:
             # "1, 2558678": seconds until the second's and until the month's allowance is renewed.
             per_second = headers.get("x-ratelimit-reset", "").partition(",")[0].strip()
             wait = float(per_second) if re.fullmatch(r"\d{1,7}", per_second) else 1.0
-            return SearchProviderError("Brave's rate limit is reached.", retry_after=wait, retryable=True)
+            return SearchProviderError(
+                "Brave's rate limit is reached.", retry_after=wait, retryable=True, details={"reason": RATE_LIMITED}
+            )
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
@@ -129,3 +138,6 @@ class Brave:
 
 def _plain(markup: object) -> str:
     return unescape(_HIGHLIGHT.sub("", one_line(markup)))
+
+
+PROVIDER: Callable[..., Provider] = Brave

@@ -6,17 +6,20 @@ and of the form on the page itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
-from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
+from websearch_gateway.errors import BLOCKED, SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket
 from websearch_gateway.text.payload import make_hit
 
-BLOCK_REST_SECONDS = 3600.0
+BLOCK_SECONDS = 60.0
+"""How long the circuit stays open after a first bot page; it doubles with each that follows."""
+
 _USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 _BROWSER = {"User-Agent": _USER_AGENT, "Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate"}
 _LOCALES = (
@@ -60,7 +63,7 @@ class DuckDuckGo:
         return self._post(query, form | {"nextParams": "", "api": "d.js", "o": "json", "v": "l"})
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """Blocks are by address and last for about an hour."""
+        """A block is by address, and lasts up to about an hour."""
         return _blocked() if status in (202, 403) else None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
@@ -84,7 +87,9 @@ class DuckDuckGo:
 
 
 def _blocked() -> SearchProviderError:
-    return SearchProviderError("DuckDuckGo takes this address for a bot and blocks it.", retry_after=BLOCK_REST_SECONDS)
+    return SearchProviderError(
+        "DuckDuckGo takes this address for a bot and blocks it.", retry_after=BLOCK_SECONDS, details={"reason": BLOCKED}
+    )
 
 
 def _page(body: bytes) -> Any:
@@ -117,3 +122,6 @@ def _locale(query: SearchQuery) -> str:
     locales = [locale for locale in _LOCALES.split() if locale.startswith(f"{country}-")]
     spoken = f"{country}-{query.language}"
     return spoken if spoken in locales else next(iter(locales), _ANYWHERE)
+
+
+PROVIDER: Callable[..., Provider] = DuckDuckGo

@@ -5,15 +5,16 @@ Closed to new customers; the API ends on 2027-01-01.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar
 
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SafeSearch, SearchQuery
+from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket, iso_date
-from websearch_gateway.text.payload import json_object, make_hit, records
+from websearch_gateway.text.payload import json_object, linked, make_hit, records
 
 PAGE_SIZE = 10
 LAST_RESULT = 100
@@ -56,7 +57,7 @@ class Google:
         reply = json_object(body, self.name)
         rows = records(reply, "items", self.name, optional="searchInformation" in reply)
         hits = (self._hit(row) for row in rows)
-        return [hit for hit in hits if hit]
+        return linked(hits, self.name)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """As long as Google names a next page, and start + num stays within a hundred."""
@@ -111,3 +112,6 @@ class Google:
 def _start(page: int) -> int:
     """The number of the first result of a page; results count from one."""
     return (page - 1) * PAGE_SIZE + 1
+
+
+PROVIDER: Callable[..., Provider] = Google

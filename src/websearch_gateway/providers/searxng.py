@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchNotConfiguredError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket, iso_date
-from websearch_gateway.text.payload import json_object, make_hit, records
+from websearch_gateway.text.payload import json_object, linked, make_hit, records
 
 SAFE_SEARCH = {"off": "0", "moderate": "1", "strict": "2"}
 
@@ -41,7 +42,7 @@ class Searxng:
         if not rows and reply.get("unresponsive_engines"):
             raise SearchProviderError("SearXNG found nothing, and engines of it did not respond.")
         hits = (self._hit(row) for row in rows)
-        return [hit for hit in hits if hit]
+        return linked(hits, self.name)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """SearXNG does not tell whether there is more."""
@@ -75,3 +76,6 @@ class Searxng:
         if query.safe_search:
             params["safesearch"] = SAFE_SEARCH[query.safe_search]
         return HttpRequest("GET", f"{self.base_url}/search", params)
+
+
+PROVIDER: Callable[..., Provider] = Searxng

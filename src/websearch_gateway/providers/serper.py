@@ -9,8 +9,9 @@ from typing import ClassVar
 
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket, spoken_date, utc_now
-from websearch_gateway.text.payload import json_object, make_hit, records
+from websearch_gateway.text.payload import json_object, linked, make_hit, records
 
 PAGE_SIZE = 10
 QUOTA_REST_SECONDS = 3600.0
@@ -47,7 +48,7 @@ class Serper:
         reply = json_object(body, self.name)
         rows = records(reply, "news" if "news" in reply else "organic", self.name, optional="searchParameters" in reply)
         hits = (self._hit(row) for row in rows)
-        return [hit for hit in hits if hit]
+        return linked(hits, self.name)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """Serper does not tell whether there is more."""
@@ -83,3 +84,6 @@ class Serper:
             body["page"] = page
         path = "news" if query.topic == "news" else "search"
         return HttpRequest("POST", f"{self.base_url}/{path}", headers={"X-API-KEY": self.key}, json=body)
+
+
+PROVIDER: Callable[..., Provider] = Serper

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import iso_date
-from websearch_gateway.text.payload import json_object, make_hit, one_line, records
+from websearch_gateway.text.payload import json_object, linked, make_hit, one_line, records
 
 SNIPPET_CHARS = 400
 
@@ -34,7 +35,7 @@ class Synthetic:
     def parse(self, body: bytes) -> list[Hit]:
         """`results`; the beginning of the page's text serves as the snippet."""
         hits = (self._hit(row) for row in records(json_object(body, self.name), "results", self.name))
-        return [hit for hit in hits if hit]
+        return linked(hits, self.name)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """There is no second page."""
@@ -58,3 +59,6 @@ class Synthetic:
             published=iso_date(row.get("published")),
             content=text if isinstance(text, str) else None,
         )
+
+
+PROVIDER: Callable[..., Provider] = Synthetic

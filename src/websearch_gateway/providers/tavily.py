@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.ports import Provider
+from websearch_gateway.text.codes import country_name
 from websearch_gateway.text.dates import bucket, iso_date
-from websearch_gateway.text.payload import json_object, make_hit, records
+from websearch_gateway.text.payload import json_object, linked, make_hit, records
 
 MOST_RESULTS = 20
 QUOTA_REST_SECONDS = 3600.0
@@ -21,7 +23,6 @@ _COUNTRIES = (
     "NG NI NL NO NP NZ OM PA PE PG PH PK PL PT PY QA RO RS RU RW SA SD SE SG SI SK SN SO SS SV SY TD TG TH TJ TM TN TR "
     "TT TW TZ UA UG US UY UZ VE VN YE ZA ZM ZW"
 )
-_NAMED_OTHERWISE = {"BN": "brunei", "CV": "cape verde", "CZ": "czech republic", "RU": "russia", "TR": "turkey"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Tavily:
         if freshness := bucket(query.freshness_hours):
             body["time_range"] = freshness
         if region := self._region(query):
-            body["country"] = _country_name(region)
+            body["country"] = country_name(region)
         return HttpRequest(
             "POST", f"{self.base_url}/search", headers={"Authorization": f"Bearer {self.key}"}, json=body
         )
@@ -62,7 +63,7 @@ class Tavily:
     def parse(self, body: bytes) -> list[Hit]:
         """`results`, with Tavily's own score in 0..1; only news has dates."""
         hits = (self._hit(row) for row in records(json_object(body, self.name), "results", self.name))
-        return [hit for hit in hits if hit]
+        return linked(hits, self.name)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """There is no second page."""
@@ -97,8 +98,4 @@ class Tavily:
         return query.region if query.topic == "general" and query.region in _COUNTRIES.split() else None
 
 
-def _country_name(region: str) -> str:
-    import pycountry
-
-    country = pycountry.countries.lookup(region)
-    return _NAMED_OTHERWISE.get(region) or str(getattr(country, "common_name", country.name)).lower()
+PROVIDER: Callable[..., Provider] = Tavily

@@ -1,22 +1,21 @@
-"""Page readers, one file per kind of source, in the order of READERS.
+"""Page readers, one file per kind of source, in the order of READERS. To add one, follow docs/adding-a-reader.md.
 
-Importing this package imports none of them: it is also where worker processes begin, and they start twice as fast
-without an HTTP stack.
+Importing this package imports none of them: worker processes begin here too, and they start twice as fast without an
+HTTP stack.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from websearch_gateway.models import Deadline, Page
     from websearch_gateway.net.fetch import Fetcher, Fetching
-    from websearch_gateway.readers.html import Renderer
-    from websearch_gateway.readers.source import Source
-    from websearch_gateway.readers.workers import Workers
+    from websearch_gateway.ports import Workers
+    from websearch_gateway.readers.formats.html import Renderer
+    from websearch_gateway.readers.sites.source import Source
 
 
 class SourceReader(Protocol):
@@ -46,61 +45,61 @@ class Parts:
 
     def api(self, source: Source) -> SourceReader:
         """The reader of a source."""
-        from websearch_gateway.readers.loader import ApiReader
+        from websearch_gateway.readers.sites.api_reader import ApiReader
 
         return ApiReader(source, self.fetcher, self.workers, self.pages)
 
 
 def _wikipedia(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.wikipedia import ANONYMOUS, WITH_CONTACT, Wikipedia
+    from websearch_gateway.readers.sites.wikipedia import ANONYMOUS, WITH_CONTACT, Wikipedia
 
     return parts.api(Wikipedia(pace=WITH_CONTACT if parts.tells_contact else ANONYMOUS))
 
 
 def _github_issues(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.github_issues import GitHubIssues
+    from websearch_gateway.readers.sites.github_issues import GitHubIssues
 
     return parts.api(GitHubIssues(token=parts.github_token))
 
 
 def _github_discussions(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.github_discussions import GitHubDiscussions
+    from websearch_gateway.readers.sites.github_discussions import GitHubDiscussions
 
     return parts.api(GitHubDiscussions(token=parts.github_token))
 
 
 def _github_files(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.github_files import GitHubFiles
+    from websearch_gateway.readers.sites.github_files import GitHubFiles
 
     return parts.api(GitHubFiles(token=parts.github_token))
 
 
 def _stackexchange(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.stackexchange import StackExchange
+    from websearch_gateway.readers.sites.stackexchange import StackExchange
 
     return parts.api(StackExchange())
 
 
 def _hackernews(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.hackernews import HackerNews
+    from websearch_gateway.readers.sites.hackernews import HackerNews
 
     return parts.api(HackerNews())
 
 
 def _arxiv(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.arxiv import ArXiv
+    from websearch_gateway.readers.sites.arxiv import ArXiv
 
     return parts.api(ArXiv())
 
 
 def _reddit(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.reddit import Reddit
+    from websearch_gateway.readers.sites.reddit import Reddit
 
     return parts.api(Reddit())
 
 
 def _youtube(parts: Parts) -> SourceReader:
-    from websearch_gateway.readers.youtube import YouTube
+    from websearch_gateway.readers.sites.youtube import YouTube
 
     return parts.api(YouTube())
 
@@ -149,7 +148,7 @@ class ReaderTable:
             renderer: runs the scripts of pages that are nothing without.
             tells_contact: whether the user agent of `fetcher` does.
         """
-        from websearch_gateway.readers.html import HtmlReader
+        from websearch_gateway.readers.formats.html import HtmlReader
 
         parts = Parts(fetcher, workers, HtmlReader(pages or fetcher, workers, renderer), github_token, tells_contact)
         return cls([make(parts) for make in READERS])
@@ -159,15 +158,5 @@ class ReaderTable:
         return next(reader for reader in self.readers if reader.accepts(url))
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
-        """See `ports.Reader.read`. Whatever the source, the text is safe to hand on."""
-        page = await self.reader_for(url).read(url, deadline, known)
-        return page if page is known else await asyncio.to_thread(_sanitised, page)
-
-
-def _sanitised(page: Page) -> Page:
-    from websearch_gateway.text.invisible import strip_invisible_characters
-    from websearch_gateway.text.sanitise import clean_markdown
-
-    markdown, warnings = clean_markdown(page.markdown, page.final_url)
-    title, _ = strip_invisible_characters(page.title)
-    return replace(page, title=title, markdown=markdown, warnings=(*page.warnings, *warnings))
+        """See `ports.Reader.read`. Whatever the source, the text is safe to hand on (`cleaning.cleaned`)."""
+        return await self.reader_for(url).read(url, deadline, known)

@@ -15,14 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.sandbox.board import Call, Fault
 from websearch_gateway.sandbox.keys import (
-    BRAVE_KEY,
     GOOGLE_ENGINE,
-    GOOGLE_KEY,
     OPENAI_KEY,
-    SERPER_KEY,
-    SYNTHETIC_KEY,
-    TAVILY_KEY,
     environment,
+    key_of,
 )
 from websearch_gateway.sandbox.server import Sandbox, serve
 
@@ -30,18 +26,14 @@ if TYPE_CHECKING:
     from websearch_gateway.sandbox.app import create_app
 
 __all__ = [
-    "BRAVE_KEY",
     "GOOGLE_ENGINE",
-    "GOOGLE_KEY",
     "OPENAI_KEY",
-    "SERPER_KEY",
-    "SYNTHETIC_KEY",
-    "TAVILY_KEY",
     "Call",
     "Fault",
     "Sandbox",
     "create_app",
     "environment",
+    "key_of",
     "serve",
 ]
 

@@ -47,4 +47,5 @@ def create_app(board: Board | None = None, clock: Callable[[], datetime] = _utc_
         exception_handlers={VendorRefusal: _refused},
     )
     app.state.clock = clock
+    app.state.asked = set()  # the pages that have asked for patience
     return app

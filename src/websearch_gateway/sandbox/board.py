@@ -30,6 +30,16 @@ OPENAI_KINDS = frozenset(
 )
 """Faults of `openai/v1/responses`: HTTP 200 with something wrong inside."""
 
+ENGINE_KINDS = {
+    "anthropic": frozenset({"no_search", "refusal", "pause_turn"}),
+    "gemini": frozenset({"no_search", "refusal"}),
+    "perplexity": frozenset({"no_search", "failed"}),
+    "llm": frozenset(
+        {"made_up_sources", "wrong_numbers", "wrong_names", "no_marks", "no_answer", "endless", "prompt_echo", "obey"}
+    ),
+}
+"""Faults of the other answer engines: HTTP 200 with something wrong inside."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -60,6 +70,7 @@ class Fault:
     def __post_init__(self) -> None:
         allowed = TRANSPORT_KINDS | (OPENAI_KINDS if covers("openai", self.target) else frozenset())
         allowed |= PAGE_KINDS if covers("pages", self.target) else frozenset()
+        allowed |= ENGINE_KINDS.get(self.target.partition("/")[0], frozenset())
         if self.kind not in allowed:
             raise ValueError(f"{self.target} has no fault {self.kind!r}; choose from {', '.join(sorted(allowed))}")
 

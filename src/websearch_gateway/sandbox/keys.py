@@ -5,31 +5,34 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 OPENAI_KEY = "sandbox-openai-key"
-SERPER_KEY = "sandbox-serper-key"
-TAVILY_KEY = "sandbox-tavily-key"
-BRAVE_KEY = "sandbox-brave-key"
-GOOGLE_KEY = "sandbox-google-key"
 GOOGLE_ENGINE = "sandbox-engine"
-SYNTHETIC_KEY = "sandbox-synthetic-key"
+LLM_MODEL = "sandbox-model"
+ENGINES = ("anthropic", "gemini", "perplexity")
+"""The answer engines besides OpenAI that have keys."""
+
+
+def key_of(vendor: str) -> str:
+    """The key that the stand-in for a vendor accepts."""
+    return f"sandbox-{vendor}-key"
 
 
 def environment(url: str) -> dict[str, str]:
-    """The settings, by their environment names, with which a gateway takes the sandbox at `url` for the outside."""
-    return {
+    """The settings, by their environment names, with which a gateway takes the sandbox at `url` for the outside.
+
+    Of the answer engines only OpenAI has a key, so that raw search answers where it fails. The others have their
+    addresses: `NAME_API_KEY` (see `key_of`) turns one on, `LLM_MODEL=sandbox-model` the model of your own.
+    """
+    from websearch_gateway.settings.providers import PROVIDERS  # loads pydantic, which a server can do without
+
+    found = {
         "OPENAI_API_KEY": OPENAI_KEY,
         "OPENAI_BASE_URL": f"{url}/openai/v1",
-        "SERPER_API_KEY": SERPER_KEY,
-        "SERPER_BASE_URL": f"{url}/serper",
-        "TAVILY_API_KEY": TAVILY_KEY,
-        "TAVILY_BASE_URL": f"{url}/tavily",
-        "BRAVE_API_KEY": BRAVE_KEY,
-        "BRAVE_BASE_URL": f"{url}/brave",
-        "GOOGLE_API_KEY": GOOGLE_KEY,
         "GOOGLE_SEARCH_ENGINE_ID": GOOGLE_ENGINE,
-        "GOOGLE_SEARCH_BASE_URL": f"{url}/google",
-        "SYNTHETIC_API_KEY": SYNTHETIC_KEY,
-        "SYNTHETIC_BASE_URL": f"{url}/synthetic",
-        "SEARXNG_BASE_URL": f"{url}/searxng",
-        "DUCKDUCKGO_BASE_URL": f"{url}/duckduckgo",
         "FETCH_ALLOW_PRIVATE_HOSTS": urlsplit(url).netloc,
     }
+    found |= {f"{name.upper()}_BASE_URL": f"{url}/{name}" for name in ENGINES} | {"LLM_BASE_URL": f"{url}/llm/v1"}
+    for row in PROVIDERS:
+        found[row.fields["base_url"].upper()] = f"{url}/{row.name}"
+        if row.has_key:
+            found[row.fields["key"].upper()] = key_of(row.name)
+    return found

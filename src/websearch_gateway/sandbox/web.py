@@ -10,6 +10,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from websearch_gateway.sandbox.documentation import ROUTES as DOCUMENTATION
+from websearch_gateway.sandbox.documentation import sitemap_url
 from websearch_gateway.sandbox.pages import library, render
 from websearch_gateway.sandbox.vendor import clock, origin
 
@@ -54,7 +56,8 @@ async def _sitemap(request: Request) -> Response:
 
 async def _robots(request: Request) -> PlainTextResponse:
     return PlainTextResponse(
-        f"User-agent: *\nDisallow: /pages/special/forbidden\nSitemap: {origin(request)}/sitemap.xml\n"
+        "User-agent: *\nDisallow: /pages/special/forbidden\nDisallow: /docs/1.0/private/\n"
+        f"Sitemap: {origin(request)}/sitemap.xml\nSitemap: {sitemap_url(request)}\n"
     )
 
 
@@ -118,4 +121,5 @@ ROUTES: list[BaseRoute] = [
     Route("/pages/special/leaflet.pdf", _pdf),
     Route("/pages/special/empty", _empty),
     Route("/pages/{slug}", _page),
+    *DOCUMENTATION,
 ]

@@ -1,4 +1,4 @@
-"""The only reader of the environment.
+"""The only reader of the environment. Fields are in `groups.py` and `providers.py`; `make docs` lists them.
 
 Names are those of the environment; a TOML file may hold the same names in lower case. Flags win over the
 environment, the environment over the file. The file is `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`,
@@ -11,7 +11,7 @@ import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import platformdirs
 from pydantic import SecretStr, ValidationError
@@ -25,6 +25,7 @@ from pydantic_settings import (
 
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings.fields import RouteSettings, login_secrets, masked
+from websearch_gateway.settings.file_mode import keep_private
 from websearch_gateway.settings.groups import (
     APP_NAME,
     DEFAULT_TOOLSETS,
@@ -35,6 +36,7 @@ from websearch_gateway.settings.groups import (
     Serving,
     Upstreams,
 )
+from websearch_gateway.settings.providers import ProviderSettings
 
 __all__ = [
     "APP_NAME",
@@ -47,10 +49,10 @@ __all__ = [
     "load_settings",
 ]
 
-GROUPS = (Upstreams, Reading, Remembering, Behaviour, Serving)
+GROUPS = (Upstreams, ProviderSettings, Reading, Remembering, Behaviour, Serving)
 
 
-class Settings(Serving, Behaviour, Remembering, Reading, Upstreams, BaseSettings):
+class Settings(Serving, Behaviour, Remembering, Reading, ProviderSettings, Upstreams, BaseSettings):
     """Every setting, with its default. No repr shows a key, which is a `SecretStr`, or the login of a URL."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)
@@ -72,6 +74,13 @@ class Settings(Serving, Behaviour, Remembering, Reading, Upstreams, BaseSettings
         """`STATE_URL`, or the SQLite file in `DATA_DIR`."""
         return self.state_url or f"sqlite:///{self.data_dir / 'state.db'}"
 
+    @property
+    def docs_path(self) -> Path:
+        """The file of the documentation index: what `DOCS_URL` names, or the one in `DATA_DIR`."""
+        if self.docs_url is None:
+            return self.data_dir / "docs" / "docs.db"
+        return Path(self.docs_url.partition("://")[2].removeprefix("/")).expanduser().absolute()
+
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
         """For repr and str: every setting, without the logins of its URLs."""
         for name, value in super().__repr_args__():
@@ -80,6 +89,7 @@ class Settings(Serving, Behaviour, Remembering, Reading, Upstreams, BaseSettings
     def shown(self) -> dict[str, Any]:
         """Every setting by its environment name, fit to be seen: keys only as set or not set, URLs without logins."""
         dumped = self.model_dump(mode="json")
+        dumped["contact_url"] = self.contact_url and self.contact_url.partition("?")[0]  # a query may name a person
         return {
             name.upper(): "(set)" if isinstance(getattr(self, name), SecretStr) else masked(value)
             for name, value in dumped.items()
@@ -120,14 +130,23 @@ def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
     return values
 
 
+def _is_secret(name: str, value: Any) -> bool:
+    """Whether a value in the settings file is a key, or a URL with a login."""
+    of_a_key = SecretStr in get_args(Settings.model_fields[name].annotation)
+    return bool(value) and (of_a_key or (isinstance(value, str) and bool(login_secrets(value))))
+
+
 def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
-    """Read flags, environment and file, in that order of precedence.
+    """Read flags, environment and file, in that order of precedence. A file that holds a key is made private.
 
     Raises:
-        SearchNotConfiguredError: a value is unusable; the message names the setting and never its value.
+        SearchNotConfiguredError: a value is unusable, or others can read a key and that cannot be changed; the message
+            names the setting and never its value.
     """
     named = config is not None or bool(os.environ.get("WEBSEARCH_GATEWAY_CONFIG"))
     file_values = _read_file(config_path(config), required=named)
+    if any(_is_secret(name, value) for name, value in file_values.items()):
+        keep_private(config_path(config))
 
     class WithFile(Settings):
         @classmethod

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import unquote, urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_settings import NoDecode
 
 # A password may hold anything when nobody has escaped it, so a login reaches to the last @; a path has none before it.
@@ -83,13 +83,21 @@ def login_secrets(url: str) -> set[str]:
     return {secret, unquote(secret)} - {""}
 
 
+def _none_is_no_limit(value: Any) -> Any:
+    return None if isinstance(value, str) and value.strip().lower() == "none" else value
+
+
 Text = Annotated[str | None, BeforeValidator(_blank_is_unset)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Amounts = Annotated[dict[str, float], NoDecode, BeforeValidator(_pairs), AfterValidator(_amounts)]
 Key = Annotated[SecretStr | None, BeforeValidator(_key_without_edges)]
+Hidden = Annotated[SecretStr | None, BeforeValidator(_blank_is_unset)]
+"""Text that is never shown and need not look like a key."""
 Url = Annotated[str, BeforeValidator(_without_slash), AfterValidator(_web_address)]
 OptionalUrl = Annotated[Url | None, BeforeValidator(_blank_is_unset)]
 Quota = Annotated[str, AfterValidator(_quota)]
+Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Budget = Annotated[Usd | None, BeforeValidator(_none_is_no_limit)]
 
 
 class RouteSettings(BaseModel):

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Literal
 
 import platformdirs
 from pydantic import BaseModel, Field, field_validator
 
-from websearch_gateway.settings.fields import Amounts, Key, Names, OptionalUrl, Quota, RouteSettings, Text, Url
+from websearch_gateway.settings.fields import (
+    Amounts,
+    Budget,
+    Hidden,
+    Key,
+    Names,
+    OptionalUrl,
+    Quota,
+    RouteSettings,
+    Text,
+    Url,
+)
 
 APP_NAME = "websearch-gateway"
 TOOLSETS = ("answer", "search", "read", "docs", "cache", "ops", "admin")
@@ -27,28 +39,37 @@ def any_case(*names: str) -> Any:
 class Upstreams(BaseModel):
     """Upstreams and their keys"""
 
-    openai_api_key: Key = Field(None, description="Key for the answer engine. Without it raw search answers.")
+    answer_engines: Names = Field(
+        (),
+        description="Answer engines in order: openai, anthropic, gemini, perplexity, llm. Default: every configured "
+        "one. Quotes from raw search always come last.",
+    )
+    openai_api_key: Key = Field(None, description="Key for OpenAI.")
     openai_base_url: Url = Field("https://api.openai.com/v1", description="Base URL of the Responses API.")
     openai_models: Names = Field(
         ("gpt-5-nano", "gpt-6-luna"), description="Models in order; the next is used when one is gone."
     )
+    anthropic_api_key: Key = Field(None, description="Key for Anthropic.")
+    anthropic_base_url: Url = Field("https://api.anthropic.com", description="Where Anthropic answers.")
+    anthropic_models: Names = Field(("claude-haiku-5-5",), description="As OPENAI_MODELS.")
+    gemini_api_key: Key = Field(None, description="Key for Gemini.")
+    gemini_base_url: Url = Field("https://generativelanguage.googleapis.com", description="Where Gemini answers.")
+    gemini_models: Names = Field(("gemini-3.5-flash-lite",), description="As OPENAI_MODELS.")
+    perplexity_api_key: Key = Field(None, description="Key for Perplexity.")
+    perplexity_base_url: Url = Field("https://api.perplexity.ai", description="Where Perplexity answers.")
+    perplexity_models: Names = Field(("perplexity/sonar",), description="As OPENAI_MODELS.")
+    llm_base_url: OptionalUrl = Field(
+        None,
+        description="Your own model: any OpenAI-compatible chat completions server, such as "
+        "`http://localhost:11434/v1`. It writes from what raw search finds.",
+    )
+    llm_model: Text = Field(None, description="The name of its model (needs LLM_BASE_URL too).")
+    llm_api_key: Key = Field(None, description="Its key, if it wants one.")
+    llm_evidence_tokens: int = Field(
+        6000, ge=500, le=100_000, description="How many tokens of pages it is given at most; less than its context."
+    )
 
-    serper_api_key: Key = Field(None, description="Key for Serper.")
-    tavily_api_key: Key = Field(None, description="Key for Tavily.")
-    brave_api_key: Key = Field(None, description="Key for Brave Search.")
-    google_api_key: Key = Field(None, description="Key for Google Custom Search (needs GOOGLE_SEARCH_ENGINE_ID too).")
-    google_search_engine_id: Text = Field(None, description="The `cx` of the Google search engine.")
-    synthetic_api_key: Key = Field(None, description="Key for synthetic.new.")
     github_token: Key = Field(None, description="Raises GitHub's rate limit for the reader of issues and files.")
-
-    serper_base_url: Url = Field("https://google.serper.dev", description="Where Serper answers.")
-    tavily_base_url: Url = Field("https://api.tavily.com", description="Where Tavily answers.")
-    brave_base_url: Url = Field("https://api.search.brave.com", description="Where Brave answers.")
-    google_search_base_url: Url = Field("https://www.googleapis.com", description="Where Google answers.")
-    synthetic_base_url: Url = Field("https://api.synthetic.new", description="Where synthetic.new answers.")
-    duckduckgo_base_url: Url = Field("https://html.duckduckgo.com", description="Where DuckDuckGo answers.")
-    searxng_base_url: OptionalUrl = Field(None, description="Your SearXNG instance; it must allow `format=json`.")
-
     search_providers: Names = Field((), description="Raw providers in order. Default: every configured one.")
     provider_weights: Amounts = Field(
         {}, description="Share the searches, such as `brave:3,duckduckgo:1`, in place of a fixed order."
@@ -56,6 +77,7 @@ class Upstreams(BaseModel):
     provider_rates: Amounts = Field(
         {}, description="Requests per second that a provider allows you, such as `brave:20`; 0 for no limit."
     )
+    google_search_engine_id: Text = Field(None, description="The `cx` of the Google search engine.")
     google_safe_search: Literal["off", "moderate", "strict"] = Field(
         "moderate", description="Safe search where a call does not say."
     )
@@ -70,10 +92,7 @@ class Reading(BaseModel):
     """Reading pages"""
 
     concurrency: int = Field(
-        8,
-        ge=1,
-        le=64,
-        description="Pages fetched at once per call. Unless it is set, `web_search` fetches all of its pages at once.",
+        64, ge=1, le=512, description="Pages that are read, and raw searches that run, at once in this process."
     )
     fetch_allow_private_hosts: Names = Field(
         (), description="`host:port` pairs that page reading may reach although private."
@@ -112,8 +131,37 @@ class Remembering(BaseModel):
         description="`sqlite:///PATH` (default: state.db in DATA_DIR), `memory://`, `firestore://PROJECT/PREFIX` or "
         "`postgresql://…`.",
     )
+    docs_refresh_hours: float = Field(
+        0.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="How often `serve` looks for documentation whose refresh is due, 1 to 45 days after the last one "
+        "by how much had changed; 0 never.",
+    )
+    docs_url: Text = Field(
+        None, description="Where the documentation index lies: `sqlite:///PATH`. Default: docs/docs.db in DATA_DIR."
+    )
+    max_state_mb: int = Field(
+        1_024,
+        ge=1,
+        description="Size of the state's file (MB), without its log; the least recently used pages and answers are "
+        "deleted before it grows beyond. For `sqlite://` only.",
+    )
     cache_ttl_seconds: float = Field(
-        300.0, ge=0, allow_inf_nan=False, description="How long an answer may be served from the cache; 0 turns it off."
+        300.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="How long the cache serves results about what changes (news, weather, prices ...); 0 turns it off.",
+    )
+    cache_long_ttl_seconds: float = Field(
+        3_600.0, ge=0, allow_inf_nan=False, description="How long the cache serves all other results."
+    )
+    stale_if_error_seconds: float = Field(
+        86_400.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="How much longer answers, results and pages may be served when every upstream, or the page's site, "
+        "fails; never for what changes.",
     )
     cache_scope: Literal["shared", "user"] = Field(
         "shared", description="Whether users may see each other's cached answers."
@@ -122,22 +170,37 @@ class Remembering(BaseModel):
     similarity_threshold: float = Field(
         0.72, ge=0, le=1, description="How near a cached query must be for `search_similar`, unless the call says."
     )
-    rate_limit: Quota = Field("20/10minutes", description="Searches per user, as `N/PERIOD`; `none` for no limit.")
-    global_rate_limit: Quota = Field("", description="Searches of all users together, likewise; default: no limit.")
-    daily_budget_usd: float | None = Field(
-        None,
-        ge=0,
-        allow_inf_nan=False,
-        description="What all users may cost per day (UTC); default: no limit. Below 0.07 OpenAI is never asked.",
+    rate_limit: Quota = Field(
+        "20/10minutes", description="Calls of `search_web` per user, as `N/PERIOD`; `none` for no limit."
     )
-    user_daily_budget_usd: float | None = Field(
-        None, ge=0, allow_inf_nan=False, description="What one user may cost per day (UTC); default: no limit."
+    search_rate_limit: Quota = Field(
+        "60/10minutes",
+        description="Calls of `web_search` and `search_news`, and queries of `web_search_raw`, per user.",
+    )
+    read_rate_limit: Quota = Field(
+        "120/10minutes",
+        description="Calls of `get_content`, `read_from_page`, `search_similar` and `search_cached` per user.",
+    )
+    global_rate_limit: Quota = Field("", description="Searches of all users together; default: no limit.")
+    daily_budget_usd: Budget = Field(
+        5.0,
+        description="USD that all users may cost per day (UTC); `none` for no limit. Below 0.07 OpenAI is never asked.",
+    )
+    user_daily_budget_usd: Budget = Field(
+        None, description="USD that one user may cost per day (UTC); default: no limit."
     )
     prices: Amounts = Field(
         {}, description="USD per call of a provider, such as `brave:0.005`, over the built-in table's."
     )
 
     _scope_case = any_case("cache_scope")
+
+    @field_validator("docs_url")
+    @classmethod
+    def _docs_file(cls, value: str | None) -> str | None:
+        if value is not None and not re.match(r"sqlite:///.", value):
+            raise ValueError("must name a file, as in sqlite:///docs.db")
+        return value
 
 
 class Behaviour(BaseModel):
@@ -148,9 +211,14 @@ class Behaviour(BaseModel):
         9.0, ge=0, allow_inf_nan=False, description="When raw search starts beside a slow answer engine."
     )
     request_timeout_ms: int = Field(
-        20000, gt=0, description="One request to an upstream, at most (milliseconds); a page gets 5 s of it."
+        20000,
+        gt=0,
+        description="One request to an upstream, or one page, at most (milliseconds); a page that a search found gets "
+        "5 s of it.",
     )
-    breaker_failures: int = Field(5, ge=1, description="Failures in a row after which an upstream is left alone.")
+    breaker_failures: int = Field(
+        5, ge=1, description="Failures in a row after which the circuit of an upstream opens."
+    )
     breaker_rest_seconds: float = Field(
         30.0, gt=0, allow_inf_nan=False, description="For how long, before one call probes it."
     )
@@ -166,11 +234,19 @@ class Serving(BaseModel):
     """Serving"""
 
     toolsets: Names = Field(DEFAULT_TOOLSETS, description="Which tools are listed; `all` for every one.")
+    max_reply_tokens: int = Field(
+        20_000, ge=2_000, description="The largest reply of a tool, in tokens of three bytes. Agents cut at 25,000."
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         "INFO", description="Verbosity of the JSON log on stderr."
     )
-    auth_mode: Literal["none", "secret", "jwks", "firebase"] = Field(
+    auth_mode: Literal["none", "token", "secret", "jwks", "firebase"] = Field(
         "none", description="How HTTP callers prove who they are; `none` binds loopback only."
+    )
+    auth_tokens: Hidden = Field(
+        None,
+        description="The API keys of mode `token`: `NAME:SHA256-HEX:SCOPE+SCOPE`, separated by commas. "
+        "`websearch-gateway token --static` makes one.",
     )
     auth_secret: Key = Field(None, description="The shared secret of mode `secret` (HS256), at least 32 bytes.")
     auth_jwks_url: OptionalUrl = Field(None, description="The public keys of mode `jwks`.")

@@ -1,7 +1,11 @@
-"""Backends for the five verbs of ports.State. One file each; the table below is the only list of them."""
+"""Backends for the five verbs of `ports.State`, one file or file prefix each; BACKENDS is the only list of them.
+
+To add one, follow docs/adding-a-state-backend.md. Policy (limits, caches, budgets) never lives here.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 
 from websearch_gateway.errors import SearchNotConfiguredError
@@ -10,6 +14,8 @@ from websearch_gateway.state.firestore import FirestoreState
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.postgres import PostgresState
 from websearch_gateway.state.sqlite import SqliteState
+
+_log = logging.getLogger(__name__)
 
 BACKENDS: Mapping[str, Callable[[str], State]] = {
     "memory": MemoryState.from_location,  # one process, gone at its end
@@ -31,4 +37,5 @@ def open_state(url: str) -> State:
     if backend is None:  # The URL may hold a password, so it is not repeated.
         known = ", ".join(f"{name}://" for name in BACKENDS)
         raise SearchNotConfiguredError(f"STATE_URL must begin with one of {known}.")
+    _log.debug("state: %s", scheme.lower())
     return backend(location)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import StateEntry
-from websearch_gateway.state.additions import Additions
+from websearch_gateway.state.coalesced_increments import CoalescedIncrements
 from websearch_gateway.state.extras import require
 from websearch_gateway.state.firestore_client import FirestoreClient, contention, load
 from websearch_gateway.state.firestore_counter import FirestoreCounters
@@ -30,8 +30,7 @@ from websearch_gateway.state.firestore_record import (
     record_of,
 )
 from websearch_gateway.state.keys import bounds
-from websearch_gateway.state.merge import merged
-from websearch_gateway.state.patience import Patience
+from websearch_gateway.state.timeouts import Timeouts
 
 if TYPE_CHECKING:
     from google.cloud.firestore import DocumentSnapshot
@@ -63,8 +62,8 @@ class FirestoreState:
         self._clock = clock
         self._client = FirestoreClient(project, prefix)
         self._counters = FirestoreCounters(self._client, clock)
-        self._patience = Patience("Firestore", load, seconds=patience, rest=rest)
-        self._additions = Additions(self._send_addition)
+        self._timeouts = Timeouts("Firestore", load, seconds=patience, rest=rest)
+        self._additions = CoalescedIncrements(self._send_addition)
 
     @classmethod
     def from_location(cls, location: str) -> FirestoreState:
@@ -81,15 +80,15 @@ class FirestoreState:
 
     async def get(self, key: str) -> bytes | None:
         """See ports.State."""
-        return await self._patience.run(self._get, key)
+        return await self._timeouts.run(self._get, key)
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
         """See ports.State."""
-        await self._patience.run(self._put, key, bytes(value), self._expiry(ttl))
+        await self._timeouts.run(self._put, key, bytes(value), self._expiry(ttl))
 
     async def delete(self, key: str) -> bool:
         """See ports.State."""
-        return await self._patience.run(self._delete, key)
+        return await self._timeouts.run(self._delete, key)
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
         """See ports.State."""
@@ -102,21 +101,21 @@ class FirestoreState:
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
         """See ports.State."""
-        kinds = [kind_of(prefix)] if "/" in prefix else await self._patience.run(self._kinds, prefix)
+        kinds = [kind_of(prefix)] if "/" in prefix else await self._timeouts.run(self._kinds, prefix)
         async for entry in merged([self._entries(kind, prefix, after) for kind in kinds]):
             yield entry
 
     async def close(self) -> None:
         """See ports.State."""
         await self._additions.close()
-        if await self._patience.close():
+        if await self._timeouts.close():
             await self._client.close()
 
     def _expiry(self, ttl: float | None) -> float:
         return math.inf if ttl is None else self._clock() + ttl
 
     async def _send_addition(self, key: str, amount: int, ttl: float | None) -> int:
-        return await self._patience.run(self._counters.add, key, amount, self._expiry(ttl))
+        return await self._timeouts.run(self._counters.add, key, amount, self._expiry(ttl))
 
     async def _get(self, key: str) -> bytes | None:
         record = await self._live(key)
@@ -165,12 +164,12 @@ class FirestoreState:
         """The entries of one kind, page by page, so that an iterator left half-way holds nothing open."""
         start, end = (index_text(bound) for bound in bounds(prefix, after))
         while True:
-            page = await self._patience.run(self._page, kind, start, end)
+            page = await self._timeouts.run(self._page, kind, start, end)
             for snapshot in page:
                 record = record_of(snapshot.to_dict())
                 if record is None or not record.key.startswith(prefix) or record.expires <= (now := self._clock()):
                     continue
-                if (value := await self._patience.run(self._value, record)) is not None:
+                if (value := await self._timeouts.run(self._value, record)) is not None:
                     ttl = None if record.expires == math.inf else record.expires - now
                     yield StateEntry(record.key, value, ttl, record.counts)
             if len(page) < _DOCUMENTS_PER_PAGE:
@@ -200,3 +199,15 @@ class FirestoreState:
         wanted = [await self._client.document(record.key, name) for name in record.parts]
         found = {part.id: part.get("value") async for part in client.get_all(wanted, retry=None) if part.exists}
         return b"".join(found[part.id] for part in wanted) if len(found) == len(wanted) else None
+
+
+async def merged(streams: Sequence[AsyncIterator[StateEntry]]) -> AsyncIterator[StateEntry]:
+    """The entries of all streams in key order; each stream is in that order itself. No key is in two of them."""
+    heads = {index: entry for index, stream in enumerate(streams) if (entry := await anext(stream, None)) is not None}
+    while heads:
+        first = min(heads, key=lambda index: heads[index].key)
+        yield heads[first]
+        if (following := await anext(streams[first], None)) is None:
+            del heads[first]
+        else:
+            heads[first] = following

@@ -9,11 +9,11 @@ from typing import Any, LiteralString
 
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import StateEntry
-from websearch_gateway.state.additions import Additions
+from websearch_gateway.state.coalesced_increments import CoalescedIncrements
 from websearch_gateway.state.extras import require
 from websearch_gateway.state.keys import bounds, indexed, raw_key, text_key
-from websearch_gateway.state.patience import Patience
 from websearch_gateway.state.postgres_pool import PostgresPool, load
+from websearch_gateway.state.timeouts import Timeouts
 
 # Each verb is one statement, and one statement sees and writes a row atomically.
 _GET = "SELECT value, count FROM websearch_state WHERE key = %(key)s AND expires > %(now)s"
@@ -57,8 +57,8 @@ class PostgresState:
         self, url: str, *, clock: Callable[[], float] = time.time, patience: float = 2.0, rest: float = 5.0
     ) -> None:
         self._pool = PostgresPool(url, seconds=patience)
-        self._patience = Patience("PostgreSQL", load, seconds=patience, rest=rest)
-        self._additions = Additions(self._send_addition)
+        self._timeouts = Timeouts("PostgreSQL", load, seconds=patience, rest=rest)
+        self._additions = CoalescedIncrements(self._send_addition)
         self._clock = clock
         self._writes = 0
 
@@ -113,7 +113,7 @@ class PostgresState:
     async def close(self) -> None:
         """See ports.State."""
         await self._additions.close()
-        if await self._patience.close():
+        if await self._timeouts.close():
             await self._pool.close()
 
     async def _send_addition(self, key: str, amount: int, ttl: float | None) -> int:
@@ -121,7 +121,7 @@ class PostgresState:
         return int(count)
 
     async def _fetch(self, statement: LiteralString, named: dict[str, Any]) -> list[tuple[Any, ...]]:
-        return await self._patience.run(self._pool.fetch, statement, named)
+        return await self._timeouts.run(self._pool.fetch, statement, named)
 
     async def _write(
         self, statement: LiteralString, key: str, ttl: float | None, named: dict[str, Any]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.models import StateEntry
+from websearch_gateway.models import StateEntry, StateUsage
 from websearch_gateway.state.keys import raw_key, text_key
+from websearch_gateway.state.sqlite_limit import SqliteLimit, live_bytes
 from websearch_gateway.state.sqlite_thread import SqliteThread
 
 if TYPE_CHECKING:
@@ -62,6 +63,17 @@ class SqliteState:
         self._thread = SqliteThread(path.expanduser().absolute(), patience=patience, rest=rest)
         self._clock = clock
         self._writes = 0
+        self._limit: SqliteLimit | None = None
+
+    def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
+        """See ports.BoundedState."""
+        self._limit = SqliteLimit(most_bytes, [raw_key(prefix) for prefix in evictable])
+
+    async def usage(self) -> StateUsage:
+        """See ports.BoundedState."""
+        size = await self._thread.run(live_bytes, writes=False)
+        limit = self._limit
+        return StateUsage(size, limit.most_bytes, limit.evictions) if limit else StateUsage(size)
 
     @classmethod
     def from_location(cls, location: str) -> SqliteState:
@@ -77,8 +89,14 @@ class SqliteState:
 
     async def get(self, key: str) -> bytes | None:
         """See ports.State."""
-        named = {"key": raw_key(key), "now": self._clock()}
-        rows = await self._read(_GET, named)
+        raw, now = raw_key(key), self._clock()
+
+        def get(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            if self._limit:
+                self._limit.use(raw, now)
+            return db.execute(_GET, {"key": raw, "now": now}).fetchall()
+
+        rows = await self._thread.run(get, writes=False)
         return _decoded(rows[0][0]) if rows else None
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
@@ -130,8 +148,21 @@ class SqliteState:
         self._writes += 1
 
         def write(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            if self._limit is None or db.in_transaction:
+                return write_now(db)
+            with db:  # commits, or rolls back
+                db.execute("BEGIN IMMEDIATE")
+                return write_now(db)
+
+        def write_now(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
             if prune:
                 db.execute(_PRUNE, named)
+            if self._limit:
+                size = len(value) if isinstance(value := named.get("value"), bytes) else 0
+                if not self._limit.takes(named["key"], size):
+                    return db.execute(_DELETE, named).fetchall()
+                self._limit.use(named["key"], now)
+                self._limit.make_room(db, size)
             return db.execute(statement, named).fetchall()
 
         return await self._thread.run(write, writes=True)

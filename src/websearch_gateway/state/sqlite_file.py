@@ -19,6 +19,8 @@ MIGRATIONS = (
     # A key is UTF-8 bytes, whose order is that of the code points. A value is a BLOB, or an INTEGER if it counts.
     "CREATE TABLE entries (key BLOB PRIMARY KEY, value NOT NULL, expires REAL NOT NULL)",
     "CREATE INDEX entries_by_expiry ON entries (expires)",
+    # When an entry was last read or written, as far as that matters (`sqlite_limit.py`).
+    "CREATE TABLE uses (key BLOB PRIMARY KEY, used REAL NOT NULL) WITHOUT ROWID",
 )
 """Statement n (from 1) takes a file from version n - 1 to n. Only ever append: files of every version are out there."""
 
@@ -53,7 +55,7 @@ class SqliteFile:
 
     def __init__(self, path: Path, *, patience: float) -> None:
         self._path = path
-        self._patience = patience
+        self._timeouts = patience
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._damaged = False
@@ -87,7 +89,7 @@ class SqliteFile:
         """
         import sqlite3
 
-        with contextlib.closing(sqlite3.connect(_made(self._sibling(".lock")), timeout=self._patience)) as lock:
+        with contextlib.closing(sqlite3.connect(_made(self._sibling(".lock")), timeout=self._timeouts)) as lock:
             lock.execute("BEGIN EXCLUSIVE")
             yield
 
@@ -123,7 +125,7 @@ class SqliteFile:
 
         self._identity = _identity(_made(self._path))
         # Without an isolation level the driver opens no transactions of its own.
-        connection = sqlite3.connect(self._path, timeout=self._patience, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(self._path, timeout=self._timeouts, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             # In WAL mode NORMAL can lose the last commits in a power cut, never the file: https://sqlite.org/pragma.html

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 
 from websearch_gateway.models import Passage
+from websearch_gateway.text.citation.sentences import split_sentences
 from websearch_gateway.text.markdown import LONGEST_MARKED, Block, blocks, plain
-from websearch_gateway.text.sentences import split_sentences
-from websearch_gateway.text.tokens import estimate_tokens
+from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 DEFAULT_SIZE = 512
 """Tokens in a passage: what common embedding models read at once."""
@@ -24,6 +25,12 @@ LARGEST_WHOLE = 2_048
 MAX_TITLE = 200
 """Characters of a heading in a section path, which every passage below it repeats."""
 
+LONGEST_FENCE = 100
+"""Characters of a fence that is repeated around each part of its block."""
+
+MOST_HEADINGS = 20
+"""Headings in a row without a text of their own that go with the text below the last of them."""
+
 _NOT_BLANK = re.compile(r"\S")
 _LINE = re.compile(r"[^\n]+")
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
@@ -31,7 +38,7 @@ _RULED = re.compile(r"[ \t]*+\|?[ \t:|-]*-[ \t:|-]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class Piece:
     """`text[start:end]` must stay together. `is_heading` pieces belong to what follows them.
 
     A part of a code block or table that was cut stands between the fences, or below the head, that it has lost.
@@ -45,8 +52,10 @@ class _Piece:
     after: str = ""
 
 
-def chunk(markdown: str, size: int = DEFAULT_SIZE) -> list[Passage]:
-    """The passages of a page, in order; each is a slice of `markdown` and together they hold all that is not blank.
+def chunk(markdown: str, size: int = DEFAULT_SIZE, most: int | None = None) -> list[Passage]:
+    """The passages of a page, in order, at most the first `most`.
+
+    Each is a slice of `markdown`, and all together they hold whatever is not blank.
 
     A passage lies in one section and has about `size` tokens, as `estimate_tokens` counts them: four characters each.
     Code blocks, tables and list items stay whole up to `WHOLE` times that, the former two at least up to
@@ -55,23 +64,24 @@ def chunk(markdown: str, size: int = DEFAULT_SIZE) -> list[Passage]:
     heading goes with the text below it. `id` is a hash of the section path and the text, so it survives changes
     elsewhere on the page.
     """
-    return [_passage(markdown, group) for group in _groups(markdown, _pieces(markdown, size), size)]
+    return [_passage(markdown, group) for group in islice(_groups(markdown, pieces(markdown, size), size), most)]
 
 
-def _passage(markdown: str, group: list[_Piece]) -> Passage:
+def _passage(markdown: str, group: list[Piece]) -> Passage:
     first, last = group[0], group[-1]
     text, path = first.before + markdown[first.start : last.end] + last.after, last.path
     digest = sha256("\0".join((*path, text)).encode("utf-8", "surrogatepass")).hexdigest()
     return Passage(text=text, section_path=path, id=digest[:16])
 
 
-def _groups(markdown: str, pieces: Iterator[_Piece], size: int) -> Iterator[list[_Piece]]:
+def _groups(markdown: str, pieces: Iterator[Piece], size: int) -> Iterator[list[Piece]]:
     """Neighbouring pieces of one section, up to `size` tokens; headings without a text of their own wait for one."""
-    group: list[_Piece] = []
+    group: list[Piece] = []
     filled = 0
     for piece in pieces:
         length = estimate_tokens(markdown[piece.start : piece.end])
-        is_open = bool(group) and (group[-1].is_heading or _fits(piece, group[-1], filled + length, size))
+        waits = bool(group) and group[-1].is_heading and (len(group) < MOST_HEADINGS or filled <= size)
+        is_open = waits or (bool(group) and _fits(piece, group[-1], filled + length, size))
         if group and not is_open:
             yield group
             group, filled = [], 0
@@ -81,11 +91,12 @@ def _groups(markdown: str, pieces: Iterator[_Piece], size: int) -> Iterator[list
         yield group
 
 
-def _fits(piece: _Piece, previous: _Piece, together: int, size: int) -> bool:
+def _fits(piece: Piece, previous: Piece, together: int, size: int) -> bool:
     return piece.path == previous.path and together <= size and not (piece.before or previous.after)
 
 
-def _pieces(markdown: str, size: int) -> Iterator[_Piece]:
+def pieces(markdown: str, size: int) -> Iterator[Piece]:
+    """What must stay together, in order: blocks, sentences of long paragraphs, parts of long code blocks and tables."""
     path: list[tuple[int, str]] = []
     for block in blocks(markdown):
         if block.kind == "heading":
@@ -96,25 +107,27 @@ def _pieces(markdown: str, size: int) -> Iterator[_Piece]:
         is_long = estimate_tokens(markdown[block.start : block.end]) > most
         if block.kind == "paragraph" or (block.kind == "item" and is_long):
             for start, end in _cut(markdown, block.start, block.end, size):
-                yield _Piece(start, end, titles)
+                yield Piece(start, end, titles)
         elif block.kind in ("code", "table") and is_long:
             yield from _parts(markdown, block, titles, size)
         else:
-            yield _Piece(block.start, block.end, titles, block.kind == "heading")
+            yield Piece(block.start, block.end, titles, block.kind == "heading")
 
 
-def _parts(markdown: str, block: Block, path: tuple[str, ...], size: int) -> Iterator[_Piece]:
+def _parts(markdown: str, block: Block, path: tuple[str, ...], size: int) -> Iterator[Piece]:
     """A code block or table in parts of about `size` tokens."""
     lines = [match.span() for match in _LINE.finditer(markdown, block.start, block.end)]
     above, below = _frame([markdown[start:end] for start, end in lines[:2]])
     if estimate_tokens(above) > size:  # repeated before every part it would make more text than there is
         above = f"{below}\n" if below else ""
+    if len(below) > LONGEST_FENCE:
+        above = below = ""
     if below and lines[1:] and markdown[slice(*lines[-1])].lstrip().startswith(below):
         lines.pop()  # the closing fence stays with the line before it
     runs = list(_runs(markdown, lines, size))
     for place, (start, end) in enumerate(runs):
         is_first, is_last = place == 0, place == len(runs) - 1
-        yield _Piece(
+        yield Piece(
             start,
             block.end if is_last else end,
             path,

@@ -22,6 +22,7 @@ _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|\s*$)")
 _RULE = re.compile(r"[ \t]*+(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+|=++|-++)\s*+$")
 _ITEM = re.compile(r"[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]++")
 _TABLE = re.compile(r"[ \t]*+\|")
+_MARKED = re.compile(r"[ \t]*+[`~#\-*_=+•\d|]")
 _INDENTED = re.compile(r"(?: {2,}|\t)")
 
 LINK = re.compile(
@@ -33,7 +34,8 @@ LINK = re.compile(
 URL = re.compile(r"https?://(?:[^\s<>\"'`\])}.,!?…。！？]|[.,!?]++(?=[^\s<>\"'`\])}.,!?…。！？]))++", re.IGNORECASE)
 """A bare address, without the full stop that may follow it."""
 
-CODE = re.compile(r"(?P<ticks>`(?<!``)`*+)(?:[^`]|(?!(?P=ticks)(?!`))`++){1,2000}+(?P=ticks)(?!`)")
+# With a bound on the ticks: a text of runs that are all of different lengths would be searched once for each.
+CODE = re.compile(r"(?P<ticks>`(?<!``)`{0,15}+(?!`))(?:[^`]|(?!(?P=ticks)(?!`))`++){1,2000}+(?P=ticks)(?!`)")
 
 _CODE_OR_COMMENT = re.compile(
     r"^[ \t]*+(?P<fence>`{3,}+(?=[^`\n]*+$)|~{3,}+)[^\n]*+(?:\n(?![ \t]*+(?P=fence))[^\n]*+)*+(?:\n[^\n]*+)?"
@@ -94,6 +96,8 @@ def blocks(text: str) -> list[Block]:
 
 def _classify(line: str) -> tuple[BlockKind, int, str]:
     """The kind of block that a line opens, its heading level, and the fence that must close it."""
+    if not _MARKED.match(line):
+        return "paragraph", 0, ""
     if fence := _FENCE.match(line):
         return "code", 0, fence[1] or fence[2]
     if heading := _HEADING.match(line):

@@ -13,6 +13,11 @@ import unicodedata
 
 from websearch_gateway.errors import SearchValidationError
 
+SHORTEST_QUERY = 3
+LONGEST_QUERY = 400
+LONGEST_RAW_QUERY = 10_000
+"""Characters; a longer text is refused before it is normalised."""
+
 _FOLDED_TAGS = frozenset(
     {"<wide>", "<narrow>", "<small>", "<vertical>", "<initial>", "<medial>", "<final>", "<isolated>"}
 )
@@ -94,10 +99,30 @@ def skeleton(text: str) -> str:
     """A normalised text reduced for matching only: full NFKC, no accents, no joiners, lower case."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text)
+    decomposed = unicodedata.normalize("NFKD", text.translate(_WHOLE_PHRASES))
     letters = "".join(c for c in decomposed if not unicodedata.combining(c) and c not in _JOINERS)
     return unicodedata.normalize("NFKC", letters).casefold().translate(_LOOK_ALIKES)
 
 
+# Each stands for 8 to 18 letters, which makes a text of them expensive.
+_WHOLE_PHRASES = {0xFDFA: " ", 0xFDFB: " "}
 # Cyrillic and Greek letters that pass for Latin ones at a glance.
 _LOOK_ALIKES = str.maketrans("аеорсухіѕјкмтԁοραεκντι", "aeopcyxisjkmtdopaekvti")
+
+
+def checked_query(text: str) -> str:
+    """The query in its one spelling.
+
+    Raises:
+        SearchValidationError: not text, or outside `SHORTEST_QUERY` to `LONGEST_QUERY` characters.
+    """
+    if not isinstance(text, str):
+        raise SearchValidationError("`query` must be text.", details={"field": "query", "allowed": "text"})
+    if len(text) <= LONGEST_RAW_QUERY:
+        text = normalise(text)
+    if not SHORTEST_QUERY <= len(text) <= LONGEST_QUERY:
+        raise SearchValidationError(
+            f"`query` must be {SHORTEST_QUERY} to {LONGEST_QUERY} characters long, white space collapsed.",
+            details={"field": "query", "allowed": f"{SHORTEST_QUERY}-{LONGEST_QUERY} characters"},
+        )
+    return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from websearch_gateway.errors import SearchProviderParseError
@@ -43,6 +43,19 @@ def records(document: Mapping[str, Any], key: str, vendor: str, *, optional: boo
     found = [entry for entry in entries if isinstance(entry, dict)]
     if entries and not found:
         raise SearchProviderParseError(f"The results of {vendor} ({key}) are not objects.")
+    return found
+
+
+def linked(hits: Iterable[Hit | None], vendor: str) -> list[Hit]:
+    """The hits of all rows of a reply that have a link, where `make_hit` gave None for the others.
+
+    Raises:
+        SearchProviderParseError: there are rows, and none of them has a link.
+    """
+    made = list(hits)
+    found = [hit for hit in made if hit]
+    if made and not found:
+        raise SearchProviderParseError(f"The results of {vendor} have no links.")
     return found
 
 

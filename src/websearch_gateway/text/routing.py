@@ -158,7 +158,10 @@ _PREDICTION_MARKETS = Route(
         ),
         Rule(_words("betting_markets?"), cue=_words("saying|says?|thinks?", _EVENT), unless=_words(_WORKINGS, "size")),
     ),
-    keywords=("market", "event", "bet", "odds", "prediction", "wager", "kalshi", "predictit", "metaculus"),
+    keywords=(
+        *("market", "event", "bet", "odds", "prediction", "wager", "liquidity", "volume", "position"),
+        *("kalshi", "predictit", "metaculus"),
+    ),
 )
 
 # --- feeds: RSS, Atom and news feeds of somebody --------------------------------------------------------------------
@@ -225,7 +228,7 @@ _FEEDS = Route(
         ),
         Rule(r"\b(?:rss|feeds?)\.\w+\.\w+|://\S*\b(?:rss|atom|feed)\b|\bgoogle ?news headlines\b"),
     ),
-    keywords=("feed", "rss", "syndicat"),
+    keywords=("feed", "rss", "syndicat", "google news", "subscribe"),
 )
 
 

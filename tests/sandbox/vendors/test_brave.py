@@ -3,9 +3,9 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from websearch_gateway.sandbox import BRAVE_KEY, Sandbox
+from websearch_gateway.sandbox import Sandbox, key_of
 
-HEADERS = {"X-Subscription-Token": BRAVE_KEY, "Accept": "application/json", "Accept-Encoding": "gzip"}
+HEADERS = {"X-Subscription-Token": key_of("brave"), "Accept": "application/json", "Accept-Encoding": "gzip"}
 
 
 async def _ask(http: httpx2.AsyncClient, kind: str = "web", **params: str) -> httpx2.Response:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from websearch_gateway.sandbox import GOOGLE_ENGINE, GOOGLE_KEY, Sandbox
+from websearch_gateway.sandbox import GOOGLE_ENGINE, Sandbox, key_of
 
-KEYS = {"key": GOOGLE_KEY, "cx": GOOGLE_ENGINE}
+KEYS = {"key": key_of("google"), "cx": GOOGLE_ENGINE}
 
 
 async def _ask(http: httpx2.AsyncClient, **params: str) -> httpx2.Response:

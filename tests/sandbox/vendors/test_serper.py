@@ -5,11 +5,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from websearch_gateway.sandbox import SERPER_KEY, Sandbox
+from websearch_gateway.sandbox import Sandbox, key_of
 
 
 async def _ask(http: httpx2.AsyncClient, path: str = "/search", **body: Any) -> httpx2.Response:
-    return await http.post(f"/serper{path}", json=body, headers={"X-API-KEY": SERPER_KEY})
+    return await http.post(f"/serper{path}", json=body, headers={"X-API-KEY": key_of("serper")})
 
 
 async def test_results_are_organic_and_dated(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from websearch_gateway.sandbox import SYNTHETIC_KEY, Sandbox
+from websearch_gateway.sandbox import Sandbox, key_of
 
-HEADERS = {"Authorization": f"Bearer {SYNTHETIC_KEY}"}
+HEADERS = {"Authorization": f"Bearer {key_of('synthetic')}"}
 
 
 async def test_a_result_carries_the_text_of_its_page(sandbox: Sandbox, http: httpx2.AsyncClient) -> None:
@@ -21,7 +21,7 @@ async def test_quotas_are_told(http: httpx2.AsyncClient) -> None:
     assert set(quotas["search"]["hourly"]) == {"limit", "requests", "renewsAt"}
 
 
-@pytest.mark.parametrize(("body", "key", "status"), [({"query": "x"}, "wrong", 401), ({}, SYNTHETIC_KEY, 400)])
+@pytest.mark.parametrize(("body", "key", "status"), [({"query": "x"}, "wrong", 401), ({}, key_of("synthetic"), 400)])
 async def test_wrong_keys_and_empty_queries_are_refused(
     http: httpx2.AsyncClient, body: dict[str, str], key: str, status: int
 ) -> None:

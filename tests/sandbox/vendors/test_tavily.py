@@ -6,9 +6,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from websearch_gateway.sandbox import TAVILY_KEY, Sandbox
+from websearch_gateway.sandbox import Sandbox, key_of
 
-HEADERS = {"Authorization": f"Bearer {TAVILY_KEY}"}
+HEADERS = {"Authorization": f"Bearer {key_of('tavily')}"}
 
 
 async def _ask(http: httpx2.AsyncClient, path: str = "/search", **body: Any) -> httpx2.Response:

@@ -1,13 +1,48 @@
-"""Stand-ins for the vendors, one file each. `VENDORS` is all of them."""
+"""Stand-ins for the vendors, one file each; `recorded.py` serves the recorded reply of every other search provider.
+
+They refuse what the real APIs refuse, with the same bodies: a change quotes the vendor's documentation.
+"""
 
 from websearch_gateway.sandbox.vendor import Vendor
 from websearch_gateway.sandbox.vendors.brave import BRAVE
 from websearch_gateway.sandbox.vendors.duckduckgo import DUCKDUCKGO
+from websearch_gateway.sandbox.vendors.engines.anthropic import ANTHROPIC
+from websearch_gateway.sandbox.vendors.engines.gemini import GEMINI
+from websearch_gateway.sandbox.vendors.engines.llm import LLM
+from websearch_gateway.sandbox.vendors.engines.perplexity import PERPLEXITY
 from websearch_gateway.sandbox.vendors.google import GOOGLE
 from websearch_gateway.sandbox.vendors.openai import OPENAI
+from websearch_gateway.sandbox.vendors.recorded import stand_in
 from websearch_gateway.sandbox.vendors.searxng import SEARXNG
 from websearch_gateway.sandbox.vendors.serper import SERPER
 from websearch_gateway.sandbox.vendors.synthetic import SYNTHETIC
 from websearch_gateway.sandbox.vendors.tavily import TAVILY
+from websearch_gateway.settings.providers import PROVIDERS
 
-VENDORS: tuple[Vendor, ...] = (OPENAI, SERPER, TAVILY, BRAVE, GOOGLE, SYNTHETIC, SEARXNG, DUCKDUCKGO)
+_WRITTEN: tuple[Vendor, ...] = (
+    OPENAI,
+    ANTHROPIC,
+    GEMINI,
+    PERPLEXITY,
+    LLM,
+    SERPER,
+    TAVILY,
+    BRAVE,
+    GOOGLE,
+    SYNTHETIC,
+    SEARXNG,
+    DUCKDUCKGO,
+)
+_NAMES = {vendor.name for vendor in _WRITTEN}
+
+VENDORS: tuple[Vendor, ...] = (
+    *_WRITTEN,
+    *(
+        stand_in(
+            row,
+        )
+        for row in PROVIDERS
+        if row.name not in _NAMES
+    ),
+)
+"""Every vendor that the sandbox stands in for."""

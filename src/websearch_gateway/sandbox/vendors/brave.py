@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.index import Match, search, terms
-from websearch_gateway.sandbox.keys import BRAVE_KEY
+from websearch_gateway.sandbox.keys import key_of
 from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, whole
 
 _LONGEST_QUERY, _MOST_WORDS = 400, 50
@@ -74,7 +74,7 @@ def _range(request: Request) -> tuple[datetime | None, datetime | None]:
 
 
 def _find(request: Request, most: int, *, news: bool) -> tuple[list[Match], bool]:
-    if request.headers.get("x-subscription-token") != BRAVE_KEY:
+    if request.headers.get("x-subscription-token") != key_of("brave"):
         raise refusal(422, "SUBSCRIPTION_TOKEN_INVALID")
     asked = request.query_params
     query = asked.get("q", "").strip()

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.index import Match, search
-from websearch_gateway.sandbox.keys import GOOGLE_ENGINE, GOOGLE_KEY
+from websearch_gateway.sandbox.keys import GOOGLE_ENGINE, key_of
 from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, whole
 
 _MOST_PER_PAGE, _MOST_RESULTS = 10, 100
@@ -45,7 +45,7 @@ def _authorise(request: Request) -> None:
     key = request.query_params.get("key")
     if not key:
         raise refusal(403, _UNREGISTERED)
-    if key != GOOGLE_KEY:
+    if key != key_of("google"):
         raise refusal(400, "API key not valid. Please pass a valid API key.")
     if request.query_params.get("cx") != GOOGLE_ENGINE:
         raise refusal(400)

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.index import Match, search
-from websearch_gateway.sandbox.keys import SERPER_KEY
+from websearch_gateway.sandbox.keys import key_of
 from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, json_object, origin
 
 _MESSAGES = {
@@ -30,7 +30,7 @@ def _dated(match: Match) -> dict[str, str]:
 
 
 async def _find(request: Request, *, news: bool) -> tuple[dict[str, Any], list[Match]]:
-    if request.headers.get("x-api-key") != SERPER_KEY:
+    if request.headers.get("x-api-key") != key_of("serper"):
         raise refusal(403)
     body = await json_object(request, refusal(400, "Invalid JSON"))
     query, number, page = body.get("q"), body.get("num", 10), body.get("page", 1)

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.index import search
-from websearch_gateway.sandbox.keys import SYNTHETIC_KEY
+from websearch_gateway.sandbox.keys import key_of
 from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, bearer, clock, json_object, origin
 
 _RESULTS = 5
@@ -22,7 +22,7 @@ def refusal(status: int, message: str | None = None) -> VendorRefusal:
 
 
 def _authorise(request: Request) -> None:
-    if bearer(request) != SYNTHETIC_KEY:
+    if bearer(request) != key_of("synthetic"):
         raise refusal(401)
 
 

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.index import Match, search
-from websearch_gateway.sandbox.keys import TAVILY_KEY
+from websearch_gateway.sandbox.keys import key_of
 from websearch_gateway.sandbox.pages import Page, library
 from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, bearer, clock, days_ago, json_object, origin
 
@@ -40,7 +40,7 @@ def _unprocessable(name: str, message: str) -> VendorRefusal:
 
 
 async def _asked(request: Request) -> dict[str, Any]:
-    if bearer(request) != TAVILY_KEY:
+    if bearer(request) != key_of("tavily"):
         raise refusal(401)
     return await json_object(request, _unprocessable("body", "JSON decode error"))
 

@@ -1,0 +1,192 @@
+"""What operators do with the cache: look at its size, its age and its use, and clear it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from websearch_gateway.admin.cache_contents import ABOUT_QUESTIONS, PREFIXES, Content, Kind, contents
+from websearch_gateway.budget.ledger import Ledger
+from websearch_gateway.cache.cache_epoch import advance
+from websearch_gateway.cache.result_store import question_name
+from websearch_gateway.errors import SearchValidationError, StateUnavailable
+from websearch_gateway.models import StateUsage
+from websearch_gateway.observability.statistics import Statistics
+from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.ports import BoundedState, State
+from websearch_gateway.results.admin import CacheClearResult
+from websearch_gateway.results.answer import CacheState
+from websearch_gateway.results.ops import CacheStats
+from websearch_gateway.text.normalise import checked_query
+
+MOST_COUNTED = 5_000
+"""Entries of a kind that are looked at for the figures. A backend may charge for each."""
+
+COUNTING_SECONDS = 3.0
+
+_AT_ONCE = 32
+_STATES: tuple[CacheState, ...] = ("exact", "semantic", "stale", "miss")
+
+
+class Memory(Protocol):
+    """What a process holds of the cache itself."""
+
+    def in_memory(self) -> Mapping[str, int]:
+        """How many entries, by kind."""
+        ...
+
+    def forget(self) -> None:
+        """Drop them."""
+        ...
+
+
+@dataclass(slots=True)
+class _Tally:
+    entries: Counter[str] = field(default_factory=Counter)
+    sizes: Counter[str] = field(default_factory=Counter)
+    ages: list[float] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def add(self, kind: Kind, content: Content) -> None:
+        self.entries[kind] += 1
+        self.sizes[kind] += content.size
+        if content.age_seconds is not None:
+            self.ages.append(content.age_seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheAdmin:
+    """Looks after the cache in the shared state and in the memories of this process.
+
+    Args:
+        clock: seconds since the epoch, the same in all processes.
+    """
+
+    state: State
+    memories: Sequence[Memory]
+    statistics: Statistics
+    telemetry: Telemetry
+    ledger: Ledger
+    clock: Callable[[], float] = time.time
+
+    async def stats(self) -> CacheStats:
+        """How this process is served by the cache, and what all processes have in it.
+
+        Looks at MOST_COUNTED entries of a kind, for COUNTING_SECONDS at most; `warnings` says what is missing.
+        """
+        tally = await self._counted()
+        usage = await self._usage()
+        self.telemetry.flush()
+        figures = self.statistics.figures()
+        exact, semantic, stale, missed = (figures.cache.get(kind, 0) for kind in _STATES)
+        asked = exact + semantic + stale + missed
+        return CacheStats(
+            exact_hits=exact,
+            semantic_hits=semantic,
+            joined=figures.joined,
+            stale_served=stale,
+            misses=missed - figures.joined,
+            hit_rate=round((exact + semantic) / asked, 4) if asked else None,
+            saved_today_usd=await self._saved_today(tally.warnings),
+            entries=sum(tally.entries.values()),
+            bytes=sum(tally.sizes.values()),
+            entries_by_kind={kind: tally.entries[kind] for kind in PREFIXES},
+            bytes_by_kind={kind: tally.sizes[kind] for kind in PREFIXES},
+            in_memory={kind: count for memory in self.memories for kind, count in memory.in_memory().items()},
+            state_bytes=usage and usage.bytes,
+            max_state_bytes=usage and usage.most_bytes,
+            evictions=usage.evictions if usage else 0,
+            oldest_seconds=round(max(tally.ages), 1) if tally.ages else None,
+            newest_seconds=round(min(tally.ages), 1) if tally.ages else None,
+            warnings=tuple(tally.warnings),
+        )
+
+    async def clear(self, *, older_than_hours: float | None = None, query: str | None = None) -> CacheClearResult:
+        """Remove entries from the state and drop every process's memory. After an interruption, run it again.
+
+        An entry that does not tell its age or its question is taken for one that is meant.
+
+        Args:
+            older_than_hours: only what was stored before that.
+            query: only answers and results for this question, whoever asked it and with whatever parameters.
+
+        Raises:
+            SearchValidationError: an argument is unacceptable.
+            StateUnavailable: the state failed; what is removed by then stays removed.
+        """
+        least_age = 0.0 if older_than_hours is None else _checked(older_than_hours) * 3600
+        question = None if query is None else question_name(checked_query(query))
+        removed: dict[str, int] = {}
+        try:
+            for kind in PREFIXES if question is None else ABOUT_QUESTIONS:
+                removed[kind] = await self._remove(kind, least_age, question)
+        finally:
+            for memory in self.memories:
+                memory.forget()
+        await advance(self.state)
+        return CacheClearResult(removed=sum(removed.values()), removed_by_kind=removed)
+
+    async def _remove(self, kind: Kind, least_age: float, question: str | None) -> int:
+        removed, batch = 0, list[str]()
+        async for content in contents(self.state, kind, self.clock()):
+            is_old = content.age_seconds is None or content.age_seconds >= least_age
+            if is_old and (question is None or content.question in (None, question)):
+                batch.append(content.key)
+            if len(batch) == _AT_ONCE:
+                removed += await self._delete(batch)
+                batch = []
+        return removed + await self._delete(batch)
+
+    async def _delete(self, keys: Sequence[str]) -> int:
+        return sum(await asyncio.gather(*map(self.state.delete, keys)))
+
+    async def _counted(self) -> _Tally:
+        tally = _Tally()
+        try:
+            async with asyncio.timeout(COUNTING_SECONDS):
+                for kind in PREFIXES:
+                    await self._count(kind, tally)
+        except TimeoutError:
+            tally.warnings.append(f"Counting stopped after {COUNTING_SECONDS:g} s: there is more.")
+        except StateUnavailable as error:
+            tally.warnings.append(f"The state cannot be read: {error.message}")
+        return tally
+
+    async def _count(self, kind: Kind, tally: _Tally) -> None:
+        async for content in contents(self.state, kind, self.clock()):
+            if tally.entries[kind] == MOST_COUNTED:
+                tally.warnings.append(f"Of the {kind} only {MOST_COUNTED:,} were counted: there are more.")
+                return
+            tally.add(kind, content)
+            if tally.entries[kind] % _AT_ONCE == 0:
+                await asyncio.sleep(0)  # a backend in memory never waits for anything
+
+    async def _usage(self) -> StateUsage | None:
+        if not isinstance(self.state, BoundedState):
+            return None
+        try:
+            return await self.state.usage()
+        except StateUnavailable:  # the tally has a warning for it
+            return None
+
+    async def _saved_today(self, warnings: list[str]) -> float | None:
+        try:
+            async with asyncio.timeout(COUNTING_SECONDS):
+                return (await self.ledger.day()).saved_usd
+        except (StateUnavailable, TimeoutError):
+            warnings.append("What was saved today cannot be read.")
+            return None
+
+
+def _checked(hours: float) -> float:
+    if not 0 < hours < math.inf:
+        demand = "a number of hours above 0"
+        raise SearchValidationError(
+            f"`olderThanHours` must be {demand}.", details={"field": "olderThanHours", "allowed": demand}
+        )
+    return hours

@@ -1,0 +1,146 @@
+"""Health, asked for: every configured upstream is called once, and each trouble comes with its remedy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from websearch_gateway.budget.budget_alert import LEVELS
+from websearch_gateway.budget.ledger import Ledger
+from websearch_gateway.errors import EngineNotConfigured, SearchError, StateUnavailable
+from websearch_gateway.models import Deadline, SearchQuery
+from websearch_gateway.ports import Embedder, HostedEngine, Searcher, State
+from websearch_gateway.results.ops import Check, Diagnosis
+
+PROBE = SearchQuery("example domain", max_results=1)
+PROBE_SECONDS = 10.0
+
+REMEDIES = {
+    "AUTH": "Put a valid key into that setting, or allow this key to do it; waiting will not help.",
+    "NOT_CONFIGURED": "Set what it names.",
+    "VALIDATION": "Correct its settings, its *_BASE_URL first; waiting will not help.",
+    "PARSE": "See that its *_BASE_URL is the API's address and no gate stands before it; else update this gateway.",
+    "TIMEOUT": "Try again later. If it stays, look at firewall and proxy, or raise REQUEST_TIMEOUT_MS.",
+    "PROVIDER": "Try again later and look at its status page; the next one serves meanwhile.",
+}
+"""What an operator can do, by the code of the error."""
+
+REASONS = {
+    "quota": "Top up the account or raise its limit; the next one serves meanwhile.",
+    "unreachable": "See that its *_BASE_URL is right, and that this machine's DNS and firewall let it through.",
+}
+"""The same where the error knows more than its code, in `details["reason"]`."""
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+@dataclass(frozen=True, slots=True)
+class Doctor:
+    """Examines everything that the gateway leans on. Costs one search per paid provider.
+
+    `ends` are the days from which APIs are gone, by provider. `browser_lacks` says why no browser can be started.
+    """
+
+    engines: Sequence[HostedEngine]
+    searchers: Sequence[Searcher]
+    state: State
+    embedder: Embedder
+    ends: Mapping[str, date | None]
+    browser_lacks: Callable[[], str | None]
+    ledger: Ledger
+    today: Callable[[], date] = _today
+
+    async def examine(self) -> Diagnosis:
+        """One check per part, all at once."""
+        providers = map(self._provider, self.searchers)
+        own = (self.check_state(), self._embedder(), self._browser(), self._budget())
+        checks = [*map(_engine, self.engines), *providers, *own]
+        return Diagnosis(checks=tuple(await asyncio.gather(*checks)))
+
+    async def _provider(self, searcher: Searcher) -> Check:
+        try:
+            results = await searcher.search(PROBE, Deadline.after(PROBE_SECONDS))
+        except SearchError as error:
+            return _failed(searcher.name, error)
+        if not results.hits:
+            remedy = "Ask it something else, with `search --json`; if it stays empty, leave it out of SEARCH_PROVIDERS."
+            return Check(name=searcher.name, status="warn", finding="answers, without a result", remedy=remedy)
+        if (end := self.ends.get(searcher.name)) is not None:
+            gone = self.today() >= end
+            finding = f"answers, but its API {'has ended' if gone else 'ends'} on {end}"
+            remedy = "Set the key of another provider before that day."
+            return Check(name=searcher.name, status="warn", finding=finding, remedy=remedy)
+        return Check(name=searcher.name, finding="answers")
+
+    async def _embedder(self) -> Check:
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                rows = await self.embedder.embed([PROBE.text], "query")
+        except SearchError as error:
+            return _worrying(_failed("embedder", error))
+        except TimeoutError:
+            return _worrying(Check(name="embedder", finding="does not answer", remedy=REMEDIES["TIMEOUT"]))
+        return Check(name="embedder", finding=f"{self.embedder.name} makes vectors of {rows.shape[1]} numbers")
+
+    async def _browser(self) -> Check:
+        if (lack := self.browser_lacks()) is None:
+            return Check(name="browser", finding="is there for pages that scripts make")
+        return Check(
+            name="browser", status="off", finding=lack, remedy="Do so if you need such pages; others are read."
+        )
+
+    async def _budget(self) -> Check:
+        """How much of today's budget is left."""
+        if (daily := self.ledger.daily_usd) is None:
+            return Check(name="budget", status="off", finding="DAILY_BUDGET_USD is none: nothing bounds the costs")
+        try:
+            spent = (await self.ledger.day()).usd
+        except StateUnavailable as error:
+            return Check(name="budget", status="warn", finding=f"cannot be read: {error.message}")
+        finding = f"${spent:.2f} of ${daily:g} is spent today"
+        if not daily or spent < LEVELS[0] * daily:
+            return Check(name="budget", finding=finding)
+        remedy = "Raise DAILY_BUDGET_USD, or wait until 00:00 UTC: free upstreams serve when it is spent."
+        return Check(name="budget", status="warn", finding=finding, remedy=remedy)
+
+    async def check_state(self) -> Check:
+        """Whether the state reads and writes."""
+        try:
+            await self.state.add("doctor/probe", ttl=60)
+        except StateUnavailable as error:
+            return Check(
+                name="state",
+                status="fail",
+                finding=error.message,
+                remedy="Mend STATE_URL or DATA_DIR; searches go on without it.",
+            )
+        return Check(name="state", finding="reads and writes")
+
+
+async def _engine(engine: HostedEngine) -> Check:
+    try:
+        findings = await engine.check(Deadline.after(PROBE_SECONDS))
+    except EngineNotConfigured as error:
+        remedy = "Set it for written answers, or the key of another engine; quotes from raw search serve without."
+        return Check(name=engine.name, status="off", finding=error.message, remedy=remedy)
+    except SearchError as error:
+        return _failed(engine.name, error)
+    if findings:
+        remedy = f"Begin {engine.name.upper()}_MODELS with a model that exists and stays."
+        return Check(name=engine.name, status="warn", finding=" ".join(findings), remedy=remedy)
+    return Check(name=engine.name, finding="answers, and its models are there to stay")
+
+
+def _failed(name: str, error: SearchError) -> Check:
+    by_code = REMEDIES.get(error.code, REMEDIES["PROVIDER"])
+    remedy = REASONS.get(str(error.details.get("reason")), by_code)
+    return Check(name=name, status="fail", finding=f"{error.code}: {error.message}", remedy=remedy)
+
+
+def _worrying(check: Check) -> Check:
+    """Passages are ranked by words without an embedder, so that it fails is no failure of the gateway."""
+    return check.model_copy(update={"status": "warn", "remedy": f"{check.remedy} Passages are ranked by words alone."})

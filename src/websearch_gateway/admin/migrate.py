@@ -1,0 +1,128 @@
+"""Copying the shared state to another backend, or to a new file of the same one.
+
+The source is only read. Every entry is read back from the target before it counts, and every page of entries leaves a
+note there, so a run that was interrupted goes on where it was; a target that was emptied meanwhile has lost the note
+too, and gets everything again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, StateUnavailable
+from websearch_gateway.models import LOCAL, Caller, StateEntry
+from websearch_gateway.ports import State
+from websearch_gateway.results.admin import MigrateResult
+
+_NOTES = "migration/"
+_NOTE_SECONDS = 7 * 86_400.0
+_ENTRIES_AT_ONCE = 32
+_FILE = re.compile(r"sqlite:///([A-Za-z0-9_][A-Za-z0-9_.-]*)")
+
+_Outcome = Literal["copied", "counters", "already_there", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """Copies `source` to wherever a caller says and may say.
+
+    Args:
+        source_url: its `STATE_URL`, to know it by.
+        open_state: makes the State of another such URL.
+        data_dir: the folder of local files.
+    """
+
+    source: State
+    source_url: str
+    open_state: Callable[[str], State]
+    data_dir: Path
+
+    async def migrate(self, target_url: str, caller: Caller = LOCAL, *, counters: bool = False) -> MigrateResult:
+        """Copy every entry that has not expired, with the rest of its time.
+
+        Whoever is at this machine may name any target. A caller from elsewhere may not: the gateway would hand all
+        that its users asked to whatever database the caller names. They can name a new file in the data folder.
+
+        Args:
+            counters: copy the counts of limits and costs too. Where the target has begun to count itself, its own
+                number stays.
+
+        Raises:
+            ForbiddenUrlError: the caller may not name that target.
+            SearchValidationError: the target is the source.
+            SearchNotConfiguredError: the target is no `STATE_URL`.
+            StateUnavailable: one of the two failed; the next run goes on from here.
+        """
+        target_url = self._allowed(target_url.strip(), caller)
+        if target_url == self.source_url:
+            raise SearchValidationError("The target is the state that is in use already.")
+        target = self.open_state(target_url)
+        try:
+            return await self._copy_all(target, counters, MigrateResult(target=target_url.partition("://")[0]))
+        finally:
+            await target.close()
+
+    def _allowed(self, target_url: str, caller: Caller) -> str:
+        if caller == LOCAL:
+            return target_url
+        if (file := _FILE.fullmatch(target_url)) is None:
+            raise ForbiddenUrlError(
+                "From elsewhere the target can only be a file in the data folder, sqlite:///NAME. For any other, run "
+                "`websearch-gateway cache migrate` on the gateway's machine."
+            )
+        return f"sqlite:///{self.data_dir / file[1]}"
+
+    async def _copy_all(self, target: State, counters: bool, result: MigrateResult) -> MigrateResult:
+        identity = repr((self.source_url, counters)).encode()
+        note = f"{_NOTES}{hashlib.blake2b(identity, digest_size=16).hexdigest()}"
+        after = (await target.get(note) or b"").decode("utf-8", "surrogatepass")
+        tally: Counter[str] = Counter()
+        async with aclosing(self._pages(after, counters)) as pages:
+            async for page in pages:
+                tally.update(await asyncio.gather(*(_copy(entry, target) for entry in page)))
+                await target.put(note, page[-1].key.encode("utf-8", "surrogatepass"), _NOTE_SECONDS)
+        await target.delete(note)
+        return result.model_copy(update={**tally, "resumed": bool(after)})
+
+    async def _pages(self, after: str, counters: bool) -> AsyncGenerator[Sequence[StateEntry], None]:
+        page: list[StateEntry] = []
+        async for entry in self.source.entries("", after):
+            if entry.key.startswith(_NOTES) or (entry.counts and not counters):
+                continue
+            page.append(entry)
+            if len(page) == _ENTRIES_AT_ONCE:
+                yield page
+                page = []
+        if page:
+            yield page
+
+
+async def _copy(entry: StateEntry, target: State) -> _Outcome:
+    if entry.ttl is not None and entry.ttl <= 0:
+        return "expired"
+    if entry.counts:
+        return await _copy_counter(entry, target)
+    started = time.monotonic()
+    await target.put(entry.key, entry.value, entry.ttl)
+    arrived = await target.get(entry.key)
+    if arrived == entry.value:
+        return "copied"
+    if arrived is None and entry.ttl is not None and entry.ttl <= time.monotonic() - started:
+        return "expired"
+    raise StateUnavailable("An entry did not arrive in the target as it was. The source is untouched; run it again.")
+
+
+async def _copy_counter(entry: StateEntry, target: State) -> _Outcome:
+    if await target.get(entry.key) is not None:
+        return "already_there"
+    await target.add(entry.key, int(entry.value), entry.ttl)
+    return "counters"

@@ -1,0 +1,149 @@
+"""What operators and agents may see of the gateway: health, load, costs and the cache."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from websearch_gateway import __version__
+from websearch_gateway.budget.ledger import Day, Ledger
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.observability.statistics import Figures, Statistics, ToolFigures
+from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.resilience.health import HealthRegistry, UpstreamStatus
+from websearch_gateway.results.ops import (
+    DayStats,
+    LastError,
+    Latency,
+    ProviderStatus,
+    ProviderStatuses,
+    ServerStats,
+    ToolStats,
+)
+
+DAYS = 7
+"""The days whose costs are shown."""
+
+_STATE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything that was counted, as it was at one moment.
+
+    `paid_usd` is what this process paid, by upstream. `days` are those of all processes, today first; none when the
+    state cannot be read. `daily_usd` is the budget, None without one.
+    """
+
+    figures: Figures
+    upstreams: Sequence[UpstreamStatus]
+    paid_usd: Mapping[str, float]
+    in_flight: int
+    daily_usd: float | None
+    days: Sequence[Day]
+
+    @property
+    def left_usd(self) -> float | None:
+        """What is left of today's budget; None without one, and when nobody knows."""
+        if self.daily_usd is None or not self.days:
+            return None
+        return max(0.0, self.daily_usd - self.days[0].usd)
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """Looks at what the parts have counted. Calls no upstream."""
+
+    health: HealthRegistry
+    statistics: Statistics
+    ledger: Ledger
+    telemetry: Telemetry
+
+    def provider_status(self) -> ProviderStatuses:
+        """Every upstream as this process has met it."""
+        return ProviderStatuses(providers=tuple(map(_status, self.health.snapshot())))
+
+    async def snapshot(self, days: int = 1) -> Snapshot:
+        """What was counted, the call that has just ended among it. A state that hangs does not hold it up for long."""
+        costs: Sequence[Day] = ()
+        with suppress(StateUnavailable, TimeoutError):
+            async with asyncio.timeout(_STATE_SECONDS):
+                costs = [await self.ledger.day(ago) for ago in range(days)]
+        self.telemetry.flush()
+        return Snapshot(
+            self.statistics.figures(),
+            self.health.snapshot(),
+            self.ledger.paid_usd(),
+            self.telemetry.in_flight,
+            self.ledger.daily_usd,
+            costs,
+        )
+
+    async def server_stats(self) -> ServerStats:
+        """Load and latencies of this process, costs of all."""
+        figures = self.statistics.figures()
+        warnings: tuple[str, ...] = ()
+        days: Sequence[Day] = ()
+        try:
+            days = [await self.ledger.day(ago) for ago in range(DAYS)]
+        except StateUnavailable as error:
+            warnings = (f"The costs cannot be read: {error.message}",)
+        budget = self.ledger.daily_usd
+        return ServerStats(
+            version=__version__,
+            started_at=datetime.fromtimestamp(figures.started_at, UTC).isoformat(timespec="seconds"),
+            uptime_seconds=round(figures.uptime_seconds, 1),
+            calls_per_minute=figures.calls_per_minute,
+            tools=tuple(_tool(name, tool) for name, tool in sorted(figures.tools.items())),
+            daily_budget_usd=budget,
+            left_today_usd=max(0.0, round(budget - days[0].usd, 6)) if budget is not None and days else None,
+            days=tuple(_cost(day) for day in days if any(day.took) or day.usd or day is days[0]),
+            warnings=warnings,
+        )
+
+
+def _status(status: UpstreamStatus) -> ProviderStatus:
+    error = status.last_error
+    return ProviderStatus(
+        name=status.name,
+        breaker=status.breaker,
+        rests_for_seconds=round(status.retry_after, 1) if status.retry_after else None,
+        calls=status.calls,
+        failures=status.failures,
+        error_rate=round(status.failures / status.calls, 4) if status.calls else None,
+        last_success_at=status.last_success.isoformat(timespec="seconds") if status.last_success else None,
+        p50_ms=_ms(status.p50),
+        p95_ms=_ms(status.p95),
+        last_error=LastError(code=error.code, message=error.message, at=error.at.isoformat(timespec="seconds"))
+        if error
+        else None,
+    )
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds * 1000, 1)
+
+
+def _tool(name: str, figures: ToolFigures) -> ToolStats:
+    p50, p95, p99 = figures.latencies_ms or (None, None, None)
+    return ToolStats(
+        tool=name,
+        calls=sum(figures.outcomes.values()),
+        outcomes=dict(figures.outcomes),
+        latency_ms=Latency(p50=p50, p95=p95, p99=p99),
+    )
+
+
+def _cost(day: Day) -> DayStats:
+    return DayStats(
+        day=day.day,
+        usd=day.usd,
+        saved_usd=day.saved_usd,
+        by_provider=dict(day.usd_by_upstream),
+        calls_by_provider=dict(day.calls_by_upstream),
+        calls=sum(day.took),
+        latency_ms=Latency(p50=day.quantile_ms(0.5), p95=day.quantile_ms(0.95), p99=day.quantile_ms(0.99)),
+    )

@@ -1,0 +1,209 @@
+"""Claude with Anthropic's web search tool: https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool.
+
+The model's text comes in blocks. A cited block is the cited span itself, so blocks are joined as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from pydantic import SecretStr
+
+from websearch_gateway.answers.json_fields import Json, count, objects, parsed, typed
+from websearch_gateway.answers.models import Billed, Limits, LongPrompt, Model
+from websearch_gateway.answers.prompt import instructions
+from websearch_gateway.errors import (
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchValidationError,
+)
+from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
+from websearch_gateway.net.client import Reply
+from websearch_gateway.text.dates import iso_date, spoken_date, utc_now
+
+MAX_SEARCHES = 3
+"""`max_uses` of the tool: one question without it was billed 900,000 tokens."""
+
+MAX_TOKENS = 4096
+"""Thinking counts as output, and the model thinks by default."""
+
+TOOL = "web_search_20250305"
+"""The basic version. Later ones let the model filter results by code that it runs, which not every account may use."""
+
+_SPENT = "enforced_spend_limit_reached"
+_RESULT = "web_search_tool_result"
+
+
+LIMITS = Limits(
+    most=Billed(prompt=150_000, response=MAX_TOKENS, searches=MAX_SEARCHES),
+    usual=Billed(prompt=25_000, response=1_000, searches=1),
+)
+
+MODELS = (
+    Model("claude-haiku-5-5", 0.10, 0.50, long_prompt=LongPrompt(100_000, 0.50, 2.50), efforts=("low",)),
+    Model("claude-haiku-4-5", 1.00, 5.00),
+    Model("claude-sonnet-5-5", 2.00, 10.00, efforts=("low",)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Anthropic:
+    """Anthropic's Messages API as an `EngineApi`."""
+
+    key: SecretStr
+    base_url: str
+    name: str = "anthropic"
+    vendor: str = "Anthropic"
+    key_setting: str = "ANTHROPIC_API_KEY"
+    models_setting: str = "ANTHROPIC_MODELS"
+    search_usd: float = 0.01
+    price_source: str = "https://platform.claude.com/docs/en/about-claude/pricing, 2026-11-22"
+    takes_region: bool = True
+    limits: Limits = LIMITS
+    known_models: Sequence[Model] = MODELS
+
+    def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
+        """See EngineApi. No temperature: these models refuse one."""
+        tool = {"type": TOOL, "name": "web_search", "max_uses": MAX_SEARCHES}
+        if query.region:
+            tool["user_location"] = {"type": "approximate", "country": query.region}
+        thrifty = any(known.name == model and "low" in known.efforts for known in self.known_models)
+        body = {
+            "model": model,
+            "max_tokens": MAX_TOKENS,
+            "system": instructions(query, now),
+            "messages": [{"role": "user", "content": query.text}],
+            "tools": [tool],
+            **({"output_config": {"effort": "low"}} if thrifty else {}),
+        }
+        return HttpRequest("POST", f"{self.base_url}/v1/messages", headers=self._headers(), json=body)
+
+    def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
+        """The same request with the paused turn as its last message, unchanged and without a new word of ours."""
+        reply = parsed(body, self.vendor)
+        if reply.get("stop_reason") != "pause_turn":
+            return None
+        sent = dict(request.json or {})
+        turn = {"role": "assistant", "content": reply.get("content", [])}
+        container = typed(dict, reply.get("container")).get("id")
+        more = {"container": container} if container else {}
+        return replace(request, json={**sent, **more, "messages": [*sent["messages"], turn]})
+
+    def parse(self, *bodies: bytes) -> Answer:
+        """See EngineApi. The blocks of all turns are one answer: a search may begin in one and end in the next."""
+        replies = [parsed(body, self.vendor) for body in bodies]
+        blocks = [block for reply in replies for block in objects(reply.get("content"))]
+        results = [block for block in blocks if block.get("type") == _RESULT]
+        reason = replies[-1].get("stop_reason")
+        if reason == "refusal":
+            raise SearchValidationError("The answer engine declined to answer this question. Rephrase it.")
+        text, spans = _joined(_written(blocks))
+        if not text.strip():
+            raise _no_text(reason)
+        if not results:
+            raise SearchProviderParseError("Anthropic answered without searching the web.")
+        sources = tuple(_sources(results))
+        if not sources and (code := next(map(_error_code, results), "")):
+            raise SearchProviderError(f"Anthropic's web search failed ({code}).")
+        cut_off = ("The answer was cut off: it reached the limit of its length.",)
+        return Answer(
+            text=text,
+            spans=spans,
+            provider=self.name,
+            sources=sources,
+            warnings=cut_off if reason in ("max_tokens", "pause_turn", "model_context_window_exceeded") else (),
+        )
+
+    def billed(self, body: bytes) -> Billed:
+        """See EngineApi."""
+        try:
+            usage = typed(dict, parsed(body, self.vendor).get("usage"))
+        except SearchProviderParseError:
+            return Billed()
+        read, written = count(usage.get("cache_read_input_tokens")), count(usage.get("cache_creation_input_tokens"))
+        return Billed(
+            prompt=count(usage.get("input_tokens")) + read + written,
+            response=count(usage.get("output_tokens")),
+            searches=count(typed(dict, usage.get("server_tool_use")).get("web_search_requests")),
+        )
+
+    def refusal(self, reply: Reply) -> SearchError | None:
+        """A spent month's budget is a 429 or a 400 that no waiting mends; 402 is an account without credit."""
+        if reply.status < 400:
+            return None
+        try:
+            error = typed(dict, parsed(reply.body, self.vendor).get("error"))
+        except SearchProviderParseError:
+            return None
+        code = typed(dict, error.get("details")).get("error_code")
+        if code == _SPENT or reply.status == 402 or error.get("type") == "billing_error":
+            message = "Anthropic's quota for this key is spent; check the plan and billing of the account."
+            return SearchProviderError(message, details={"reason": "quota"})
+        return None
+
+    def models_request(self) -> HttpRequest:
+        """See EngineApi."""
+        return HttpRequest("GET", f"{self.base_url}/v1/models", params={"limit": "1000"}, headers=self._headers())
+
+    def listed(self, body: bytes) -> Mapping[str, date | None]:
+        """See EngineApi."""
+        models = objects(parsed(body, self.vendor).get("data"))
+        return {typed(str, model.get("id")): _day(model.get("retires_at")) for model in models}
+
+    def _headers(self) -> dict[str, str]:
+        return {"x-api-key": self.key.get_secret_value(), "anthropic-version": "2023-06-01"}
+
+
+def _written(blocks: Sequence[Json]) -> list[Json]:
+    """The text blocks of the answer: those behind the last search, and earlier runs of them that cite.
+
+    What stands between searches besides is the model thinking aloud ("Let me look that up").
+    """
+    runs: list[list[Json]] = [[]]
+    for block in blocks:
+        if block.get("type") == "text":
+            runs[-1].append(block)
+        elif block.get("type") in (_RESULT, "server_tool_use"):
+            runs.append([])
+    kept = [run for run in runs[:-1] if any(objects(block.get("citations")) for block in run)]
+    return [block for run in (*kept, runs[-1]) for block in run]
+
+
+def _joined(blocks: Sequence[Json]) -> tuple[str, tuple[Span, ...]]:
+    text = ""
+    spans: list[Span] = []
+    for block in blocks:
+        start = len(text)
+        text += typed(str, block.get("text"))
+        spans += [
+            Span(typed(str, note.get("url")), typed(str, note.get("title")), start, len(text))
+            for note in objects(block.get("citations"))
+        ]
+    return text, tuple(dict.fromkeys(spans))
+
+
+def _sources(results: Sequence[Json]) -> Iterator[Source]:
+    now = utc_now()
+    for result in results:
+        for found in objects(result.get("content")):
+            published = spoken_date(found.get("page_age"), now)
+            yield Source(typed(str, found.get("url")), typed(str, found.get("title")), published)
+
+
+def _error_code(result: Json) -> str:
+    code = typed(str, typed(dict, result.get("content")).get("error_code"))
+    return code if code.isidentifier() else ""
+
+
+def _no_text(reason: object) -> SearchError:
+    if reason in ("max_tokens", "pause_turn", "model_context_window_exceeded"):
+        return SearchProviderError(f"Anthropic stopped before it began its answer ({reason}).")
+    return SearchProviderParseError("The reply of Anthropic holds no answer.")
+
+
+def _day(value: object) -> date | None:
+    told = iso_date(value)
+    return date.fromisoformat(told[:10]) if told else None

@@ -1,0 +1,238 @@
+"""Gemini with Google Search: https://ai.google.dev/gemini-api/docs/google-search.
+
+Offsets of its grounding are bytes of UTF-8 within a part. Source links lead through a redirect of Google's, and the
+title of a source is usually its host. Google demands that its search suggestions are shown beside the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from pydantic import SecretStr
+
+from websearch_gateway.answers.json_fields import Json, count, objects, parsed, typed
+from websearch_gateway.answers.models import Billed, Limits, Model
+from websearch_gateway.answers.prompt import instructions
+from websearch_gateway.errors import (
+    RATE_LIMITED,
+    SearchAuthError,
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchValidationError,
+)
+from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
+from websearch_gateway.net.client import Reply
+
+MAX_TOKENS = 4096
+"""Thinking counts as output."""
+
+MAX_SPANS = 500
+_DECLINED = ("SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION", "LANGUAGE")
+
+
+LIMITS = Limits(
+    most=Billed(prompt=60_000, response=MAX_TOKENS, searches=10),
+    usual=Billed(prompt=5_000, response=1_000, searches=2),
+)
+
+MODELS = (
+    Model("gemini-3.1-flash-lite", 0.25, 1.50, ends=date(2027, 5, 7)),
+    Model("gemini-3.5-flash-lite", 0.30, 2.50),
+    Model("gemini-3.8-flash", 1.50, 7.50),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Gemini:
+    """Google's generateContent as an `EngineApi`."""
+
+    key: SecretStr
+    base_url: str
+    name: str = "gemini"
+    vendor: str = "Gemini"
+    key_setting: str = "GEMINI_API_KEY"
+    models_setting: str = "GEMINI_MODELS"
+    search_usd: float = 0.014
+    price_source: str = (
+        "https://ai.google.dev/gemini-api/docs/pricing, per search query after 5,000 free a month, 2026-11-22"
+    )
+    takes_region: bool = False
+    limits: Limits = LIMITS
+    known_models: Sequence[Model] = MODELS
+
+    def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
+        """See EngineApi. No temperature: Google advises its default with grounding."""
+        body = {
+            "systemInstruction": {"parts": [{"text": instructions(query, now)}]},
+            "contents": [{"role": "user", "parts": [{"text": query.text}]}],
+            "tools": [{"googleSearch": {}}],
+            "generationConfig": {"maxOutputTokens": MAX_TOKENS},
+        }
+        url = f"{self.base_url}/v1beta/models/{model}:generateContent"
+        return HttpRequest("POST", url, headers=self._headers(), json=body)
+
+    def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
+        """Every reply is complete."""
+        return None
+
+    def parse(self, *bodies: bytes) -> Answer:
+        """See EngineApi."""
+        reply = parsed(bodies[-1], self.vendor)
+        candidate = next(iter(objects(reply.get("candidates"))), {})
+        reason = candidate.get("finishReason")
+        if typed(dict, reply.get("promptFeedback")).get("blockReason") or reason in _DECLINED:
+            raise SearchValidationError("The answer engine declined to answer this question. Rephrase it.")
+        parts = objects(typed(dict, candidate.get("content")).get("parts"))
+        text, starts = _joined(parts)
+        if not text.strip():
+            raise _no_text(reason)
+        grounding = typed(dict, candidate.get("groundingMetadata"))
+        chunks = [_source(chunk) for chunk in objects(grounding.get("groundingChunks"))]
+        if not grounding.get("webSearchQueries") and not chunks:
+            raise SearchProviderParseError("Gemini answered without searching the web.")
+        spans, lost = _spans(objects(grounding.get("groundingSupports"))[:MAX_SPANS], parts, starts, chunks)
+        warnings = {
+            "The answer was cut off: it reached the limit of its length.": reason == "MAX_TOKENS",
+            f"Citations left out because they came without a place in the text: {lost}.": lost,
+        }
+        return Answer(
+            text=text,
+            spans=spans,
+            provider=self.name,
+            sources=tuple(chunks),
+            search_suggestions=typed(str, typed(dict, grounding.get("searchEntryPoint")).get("renderedContent"))
+            or None,
+            warnings=tuple(words for words, applies in warnings.items() if applies),
+        )
+
+    def billed(self, body: bytes) -> Billed:
+        """See EngineApi. Each search query is billed, not each prompt."""
+        try:
+            reply = parsed(body, self.vendor)
+        except SearchProviderParseError:
+            return Billed()
+        usage = typed(dict, reply.get("usageMetadata"))
+        candidates = objects(reply.get("candidates"))
+        queries = [typed(dict, one.get("groundingMetadata")).get("webSearchQueries") for one in candidates]
+        return Billed(
+            prompt=count(usage.get("promptTokenCount")) + count(usage.get("toolUsePromptTokenCount")),
+            response=count(usage.get("candidatesTokenCount")) + count(usage.get("thoughtsTokenCount")),
+            searches=sum(len(typed(list, one)) for one in queries),
+        )
+
+    def refusal(self, reply: Reply) -> SearchError | None:
+        """A wrong key is HTTP 400 here, told apart by its reason alone; so are regions that Google does not serve."""
+        if reply.status < 400:
+            return None
+        error = _error(reply.body)
+        reasons = {str(detail.get("reason")) for detail in objects(error.get("details"))}
+        if "API_KEY_INVALID" in reasons:
+            return SearchAuthError(f"Gemini rejected the key (HTTP {reply.status}); check {self.key_setting}.")
+        if error.get("status") == "FAILED_PRECONDITION":
+            return SearchAuthError(
+                "Gemini does not serve this key without billing, or not the country that it calls from."
+            )
+        if reply.status == 429:
+            return _over_quota(objects(error.get("details")))
+        return None
+
+    def models_request(self) -> HttpRequest:
+        """See EngineApi."""
+        return HttpRequest(
+            "GET", f"{self.base_url}/v1beta/models", params={"pageSize": "1000"}, headers=self._headers()
+        )
+
+    def listed(self, body: bytes) -> Mapping[str, date | None]:
+        """See EngineApi. Google tells no last days."""
+        models = objects(parsed(body, self.vendor).get("models"))
+        return dict.fromkeys(typed(str, model.get("name")).removeprefix("models/") for model in models)
+
+    def _headers(self) -> dict[str, str]:
+        return {"x-goog-api-key": self.key.get_secret_value()}
+
+
+def _joined(parts: Sequence[Json]) -> tuple[str, dict[int, int]]:
+    """The text without thoughts, and where each of its parts begins in it."""
+    text, starts = "", {}
+    for index, part in enumerate(parts):
+        if not part.get("thought") and (words := typed(str, part.get("text"))):
+            starts[index] = len(text)
+            text += words
+    return text, starts
+
+
+def _source(chunk: Json) -> Source:
+    web = typed(dict, chunk.get("web"))
+    # One recorded address held raw blanks.
+    return Source(typed(str, web.get("uri")).replace(" ", "%20"), typed(str, web.get("title")))
+
+
+def _spans(
+    supports: Sequence[Json], parts: Sequence[Json], starts: Mapping[int, int], chunks: Sequence[Source]
+) -> tuple[tuple[Span, ...], int]:
+    """The spans in characters of the whole text, and how many supports have no place in it."""
+    spans: list[Span] = []
+    lost = 0
+    encoded = {index: typed(str, parts[index].get("text")).encode() for index in starts}
+    for support in supports:
+        place = _place(typed(dict, support.get("segment")), encoded, starts)
+        if place is None:
+            lost += 1
+            continue
+        spans += [
+            Span(chunks[number].url, chunks[number].title, *place)
+            for number in typed(list, support.get("groundingChunkIndices"))
+            if isinstance(number, int) and 0 <= number < len(chunks)
+        ]
+    return tuple(spans), lost
+
+
+def _place(segment: Json, encoded: Mapping[int, bytes], starts: Mapping[int, int]) -> tuple[int, int] | None:
+    """Where a segment is. Its part is often not named, and may count thoughts that are not here: its words decide."""
+    first, last, words = count(segment.get("startIndex")), count(segment.get("endIndex")), segment.get("text")
+    named = count(segment.get("partIndex"))
+    for index in sorted(encoded, key=lambda index: index != named):
+        piece = encoded[index][first:last].decode("utf-8", "replace")
+        if piece and piece == words:
+            start = starts[index] + len(encoded[index][:first].decode("utf-8", "replace"))
+            return start, start + len(piece)
+    return None
+
+
+def _no_text(reason: object) -> SearchError:
+    if reason in (None, "STOP"):
+        return SearchProviderParseError("The reply of Gemini holds no answer.")
+    known = reason if isinstance(reason, str) and reason.isidentifier() else "no reason given"
+    return SearchProviderError(f"Gemini stopped before it began its answer ({known[:60]}).")
+
+
+def _error(body: bytes) -> Json:
+    """The error of a body, which may be a list with one object."""
+    try:
+        reply = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    first = next(iter(objects(reply)), {}) if isinstance(reply, list) else typed(dict, reply)
+    return typed(dict, first.get("error"))
+
+
+def _over_quota(details: Sequence[Json]) -> SearchError:
+    """A limit per day stays until the next; one per minute passes."""
+    violations = [violation for detail in details for violation in objects(detail.get("violations"))]
+    if any("PerDay" in str(violation.get("quotaId")) for violation in violations):
+        return SearchProviderError("Gemini's quota of the day is spent (HTTP 429).", details={"reason": "quota"})
+    delays = [_seconds(detail.get("retryDelay")) for detail in details]
+    wait = next((delay for delay in delays if delay is not None), None)
+    return SearchProviderError(
+        "Gemini's rate limit is reached (HTTP 429).", retry_after=wait, retryable=True, details={"reason": RATE_LIMITED}
+    )
+
+
+def _seconds(delay: object) -> float | None:
+    """`34s` in seconds."""
+    told = delay.removesuffix("s") if isinstance(delay, str) else ""
+    return min(float(told), 86_400.0) if told.replace(".", "", 1).isdecimal() else None

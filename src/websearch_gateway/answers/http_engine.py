@@ -1,0 +1,280 @@
+"""Runs any answer engine that is an HTTP API: request, reply, status, answer, price.
+
+An engine is one small file: its models as data and the pure functions of `EngineApi`. docs/adding-an-engine.md has it
+step by step.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from functools import partial
+from typing import Protocol
+
+import httpx2
+
+from websearch_gateway.answers import models
+from websearch_gateway.answers.models import IMPOSSIBLE_BILL, Billed, Limits, Model
+from websearch_gateway.errors import (
+    RATE_LIMITED,
+    SearchAuthError,
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchValidationError,
+)
+from websearch_gateway.models import Answer, AppliedFilters, Deadline, HttpRequest, SearchQuery, TokenUsage
+from websearch_gateway.net.client import Reply, send
+from websearch_gateway.net.own_threads import in_own_thread
+from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
+from websearch_gateway.net.span_attributes import note_host, note_status
+from websearch_gateway.ports import Progress
+
+MAX_TURNS = 3
+"""How many requests one answer may take, where a vendor pauses and wants to be asked to go on."""
+
+GONE_SECONDS = 600.0
+"""How long a model that does not exist is passed over before it is tried again."""
+
+_REASONS = {402: "quota", 429: RATE_LIMITED}
+_OVERLOADED = 529
+
+
+class ModelGone(SearchProviderError):
+    """The model does not exist, no longer, or not for this key. The next one may."""
+
+
+class EngineApi(Protocol):
+    """One vendor's API as data and pure functions.
+
+    `known_models` are those whose prices are known; another name works too, without a price for its tokens.
+    `search_usd` is the price of one search, and `price_source` says who told the prices, and when. `key_setting` and
+    `models_setting` are the environment's names.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def vendor(self) -> str:
+        """Whom to name in messages."""
+        ...
+
+    @property
+    def key_setting(self) -> str: ...
+    @property
+    def models_setting(self) -> str: ...
+    @property
+    def known_models(self) -> Sequence[Model]: ...
+    @property
+    def search_usd(self) -> float: ...
+    @property
+    def price_source(self) -> str: ...
+    @property
+    def takes_region(self) -> bool:
+        """Whether a request tells the vendor in which country to search."""
+        ...
+
+    @property
+    def limits(self) -> Limits: ...
+
+    def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
+        """The request that searches and answers in one."""
+        ...
+
+    def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
+        """The request that goes on where a reply pauses; None when it is complete."""
+        ...
+
+    def parse(self, *bodies: bytes) -> Answer:
+        """Text, spans, sources and warnings out of the replies of one question, in order.
+
+        Raises:
+            SearchValidationError: the model declined to answer.
+            SearchProviderParseError: no search was made, or this is no answer of that API.
+            SearchProviderError: the vendor failed in a reply with HTTP 200.
+        """
+        ...
+
+    def billed(self, body: bytes) -> Billed:
+        """What one reply is billed for, however unusable it is. Never raises."""
+        ...
+
+    def refusal(self, reply: Reply) -> SearchError | None:
+        """The typed meaning of a reply that this vendor words in its own way; None leaves it to the common rules."""
+        ...
+
+    def models_request(self) -> HttpRequest:
+        """The request for the list of models."""
+        ...
+
+    def listed(self, body: bytes) -> Mapping[str, date | None]:
+        """The models that the vendor lists, each with its last day where that is known; empty if it lists none.
+
+        Raises:
+            SearchProviderParseError: this is no list of models.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class HttpEngine:
+    """A HostedEngine out of an EngineApi. One serves the whole process: it remembers which models are gone.
+
+    `models` are tried in order when one does not exist; one whose last day has come is passed over. `timeout_seconds`
+    bounds each request within its deadline. `clock` is monotonic (seconds), `now` the present in UTC.
+    """
+
+    api: EngineApi
+    models: Sequence[str]
+    client: httpx2.AsyncClient = field(repr=False)
+    retry: Retry = field(repr=False)
+    timeout_seconds: float = 20.0
+    search_usd: float | None = None
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False)
+    now: Callable[[], datetime] = field(default=lambda: models.utc_now(), repr=False)
+    _gone_until: dict[str, float] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+        return self.api.name
+
+    @property
+    def most_usd(self) -> float:
+        """The most that an answer of any model may cost."""
+        return max((self._usd(name, self.api.limits.most) for name in self._living), default=0.0)
+
+    @property
+    def likely_usd(self) -> float:
+        """What an answer of the first model costs as a rule."""
+        return next((self._usd(name, self.api.limits.usual) for name in self._living), 0.0)
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        """Search and answer.
+
+        Raises:
+            SearchAuthError: the vendor rejected the key.
+            SearchValidationError: the vendor finds the request itself at fault, or its model declined to answer.
+            SearchProviderError: the vendor failed, is over its limits, or none of the models exists.
+            SearchProviderParseError: the reply is unreadable, empty, or made without searching.
+            SearchTimeoutError: no reply in time.
+        """
+        for model in self._living:
+            if self._is_gone(model):
+                continue
+            await progress(f"Searching the web with {model}")
+            try:
+                return await self._ask(model, query, deadline)
+            except ModelGone:
+                self._gone_until[model] = self.clock() + GONE_SECONDS
+        raise SearchProviderError(
+            f"None of the models in {self.api.models_setting} serves ({', '.join(self.models) or 'none is named'})."
+        )
+
+    async def warm_up(self) -> None:
+        """Nothing to load."""
+
+    async def check(self, deadline: Deadline) -> Sequence[str]:
+        """What an operator should know soon about the models: those that are missing, and when others end.
+
+        Raises:
+            SearchAuthError, SearchProviderError, SearchTimeoutError: as for `answer`; also when no model is left.
+        """
+        body = await self._exchange(self.api.models_request(), deadline)
+        listed = self.api.listed(body)
+        missing = [name for name in self.models if listed and name not in listed]
+        if len(missing) == len(self.models):
+            raise SearchProviderError(f"None of the models in {self.api.models_setting} exists for this key.")
+        findings = [f"The model {name} does not exist for this key." for name in missing]
+        for name in self.models:
+            known = self._known(name)
+            if name not in missing and (ends := listed.get(name) or (known and known.ends)):
+                gone = ends <= self.now().date()
+                findings.append(f"The model {name} {'was' if gone else 'is'} switched off on {ends}.")
+        return findings
+
+    @property
+    def _living(self) -> list[str]:
+        """The models whose last day has not come, or is not known."""
+        return [name for name in self.models if not ((model := self._known(name)) and model.has_ended(self.now()))]
+
+    def _is_gone(self, model: str) -> bool:
+        return self._gone_until.get(model, 0.0) > self.clock()
+
+    def _known(self, name: str) -> Model | None:
+        return next((model for model in self.api.known_models if model.name == name), None)
+
+    async def _ask(self, model: str, query: SearchQuery, deadline: Deadline) -> Answer:
+        request: HttpRequest | None = self.api.request(query, model, self.now())
+        bodies: list[bytes] = []
+        try:
+            while request is not None and len(bodies) < MAX_TURNS:
+                bodies.append(await self.retry(partial(self._exchange, request, deadline), deadline))
+                request = self.api.next_turn(request, bodies[-1])
+            # Long replies take milliseconds of CPU: not on the loop.
+            answer = await in_own_thread(self.api.parse, *bodies)
+        except SearchError as error:  # what was sent is billed, whether or not it can be used
+            error.cost_usd += self._usd(model, self._billed(bodies))
+            raise
+        if not all(self.api.limits.allow(self.api.billed(body)) for body in bodies):
+            answer = replace(answer, warnings=(IMPOSSIBLE_BILL, *answer.warnings))
+        return self._complete(answer, model, query, self._billed(bodies))
+
+    def _billed(self, bodies: Sequence[bytes]) -> Billed:
+        return sum((self.api.limits.booked(self.api.billed(body)) for body in bodies), start=Billed())
+
+    def _usd(self, model: str, billed: Billed) -> float:
+        """The searches, and the tokens where their price is known."""
+        per_search = self.api.search_usd if self.search_usd is None else self.search_usd
+        known = self._known(model)
+        return billed.searches * per_search + (known.tokens_usd(billed) if known else 0.0)
+
+    def _complete(self, answer: Answer, model: str, query: SearchQuery, billed: Billed) -> Answer:
+        gone = ", ".join(name for name in self._living if self._is_gone(name))
+        told = {
+            f"{model} answered, since this key has no model {gone}. Change {self.api.models_setting}.": gone,
+            f"The price of {model} is unknown: costUsd counts its searches only.": not self._known(model),
+        }
+        return replace(
+            answer,
+            provider=f"{model}-web-search",
+            model=model,
+            usage=TokenUsage(billed.prompt, billed.response),
+            cost_usd=self._usd(model, billed),
+            applied=AppliedFilters(
+                freshness="prompt" if query.freshness_hours else None,
+                region=query.region if self.api.takes_region else None,
+            ),
+            warnings=(*(text for text, applies in told.items() if applies), *answer.warnings),
+        )
+
+    async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:
+        note_host(request.url)
+        reply = await send(self.client, request, deadline.within(self.timeout_seconds), self.api.vendor)
+        note_status(reply.status)
+        if error := self.api.refusal(reply) or self._failure(reply):
+            raise error
+        return reply.body
+
+    def _failure(self, reply: Reply) -> SearchError | None:
+        """What a status means for every vendor. The vendor's own words stay out: they may quote the question."""
+        status, vendor = reply.status, self.api.vendor
+        is_page = reply.body.lstrip()[:1] == b"<"  # of a gate or a bot check, which says nothing about the key
+        if 200 <= status < 300:
+            return SearchProviderParseError(f"{vendor} answered with a page instead of JSON.") if is_page else None
+        if status in (401, 403) and not is_page:
+            return SearchAuthError(f"{vendor} rejected the key (HTTP {status}); check {self.api.key_setting}.")
+        if status == 404 and not is_page:
+            return ModelGone(f"{vendor} does not know the model.")
+        if status in (400, 413, 422) and not is_page:
+            return SearchValidationError(f"{vendor} finds the request itself at fault (HTTP {status}).")
+        return SearchProviderError(
+            f"{vendor}'s rate limit is reached (HTTP 429)."
+            if status == 429
+            else f"{vendor} answered with HTTP {status}.",
+            retry_after=parse_retry_after(reply.headers, time.time()),
+            retryable=status in PASSING_STATUSES or status == _OVERLOADED,
+            details={"reason": reason} if (reason := _REASONS.get(status)) else None,
+        )

@@ -1,0 +1,42 @@
+"""Reading JSON of a vendor who may send anything: a field of another kind counts as empty."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from websearch_gateway.errors import SearchProviderParseError
+
+T = TypeVar("T")
+Json = Mapping[str, Any]
+
+
+def parsed(body: bytes, vendor: str) -> Json:
+    """The JSON object in `body`.
+
+    Raises:
+        SearchProviderParseError: there is none.
+    """
+    try:
+        reply = json.loads(body)
+    except (ValueError, RecursionError):
+        raise SearchProviderParseError(f"The reply of {vendor} is no JSON.") from None
+    if not isinstance(reply, dict):
+        raise SearchProviderParseError(f"The reply of {vendor} is no JSON object.")
+    return reply
+
+
+def typed(kind: type[T], value: Any) -> T:
+    """The value if it is of that kind, else the kind's empty value."""
+    return value if isinstance(value, kind) else kind()
+
+
+def objects(value: Any) -> list[Json]:
+    """The objects in a list; none if it is no list."""
+    return [item for item in typed(list, value) if isinstance(item, dict)]
+
+
+def count(value: Any, default: int = 0) -> int:
+    """A whole number from 0 on, else `default`."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else default

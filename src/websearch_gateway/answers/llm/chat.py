@@ -1,0 +1,232 @@
+"""One chat completion of an OpenAI-compatible server, streamed, so that a slow model is cut off with what it has.
+
+Ollama, vLLM, LM Studio, llama.cpp and gateways differ in what they accept besides the plain request: an option that a
+server refuses is left out from then on. Thoughts, which come in a field of their own, are not read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+from pydantic import SecretStr
+
+from websearch_gateway.answers.json_fields import Json, count, objects, typed
+from websearch_gateway.answers.llm.draft import MAX_DRAFT
+from websearch_gateway.errors import (
+    SearchAuthError,
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchTimeoutError,
+)
+from websearch_gateway.models import Deadline, HttpRequest
+from websearch_gateway.net.client import send
+from websearch_gateway.net.errors import mapped_errors
+from websearch_gateway.net.retry import PASSING_STATUSES, parse_retry_after
+from websearch_gateway.net.span_attributes import note_host, note_status
+
+MAX_TOKENS = 2000
+"""Thinking counts, where a model thinks."""
+
+MAX_STREAM = 4_000_000
+"""Bytes of a reply, thoughts included."""
+
+_MAX_ERROR = 100_000
+_OPTIONS = ("response_format", "stream_options", "temperature")
+_TOO_LONG = ("exceed_context_size", "context length", "context size", "context_length", "maximum context", "n_ctx")
+
+
+class PromptTooLong(SearchProviderError):
+    """The prompt is longer than the model's context."""
+
+
+@dataclass(slots=True)
+class Written:
+    """What a model has written. `cut_off`: the deadline, the length or the server ended it early."""
+
+    text: str = ""
+    prompt_tokens: int = 0
+    response_tokens: int = 0
+    cut_off: bool = False
+
+
+@dataclass(slots=True)
+class Chat:
+    """A chat completions server. One serves the whole process: it remembers which options the server refuses."""
+
+    client: httpx2.AsyncClient = field(repr=False)
+    base_url: str
+    model: str
+    key: SecretStr | None = None
+    _refused: set[str] = field(default_factory=set, init=False, repr=False)
+
+    async def write(self, messages: list[dict[str, str]], form: Mapping[str, Any], deadline: Deadline) -> Written:
+        """The model's reply, or as much of it as there is at the deadline.
+
+        Args:
+            form: the `response_format` for servers that offer structured output.
+
+        Raises:
+            SearchAuthError: the server wants a key, or another one.
+            PromptTooLong: the prompt does not fit.
+            SearchTimeoutError: nothing was written in time.
+            SearchProviderError: the server or the model is not there, or it failed.
+        """
+        options = {"response_format": form, "stream_options": {"include_usage": True}, "temperature": 0}
+        while True:
+            body = {"model": self.model, "messages": messages, "max_tokens": MAX_TOKENS, "stream": True}
+            sent = {name: value for name, value in options.items() if name not in self._refused}
+            written = await self._stream(body | sent, deadline)
+            if isinstance(written, Written):
+                return written
+            refused = next((name for name in _OPTIONS if name in sent and name in written), None)
+            # A server that does not say what it minds loses the options one by one.
+            self._refused.add(refused or next(iter(sent)))
+
+    async def models(self, deadline: Deadline) -> list[str]:
+        """The names of the server's models.
+
+        Raises:
+            SearchError: as for `write`.
+        """
+        request = HttpRequest("GET", f"{self.base_url}/models", headers=self._headers())
+        reply = await send(self.client, request, deadline, "llm")
+        if reply.status != 200:
+            raise self._failure(reply.status, reply.headers, reply.body)
+        try:
+            return [typed(str, model.get("id")) for model in objects(json.loads(reply.body)["data"])]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise SearchProviderParseError("The list of models at LLM_BASE_URL is unreadable.") from None
+
+    async def _stream(self, body: Mapping[str, Any], deadline: Deadline) -> Written | str:
+        """The reply; or what a server says that refuses an option of ours."""
+        written = Written()
+        note_host(self.base_url)
+        try:
+            with mapped_errors("llm"):
+                async with (
+                    asyncio.timeout(deadline.remaining()),
+                    self.client.stream(
+                        "POST", f"{self.base_url}/chat/completions", headers=self._headers(), json=body
+                    ) as response,
+                ):
+                    note_status(response.status_code)
+                    if response.status_code != 200:
+                        told = await _beginning(response)
+                        if (
+                            response.status_code in (400, 422)
+                            and set(_OPTIONS) & body.keys()
+                            and not _is_too_long(told)
+                        ):
+                            return told.decode("utf-8", "replace")
+                        raise self._failure(response.status_code, response.headers, told)
+                    await _read(response, written)
+        except (SearchTimeoutError, SearchProviderError) as error:
+            if not written.text.strip() or isinstance(error, SearchProviderParseError | PromptTooLong):
+                raise
+            written.cut_off = True
+        return written
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Accept-Encoding": "identity"}
+        if self.key is not None:
+            headers["Authorization"] = f"Bearer {self.key.get_secret_value()}"
+        return headers
+
+    def _failure(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError:
+        """What a status means. The server's own words stay out: they may quote the prompt."""
+        if status in (401, 403):
+            return SearchAuthError(f"The server at LLM_BASE_URL rejected the key (HTTP {status}); check LLM_API_KEY.")
+        if _is_too_long(body):
+            return PromptTooLong(f"The prompt does not fit the context of {self.model}.")
+        if status in (400, 404):
+            return SearchProviderError(
+                f"The server at LLM_BASE_URL refused the request (HTTP {status}); check LLM_MODEL and LLM_BASE_URL."
+            )
+        return SearchProviderError(
+            f"The server at LLM_BASE_URL answered with HTTP {status}.",
+            retry_after=parse_retry_after(headers, 0.0),
+            retryable=status in PASSING_STATUSES,
+        )
+
+
+def _is_too_long(body: bytes) -> bool:
+    told = body[:_MAX_ERROR].lower()
+    return any(words.encode() in told for words in _TOO_LONG)
+
+
+async def _beginning(response: httpx2.Response) -> bytes:
+    body = b""
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) >= _MAX_ERROR:
+            break
+    return body[:_MAX_ERROR]
+
+
+async def _read(response: httpx2.Response, written: Written) -> None:
+    """Collect the text of a stream, or of a whole reply by a server that does not stream."""
+    if "event-stream" not in response.headers.get("content-type", "event-stream"):
+        _take(_event(await _whole(response)), written)
+        return
+    async for line in _lines(response):
+        if not line.startswith(b"data:"):
+            continue
+        data = line[5:].strip()
+        if data == b"[DONE]":
+            return
+        _take(_event(data), written)
+        if len(written.text) >= MAX_DRAFT:
+            written.cut_off = True
+            return
+
+
+async def _whole(response: httpx2.Response) -> bytes:
+    body = bytearray()
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > MAX_STREAM:
+            raise SearchProviderParseError("The reply of the model is too large.")
+    return bytes(body)
+
+
+async def _lines(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """The lines of a stream, within MAX_STREAM."""
+    rest, total = b"", 0
+    async for piece in response.aiter_bytes():
+        total += len(piece)
+        if total > MAX_STREAM:
+            raise SearchProviderError("The reply of the model does not end.")
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            yield line
+    if rest:
+        yield rest
+
+
+def _event(data: bytes) -> Json:
+    try:
+        event = json.loads(data)
+    except (ValueError, RecursionError):
+        raise SearchProviderParseError("The reply at LLM_BASE_URL is no chat completion.") from None
+    if not isinstance(event, dict):
+        raise SearchProviderParseError("The reply at LLM_BASE_URL is no chat completion.")
+    return event
+
+
+def _take(event: Json, written: Written) -> None:
+    """Add one event, which has a `delta`, or a whole `message`, an `error`, or the `usage` at the end."""
+    if event.get("error"):
+        raise SearchProviderError("The server at LLM_BASE_URL failed while it wrote.")
+    for choice in objects(event.get("choices"))[:1]:
+        said = typed(dict, choice.get("delta")) or typed(dict, choice.get("message"))
+        written.text += typed(str, said.get("content"))
+        written.cut_off = written.cut_off or choice.get("finish_reason") == "length"
+    if usage := typed(dict, event.get("usage")):
+        written.prompt_tokens = count(usage.get("prompt_tokens"), written.prompt_tokens)
+        written.response_tokens = count(usage.get("completion_tokens"), written.response_tokens)

@@ -1,0 +1,106 @@
+"""What is left of a draft once each sentence is checked against the passages that it cites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from websearch_gateway.answers.llm.draft import Claim, Piece
+from websearch_gateway.answers.llm.passages import NumberedPassage
+from websearch_gateway.models import Span
+from websearch_gateway.text.citation.support import Evidence, supports
+from websearch_gateway.text.urls import canonical
+
+MAX_ANSWER = 800
+"""Characters of an answer, marks included."""
+
+MAX_CLAIMS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An answer whose every sentence ends in marks of passages that hold it. Marks count the pages by first use."""
+
+    text: str
+    spans: tuple[Span, ...]
+    dropped_sentences: int
+    dropped_citations: int
+
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know of the draft."""
+        told = {
+            f"Sentences of the model left out because their sources do not hold them: {self.dropped_sentences}.": (
+                self.dropped_sentences
+            ),
+            f"Citations of the model left out because their source does not hold them: {self.dropped_citations}.": (
+                self.dropped_citations
+            ),
+        }
+        return tuple(words for words, applies in told.items() if applies)
+
+
+def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage]) -> Checked:
+    """Keep the sentences whose passages hold them, in order, up to 800 characters.
+
+    Each piece of a sentence must be held by one of the passages that it names, alone; those that do not hold it lose
+    their mark. A sentence with a piece that nothing holds is dropped whole.
+    """
+    by_number = {passage.number: passage for passage in passages}
+    cited = {number for claim in claims[:MAX_CLAIMS] for piece in claim.pieces for number in piece.numbers}
+    evidence = {number: Evidence.of(by_number[number].evidence) for number in cited & by_number.keys()}
+    ranks: dict[str, int] = {}
+    text = ""
+    spans: list[Span] = []
+    said: set[str] = set()
+    dropped = lost = 0
+    for claim in claims[:MAX_CLAIMS]:
+        held, missed = _held(claim, evidence)
+        lost += missed if held else 0
+        if not held:
+            dropped += 1
+            continue
+        if claim.text in said:
+            continue
+        said.add(claim.text)
+        pages = {canonical(by_number[number].source.url): by_number[number].source for number in held}
+        marked = claim.text
+        start = len(text) + (1 if text else 0)
+        new_ranks = dict(ranks)
+        found: list[Span] = []
+        for url, source in pages.items():
+            rank = new_ranks.setdefault(url, len(new_ranks) + 1)
+            mark = f"[{rank}]"
+            marked += mark if found else f" {mark}"
+            found.append(Span(source.url, source.title, start + len(marked) - len(mark), start + len(marked)))
+        if start + len(marked) > MAX_ANSWER:
+            break
+        text = f"{text} {marked}" if text else marked
+        spans += found
+        ranks = new_ranks
+    return Checked(text, tuple(spans), dropped, lost)
+
+
+def _held(claim: Claim, evidence: dict[int, Evidence]) -> tuple[list[int], int]:
+    """The passages that hold the sentence, none if a piece of it is not held; and how many named ones do not."""
+    held: list[int] = []
+    missed = 0
+    for piece in _whole_pieces(claim):
+        good = [
+            number
+            for number in dict.fromkeys(piece.numbers)
+            if number in evidence and supports(piece.text, evidence[number])
+        ]
+        if not good:
+            return [], 0
+        missed += len(set(piece.numbers)) - len(good)
+        held += good
+    return list(dict.fromkeys(held)), missed
+
+
+def _whole_pieces(claim: Claim) -> list[Piece]:
+    """The pieces, with words behind the last mark counted to the piece before it."""
+    *before, last = claim.pieces
+    if last.numbers or not before:
+        return list(claim.pieces)
+    joined = Piece(before[-1].text + last.text, before[-1].numbers)
+    return [*before[:-1], joined]

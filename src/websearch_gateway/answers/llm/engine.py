@@ -1,0 +1,142 @@
+"""The engine `llm`: gather, number the passages, let the model write, check every sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+
+from websearch_gateway.answers import models
+from websearch_gateway.answers.llm.chat import Chat, PromptTooLong, Written
+from websearch_gateway.answers.llm.checked import Checked, check
+from websearch_gateway.answers.llm.draft import claims_of
+from websearch_gateway.answers.llm.passages import NumberedPassage, numbered_passages
+from websearch_gateway.answers.llm.prompt import REPLY_FORM, messages
+from websearch_gateway.errors import SearchProviderError
+from websearch_gateway.models import Answer, Deadline, Gathered, SearchQuery, TokenUsage
+from websearch_gateway.net.retry import Retry
+from websearch_gateway.ports import Gather, Progress
+from websearch_gateway.text.retrieval.tokens import estimate_tokens
+
+GATHER_SHARE = 0.6
+"""The part of the time that raw search may take, so that the model has some."""
+
+LAST_WORD_SECONDS = 1.0
+"""Kept free behind the model, for checking its draft, or else for quotes from the same pages."""
+
+TRUNCATED_SHARE = 0.6
+"""A prompt that counts less than this part of our estimate was cut by the server. Ollama does so silently."""
+
+
+def _fresh_mark() -> str:
+    return secrets.token_hex(4)
+
+
+@dataclass(frozen=True, slots=True)
+class LlmEngine:
+    """A HostedEngine over raw search. `answer_usd` is the price of an answer, free by default."""
+
+    chat: Chat
+    gather: Gather
+    retry: Retry = field(repr=False)
+    evidence_tokens: int = 6000
+    answer_usd: float = 0.0
+    now: Callable[[], datetime] = field(default=lambda: models.utc_now(), repr=False)
+    mark: Callable[[], str] = field(default=_fresh_mark, repr=False)
+    name: str = "llm"
+
+    @property
+    def most_usd(self) -> float:
+        """The price of an answer."""
+        return self.answer_usd
+
+    @property
+    def likely_usd(self) -> float:
+        """The price of an answer."""
+        return self.answer_usd
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        """Write from what raw search finds.
+
+        Raises:
+            SearchAuthError: the key of the server, or of a provider, was rejected.
+            SearchTimeoutError: the model wrote nothing in time.
+            SearchProviderError: the model is not there, or wrote nothing that its sources hold.
+            Exhausted: every provider failed.
+        """
+        gathered = await self.gather(query, deadline.within(deadline.remaining() * GATHER_SHARE), progress)
+        await progress(f"Writing with {self.chat.model}")
+        written, passages = await self._write(query, gathered, self._earlier(deadline))
+        # Comparing a draft with forty passages takes milliseconds of CPU: not on the loop.
+        checked = await asyncio.to_thread(lambda: check(claims_of(written.text), passages))
+        if not checked.spans:
+            raise SearchProviderError(f"{self.chat.model} wrote nothing that its sources hold.")
+        return self._complete(gathered, written, passages, checked)
+
+    async def warm_up(self) -> None:
+        """Nothing to load."""
+
+    async def check(self, deadline: Deadline) -> Sequence[str]:
+        """Ask for the server's models. Returns a finding if LLM_MODEL is none of them.
+
+        Raises:
+            SearchError: the server is not there, or wants another key.
+        """
+        served = await self.chat.models(deadline)
+        known = not served or any(
+            name.removesuffix(":latest") == self.chat.model.removesuffix(":latest") for name in served
+        )
+        return [] if known else [f"The server at LLM_BASE_URL does not list the model {self.chat.model}."]
+
+    def _earlier(self, deadline: Deadline) -> Deadline:
+        return deadline.within(max(0.0, deadline.remaining() - LAST_WORD_SECONDS))
+
+    async def _write(
+        self, query: SearchQuery, gathered: Gathered, deadline: Deadline
+    ) -> tuple[Written, list[NumberedPassage]]:
+        """The draft and its passages: fewer of them where the model's context is too small."""
+        budget = self.evidence_tokens
+        while True:
+            passages = await asyncio.to_thread(numbered_passages, query, gathered.results.hits, gathered.pages, budget)
+            if not passages:
+                raise SearchProviderError("Raw search found no passage to write from.")
+            mark = self.mark()
+            asked = messages(query, passages, self.now(), mark)
+            try:
+                written = await self.retry(partial(self.chat.write, asked, REPLY_FORM, deadline), deadline)
+                if mark in written.text:
+                    raise SearchProviderError(f"{self.chat.model} repeated its prompt.")
+                return written, passages
+            except PromptTooLong:
+                if budget <= 500:
+                    raise
+                budget //= 2
+
+    def _complete(
+        self, gathered: Gathered, written: Written, passages: Sequence[NumberedPassage], checked: Checked
+    ) -> Answer:
+        expected = sum(estimate_tokens(passage.evidence) for passage in passages)
+        told = {
+            "The model was cut off: the answer holds what it had written.": written.cut_off,
+            f"The server seems to have cut the prompt ({written.prompt_tokens} of about {expected} tokens): raise its "
+            "context length (OLLAMA_CONTEXT_LENGTH).": 0 < written.prompt_tokens < TRUNCATED_SHARE * expected,
+        }
+        return Answer(
+            text=checked.text,
+            spans=checked.spans,
+            provider=f"{self.chat.model}-over-{gathered.results.provider}",
+            model=self.chat.model,
+            sources=tuple(dict.fromkeys(passage.source for passage in passages)),
+            usage=TokenUsage(written.prompt_tokens, written.response_tokens),
+            cost_usd=self.answer_usd + gathered.cost_usd,
+            searched_usd=gathered.cost_usd,
+            applied=gathered.results.applied,
+            warnings=(
+                *gathered.results.warnings,
+                *(words for words, applies in told.items() if applies),
+                *checked.warnings(),
+            ),
+        )

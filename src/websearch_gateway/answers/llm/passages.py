@@ -1,0 +1,67 @@
+"""The best passages of the pages that raw search found, numbered from 1, within a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from websearch_gateway.answers.marks import MARK
+from websearch_gateway.models import Hit, Page, SearchQuery, Source
+from websearch_gateway.text.chunk import chunk
+from websearch_gateway.text.markdown import LINK
+from websearch_gateway.text.retrieval.rank import score_passages
+from websearch_gateway.text.retrieval.tokens import estimate_tokens, query_terms
+
+PASSAGE_TOKENS = 256
+"""Small passages: a claim is checked against one of them."""
+
+MAX_PAGE = 200_000
+"""Characters of a page that are looked at."""
+
+MAX_PASSAGES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedPassage:
+    """A passage as the model sees it. `heading` is its page's title, the headings above it and the page's date."""
+
+    number: int
+    source: Source
+    heading: str
+    text: str
+
+    @property
+    def evidence(self) -> str:
+        """All that a claim may rest on."""
+        return f"{self.heading}\n{self.text}"
+
+
+def numbered_passages(
+    query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], budget_tokens: int
+) -> list[NumberedPassage]:
+    """The passages of the first `query.max_results` hits that hold the most of the question, best first."""
+    candidates = [
+        (source, passage)
+        for hit in hits[: query.max_results]
+        for source, text in [_page_text(hit, pages.get(hit.url))]
+        for passage in chunk(text[:MAX_PAGE], PASSAGE_TOKENS)
+    ]
+    scores = score_passages(query_terms(query.text), [passage for _, passage in candidates])
+    ranked = sorted(zip(scores, candidates, strict=True), key=lambda one: -one[0])
+    chosen: list[NumberedPassage] = []
+    left = budget_tokens
+    for score, (source, passage) in ranked:
+        heading = " > ".join((source.title, *passage.section_path, *filter(None, [source.published])))[:300]
+        # A page's own marks would be taken for numbers of passages.
+        text = LINK.sub(r"\1", MARK.sub("", passage.text))
+        cost = estimate_tokens(heading) + estimate_tokens(text) + 8
+        if score > 0 and cost <= left and len(chosen) < MAX_PASSAGES:
+            chosen.append(NumberedPassage(len(chosen) + 1, source, heading, text))
+            left -= cost
+    return chosen
+
+
+def _page_text(hit: Hit, page: Page | None) -> tuple[Source, str]:
+    if page is None:
+        return Source(hit.url, hit.title, hit.published), hit.content or hit.snippet
+    return Source(hit.url, page.title or hit.title, page.published or hit.published), page.markdown

@@ -1,0 +1,79 @@
+"""Reference marks such as `[2]` that a model writes behind its claims, made into spans."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from websearch_gateway.models import Source, Span
+from websearch_gateway.text.urls import canonical
+
+# [1]  [1, 2]  [[1]]  【1】  ［1］, each run of them with the blank before it. No part of a link: `[1](https://...)`.
+_NUMBERS = r"\d{1,3}(?:\s?[,;、]\s?\d{1,3}){0,9}"
+MARK = re.compile(rf"(?:\[\[{_NUMBERS}\]\]|\[\^?{_NUMBERS}\]|【{_NUMBERS}[^【】\n]{{0,40}}】|［{_NUMBERS}］)(?!\()")
+_RUN = re.compile(rf"[ \t]{{0,4}}(?:{MARK.pattern}[ \t]{{0,4}})+(?<![ \t])")
+_NUMBER = re.compile(r"\d{1,3}")
+_SOURCE_OF_TWO = re.compile(r"【(\d{1,3})†[^】]{0,40}】")
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A text whose marks count the cited pages by first use. `unknown` marks named no source and are gone from it."""
+
+    text: str
+    spans: tuple[Span, ...]
+    unknown: int
+
+
+def numbers_of(mark: str) -> list[int]:
+    """The numbers in one mark or a run of them."""
+    return [int(number) for number in _NUMBER.findall(_SOURCE_OF_TWO.sub(r"[\1]", mark))]
+
+
+def resolve_marks(text: str, sources: Mapping[int, Source]) -> Marked:
+    """Write every mark anew as ` [rank]`, one for each page it names, where `rank` counts the pages by first use.
+
+    Args:
+        sources: what a number stands for. Two numbers may stand for one page.
+    """
+    resolver = _Resolver(sources)
+    written = _rebuilt(text, resolver)
+    return Marked(written, tuple(resolver.spans), resolver.unknown)
+
+
+class _Resolver:
+    def __init__(self, sources: Mapping[int, Source]) -> None:
+        self.sources = sources
+        self.ranks: dict[str, int] = {}
+        self.spans: list[Span] = []
+        self.unknown = 0
+
+    def __call__(self, run: str, start: int) -> str:
+        """The text in place of a run of marks that begins at `start` of the new text."""
+        pages: dict[str, Source] = {}
+        for number in numbers_of(run):
+            if source := self.sources.get(number):
+                pages.setdefault(canonical(source.url), source)
+            else:
+                self.unknown += 1
+        written = ""
+        for url, source in pages.items():
+            rank = self.ranks.setdefault(url, len(self.ranks) + 1)
+            written += " " if not written else ""
+            at = start + len(written)
+            written += f"[{rank}]"
+            self.spans.append(Span(source.url, source.title, at, start + len(written)))
+        return written
+
+
+def _rebuilt(text: str, replace: Callable[[str, int], str]) -> str:
+    pieces: list[str] = []
+    length = end = 0
+    for match in _RUN.finditer(text):
+        pieces.append(text[end : match.start()])
+        length += len(pieces[-1])
+        pieces.append(replace(match[0], length))
+        length += len(pieces[-1])
+        end = match.end()
+    return "".join((*pieces, text[end:]))

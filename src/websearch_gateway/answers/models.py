@@ -1,0 +1,104 @@
+"""Models as data: what they cost, what one answer may take, and when they end. Prices are dated in docs/prices.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Billed:
+    """What an answer is billed for. `cached` and `cache_written` are parts of `prompt`; reasoning is in `response`."""
+
+    prompt: int = 0
+    response: int = 0
+    cached: int = 0
+    cache_written: int = 0
+    searches: int = 0
+
+    def __add__(self, other: Billed) -> Billed:
+        return Billed(
+            self.prompt + other.prompt,
+            self.response + other.response,
+            self.cached + other.cached,
+            self.cache_written + other.cache_written,
+            self.searches + other.searches,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LongPrompt:
+    """The prices of a request whose prompt has more than `tokens` tokens. They hold for all of it."""
+
+    tokens: int
+    prompt_usd: float
+    response_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model. Prices are USD per million tokens; a price that is not named is that of the prompt.
+
+    `efforts` are the amounts of reasoning that it accepts; none: it is not told. `ends` is the day from which the model
+    is gone.
+    """
+
+    name: str
+    prompt_usd: float
+    response_usd: float
+    cached_usd: float | None = None
+    cache_write_usd: float | None = None
+    long_prompt: LongPrompt | None = None
+    efforts: tuple[str, ...] = ()
+    ends: date | None = None
+
+    def tokens_usd(self, billed: Billed) -> float:
+        """The price of the tokens, without the searches."""
+        if self.long_prompt and billed.prompt > self.long_prompt.tokens:
+            long = self.long_prompt
+            return (billed.prompt * long.prompt_usd + billed.response * long.response_usd) / _MILLION
+        cached = min(billed.cached, billed.prompt)
+        written = min(billed.cache_written, billed.prompt - cached)
+        cached_usd = self.prompt_usd if self.cached_usd is None else self.cached_usd
+        write_usd = self.prompt_usd if self.cache_write_usd is None else self.cache_write_usd
+        return (
+            (billed.prompt - cached - written) * self.prompt_usd
+            + cached * cached_usd
+            + written * write_usd
+            + billed.response * self.response_usd
+        ) / _MILLION
+
+    def has_ended(self, now: datetime) -> bool:
+        """Whether the model is gone at `now` (UTC)."""
+        return self.ends is not None and now.date() >= self.ends
+
+
+IMPOSSIBLE_BILL = "The count of tokens is impossible: costUsd is the most that the call may cost."
+
+MOST_SEARCHES = 100
+"""No reply is billed for more searches, even where a model ignores the limit that it is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one answer may use at most, and what it uses as a rule. `context_tokens` is what the models take at most."""
+
+    most: Billed
+    usual: Billed
+    context_tokens: int = 1_048_576
+
+    def allow(self, billed: Billed) -> bool:
+        """Whether one reply can have used this much."""
+        tokens = max(billed.prompt, billed.response, billed.cached, billed.cache_written)
+        return tokens <= self.context_tokens and billed.searches <= MOST_SEARCHES
+
+    def booked(self, billed: Billed) -> Billed:
+        """What a reply is paid for: the most that it may use, if its own count is impossible."""
+        return billed if self.allow(billed) else self.most
+
+
+def utc_now() -> datetime:
+    """The present in UTC. Engines look it up here at each call, so that tests can freeze it."""
+    return datetime.now(UTC)

@@ -1,0 +1,45 @@
+"""OpenAI's models as data: what they cost, how hard they may think, and when they end.
+
+A model that is not here works all the same: it is asked without an effort, which every model accepts, and its tokens
+are not priced, which the answer says. Efforts: https://platform.openai.com/docs/models, ends: /docs/deprecations.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from websearch_gateway.answers.models import Model
+
+SOURCE = "https://platform.openai.com/docs/pricing, 2026-11-21"
+"""Who told the prices, and when."""
+
+SEARCH_USD = 0.01
+"""One `search` action of the web_search tool, with any model; opening a page or looking into it is free."""
+
+EFFORT = "low"
+"""Enough for looking things up. `minimal` is refused together with web search, `none` by some models."""
+
+_LUNA_EFFORTS = ("none", "low", "medium", "high", "xhigh", "max")
+_SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}\Z")
+
+
+MODELS = (
+    Model(
+        "gpt-5-nano",
+        0.05,
+        0.40,
+        cached_usd=0.005,
+        efforts=("minimal", "low", "medium", "high"),
+        ends=date(2026, 12, 11),
+    ),
+    Model("gpt-5.4-nano", 0.20, 1.25, cached_usd=0.02, efforts=("none", "low", "medium", "high", "xhigh")),
+    Model("gpt-5.6-luna", 0.20, 1.20, cached_usd=0.02, efforts=_LUNA_EFFORTS),
+    Model("gpt-6-luna", 0.10, 0.50, cached_usd=0.01, cache_write_usd=0.125, efforts=_LUNA_EFFORTS),
+)
+_BY_NAME = {model.name: model for model in MODELS}
+
+
+def find_model(name: str) -> Model | None:
+    """The model of that name or of which it is a dated snapshot, such as `gpt-5-nano-2025-08-07`; None if unknown."""
+    return _BY_NAME.get(name) or _BY_NAME.get(_SNAPSHOT.sub("", name))

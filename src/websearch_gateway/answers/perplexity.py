@@ -1,0 +1,168 @@
+"""Perplexity's Agent API with web search: https://docs.perplexity.ai/docs/agent-api.
+
+Its text cites with marks such as `[2]`, whose number is the `id` of a search result and not its place in the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from pydantic import SecretStr
+
+from websearch_gateway.answers.json_fields import Json, count, objects, parsed, typed
+from websearch_gateway.answers.marks import resolve_marks
+from websearch_gateway.answers.models import Billed, Limits, Model
+from websearch_gateway.answers.prompt import MARK_RULE, instructions
+from websearch_gateway.errors import (
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchValidationError,
+)
+from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
+from websearch_gateway.net.client import Reply
+from websearch_gateway.text.citation.cite import in_code_points
+from websearch_gateway.text.dates import iso_date
+from websearch_gateway.text.urls import is_web_address
+
+MAX_TOKENS = 2048
+
+
+LIMITS = Limits(
+    most=Billed(prompt=60_000, response=MAX_TOKENS, searches=5),
+    usual=Billed(prompt=6_000, response=500, searches=1),
+)
+
+MODELS = (Model("perplexity/sonar", 0.25, 2.50),)
+
+
+@dataclass(frozen=True, slots=True)
+class Perplexity:
+    """Perplexity's Agent API as an `EngineApi`."""
+
+    key: SecretStr
+    base_url: str
+    name: str = "perplexity"
+    vendor: str = "Perplexity"
+    key_setting: str = "PERPLEXITY_API_KEY"
+    models_setting: str = "PERPLEXITY_MODELS"
+    search_usd: float = 0.0025
+    price_source: str = "https://docs.perplexity.ai/docs/getting-started/pricing, 2026-11-22"
+    takes_region: bool = True
+    limits: Limits = LIMITS
+    known_models: Sequence[Model] = MODELS
+
+    def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
+        """See EngineApi. Without `tool_choice` the model searches only if it wants to."""
+        location = {"user_location": {"country": query.region}} if query.region else {}
+        body = {
+            "model": model,
+            "instructions": instructions(query, now, MARK_RULE),
+            "input": query.text,
+            "tools": [{"type": "web_search", **location}],
+            "tool_choice": "required",
+            "max_output_tokens": MAX_TOKENS,
+            "store": False,
+        }
+        return HttpRequest("POST", f"{self.base_url}/v1/agent", headers=self._headers(), json=body)
+
+    def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
+        """Every reply is complete."""
+        return None
+
+    def parse(self, *bodies: bytes) -> Answer:
+        """See EngineApi."""
+        reply = parsed(bodies[-1], self.vendor)
+        if reply.get("status") == "failed" or reply.get("error"):
+            raise _failed(typed(dict, reply.get("error")))
+        items = objects(reply.get("output"))
+        parts = [part for item in items if item.get("type") == "message" for part in objects(item.get("content"))]
+        if any(part.get("type") == "refusal" for part in parts):
+            raise SearchValidationError("The answer engine declined to answer this question. Rephrase it.")
+        text, spans, unknown = _written(
+            [part for part in parts if part.get("type") == "output_text"], dict(_found(items))
+        )
+        if not text.strip():
+            raise SearchProviderParseError("The reply of Perplexity holds no answer.")
+        searches = [item for item in items if item.get("type") == "search_results"]
+        if not searches:
+            raise SearchProviderParseError("Perplexity answered without searching the web.")
+        warnings = {
+            "The answer was cut off: it reached the limit of its length.": reply.get("status") == "incomplete",
+            f"Citations left out because they name no source: {unknown}.": unknown,
+        }
+        return Answer(
+            text=text,
+            spans=spans,
+            provider=self.name,
+            sources=tuple(source for _, source in _found(items)),
+            warnings=tuple(words for words, applies in warnings.items() if applies),
+        )
+
+    def billed(self, body: bytes) -> Billed:
+        """See EngineApi."""
+        try:
+            reply = parsed(body, self.vendor)
+        except SearchProviderParseError:
+            return Billed()
+        usage = typed(dict, reply.get("usage"))
+        searched = sum(item.get("type") == "search_results" for item in objects(reply.get("output")))
+        told = typed(dict, typed(dict, usage.get("tool_calls_details")).get("web_search")).get("invocation")
+        return Billed(
+            prompt=count(usage.get("input_tokens")),
+            response=count(usage.get("output_tokens")),
+            searches=count(told, searched),
+        )
+
+    def refusal(self, reply: Reply) -> SearchError | None:
+        """Perplexity's statuses mean what they mean everywhere."""
+        return None
+
+    def models_request(self) -> HttpRequest:
+        """See EngineApi."""
+        return HttpRequest("GET", f"{self.base_url}/v1/models", headers=self._headers())
+
+    def listed(self, body: bytes) -> Mapping[str, date | None]:
+        """See EngineApi. Perplexity tells no last days."""
+        return dict.fromkeys(typed(str, model.get("id")) for model in objects(parsed(body, self.vendor).get("data")))
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key.get_secret_value()}"}
+
+
+def _found(items: Sequence[Json]) -> Iterator[tuple[int, Source]]:
+    """The results of all searches by the number that marks name."""
+    for item in items:
+        if item.get("type") == "search_results":
+            for result in objects(item.get("results")):
+                published = iso_date(result.get("date")) or iso_date(result.get("last_updated"))
+                source = Source(typed(str, result.get("url")), typed(str, result.get("title")), published)
+                yield _number(result.get("id")), source
+
+
+def _number(value: object) -> int:
+    return int(value) if isinstance(value, str) and value.isdecimal() else count(value, -1)
+
+
+def _written(parts: Sequence[Json], found: Mapping[int, Source]) -> tuple[str, tuple[Span, ...], int]:
+    """The text, its spans, and how many marks name nothing: by its marks or, where it has none, by its annotations."""
+    text = "\n\n".join(typed(str, part.get("text")) for part in parts)
+    marked = resolve_marks(text, {number: source for number, source in found.items() if is_web_address(source.url)})
+    if marked.spans or len(parts) != 1:
+        return marked.text, marked.spans, marked.unknown
+    notes = [note for note in objects(parts[0].get("annotations")) if note.get("url")]
+    spans = [
+        Span(typed(str, note.get("url")), typed(str, note.get("title")), start, count(note.get("end_index")))
+        for note in notes
+        if (start := count(note.get("start_index"), -1)) >= 0
+    ]
+    return (text, tuple(in_code_points(text, spans)), 0) if spans else (marked.text, (), marked.unknown)
+
+
+def _failed(error: Json) -> SearchError:
+    """Our error for a reply with HTTP 200 that says that it failed."""
+    code = str(error.get("code") or error.get("type") or "unknown")
+    shown = code if code.replace("_", "").isalnum() else "unknown"
+    return SearchProviderError(f"Perplexity failed ({shown[:60]}).")

@@ -1,0 +1,55 @@
+"""Who writes the answers: the engines in order, each behind its breaker and the ledger, and raw search behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from websearch_gateway.answers import Outside, configured
+from websearch_gateway.budget.budgeted import BudgetedEngine
+from websearch_gateway.budget.ledger import Ledger
+from websearch_gateway.observability.tracing import traced_upstream
+from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
+from websearch_gateway.pipeline.raw_engine import OneGathering
+from websearch_gateway.ports import AnswerEngine, HostedEngine
+from websearch_gateway.resilience.burst_gate import BurstGate
+from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
+from websearch_gateway.resilience.fallback_searcher import LEAST_SHARE_SECONDS
+from websearch_gateway.resilience.health import HealthRegistry, Stopwatch
+from websearch_gateway.resilience.layered_call import LayeredEngine
+from websearch_gateway.settings import Settings
+
+
+def open_engines(settings: Settings, outside: Outside) -> Sequence[HostedEngine]:
+    """Every engine that is configured, in order; a stand-in for the first one where none is. Nothing is called yet.
+
+    Raises:
+        SearchNotConfiguredError: ANSWER_ENGINES names an engine that does not exist or lacks its key.
+    """
+    engines = [entry.build(settings, outside) for entry in configured(settings)]
+    return engines or [UnconfiguredEngine("openai", "OPENAI_API_KEY")]
+
+
+def answering(
+    settings: Settings, engines: Sequence[HostedEngine], raw: AnswerEngine, health: HealthRegistry, ledger: Ledger
+) -> AnswerEngine:
+    """The engines in order, backed by raw search. An engine without a key is no upstream."""
+    entries = {entry.name: entry for entry in configured(settings)}
+    ranked = [
+        _guarded(settings, engine, health, ledger, hedged=not entries[engine.name].gathers)
+        if engine.name in entries
+        else Ranked(engine)
+        for engine in engines
+    ]
+    return OneGathering(FallbackEngine(ranked, raw, settings.fallback_hedge_seconds))
+
+
+def _guarded(
+    settings: Settings, engine: HostedEngine, health: HealthRegistry, ledger: Ledger, *, hedged: bool
+) -> Ranked:
+    record = health.of(engine.name)
+    fair_seconds = max(LEAST_SHARE_SECONDS, min(settings.fallback_hedge_seconds, settings.search_deadline_seconds / 2))
+    breaker = CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
+    traced = LayeredEngine(LayeredEngine(engine, Stopwatch(record)), traced_upstream(engine.name))
+    paid = BudgetedEngine(traced, ledger, engine.most_usd, engine.likely_usd)
+    guarded = LayeredEngine(LayeredEngine(paid, breaker), BurstGate(engine.name))
+    return Ranked(guarded, breaker.overtaken, hedged)

@@ -1,0 +1,76 @@
+"""What reads pages: the fetcher behind its address guard, the readers, and the cache of what they read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from websearch_gateway.answers.extractive import compose
+from websearch_gateway.cache.blob_cache import BlobCache
+from websearch_gateway.cache.page_cache import PageCache
+from websearch_gateway.cache.semantic.similarity import Similarity
+from websearch_gateway.models import SearchQuery
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.fetch import Fetcher, user_agent
+from websearch_gateway.observability.tracing import TracedReader
+from websearch_gateway.pipeline.passages import PassageFinder
+from websearch_gateway.ports import Embedder, State
+from websearch_gateway.readers import ReaderTable
+from websearch_gateway.readers.browser.browser import Browser
+from websearch_gateway.readers.extraction.extract import warm_up
+from websearch_gateway.readers.robots_fetcher import RobotsFetcher
+from websearch_gateway.resilience.bounded_reader import BoundedReader
+from websearch_gateway.settings import Settings
+from websearch_gateway.text.retrieval.passages import cut
+from websearch_gateway.workers.child import prepare
+from websearch_gateway.workers.pool import Workers
+
+WARM_UP = partial(
+    prepare, (warm_up, partial(cut, "A page.", 64), partial(compose, SearchQuery("What is a page?"), (), {}))
+)
+"""What a worker does first: it imports what most jobs need."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageReaders:
+    """What reads pages and finds passages in them; `closers` release its sockets and processes."""
+
+    page_cache: PageCache
+    finder: PassageFinder
+    workers: Workers
+    browser: Browser
+    fetcher: Fetcher
+    closers: tuple[Callable[[], Awaitable[None]], ...]
+
+
+def open_reading(settings: Settings, state: State, embedder: Embedder) -> PageReaders:
+    """Everything that reads. Sockets, processes and the browser come with the first use."""
+    addresses = AddressGuard(settings.fetch_allow_private_hosts)
+    fetcher = Fetcher(addresses, user_agent=user_agent(settings.contact_url))
+    workers = Workers(warm_up=WARM_UP)
+    blobs = BlobCache(state)
+    readers, browser = _readers(settings, fetcher, workers)
+    page_cache = PageCache(
+        TracedReader(BoundedReader(readers, settings.request_timeout_ms / 1000)),
+        blobs,
+        addresses.check_url,
+        ttl_seconds=settings.page_ttl_seconds,
+        stale_seconds=settings.stale_if_error_seconds,
+        secrets=settings.secrets(),
+    )
+    finder = PassageFinder(Similarity(embedder, blobs), workers, size=settings.embedding_tokens_size)
+    return PageReaders(page_cache, finder, workers, browser, fetcher, (fetcher.aclose, browser.aclose, workers.aclose))
+
+
+def _readers(settings: Settings, fetcher: Fetcher, workers: Workers) -> tuple[ReaderTable, Browser]:
+    pages = RobotsFetcher(fetcher, workers) if settings.respect_robots else fetcher
+    browser = Browser(
+        pages,
+        path=settings.browser_path,
+        retries=settings.browser_retries,
+        backoff_seconds=settings.browser_backoff_ms / 1000,
+    )
+    token = settings.github_token.get_secret_value() if settings.github_token else ""
+    told = settings.contact_url is not None
+    return ReaderTable.build(fetcher, workers, token, pages=pages, renderer=browser, tells_contact=told), browser

@@ -1,0 +1,82 @@
+"""Upstreams that cost money, behind the ledger: asked only while the budget has room, and always booked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from websearch_gateway.budget.ledger import Ledger
+from websearch_gateway.errors import SearchError, SearchTimeoutError
+from websearch_gateway.models import Answer, Deadline, SearchQuery, SearchResults
+from websearch_gateway.net.cost_context import spend, spent
+from websearch_gateway.ports import AnswerEngine, Progress, Searcher
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetedSearcher:
+    """A Searcher on the ledger. `most_usd` tells the most that a query may cost."""
+
+    searcher: Searcher
+    ledger: Ledger
+    most_usd: Callable[[SearchQuery], float]
+
+    @property
+    def name(self) -> str:
+        """The searcher's name."""
+        return self.searcher.name
+
+    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+        """Search and pay for what was sent, also when the call is cancelled.
+
+        Raises:
+            SearchBudgetError: the day's budget has no room for it.
+            SearchError: as the searcher raises.
+        """
+        async with self.ledger.payment(query.user, self.name, self.most_usd(query)) as payment:
+            spent_before = spent()
+            try:
+                return await self.searcher.search(query, deadline)
+            finally:
+                payment.usd = spent() - spent_before
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetedEngine:
+    """An AnswerEngine on the ledger.
+
+    `most_usd` is the most that an answer may cost, `likely_usd` what one costs whose bill never came: it was cancelled,
+    or too late. As long as it runs that stands in its context, for whoever gives it up.
+    """
+
+    engine: AnswerEngine
+    ledger: Ledger
+    most_usd: float
+    likely_usd: float
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+        return self.engine.name
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        """Answer and pay.
+
+        Raises:
+            SearchBudgetError: the day's budget has no room for it.
+            SearchError: as the engine raises.
+        """
+        async with self.ledger.payment(query.user, self.name, self.most_usd) as payment:
+            payment.usd = self.likely_usd
+            spend(self.likely_usd)
+            try:
+                answer = await self.engine.answer(query, deadline, progress)
+            except SearchTimeoutError as error:
+                error.cost_usd = self.likely_usd
+                raise
+            except SearchError as error:
+                spend(error.cost_usd - self.likely_usd)
+                raise
+            # What its searches cost is booked by those who searched.
+            payment.usd = answer.cost_usd - answer.searched_usd
+            spend(payment.usd - self.likely_usd)
+        return answer

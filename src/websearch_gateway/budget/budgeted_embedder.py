@@ -1,0 +1,55 @@
+"""An embedder that costs money, behind the ledger."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from websearch_gateway.budget.ledger import Ledger
+from websearch_gateway.net.cost_context import payer
+from websearch_gateway.ports import Embedder
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
+
+UPSTREAM = "embedding"
+BYTES_PER_TOKEN = 3
+"""English has four or five bytes per token, other scripts about three: the estimate is rather too high."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetedEmbedder:
+    """An Embedder on the ledger. What its texts cost is estimated from their length."""
+
+    embedder: Embedder
+    ledger: Ledger
+    usd_per_million_tokens: float
+
+    @property
+    def name(self) -> str:
+        return self.embedder.name
+
+    @property
+    def dimensions(self) -> int:
+        return self.embedder.dimensions
+
+    @property
+    def weight(self) -> float:
+        return self.embedder.weight
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
+        """Embed and pay, on the account of the user whom the task works for.
+
+        Raises:
+            SearchBudgetError: the day's budget has no room for it.
+            SearchError: as the embedder raises.
+        """
+        tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
+        async with self.ledger.payment(payer(), UPSTREAM, tokens * self.usd_per_million_tokens / 1_000_000):
+            return await self.embedder.embed(texts, kind)
+
+    def knows(self, text: str) -> bool:
+        """Whether the vector of this text says anything."""
+        return self.embedder.knows(text)

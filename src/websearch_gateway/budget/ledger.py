@@ -1,0 +1,273 @@
+"""What the gateway spends: reserved before a paid call, settled after it, counted per day, user and upstream. Beside
+it what the cache saved, and how long calls took.
+
+Amounts are whole micro-dollars in counters of the shared state, so that processes never lose each other's additions.
+A day is a day of UTC. A reservation that its process did not settle before it ended stays counted, so that the budget
+is never exceeded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import math
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import accumulate
+
+from websearch_gateway.budget.budget_alert import BudgetAlert
+from websearch_gateway.errors import SearchBudgetError, SearchError, StateUnavailable
+from websearch_gateway.observability.histogram import BOUNDS
+from websearch_gateway.observability.telemetry import CallRecord
+from websearch_gateway.ports import State
+from websearch_gateway.resilience.best_effort import BestEffort
+
+KEPT_SECONDS = 92 * 86_400.0
+MOST_OVERRUN = 10
+"""A bill may exceed its estimate this many times: another model may have answered, or a retry was billed too."""
+
+_LEAST_IMPLAUSIBLE_USD = 1.0
+_DAY_SECONDS = 86_400
+_MICROS = 1_000_000
+_STATE_SECONDS = 1.0
+_NOTES_SECONDS = 1.0
+
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What one day cost and what the cache saved, in USD; by upstream, with the number of paid calls.
+
+    `took[i]` calls of tools lasted no longer than `histogram.BOUNDS[i]` and longer than the bound before; the last
+    number counts those that were longer than every bound.
+    """
+
+    day: str
+    usd: float = 0.0
+    saved_usd: float = 0.0
+    usd_by_upstream: Mapping[str, float] = field(default_factory=dict)
+    calls_by_upstream: Mapping[str, int] = field(default_factory=dict)
+    took: Sequence[int] = (0,) * (len(BOUNDS) + 1)
+
+    def quantile_ms(self, share: float) -> float | None:
+        """The bound that `share` (0..1) of the calls did not exceed, in milliseconds; None without calls."""
+        least = share * sum(self.took)
+        so_far = zip(BOUNDS, accumulate(self.took), strict=False)  # the last number has no bound
+        within = next((bound for bound, count in so_far if count >= least), BOUNDS[-1])
+        return within * 1000 if any(self.took) else None
+
+
+@dataclass(slots=True)
+class Payment:
+    """One paid call under way. `usd` is what it costs as far as is known: first the most, in the end the bill."""
+
+    usd: float
+
+
+class Ledger:
+    """Pays for calls, and knows what was paid.
+
+    Args:
+        daily_usd: what all users together may spend in a day; None for no limit.
+        user_daily_usd: what one user may spend in a day; None for no limit.
+        clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        *,
+        daily_usd: float | None = None,
+        user_daily_usd: float | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.daily_usd = daily_usd
+        self.user_daily_usd = user_daily_usd
+        self._state = state
+        self._clock = clock
+        self._paid_micros: Counter[str] = Counter()
+        self._noted: Counter[str] = Counter()
+        self._writing: set[asyncio.Task[None]] = set()
+        self._alert = BudgetAlert(daily_usd) if daily_usd else None  # a budget of 0 needs no alert
+        self._best_effort = BestEffort("The ledger misses what is spent now")
+
+    @asynccontextmanager
+    async def payment(self, user: str, upstream: str, most_usd: float) -> AsyncIterator[Payment]:
+        """Around a call that may cost up to `most_usd`. Set the payment's `usd` to what it did cost.
+
+        A call that failed costs what its error says; one that was cancelled may have been billed, so it costs the most.
+
+        Raises:
+            SearchBudgetError: the budget has no room for it; a free upstream may serve.
+        """
+        day = self._today()
+        reserved = await self._reserve(day, user, _micros(most_usd))
+        payment = Payment(most_usd)
+        try:
+            yield payment
+        except SearchError as error:
+            payment.usd = error.cost_usd
+            raise
+        finally:
+            self._settle(day, user, upstream, _micros(_plausible(payment.usd, most_usd, upstream)), reserved)
+
+    def observe(self, record: CallRecord) -> None:
+        """Note how long a call took, and what the cache saved. Written a second later, with what comes until then."""
+        if not self._noted:
+            asyncio.get_running_loop().call_later(_NOTES_SECONDS, self._post_notes)
+        day = self._today()
+        self._noted[f"ledger/{day}/took/{bisect_left(BOUNDS, record.latency_ms / 1000)}"] += 1
+        self._noted[f"ledger/{day}/saved"] += _micros(record.outcome.saved_usd)
+
+    async def day(self, days_ago: int = 0) -> Day:
+        """What a day cost so far, by all processes.
+
+        Raises:
+            StateUnavailable: the state cannot be read.
+        """
+        await self.flush()
+        day = _name(int(self._clock() // _DAY_SECONDS) - days_ago)
+        prefix = f"ledger/{day}/"
+        amounts = {key.removeprefix(prefix): _number(value) async for key, value in self._state.scan(prefix)}
+        return Day(
+            day,
+            amounts.get("total", 0) / _MICROS,
+            amounts.get("saved", 0) / _MICROS,
+            {name: amount / _MICROS for name, amount in _under("usd/", amounts).items()},
+            _under("calls/", amounts),
+            [amounts.get(f"took/{place}", 0) for place in range(len(BOUNDS) + 1)],
+        )
+
+    def paid_usd(self) -> dict[str, float]:
+        """What this process has paid since it began, in USD by upstream."""
+        return {upstream: micros / _MICROS for upstream, micros in self._paid_micros.items()}
+
+    async def flush(self) -> None:
+        """Wait until everything that is settled is written."""
+        self._post_notes()
+        if self._writing:
+            await asyncio.wait(self._writing)
+
+    async def _reserve(self, day: str, user: str, micros: int) -> Mapping[str, int]:
+        """Count `micros` as spent before they are. Returns what is counted, by key: only keys that have a limit."""
+        limits = (
+            (_total(day), self.daily_usd, "DAILY_BUDGET_USD"),
+            (_of_user(day, user), self.user_daily_usd, "USER_DAILY_BUDGET_USD"),
+        )
+        if self.daily_usd is None and self.user_daily_usd is None:
+            return {}
+        counted: dict[str, int] = {}
+        try:
+            async with asyncio.timeout(_STATE_SECONDS):
+                await self.flush()  # what is given back already must not stand in the way
+                for key, limit, setting in limits:
+                    if limit is None:
+                        continue
+                    spent = await self._state.add(key, micros, KEPT_SECONDS)
+                    counted[key] = -micros
+                    if self._alert and key == _total(day):
+                        self._alert.spent(day, spent / _MICROS)
+                    if spent > _micros(limit):
+                        raise self._refusal(setting, limit)
+        except (StateUnavailable, TimeoutError):
+            self._post(counted)
+            raise SearchBudgetError("The ledger cannot be reached, so nothing can be bought on a budget.") from None
+        except (SearchBudgetError, asyncio.CancelledError):
+            self._post(counted)
+            raise
+        return {key: -amount for key, amount in counted.items()}
+
+    def _refusal(self, setting: str, limit: float) -> SearchBudgetError:
+        return SearchBudgetError(
+            f"{setting} of ${limit:g} has no room for this call. It resets at 00:00 UTC.",
+            retry_after=math.ceil(_DAY_SECONDS - self._clock() % _DAY_SECONDS),
+        )
+
+    def _settle(self, day: str, user: str, upstream: str, micros: int, reserved: Mapping[str, int]) -> None:
+        self._paid_micros[upstream] += micros
+        total, of_user = _total(day), _of_user(day, user)
+        self._post(
+            {
+                total: micros - reserved.get(total, 0),
+                of_user: micros - reserved.get(of_user, 0),
+                f"ledger/{day}/usd/{upstream}": micros,
+                f"ledger/{day}/calls/{upstream}": 1 if micros else 0,
+            }
+        )
+
+    def _post_notes(self) -> None:
+        noted, self._noted = self._noted, Counter()
+        if noted:
+            self._post(noted)
+
+    def _post(self, amounts: Mapping[str, int]) -> None:
+        """Write in the background: the answer is there, and does not wait for its bill."""
+        task = asyncio.create_task(self._write(amounts))
+        self._writing.add(task)
+        task.add_done_callback(self._written)
+
+    def _written(self, task: asyncio.Task[None]) -> None:
+        self._writing.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("The ledger could not write what was spent (%s).", type(error).__name__)
+
+    async def _write(self, amounts: Mapping[str, int]) -> None:
+        changes = {key: amount for key, amount in amounts.items() if amount}
+
+        async def add_all() -> None:
+            for key, amount in changes.items():
+                await self._state.add(key, amount, KEPT_SECONDS)
+
+        if changes:  # a use that asks nothing of the state says nothing about it
+            await self._best_effort(add_all, None, urgent=False)
+
+    def _today(self) -> str:
+        return _name(int(self._clock() // _DAY_SECONDS))
+
+
+@lru_cache(maxsize=8)
+def _name(day: int) -> str:
+    """A day by its number since the epoch, as 2026-11-21."""
+    return datetime.fromtimestamp(day * _DAY_SECONDS, UTC).date().isoformat()
+
+
+def _micros(usd: float) -> int:
+    return round(usd * _MICROS)
+
+
+def _plausible(usd: float, most_usd: float, upstream: str) -> float:
+    """What a call may be booked at: a bill that no call can have is booked at the most that this one may cost."""
+    if 0 <= usd <= max(MOST_OVERRUN * most_usd, _LEAST_IMPLAUSIBLE_USD):
+        return usd
+    _log.warning("The bill of %s is impossible; its call is booked at the most that it may cost.", upstream)
+    return most_usd
+
+
+def _total(day: str) -> str:
+    return f"ledger/{day}/total"
+
+
+def _of_user(day: str, user: str) -> str:
+    # Nobody should read who asked out of the state.
+    return f"ledger/{day}/user/{hashlib.blake2b(user.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+
+
+def _under(prefix: str, amounts: Mapping[str, int]) -> dict[str, int]:
+    return {key.removeprefix(prefix): amount for key, amount in amounts.items() if key.startswith(prefix)}
+
+
+def _number(stored: bytes) -> int:
+    """Zero for a value that is no number."""
+    try:
+        return int(stored)
+    except ValueError:
+        return 0

@@ -1,0 +1,50 @@
+"""How long a result may be served, by what was asked."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from websearch_gateway.cache.semantic.meaning.timely import is_timely
+from websearch_gateway.models import SearchQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """Times to live, in seconds.
+
+    Attributes:
+        ttl: of results about what changes, such as weather, prices and news; 0 turns the cache off.
+        long_ttl: of all other results.
+        stale_if_error: how much longer these may be served when upstreams fail (RFC 5861, section 4).
+    """
+
+    ttl: float = 300.0
+    long_ttl: float = 3_600.0
+    stale_if_error: float = 86_400.0
+
+    def fresh(self, query: SearchQuery, now: float) -> float:
+        """How long a result is fresh: with a freshness filter, at most a tenth of its hours.
+
+        Args:
+            now: seconds since the epoch, for the current year.
+        """
+        if self.ttl <= 0:
+            return 0.0
+        seconds = self.ttl if is_current(query, now) else self.long_ttl
+        return seconds if query.freshness_hours is None else min(seconds, query.freshness_hours * 3600 / 10)
+
+    def stale(self, query: SearchQuery, now: float) -> float:
+        """How long after that it may stand in for a failed search: not at all for what changes."""
+        return 0.0 if self.ttl <= 0 or is_current(query, now) else self.stale_if_error
+
+    @property
+    def longest(self) -> float:
+        """The most that a fresh result may still have to live."""
+        return max(self.ttl, self.long_ttl)
+
+
+def is_current(query: SearchQuery, now: float) -> bool:
+    """Whether a query asks for what changes: by its words, its freshness filter or its topic."""
+    is_recent = query.freshness_hours is not None or query.topic == "news"
+    return is_recent or is_timely(query.text, time.gmtime(now).tm_year)

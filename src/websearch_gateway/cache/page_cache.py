@@ -1,0 +1,198 @@
+"""The pages that were read before: a `ports.Reader` around the readers, through which everything reads."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from websearch_gateway.cache.blob_cache import BlobCache
+from websearch_gateway.cache.single_flight import SingleFlight
+from websearch_gateway.errors import (
+    ForbiddenUrlError,
+    SearchFetchError,
+    SearchTimeoutError,
+    SearchValidationError,
+    Unavailable,
+)
+from websearch_gateway.models import Deadline, Page
+from websearch_gateway.ports import Progress, Reader
+from websearch_gateway.text.durations import in_words
+from websearch_gateway.text.safety.secrets import SHORTEST_CONFIGURED_SECRET, credential_kind
+from websearch_gateway.text.urls import canonical
+
+KEEP_SECONDS = 7 * 86_400.0
+"""How long a page is kept for asking its site whether it has changed."""
+
+_CLOCK_SKEW_SECONDS = 60.0
+_LAST_WORD_SECONDS = 0.5
+# Names of parameters that let their bearer in: what such a URL shows is not for everybody.
+_PRIVATE_PARAMETER = re.compile(
+    r"[?&;](?:[\w.-]*(?:token|signature|secret|password|passwd|credential|session|api_?key)|sig|sid|key|auth|pwd|jwt)=",
+    re.IGNORECASE,
+)
+
+
+class _Record(BaseModel):
+    """What the state holds. A record of another shape is no record."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    schema_version: Literal[1] = 1
+    content_hash: str
+    page: Page
+
+
+class PageCache:
+    """Serves a page as it was read for `ttl_seconds`; then asks its site whether it has changed.
+
+    If the site fails, the old page is served for `stale_seconds` more (RFC 5861, section 4). Reads of one page at the
+    same time are one read. Pages whose URL carries a credential are never kept.
+
+    Args:
+        reader: reads pages.
+        admit: judges a URL by its looks; raises ForbiddenUrlError. Asked about stored pages too, since another process
+            with other settings may have stored them.
+        secrets: this gateway's own, which no URL may carry away.
+        clock: seconds since the epoch, the same in all processes.
+    """
+
+    name = "page_cache"
+
+    def __init__(
+        self,
+        reader: Reader,
+        blobs: BlobCache,
+        admit: Callable[[str], object],
+        *,
+        ttl_seconds: float,
+        stale_seconds: float = 0.0,
+        secrets: tuple[str, ...] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._reader = reader
+        self._blobs = blobs
+        self._admit = admit
+        self._ttl_seconds = ttl_seconds
+        self._stale_seconds = stale_seconds
+        self._secrets = tuple(secret for secret in secrets if len(secret) >= SHORTEST_CONFIGURED_SECRET)
+        self._clock = clock
+        self._single_flight = SingleFlight()
+
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None, *, fresh: bool = False) -> Page:
+        """The page, with `fetched_at`. `fresh` asks its site as if it had never been read.
+
+        Raises:
+            SearchValidationError: the URL carries a secret of this gateway.
+            ForbiddenUrlError, SearchFetchError, SearchTimeoutError: see `ports.Reader.read`.
+        """
+        self._admit(url)
+        self._keep_secrets_in(url)
+        key = page_key(url)
+        began = False
+
+        async def begin(_: Progress) -> Page:
+            nonlocal began
+            began = True
+            return await self._read(key, url, deadline, known, fresh)
+
+        while True:
+            try:
+                page, _ = await self._single_flight.join(f"{key} {fresh}", begin)
+            except SearchTimeoutError:
+                # The joined read may have had less time than this one.
+                if began or not deadline.remaining():
+                    raise
+            else:
+                return replace(page, url=url) if page.url != url else page
+
+    async def _read(self, key: str, url: str, deadline: Deadline, known: Page | None, fresh: bool) -> Page:
+        if is_private(url):
+            return replace(await self._reader.read(url, deadline, known), fetched_at=self._clock())
+        stored = None if fresh else await self._stored(key) or known
+        if stored and self._clock() < stored.fetched_at + self._ttl_seconds:
+            return replace(stored, cache="exact")
+        if stored and self._clock() < stored.fetched_at + self._ttl_seconds + self._stale_seconds:
+            try:
+                page = await self._reader.read(url, _with_last_word(deadline), stored)
+            except Unavailable as error:
+                if not _is_failure_of_the_site(error):
+                    raise
+                return self._stale(stored, error)
+        else:
+            page = await self._reader.read(url, deadline, stored)
+        page = replace(page, fetched_at=self._clock())
+        record = _Record(content_hash=content_hash(page), page=page)
+        await self._blobs.save(key, record.model_dump_json().encode(), KEEP_SECONDS)
+        return page
+
+    def _stale(self, page: Page, error: Unavailable) -> Page:
+        age = in_words(max(0.0, self._clock() - page.fetched_at))
+        warning = f"This is the page as it was {age} ago: {error.message}"
+        return replace(page, cache="stale", warnings=(*page.warnings, warning))
+
+    async def _stored(self, key: str) -> Page | None:
+        """The page as some process stored it. Nothing in the state is trusted."""
+        if (stored := await self._blobs.load(key)) is None:
+            return None
+        try:
+            record = _Record.model_validate_json(stored)
+            page = record.page
+            self._admit(page.url)
+            self._admit(page.final_url)
+        except (ValidationError, ForbiddenUrlError):
+            return None
+        now = self._clock()
+        is_sound = (
+            page_key(page.url) == key
+            and record.content_hash == content_hash(page)
+            and bool(page.markdown)
+            and math.isfinite(page.fetched_at)
+            and now - KEEP_SECONDS <= page.fetched_at <= now + _CLOCK_SKEW_SECONDS
+        )
+        return page if is_sound else None
+
+    def _keep_secrets_in(self, url: str) -> None:
+        if any(secret in text for text in (url, unquote(url)) for secret in self._secrets):
+            raise SearchValidationError(
+                "The URL carries a secret of this gateway's configuration. Nothing was sent.", details={"field": "url"}
+            )
+
+
+def _with_last_word(deadline: Deadline) -> Deadline:
+    """A little earlier than `deadline`, so that a slow site leaves time for serving the stored page."""
+    seconds = deadline.remaining()
+    return deadline.within(seconds - min(_LAST_WORD_SECONDS, seconds / 10))
+
+
+def _is_failure_of_the_site(error: Unavailable) -> bool:
+    """Whether the site did not say anything about the page: a page that is gone or protected must not be served."""
+    status = error.details.get("status")
+    if isinstance(error, SearchFetchError) and "reason" in error.details and status is None:
+        return False
+    return not isinstance(status, int) or status == 429 or status >= 500
+
+
+def page_key(url: str) -> str:
+    """The state key of a page: the same for all spellings of its URL. Some pages route by what follows a `#`."""
+    fragment = url.partition("#")[2]
+    route = f"#{fragment}" if fragment.startswith(("/", "!")) else ""
+    return f"page/{hashlib.blake2b((canonical(url) + route).encode(), digest_size=20).hexdigest()}"
+
+
+def content_hash(page: Page) -> str:
+    """What tells two states of a page apart: of its title and text."""
+    return hashlib.sha256("\0".join((page.title, page.markdown)).encode()).hexdigest()
+
+
+def is_private(url: str) -> bool:
+    """Whether a URL seems to carry a credential, so that what it shows may be meant for its bearer alone."""
+    plain = unquote(url)
+    return "@" in urlsplit(url).netloc or bool(_PRIVATE_PARAMETER.search(plain)) or credential_kind(plain) is not None

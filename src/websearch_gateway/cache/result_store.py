@@ -1,0 +1,177 @@
+"""Results that may be served again: in memory, and behind that in the shared state."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+
+from websearch_gateway.cache.cache_epoch import CacheEpoch
+from websearch_gateway.ports import State
+from websearch_gateway.resilience.best_effort import BestEffort
+from websearch_gateway.results.base import WireModel
+
+_log = logging.getLogger(__name__)
+
+CLOCK_SKEW_SECONDS = 60.0
+"""How much the clocks of processes may differ."""
+
+_MOST_USD = 10.0  # no result costs more, so a row that says so was not written by a gateway
+
+R = TypeVar("R", bound=WireModel)
+
+
+class Served(NamedTuple, Generic[R]):
+    """A result as a call gets it.
+
+    `saved_usd` is its price if the cache gave it, `age_seconds` the time since it was found; `joined` says that an
+    identical call in flight gave it.
+    """
+
+    response: R
+    saved_usd: float = 0.0
+    joined: bool = False
+    age_seconds: float = 0.0
+
+
+class Stamp(BaseModel):
+    """What every entry says of itself: when it was stored (seconds since the epoch), and its `question_name`."""
+
+    stored: FiniteFloat | None = None
+    question: str | None = None
+
+
+class _Entry(Stamp, Generic[R]):
+    """A result, its price, and the moments (seconds since the epoch) until which it is fresh and may be stale."""
+
+    stored: FiniteFloat
+    expires: FiniteFloat
+    stale_until: FiniteFloat
+    cost_usd: Annotated[float, Field(ge=0, le=_MOST_USD)] = 0.0
+    response: R
+
+
+def question_name(text: str) -> str:
+    """The name under which the entries about a question are found, whatever its parameters: a digest without case."""
+    return hashlib.blake2b(text.casefold().encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+class ResultStore(Generic[R]):
+    """Results by state key. In an outage of the state it goes on with the entries in memory.
+
+    Args:
+        model: the type of the results.
+        servable: a result as it is served again; None if it must not be. Applied on the way in, and on the way out of
+            the state, which is not trusted.
+        most_in_memory: how many results are kept in memory.
+        clock: seconds since the epoch, the same in all processes.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        model: type[R],
+        servable: Callable[[R], R | None],
+        *,
+        most_in_memory: int,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        from cachetools import TLRUCache
+
+        self._state = state
+        self._entry = _Entry[model]  # type: ignore[valid-type]
+        self._servable = servable
+        self._clock = clock
+        self._best_effort = BestEffort("Answers are cached in this process only")
+        self._epoch = CacheEpoch(state, self._best_effort, clock=clock)
+        self._seen = self._epoch.number
+        self._empty: Callable[[], TLRUCache[str, _Entry[R]]] = partial(
+            TLRUCache, most_in_memory, lambda _, entry, __: max(entry.expires, entry.stale_until), clock
+        )
+        self._memory = self._empty()
+
+    def __len__(self) -> int:
+        """The number of results in memory."""
+        return len(self._memory)
+
+    def forget(self) -> None:
+        """Drop the entries in memory. The result of a fetch under way is not kept either."""
+        self._memory = self._empty()
+
+    def recent(self, key: str) -> Served[R] | None:
+        """The fresh result in memory; what `get` finds without asking the state."""
+        entry = self._remembered(key)
+        return self._served(entry) if entry and self._clock() < entry.expires else None
+
+    async def get(self, key: str, longest_seconds: float) -> Served[R] | None:
+        """The fresh result; None if there is none, or if it claims to live longer than `longest_seconds` from now."""
+        if key in self._memory:
+            await self._epoch.look_up()
+        if known := self.recent(key):
+            return known
+        entry = await self._fetch(key)
+        now = self._clock()
+        return self._served(entry) if entry and now < entry.expires <= now + longest_seconds else None
+
+    async def stale(self, key: str, longest_seconds: float) -> Served[R] | None:
+        """The result, fresh or not, if it is not older than `longest_seconds` and was stored to be served stale."""
+        if key in self._memory:
+            await self._epoch.look_up()
+        entry = self._remembered(key) or await self._fetch(key)
+        now = self._clock()
+        if entry is None or now >= max(entry.expires, entry.stale_until) or now - entry.stored > longest_seconds:
+            return None
+        return self._served(entry)
+
+    async def put(
+        self, key: str, response: R, ttl_seconds: float, stale_seconds: float, *, question: str, cost_usd: float
+    ) -> None:
+        """Keep a servable result, which answers `question`: fresh for `ttl_seconds`, then stale for `stale_seconds`."""
+        if (kept := self._servable(response)) is None:
+            return
+        now = self._clock()
+        entry = self._memory[key] = self._entry(
+            stored=now,
+            question=question_name(question),
+            expires=now + ttl_seconds,
+            stale_until=now + ttl_seconds + stale_seconds,
+            cost_usd=min(cost_usd, _MOST_USD),
+            response=kept,
+        )
+        value = entry.model_dump_json(by_alias=True).encode()
+        await self._best_effort(lambda: self._state.put(key, value, ttl_seconds + stale_seconds), None)
+
+    def _remembered(self, key: str) -> _Entry[R] | None:
+        """The entry in memory, unless the cache was cleared meanwhile, or might have been."""
+        if self._seen != self._epoch.number:
+            self._seen = self._epoch.number
+            self.forget()
+        return self._memory.get(key) if self._epoch.is_known else None
+
+    def _served(self, entry: _Entry[R]) -> Served[R]:
+        age = max(0.0, self._clock() - entry.stored)
+        response = entry.response.model_copy(update={"age_seconds": round(age, 1)})
+        _log.debug("cache hit: %s, %.0f s old", type(response).__name__, age)
+        return Served(response, entry.cost_usd, age_seconds=age)
+
+    async def _fetch(self, key: str) -> _Entry[R] | None:
+        """The entry that this or another process left in the state."""
+        memory = self._memory
+        stored = await self._best_effort(lambda: self._state.get(key), None, urgent=False)
+        if stored is None:
+            return None
+        try:
+            entry: _Entry[R] = self._entry.model_validate_json(stored)
+        except ValidationError:
+            return None
+        now = self._clock()
+        is_sound = entry.stored <= now + CLOCK_SKEW_SECONDS and entry.stored <= entry.expires <= entry.stale_until
+        if not is_sound or (kept := self._servable(entry.response)) is None:
+            return None
+        memory[key] = entry = entry.model_copy(update={"response": kept})
+        return entry

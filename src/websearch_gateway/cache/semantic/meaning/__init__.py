@@ -1,0 +1,17 @@
+"""Decides whether one answer may serve two questions. Pure functions; the entry point is `difference.difference`.
+
+Vector similarity cannot tell "with nuts" from "without nuts". So a question is parsed into what carries its meaning,
+and two questions mean the same only when each such part has its partner in the other::
+
+    spelling    text -> words: contractions, symbols, versions, abbreviations
+    numbers     numerals, ordinals, units and currencies
+    phrases     several words that act as one
+    forms       inflection and synonyms from bounded lists; any other word equals only itself
+    parse       words -> question word, tense, modality, pronouns, and the terms with their sign and role
+    frames      the ways to put a question, brought to one form
+    order       who does what to whom: prepositions and word order
+    difference  two parsed questions -> why one answer must not serve both, or None
+
+An antonym, another name, version or unit needs no rule of its own: it is a term without a partner. To add a synonym,
+add one line to `lexicon.py` and a pair that it must not let through to bench/semantic_pairs.jsonl.
+"""

@@ -1,0 +1,126 @@
+"""The verdict: what keeps one answer from serving two questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from websearch_gateway.cache.semantic.meaning.function_words import NEUTRAL
+from websearch_gateway.cache.semantic.meaning.numbers import is_number, is_year
+from websearch_gateway.cache.semantic.meaning.order import is_task_noun, numbers_moved, order_differs, roles_differ
+from websearch_gateway.cache.semantic.meaning.parse import ParsedQuestion, Term
+from websearch_gateway.cache.semantic.meaning.words import word_set
+
+Difference = Literal["language", "empty", "left over", "mark", "question", "tense", "role", "number", "order", "count"]
+
+_ONE_OR_MANY = word_set(
+    "president king queen minister ceo founder author director inventor winner champion actor actress singer owner "
+    "son daughter wife husband brother sister mayor governor senator pope emperor record"
+)
+_PAST_EVENTS = word_set("birth death cause release invent discover author inventor founder winner")
+_TITLES = word_set(
+    "cast movie film song album band lyrics ticket season episode trailer soundtrack roster stock stockprice"
+)
+_NO_SUPERLATIVE = word_set("latest request interest forest harvest protest contest conquest")
+
+
+def difference(a: ParsedQuestion, b: ParsedQuestion) -> Difference | None:
+    """What one question says and the other does not; None when they mean the same. Symmetric."""
+    if "foreign" in (a.language, b.language) or "english" not in (a.language, b.language):
+        return "language"
+    if not a.terms or not b.terms:
+        return "empty"
+    if (partner := _partners(a.terms, b.terms)) is None:
+        return "left over"
+    if a.marks != b.marks:
+        return "mark"
+    if _asked_differently(a, b, partner):
+        return "question"
+    if _tenses_differ(a, b) or _is_told_differently(a, b, partner):
+        return "tense"
+    if roles_differ(a, b, partner):
+        return "role"
+    if numbers_moved(a, b, partner):
+        return "number"
+    if order_differs(a, b, partner):
+        return "order"
+    return "count" if _counts_differ(a, b, partner) else None
+
+
+def _partners(ours: Sequence[Term], theirs: Sequence[Term]) -> list[int] | None:
+    """For each of our terms the position of its partner; None when a term on either side has none."""
+    if len(ours) != len(theirs):
+        return None
+    free: dict[tuple[str, str], list[int]] = {}
+    for position in reversed(range(len(theirs))):
+        free.setdefault((theirs[position].sign, theirs[position].base), []).append(position)
+    found = []
+    for term in ours:
+        if not (places := free.get((term.sign, term.base))):
+            return None
+        found.append(places.pop())
+    return found
+
+
+def _asked_differently(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
+    if a.asked_of and b.asked_of and a.asked_of != b.asked_of:  # "who is mercury", "what is mercury"
+        return True
+    if a.kinds == b.kinds:
+        return False
+    if a.kinds ^ b.kinds != {"HOWTO"}:
+        return True
+    if "HOWTO" in a.kinds:
+        return not _is_same_task(a, b, partner)
+    return not _is_same_task(b, a, sorted(range(len(partner)), key=partner.__getitem__))
+
+
+def _is_same_task(howto: ParsedQuestion, other: ParsedQuestion, partner: Sequence[int]) -> bool:
+    """ "how to install nginx on debian", "install nginx", "nginx installation", "debian install nginx"."""
+    tasks = [i for i in range(len(partner)) if howto.terms[i].form.verb and (i == 0 or is_task_noun(howto, i))]
+    return any(_is_task(howto, other, partner, i) for i in tasks)
+
+
+def _is_task(howto: ParsedQuestion, other: ParsedQuestion, partner: Sequence[int], i: int) -> bool:
+    place = partner[i]
+    if is_task_noun(other, place) or (place == 0 and other.is_order):
+        return True
+    before = [term for term, j in zip(howto.terms, partner, strict=True) if j < place]
+    return bool(before) and i == 0 and all(term.role in NEUTRAL or term.role == "with" for term in before)
+
+
+def _tenses_differ(a: ParsedQuestion, b: ParsedQuestion) -> bool:
+    ours, theirs = a.tenses - {"present"}, b.tenses - {"present"}
+    if ours == theirs:
+        return False
+    if "present" in a.tenses | b.tenses or ours | theirs != {"past"}:
+        return True
+    # Where one of them has no verb at all, a year or the event itself tells that it is past.
+    timeless = b if ours else a
+    if any(term.form.verb and not term.form.kind for term in timeless.terms):
+        return True
+    return not any(is_year(term.base) or term.base in _PAST_EVENTS for term in a.terms)
+
+
+def _is_told_differently(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
+    """Whether a verb is past in one only: "companies that left", "companies that leave". Its noun has no tense."""
+    return any(
+        "past" in (kinds := {a.terms[i].form.kind, b.terms[j].form.kind}) and kinds - {"past", "noun"}
+        for i, j in enumerate(partner)
+    )
+
+
+def _counts_differ(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
+    """One president and all of them, the tallest building and buildings, the cast of Alien and of Aliens."""
+    matters = any(_is_superlative(term.base) or term.base in _TITLES for term in a.terms)
+    return any(
+        (a.terms[i].form.kind == "plural") != (b.terms[j].form.kind == "plural")
+        and a.terms[i].base not in _TITLES
+        and (matters or a.terms[i].base in _ONE_OR_MANY)
+        for i, j in enumerate(partner)
+    )
+
+
+def _is_superlative(word: str) -> bool:
+    if word in ("most", "least", "last") or (is_number(word) and word.endswith(("st", "nd", "rd", "th"))):
+        return True
+    return word.endswith("est") and len(word) > 5 and word not in _NO_SUPERLATIVE

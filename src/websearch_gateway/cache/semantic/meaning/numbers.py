@@ -1,0 +1,187 @@
+"""Numerals, ordinals, units and currencies in one spelling: "$1.5 million", "1500000 dollars" -> 1500000usd."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from websearch_gateway.cache.semantic.meaning.words import groups
+
+_SMALL: Mapping[str, int] = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+    "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
+_LARGE: Mapping[str, int] = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_ORDINALS: Mapping[str, str] = {
+    "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th",
+    "seventh": "7th", "eighth": "8th", "ninth": "9th", "tenth": "10th", "eleventh": "11th", "twelfth": "12th",
+}  # fmt: skip
+_ROMAN: Mapping[str, str] = {
+    "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12",
+    "xiii": "13", "xiv": "14", "xvi": "16",
+}  # fmt: skip
+_SPELLED_OUT = frozenset((*_SMALL, *_ORDINALS, *_ROMAN))
+_SIGNS: Mapping[str, str] = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
+
+
+def _spellings(lines: str) -> dict[str, str]:
+    return {word: group[0] for group in groups(lines) for word in group}
+
+
+UNITS: Mapping[str, str] = _spellings(
+    """
+    km kilometer kilometers kilometre kilometres kms
+    meter meters metre metres
+    cm centimeter centimeters centimetre centimetres
+    mm millimeter millimeters millimetre millimetres
+    mile miles
+    foot feet ft
+    inch inches
+    yard yards yd
+    kg kilogram kilograms kilo kilos kgs
+    gram grams
+    mg milligram milligrams
+    mcg microgram micrograms
+    pound pounds lb lbs
+    ounce ounces oz
+    stone stones
+    liter liters litre litres
+    ml milliliter milliliters millilitre millilitres
+    cup cups
+    tablespoon tablespoons tbsp
+    teaspoon teaspoons tsp
+    gallon gallons
+    quart quarts
+    pint pints
+    mph
+    kmh kph km/h
+    km/s
+    celsius centigrade °c
+    fahrenheit °f
+    kelvin kelvins
+    percent % percentage
+    year years yr yrs
+    month months
+    week weeks
+    day days
+    hour hours hr hrs
+    minute minutes mins
+    seconds sec secs
+    kb kilobyte kilobytes
+    mb megabyte megabytes
+    gb gigabyte gigabytes
+    tb terabyte terabytes
+    kib
+    mib
+    gib
+    tib
+    usd dollar dollars
+    eur euro euros
+    gbp
+    jpy yen
+    inr rupee rupees
+    """
+) | {unit: unit for unit in ("watt", "volt", "am", "pm", "iu")}
+"""Spellings of units that are units wherever they stand."""
+
+UNIT_NAMES = frozenset(UNITS.values())
+
+_AFTER_A_NUMBER: Mapping[str, str] = {
+    "m": "meter", "g": "gram", "l": "liter", "c": "celsius", "f": "fahrenheit", "h": "hour", "s": "seconds",
+    "min": "minute", "second": "seconds", "w": "watt", "v": "volt", "p": "p", "in": "inch",
+}  # fmt: skip
+_QUANTITY = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°]+)")
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
+_AMOUNT = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def is_year(word: str) -> bool:
+    """Whether a number is written as years are."""
+    return len(word) == 4 and word.isdigit() and "1000" <= word < "2200"
+
+
+def is_number(word: str) -> bool:
+    """Whether the word begins with a digit: a number, a quantity ("5km"), an ordinal or a version."""
+    return word[:1].isdigit() or word[:1] == "-"
+
+
+def quantity_unit(word: str) -> str | None:
+    """The unit of a quantity such as "5km"; None for anything else."""
+    found = _QUANTITY.fullmatch(word) if is_number(word) else None
+    return found[2] if found and found[2] in UNIT_NAMES else None
+
+
+def numerals(words: list[str]) -> list[str]:
+    """`words` with every number in digits and joined to its unit."""
+    found: list[str] = []
+    position = 0
+    while position < len(words):
+        word = words[position]
+        if word.isalpha() and word not in _SPELLED_OUT:
+            found.append(word)
+            position += 1
+            continue
+        sign = _SIGNS.get(word)
+        start = position + 1 if sign and position + 1 < len(words) else position
+        number, position_after = _number(words, start)
+        if number is None:
+            found.append(_single(words, position, found))
+            position += 1
+            continue
+        position = position_after
+        unit = sign or (_unit(words[position]) if position < len(words) else None)
+        position += unit is not None and not sign
+        found.append(number + (unit or ""))
+    return found
+
+
+def _unit(word: str) -> str | None:
+    # "5 in 10": a preposition far more often than inches.
+    return UNITS.get(word) or (None if word == "in" else _AFTER_A_NUMBER.get(word))
+
+
+def _single(words: list[str], position: int, before: list[str]) -> str:
+    word = words[position]
+    if quantity := _QUANTITY.fullmatch(word):
+        number, suffix = quantity.groups()
+        unit = UNITS.get(suffix) or _AFTER_A_NUMBER.get(suffix)
+        return _plain(number) + unit if unit else word
+    if word == "second" and before and before[-1] in ("per", "a", "each", "every"):
+        return "seconds"
+    return _ORDINALS.get(word) or _ROMAN.get(word) or word
+
+
+def _number(words: list[str], position: int) -> tuple[str | None, int]:
+    """The number that begins at `position`, in digits, and the position after it."""
+    word = words[position]
+    if _NUMBER.fullmatch(word):
+        value, after = _plain(word), position + 1
+        # A version or a date, such as 1.2.3, is no amount.
+        if after < len(words) and words[after] in _LARGE and _AMOUNT.fullmatch(value):
+            return _digits(float(value) * _LARGE[words[after]]), after + 1
+        return value, after
+    if word not in _SMALL:
+        return None, position
+    total, current, after = 0, 0, position
+    while after < len(words):
+        if (small := _SMALL.get(words[after])) is not None and (current == 0 or (current % 10 == 0 and small < 10)):
+            current += small
+        elif (large := _LARGE.get(words[after])) is not None and current:
+            current *= large
+            if large > 100:
+                total, current = total + current, 0
+        else:
+            break
+        after += 1
+    return str(total + current), after
+
+
+def _plain(number: str) -> str:
+    """Without separators of thousands. A version such as 1.10 keeps every digit."""
+    return number.replace(",", "") if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", number) else number
+
+
+def _digits(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")

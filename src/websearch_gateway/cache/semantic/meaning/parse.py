@@ -1,0 +1,246 @@
+"""A question, read: how it is asked, and the terms that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from websearch_gateway.cache.semantic.meaning.forms import Form, form
+from websearch_gateway.cache.semantic.meaning.function_words import (
+    ALWAYS_ASK,
+    ANYBODY,
+    ANYBODYS,
+    ARTICLES,
+    ASK_ANYBODY,
+    BE,
+    IDLE,
+    JOINTS,
+    LABELLED,
+    MODALS,
+    NEEDS,
+    NEUTRAL,
+    OPEN_A_QUESTION,
+    PRONOUNS,
+    QUESTION_WORDS,
+    ROLES,
+    SIGNS,
+    TENSES,
+)
+from websearch_gateway.cache.semantic.meaning.language import Language
+from websearch_gateway.cache.semantic.meaning.lexicon import ALSO_NOUNS
+from websearch_gateway.cache.semantic.meaning.numbers import is_number, numerals
+from websearch_gateway.cache.semantic.meaning.phrases import rewrite
+from websearch_gateway.cache.semantic.meaning.spelling import spell
+
+
+class Term(NamedTuple):
+    """A word that must have its partner.
+
+    Args:
+        base: the word in its one form; a quantity together with its unit.
+        sign: "not" or "without", when that goes before it.
+        role: the preposition that leads to it; "" for none.
+        chunk: the number of the stretch between prepositions and conjunctions in which it stands.
+        joint: the number of conjunctions before it.
+    """
+
+    base: str
+    sign: str
+    role: str
+    chunk: int
+    joint: int
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuestion:
+    """What of a question must be found in another one that means the same.
+
+    Args:
+        language: by its words; names alone are "unknown".
+        kinds: question words and frames, such as WHEN or HOWTO; YESNO for "is ...", "can ...".
+        tenses: of its verbs and auxiliaries.
+        marks: modal verbs, pronouns and prepositions that lead to no term.
+        terms: what it is about, in order.
+        asked_of: "who" for "who is ...", "what" for "what is ...".
+        is_order: put as an order: "install nginx", not "nginx installation".
+        expletive: put as "is it ... to ...".
+    """
+
+    language: Language
+    kinds: frozenset[str]
+    tenses: frozenset[str]
+    marks: tuple[str, ...]
+    terms: tuple[Term, ...]
+    asked_of: str = ""
+    is_order: bool = False
+    expletive: bool = False
+
+
+@dataclass(slots=True)
+class QuestionParser:
+    """Goes through the words once and notes what each of them says."""
+
+    words: Sequence[str]
+    kinds: set[str] = field(default_factory=set)
+    tenses: set[str] = field(default_factory=set)
+    marks: list[str] = field(default_factory=list)
+    terms: list[Term] = field(default_factory=list)
+    asked_of: str = ""
+    _first: int = 0
+    _role: str = ""
+    _sign: str = ""
+    _chunk: int = 0
+    _joint: int = 0
+    _after_be: bool = False
+
+    @classmethod
+    def of(cls, text: str) -> QuestionParser:
+        """A reader that has read `text`."""
+        reader = cls(rewrite(numerals(spell(text))))
+        reader._first = next((i for i, word in enumerate(reader.words) if word not in IDLE), 0)
+        for position in range(len(reader.words)):
+            reader._take(position)
+        reader._finish()
+        return reader
+
+    def is_order(self) -> bool:
+        """Whether it begins with a verb. One that is also a noun ("filter coffee") needs an article after it."""
+        if "HOWTO" in self.kinds:
+            return bool(self.terms) and self.terms[0].form.verb
+        word = self.words[self._first] if self._first < len(self.words) else ""
+        known = form(word)
+        if not known.verb or known.kind not in ("", "ing"):
+            return False
+        return word not in ALSO_NOUNS or self._next(self._first) in IDLE | ANYBODYS
+
+    def _take(self, position: int) -> None:
+        """The next word. The order of the tests is the order in which a word of many uses is understood."""
+        word = self.words[position]
+        if word.isupper():
+            self._marker(word)
+        elif word in IDLE and not self._is_label(position):
+            # "what is boiling" asks what is going on, "what is the boiling point" does not.
+            if word in ARTICLES and not self._asks_with_be():
+                self._after_be = False
+        elif word in SIGNS:
+            self._sign = f"{self._sign} {SIGNS[word]}".strip()
+        elif word in ALWAYS_ASK or (word in QUESTION_WORDS and position == self._first):
+            self._question_word(word, position)
+        elif word == "to" and self._is_infinitive(position):
+            return
+        elif word in ROLES:
+            self._preposition(ROLES[word])
+        elif word in JOINTS:
+            self._join(word)
+        elif not self._is_auxiliary(word, position):
+            self._term(word, position)
+
+    def _marker(self, word: str) -> None:
+        if word in ("PAST", "PRESENT"):
+            self.tenses.add(word.lower())
+        else:
+            self.kinds.add(word)
+
+    def _next(self, position: int) -> str:
+        return self.words[position + 1] if position + 1 < len(self.words) else ""
+
+    def _is_label(self, position: int) -> bool:
+        """The letter of "vitamin a" and of "hepatitis a", not the article."""
+        if self.words[position] != "a" or position == 0:
+            return False
+        return position == len(self.words) - 1 or self.words[position - 1] in LABELLED
+
+    def _is_infinitive(self, position: int) -> bool:
+        known = form(self._next(position))
+        return known.verb and not known.kind
+
+    def _question_word(self, word: str, position: int) -> None:
+        self._drop_pending()
+        following = self._next(position)
+        if word in ("what", "who") and following in BE:
+            self.asked_of = self.asked_of or word
+        elif word == "who" and (following in MODALS or following in ("do", "does", "did", "will")):
+            self.kinds.add("WHOM")  # "who did napoleon defeat"
+        else:
+            self.kinds.add(QUESTION_WORDS[word])
+
+    def _preposition(self, role: str) -> None:
+        if role == "to" and "from" not in self.words and self._follows_a_source():
+            self.terms[-1] = self.terms[-1]._replace(role="from")
+        self._role = role if self._role in NEUTRAL else f"{self._role} {role}".strip()
+        self._chunk += 1
+
+    def _follows_a_source(self) -> bool:
+        """ "london to tokyo" is from london; "listen to" is from nowhere."""
+        if not self.terms or self._role or self._sign:
+            return False
+        return not self.terms[-1].role and not self.terms[-1].form.verb
+
+    def _join(self, word: str) -> None:
+        self._drop_pending()
+        if word == "vs":
+            self.kinds.add("VS")
+        elif word == "or":
+            self.marks.append(word)
+        self._chunk += 1
+        self._joint += 1
+
+    def _finish(self) -> None:
+        self._drop_pending()
+        if not self.tenses and any(term.form.kind == "past" for term in self.terms):
+            self.tenses.add("past")
+
+    def _drop_pending(self) -> None:
+        """A preposition or a "not" that leads to no term: "before and after", "what is it used for", "lights on"."""
+        if pending := f"{self._sign} {self._role}".strip():
+            self.marks.append(pending)
+        self._role = self._sign = ""
+
+    def _is_auxiliary(self, word: str, position: int) -> bool:
+        """Whether it is a verb or pronoun that only says when, whether and of whom."""
+        before = self.words[position - 1] if position else ""
+        if position == self._first and word in OPEN_A_QUESTION:
+            self.kinds.add("YESNO")
+        if word in TENSES and before != "to":
+            self.tenses.add(TENSES[word])
+        elif word in MODALS:
+            self.marks.append(word)
+        elif word in PRONOUNS or (word in ANYBODY and before in OPEN_A_QUESTION):
+            self._pronoun(word, "do need" if before == "do" and self._next(position) in NEEDS else before)
+        elif not (word == "there" and before in BE):
+            return False
+        self._after_be = word in BE or (self._after_be and word in PRONOUNS)
+        return True
+
+    def _pronoun(self, word: str, before: str) -> None:
+        if word in ANYBODY and before in ASK_ANYBODY:
+            word = "anybody"
+        self.marks.append(f"{self._sign} {self._role} {word}".strip())
+        self._role = self._sign = ""
+
+    def _term(self, word: str, position: int) -> None:
+        known = Form(word) if is_number(word) else form(word)
+        if word == "top" and self._is_ranking(position):
+            known = Form("best")
+        if known.kind in ("past", "ing") and self._is_told_by_be(known.kind):
+            self.marks.append(f"be {known.kind}")
+        self.terms.append(Term(known.base, self._sign, self._role, self._chunk, self._joint, known))
+        self._role = self._sign = ""
+        self._after_be = False
+
+    def _is_ranking(self, position: int) -> bool:
+        """ "top 10", "10 top", and "top movies" at the beginning."""
+        if is_number(self._next(position)) or (position and is_number(self.words[position - 1])):
+            return True
+        return position == 0 and form(self._next(0)).kind == "plural"
+
+    def _asks_with_be(self) -> bool:
+        return "YESNO" in self.kinds and self.words[self._first] in BE
+
+    def _is_told_by_be(self, kind: str) -> bool:
+        """Whether "be" makes it a passive or a thing going on. "is owning a tiger legal" asks about the owning."""
+        if self._asks_with_be():
+            return kind == "past" or not self._after_be
+        return self._after_be

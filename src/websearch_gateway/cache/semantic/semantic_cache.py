@@ -1,0 +1,165 @@
+"""Results for questions that mean the same: the exact cache, and behind it the results of questions in other words.
+
+What is alike is found by vectors, and what means the same is judged by `cache.semantic.meaning`: no vector tells "with
+nuts" from "without nuts". The figures are in `docs/semantic-cache.md`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from websearch_gateway.cache.exact_cache import ExactCache, KindName, ResultKind
+from websearch_gateway.cache.result_store import Served
+from websearch_gateway.cache.semantic.meaning.difference import difference
+from websearch_gateway.cache.semantic.meaning.frames import read
+from websearch_gateway.cache.semantic.meaning.language import language
+from websearch_gateway.cache.semantic.meaning.timely import is_timely
+from websearch_gateway.cache.semantic.question_index import (
+    Question,
+    QuestionIndex,
+    label_of_all,
+    label_of_same,
+    owner_name,
+)
+from websearch_gateway.cache.semantic.vector_index import Neighbour
+from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.results.answer import CacheMatch
+from websearch_gateway.results.base import WireModel
+
+LEAST_SIMILARITY = 0.7
+CANDIDATES = 5
+TIMELY_SECONDS = 60.0
+"""How long the result for a question about today, a price or this year may serve another wording of it."""
+
+R = TypeVar("R", bound=WireModel)
+
+
+class SemanticCache(Generic[R]):
+    """A ResultCache that also serves the result of a question that means the same, asked with the same parameters.
+
+    Args:
+        exact: keeps the results.
+        questions: finds what was asked; one index serves the caches of all kinds.
+    """
+
+    def __init__(self, exact: ExactCache[R], questions: QuestionIndex) -> None:
+        self._exact = exact
+        self._questions = questions
+
+    @property
+    def kind(self) -> ResultKind[R]:
+        """See ResultCache."""
+        return self._exact.kind
+
+    def key(self, query: SearchQuery, caller: Caller) -> str:
+        """See ResultCache."""
+        return self._exact.key(query, caller)
+
+    def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """See ResultCache. Exact results only: looking for others takes longer."""
+        return self._exact.recent(query, caller)
+
+    async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """See ResultCache. The result of another wording has `cache="semantic"`, and says how near that was."""
+        return await self._exact.get(query, caller) or await self._of_another_wording(query, caller)
+
+    async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """See ResultCache. Exact results only."""
+        return await self._exact.stale(query, caller)
+
+    async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
+        """See ResultCache."""
+        seconds = self._exact.keeps_for(query, response, stopgap=stopgap)
+        kept = self._exact.put(query, caller, response, stopgap=stopgap)
+        if seconds <= 0 or language(query.text) == "foreign":
+            await kept
+            return
+        owner = owner_name(caller, self._exact.scope)
+        await asyncio.gather(kept, self._questions.add(self.kind.name, query, owner, seconds))
+
+    def in_memory(self) -> Mapping[str, int]:
+        """See ResultCache."""
+        return self._exact.in_memory()
+
+    def forget(self) -> None:
+        """See ResultCache."""
+        self._exact.forget()
+
+    async def _of_another_wording(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        question = read(query.text)
+        if question.language == "foreign" or not question.terms:
+            return None
+        label = label_of_same(query, owner_name(caller, self._exact.scope), self.kind.name)
+        this_year = time.gmtime(self._exact.clock()).tm_year
+        oldest = TIMELY_SECONDS if is_timely(query.text, this_year) else math.inf
+        for neighbour in await self._questions.nearest(query.text, label, least=LEAST_SIMILARITY, most=CANDIDATES):
+            if difference(question, read(neighbour.item.query.text)) is not None:
+                continue
+            found = await self._exact.get(neighbour.item.query, caller)
+            if found is None:
+                self._questions.discard(neighbour)
+            elif found.age_seconds <= oldest:
+                return _matched(found, neighbour)
+        return None
+
+
+def _matched(found: Served[R], neighbour: Neighbour[Question]) -> Served[R]:
+    match = CacheMatch(similarity=round(neighbour.similarity, 4), age_seconds=round(found.age_seconds, 1))
+    return found._replace(response=found.response.model_copy(update={"cache": "semantic", "cache_match": match}))
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A question that was asked, how near it is (cosine), and its result."""
+
+    kind: KindName
+    query: SearchQuery
+    similarity: float
+    served: Served[Any]
+
+
+class SimilarQuestions:
+    """Finds cached results of every kind by questions that are alike, whatever they mean.
+
+    Args:
+        caches: the exact caches of all kinds that `questions` knows; they have one scope.
+    """
+
+    def __init__(self, questions: QuestionIndex, caches: Sequence[ExactCache[Any]]) -> None:
+        self._questions = questions
+        self._caches = {cache.kind.name: cache for cache in caches}
+        self._scope = caches[0].scope
+
+    async def find(self, query: SearchQuery, caller: Caller, *, least: float, most: int) -> list[Similar]:
+        """The results that the caller may see for questions near to `query`, the nearest first.
+
+        The parameters with which they were asked do not matter.
+        """
+        label = label_of_all(owner_name(caller, self._scope))
+        near = await self._questions.nearest(query.text, label, least=least, most=most)
+        return [similar for one in near if (similar := await self._similar(one, caller)) is not None]
+
+    async def same(self, query: SearchQuery, caller: Caller) -> Similar | None:
+        """The result for the nearest question that means the same, with whatever parameters it was asked."""
+        question = read(query.text)
+        for similar in await self.find(query, caller, least=LEAST_SIMILARITY, most=CANDIDATES):
+            if similar.query.text.casefold() == query.text.casefold():
+                return similar
+            if question.language == "foreign" or not question.terms:
+                continue
+            if difference(question, read(similar.query.text)) is None:
+                return similar
+        return None
+
+    async def _similar(self, neighbour: Neighbour[Question], caller: Caller) -> Similar | None:
+        kind, query = neighbour.item
+        cache = self._caches.get(kind)
+        if cache is None or (found := await cache.get(query, caller)) is None:
+            self._questions.discard(neighbour)
+            return None
+        return Similar(kind, query, neighbour.similarity, found)

@@ -1,0 +1,171 @@
+"""How near the passages of a page are to a query, by the vectors of an embedder that may be slow or fail."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from websearch_gateway.cache.blob_cache import BlobCache
+from websearch_gateway.cache.page_cache import KEEP_SECONDS
+from websearch_gateway.cache.semantic.packed_vectors import pack, unpack, vectors_key
+from websearch_gateway.errors import SearchProviderParseError, Unavailable
+from websearch_gateway.models import Deadline
+from websearch_gateway.ports import Embedder
+
+if TYPE_CHECKING:
+    from websearch_gateway.cache.semantic.packed_vectors import Vector
+    from websearch_gateway.ports import Vectors
+
+SLICE = 64
+"""Passages that are embedded at once: what is done when the time is up is kept."""
+
+BLOCK_ROWS = 1_024
+"""Vectors that are compared at once: on more, OpenBLAS starts threads, which take many times as long on two cores."""
+
+UNRELATED = (
+    "The recipe needs two eggs, flour and a pinch of salt.",
+    "The court dismissed the appeal last week.",
+    "Rain is expected along the coast tomorrow.",
+    "The function returns an empty list by default.",
+    "She scored twice in the second half of the match.",
+    "The bank raised its interest rate again.",
+    "Cells divide and pass on their genes.",
+    "Click the button to sign in to your account.",
+)
+"""Sentences about nothing in particular: how near they are to a query is what an embedder's nearness begins at."""
+
+LEAST_STRETCH = 0.05
+"""An embedder to whom unrelated texts are nearer than 0.95 tells nothing apart."""
+
+REST_SECONDS = 30.0
+"""How long an embedder is not called after it failed to embed a query in time: each page would wait for it."""
+
+UNKNOWN_SCRIPT = "the embedding model does not know the script of the page or the query"
+TOO_SLOW = "the embedding model did not answer in time"
+
+
+@dataclass(slots=True)
+class Subject:
+    """What is compared: texts by the ids of their passages, and the vectors of those that have one by now.
+
+    `turn` belongs to who completes the vectors, so that calls at the same time embed a page once.
+    """
+
+    page_key: str
+    texts: Mapping[str, str] = field(repr=False)
+    vectors: dict[str, Vector] = field(default_factory=dict, repr=False)
+    dimensions: int = 0
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """For each query that could be compared the similarity of each passage that could, at most 1; and what failed."""
+
+    similarities: Mapping[str, Mapping[str, float]]
+    fault: str | None = None
+
+
+class Similarity:
+    """Compares. An embedder that fails costs the comparison and nothing else.
+
+    Args:
+        clock: seconds, for the pauses of an embedder that is too slow.
+    """
+
+    def __init__(self, embedder: Embedder, blobs: BlobCache, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._embedder = embedder
+        self._blobs = blobs
+        self._clock = clock
+        self._rests_until = 0.0
+        self._unrelated: Vectors | None = None
+
+    @property
+    def weight(self) -> float:
+        """What a ranking by similarity counts where that by words counts 1."""
+        return self._embedder.weight
+
+    def knows(self, text: str) -> bool:
+        """Whether the script of `text` means something to the embedder."""
+        return self._embedder.knows(text)
+
+    async def compare(self, subject: Subject, queries: Sequence[str], deadline: Deadline) -> Comparison:
+        """Compare what can be compared until `deadline`. Embeds only passages that have no vector yet."""
+        readable = [query for query in dict.fromkeys(queries) if self.knows(query)]
+        if not readable:
+            return Comparison({}, UNKNOWN_SCRIPT)
+        if self._clock() < self._rests_until:
+            return Comparison({}, TOO_SLOW)
+        asked: Vectors | None = None
+        fault = None if len(readable) == len(set(queries)) else UNKNOWN_SCRIPT
+        known = len(subject.vectors)
+        try:
+            async with asyncio.timeout(deadline.remaining()):
+                unrelated = await self._yardstick()
+                asked = await self._embedded(readable, unrelated.shape[1], "query")
+                async with subject.turn:
+                    known = await self._recall(subject, unrelated.shape[1])
+                    await self._complete(subject)
+        except Unavailable as error:
+            fault = error.message.rstrip(".")
+        except TimeoutError:
+            fault = TOO_SLOW
+            if asked is None:
+                self._rests_until = self._clock() + REST_SECONDS
+        if len(subject.vectors) > known:
+            await self._keep(subject)
+        if asked is None:
+            return Comparison({}, fault)
+        found = [_similarities(subject.vectors, vector, unrelated) for vector in asked]
+        return Comparison(dict(zip(readable, found, strict=True)), fault)
+
+    async def _yardstick(self) -> Vectors:
+        if self._unrelated is None:
+            self._unrelated = await self._embedder.embed(UNRELATED, "document")
+        return self._unrelated
+
+    async def _recall(self, subject: Subject, dimensions: int) -> int:
+        """How many vectors are there, once those that were kept are."""
+        if subject.dimensions != dimensions:
+            key = vectors_key(subject.page_key, self._embedder.name)
+            record = await self._blobs.load(key)
+            kept = unpack(record, self._embedder.name, dimensions) if record else {}
+            subject.vectors = {one: vector for one, vector in kept.items() if one in subject.texts}
+            subject.dimensions = dimensions
+        return len(subject.vectors)
+
+    async def _complete(self, subject: Subject) -> None:
+        missing = [one for one in subject.texts if one not in subject.vectors]
+        for start in range(0, len(missing), SLICE):
+            ids = missing[start : start + SLICE]
+            rows = await self._embedded([subject.texts[one] for one in ids], subject.dimensions, "document")
+            subject.vectors.update(zip(ids, rows, strict=True))
+
+    async def _keep(self, subject: Subject) -> None:
+        import numpy as np
+
+        record = pack(self._embedder.name, list(subject.vectors), np.stack(list(subject.vectors.values())))
+        await self._blobs.save(vectors_key(subject.page_key, self._embedder.name), record, KEEP_SECONDS)
+
+    async def _embedded(self, texts: Sequence[str], dimensions: int, kind: Literal["query", "document"]) -> Vectors:
+        rows = await self._embedder.embed(texts, kind)
+        if rows.shape != (len(texts), dimensions):
+            self._unrelated = None  # another model answers at this address now: the next call measures anew
+            raise SearchProviderParseError("The embedding model changed in the middle of a call.")
+        return rows
+
+
+def _similarities(vectors: Mapping[str, Vector], query: Vector, unrelated: Vectors) -> dict[str, float]:
+    """Cosines, stretched so that 0 is what unrelated texts have. A vector of nothing is similar to nothing."""
+    import numpy as np
+
+    stretch = 1 - (base := float((unrelated @ query).mean()))
+    if not vectors or not query.any() or stretch < LEAST_STRETCH:
+        return {}
+    rows = np.stack(list(vectors.values()))
+    products = [rows[start : start + BLOCK_ROWS] @ query for start in range(0, len(rows), BLOCK_ROWS)]
+    cosines = np.minimum((np.concatenate(products) - base) / stretch, 1)
+    return {one: float(cosine) for one, cosine, row in zip(vectors, cosines, rows, strict=True) if row.any()}

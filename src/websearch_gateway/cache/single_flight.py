@@ -1,0 +1,82 @@
+"""Identical calls that run at the same time are one call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from websearch_gateway.ports import Progress, no_progress
+
+T = TypeVar("T")
+Start = Callable[[Progress], Coroutine[Any, Any, T]]
+
+
+@dataclass(slots=True, eq=False)
+class _Flight:
+    """A task, and one queue per waiting caller: messages, then None at the end."""
+
+    task: asyncio.Task[Any]
+    waiting: set[asyncio.Queue[str | None]] = field(default_factory=set)
+
+    def tell(self, message: str | None) -> None:
+        for queue in self.waiting:
+            queue.put_nowait(message)
+
+
+class SingleFlight:
+    """Joins calls by key. Belongs to one event loop.
+
+    The shared task runs as long as one caller waits and is cancelled with the last of them. Each caller passes progress
+    on itself, so one that is slow or gone does not delay the others.
+    """
+
+    def __init__(self) -> None:
+        self._flights: dict[str, _Flight] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()  # the loop itself holds tasks only weakly
+
+    async def join(self, key: str, start: Start[T], progress: Progress = no_progress) -> tuple[T, bool]:
+        """The result of the call that is in flight for `key`, and True; if there is none, of `start`, and False.
+
+        `start` is given a Progress that reaches every caller who waits at that moment. Its error is raised in each.
+        """
+        joined = key in self._flights
+        flight = self._flights[key] if joined else self._begin(key, start)
+        messages: asyncio.Queue[str | None] = asyncio.Queue()
+        flight.waiting.add(messages)
+        try:
+            while (message := await messages.get()) is not None:
+                await progress(message)
+        finally:
+            flight.waiting.remove(messages)
+            if not flight.waiting:
+                self._leave(key, flight)
+        result: T = flight.task.result()
+        return result, joined
+
+    def _begin(self, key: str, start: Start[T]) -> _Flight:
+        async def tell(message: str) -> None:
+            flight.tell(message)
+
+        flight = _Flight(asyncio.create_task(start(tell)))
+        self._flights[key] = flight
+        self._tasks.add(flight.task)
+        flight.task.add_done_callback(lambda task: self._land(key, flight))
+        return flight
+
+    def _land(self, key: str, flight: _Flight) -> None:
+        self._tasks.discard(flight.task)
+        self._forget(key, flight)
+        flight.tell(None)
+        if not flight.task.cancelled():
+            flight.task.exception()  # retrieved, or asyncio reports a failure that nobody waits for
+
+    def _leave(self, key: str, flight: _Flight) -> None:
+        """Cancel the call of which the last caller is gone. New callers must not join it."""
+        self._forget(key, flight)
+        flight.task.cancel()
+
+    def _forget(self, key: str, flight: _Flight) -> None:
+        if self._flights.get(key) is flight:
+            del self._flights[key]

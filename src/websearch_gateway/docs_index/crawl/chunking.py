@@ -1,0 +1,60 @@
+"""Markdown cut into chunks of 500 to 800 tokens along its headings and terms. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from websearch_gateway.docs_index.models import ChunkDraft
+from websearch_gateway.text.chunk import Piece, pieces
+from websearch_gateway.text.retrieval.tokens import estimate_tokens
+
+TARGET = 650
+"""Tokens that a chunk has at most, unless one code block is longer."""
+ENOUGH = TARGET // 2
+"""From so many tokens on a chunk ends where a heading or term begins; a smaller one takes its neighbour in."""
+
+
+def cut(markdown: str, anchors: Sequence[tuple[int, str]] = ()) -> tuple[ChunkDraft, ...]:
+    """The chunks of a page, in order. Code blocks stay whole, and small neighbouring sections share a chunk.
+
+    The heading path of a chunk of several sections is what they have in common.
+    """
+    offsets = [offset for offset, _ in anchors]
+    chunks = []
+    for group in _groups(markdown, set(offsets)):
+        first, last = group[0], group[-1]
+        place = bisect_right(offsets, first.start) - 1
+        anchor = anchors[place][1] if place >= 0 else ""
+        chunks.append(ChunkDraft(first.start, last.end, _common(group), anchor, first.before, last.after))
+    return tuple(chunks)
+
+
+def _groups(markdown: str, starts: set[int]) -> Iterator[list[Piece]]:
+    group: list[Piece] = []
+    filled = 0
+    for piece in pieces(markdown, TARGET):
+        length = estimate_tokens(markdown[piece.start : piece.end])
+        if group and not _joins(group[-1], piece, filled, length, is_start=piece.start in starts):
+            yield group
+            group, filled = [], 0
+        group.append(piece)
+        filled += length
+    if group:
+        yield group
+
+
+def _joins(previous: Piece, piece: Piece, filled: int, length: int, *, is_start: bool) -> bool:
+    if previous.is_heading:  # a heading never stands alone
+        return not piece.before
+    if piece.before or previous.after or filled + length > TARGET:
+        return False
+    return filled < ENOUGH or not (is_start or piece.is_heading)
+
+
+def _common(group: Sequence[Piece]) -> tuple[str, ...]:
+    path = group[0].path
+    for piece in group[1:]:
+        length = next((i for i, (a, b) in enumerate(zip(path, piece.path, strict=False)) if a != b), None)
+        path = path[: min(len(path), len(piece.path)) if length is None else length]
+    return path or group[0].path

@@ -1,0 +1,238 @@
+"""A crawl of one version, from its claim to its last status. Killed at any moment, it goes on where it was."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from websearch_gateway.docs_index.crawl.page_work import PageWork, Result
+from websearch_gateway.docs_index.models import CrawlProgress, Owner, SiteVersion, UrlTask, VersionStatus
+from websearch_gateway.docs_index.ports import DocsStore
+from websearch_gateway.errors import Refused, SearchError
+
+LEASE_SECONDS = 60.0
+HEARTBEAT_SECONDS = 5.0
+WORKERS = 4
+"""Pages in work at once: two are being fetched while two are being read."""
+BATCH = 16
+FIRST_PAGES = 5
+"""After so many pages without text a crawl gives up and says why."""
+MOST_FAILURES_IN_A_ROW = 10
+URLS_PER_PAGE = 5
+"""Addresses that the frontier takes per page that may be indexed; a site that invents more is not followed further."""
+DAY = 86_400.0
+SHORTEST_REFRESH, LONGEST_REFRESH = 1 * DAY, 45 * DAY
+
+OnProgress = Callable[[CrawlProgress], Awaitable[None]]
+
+
+class Stop(Exception):
+    """The crawl ends here; the text says why."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What a run has seen."""
+
+    started: float
+    results: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    in_a_row: int = 0
+    changed: int = 0
+
+    @property
+    def done(self) -> int:
+        return self.results["indexed"] + self.results["unchanged"]
+
+    def note(self, result: Result) -> None:
+        self.results[result.outcome] += 1
+        self.in_a_row = self.in_a_row + 1 if result.of_host else 0
+        if result.reason:
+            self.reasons[result.reason] += 1
+
+
+@dataclass(slots=True)
+class Crawler:
+    """Crawls a version that `owner` has claimed.
+
+    Args:
+        work: does the single pages.
+        clock: seconds since the epoch, the store's own.
+    """
+
+    store: DocsStore
+    work: PageWork
+    owner: Owner
+    on_progress: OnProgress
+    clock: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    _lost: bool = False
+
+    async def run(self, version: SiteVersion) -> None:
+        """Crawl to the end, and leave the status that says how it ended.
+
+        Raises:
+            Moved: the site lives elsewhere; nothing was crawled.
+            Refused: a setting or the embedder is at fault; the version is `failed`.
+        """
+        await self.store.set_status(version.id, "crawling")
+        tally = _Tally(self.clock())
+        try:
+            async with self._heartbeat(version, tally):
+                await self._seeded(version)
+                await self._pages(version, tally)
+                await self._vectors(version)
+        except Stop as stop:
+            await self._stopped(version, tally, str(stop))
+        except Refused as error:
+            await self.store.set_status(version.id, "failed", error.message)
+            raise
+        except SearchError as error:
+            await self._stopped(version, tally, error.message)
+        else:
+            await self._finished(version, tally)
+
+    async def _seeded(self, version: SiteVersion) -> None:
+        urls, self.work.defined = await self.work.source.seeds()
+        await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
+
+    async def _pages(self, version: SiteVersion, tally: _Tally) -> None:
+        """Work through the frontier until nothing is due."""
+        while True:
+            if self._lost:
+                raise Stop("Another process crawls this version now, or it was deleted.")
+            if self._left(version, tally) <= 0:
+                return
+            tasks = await self._next_tasks(version, tally)
+            if not tasks:
+                if (due := await self.store.next_due(version.id)) is None:
+                    return
+                await self.sleep(max(0.05, min(due - self.clock(), 5.0)))
+                continue
+            waiting = iter(await self._open_to_us(tasks))
+            await _together([self._one_by_one(waiting, tally) for _ in range(WORKERS)])
+            self._judge(tally)
+
+    async def _next_tasks(self, version: SiteVersion, tally: _Tally) -> list[UrlTask]:
+        left = self._left(version, tally)
+        first = FIRST_PAGES - sum(tally.results.values())
+        return await self.store.lease_urls(version.id, min(left, first if first > 0 else BATCH), self.clock())
+
+    def _left(self, version: SiteVersion, tally: _Tally) -> int:
+        """How many more pages may be indexed. A refresh looks at the known ones again, a resumed crawl does not."""
+        before = 0 if version.generation else version.page_count
+        return version.options.max_pages - before - tally.done
+
+    async def _one_by_one(self, tasks: Iterator[UrlTask], tally: _Tally) -> None:
+        for task in tasks:
+            tally.note(await self.work.do(task))
+
+    async def _open_to_us(self, tasks: list[UrlTask]) -> list[UrlTask]:
+        verdicts = await self.work.source.allowed([task.url for task in tasks])
+        for task, allowed in zip(tasks, verdicts, strict=True):
+            if not allowed:
+                await self.store.settle_url(task, "skipped", "robots.txt forbids it")
+        return [task for task, allowed in zip(tasks, verdicts, strict=True) if allowed]
+
+    def _judge(self, tally: _Tally) -> None:
+        if tally.in_a_row >= MOST_FAILURES_IN_A_ROW:
+            raise Stop(f"{MOST_FAILURES_IN_A_ROW} failures in a row: {_most_common(tally.reasons)}")
+        if not tally.done and tally.results["failed"] >= FIRST_PAGES:
+            raise Stop(_most_common(tally.reasons))
+
+    async def _vectors(self, version: SiteVersion) -> None:
+        """Embed what an embedding server missed, for as long as it takes."""
+        while (now := await self.store.version(version.id)) is not None and now.unembedded:
+            if not await self.work.embedding.catch_up(version.id):
+                missing = f"{now.unembedded} pages have no vectors yet: {self.work.embedding.trouble}"
+                await self.store.set_status(version.id, "completed", missing)
+                await self.sleep(HEARTBEAT_SECONDS)
+
+    async def _stopped(self, version: SiteVersion, tally: _Tally, reason: str) -> None:
+        now = await self.store.version(version.id)
+        has_pages = now is not None and now.page_count > 0
+        status: VersionStatus = "paused" if has_pages or tally.in_a_row >= MOST_FAILURES_IN_A_ROW else "failed"
+        await self.store.set_status(version.id, status, reason)
+
+    async def _finished(self, version: SiteVersion, tally: _Tally) -> None:
+        now = await self.store.version(version.id)
+        if now is None:
+            return
+        if not now.page_count:
+            await self.store.set_status(version.id, "failed", _why_empty(tally, await self._first_reason(version)))
+            return
+        kept = version.generation and not await self.store.finish_generation(version.id)
+        if kept:
+            reason = "More than a tenth of the pages seem gone, so the old ones were kept. Check the URL."
+            await self.store.set_status(version.id, "suspicious", reason)
+            return
+        interval = _next_interval(version, changed=bool(tally.results["indexed"]), now=self.clock())
+        await self.store.set_status(version.id, "completed", refresh_at=self.clock() + interval)
+
+    async def _first_reason(self, version: SiteVersion) -> str:
+        failures = await self.store.failures(version.id, 1)
+        return failures[0].reason if failures else ""
+
+    @asynccontextmanager
+    async def _heartbeat(self, version: SiteVersion, tally: _Tally) -> AsyncIterator[None]:
+        """Keep the claim, watch the size of the frontier, and tell how far the crawl is."""
+
+        async def beat() -> None:
+            while True:
+                await self._told(version, tally)
+                await asyncio.sleep(0.5)
+
+        async def claim() -> None:
+            while not self._lost:
+                await asyncio.sleep(HEARTBEAT_SECONDS)
+                self._lost = not await self.store.claim(version.id, self.owner, LEASE_SECONDS)
+
+        tasks = [asyncio.create_task(beat()), asyncio.create_task(claim())]
+        try:
+            yield
+        finally:
+            await _cancelled(tasks)
+
+    async def _told(self, version: SiteVersion, tally: _Tally) -> None:
+        now = await self.store.version(version.id)
+        if now is None:
+            return
+        self.work.takes_links = now.known < version.options.max_pages * URLS_PER_PAGE
+        seconds = max(self.clock() - tally.started, 0.001)
+        progress = CrawlProgress(tally.done, now.known, now.failed, tally.done / seconds, self.work.source.waiting)
+        await self.on_progress(progress)
+
+
+async def _together(calls: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Run all; the first that fails ends the others."""
+    tasks = [asyncio.create_task(call) for call in calls]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        await _cancelled(tasks)
+
+
+async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _next_interval(version: SiteVersion, *, changed: bool, now: float) -> float:
+    """Half of the last interval if something changed, half as much again if nothing did."""
+    last = now - version.indexed_at if version.indexed_at else 2 * SHORTEST_REFRESH
+    return max(SHORTEST_REFRESH, min(last * (0.5 if changed else 1.5), LONGEST_REFRESH))
+
+
+def _why_empty(tally: _Tally, first: str) -> str:
+    reason = _most_common(tally.reasons) or first
+    return reason or "No page is in scope. Check the URL, --include and --exclude; robots.txt may forbid all pages."
+
+
+def _most_common(reasons: Counter[str]) -> str:
+    return reasons.most_common(1)[0][0] if reasons else ""

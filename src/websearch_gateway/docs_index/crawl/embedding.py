@@ -1,0 +1,93 @@
+"""Vectors of chunks, in batches. A server that is down holds nothing up: its pages get their vectors later."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from websearch_gateway.docs_index.models import PageDraft, UrlTask
+from websearch_gateway.docs_index.ports import DocsStore
+from websearch_gateway.docs_index.section_id import content_of, section_ids
+from websearch_gateway.docs_index.store.index_row import without_targets
+from websearch_gateway.errors import Unavailable
+from websearch_gateway.ports import Embedder
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
+
+BATCH = 64
+RETRY_SECONDS = 60.0
+PAGES_AT_ONCE = 16
+
+_log = logging.getLogger(__name__)
+
+
+class Embedding:
+    """The embedder of a crawl.
+
+    Args:
+        clock: seconds on a monotonic clock.
+    """
+
+    def __init__(self, embedder: Embedder, store: DocsStore, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._embedder = embedder
+        self._store = store
+        self._clock = clock
+        self.trouble = ""
+        self._rest_until = 0.0
+
+    async def vectors(self, task: UrlTask, page: PageDraft) -> Vectors | None:
+        """One row per chunk; of a chunk that the address had before, its former row. None while the server is down."""
+        if self._clock() < self._rest_until:
+            return None
+        ids = section_ids(page)
+        known = await self._store.known_vectors(task) if task.body_hash else {}
+        texts = {
+            id_: _embedded_text(page.title, chunk.heading_path, content_of(chunk, page.markdown))
+            for id_, chunk in zip(ids, page.chunks, strict=True)
+            if id_ not in known
+        }
+        made = await self._embed(list(texts.values()))
+        if made is None:
+            return None
+        rows = {**known, **dict(zip(texts, made, strict=True))}
+        return _stacked([rows[id_] for id_ in ids])
+
+    async def catch_up(self, version_id: int) -> bool:
+        """Embed pages that have no vectors, up to `PAGES_AT_ONCE`. False if none is left, or the server is down."""
+        if self._clock() < self._rest_until:
+            return False
+        pages = await self._store.unembedded(version_id, PAGES_AT_ONCE)
+        for page_id, chunks in pages:
+            rows = await self._embed([_embedded_text(one.page_title, one.heading_path, one.content) for one in chunks])
+            if rows is None:
+                return False
+            await self._store.put_vectors(page_id, _stacked(list(rows)))
+        return bool(pages)
+
+    async def _embed(self, texts: Sequence[str]) -> list[Vectors] | None:
+        rows: list[Vectors] = []
+        try:
+            for start in range(0, len(texts), BATCH):
+                rows += list(await self._embedder.embed(texts[start : start + BATCH], "document"))
+        except Unavailable as error:
+            if not self.trouble:
+                _log.warning("Chunks have no vectors for now: %s", error.message)
+            self.trouble = error.message
+            self._rest_until = self._clock() + RETRY_SECONDS
+            return None
+        self.trouble = ""
+        return rows
+
+
+def _embedded_text(title: str, headings: Sequence[str], content: str) -> str:
+    """What a vector stands for: the title and headings too, but no addresses of links, which only dilute it."""
+    return f"{title} {' > '.join(headings)}\n{without_targets(content)}"
+
+
+def _stacked(rows: Sequence[Vectors]) -> Vectors:
+    import numpy as np
+
+    return np.vstack(rows) if rows else np.empty((0, 1), np.float32)

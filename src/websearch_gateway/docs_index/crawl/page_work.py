@@ -1,0 +1,178 @@
+"""One address of the frontier: fetched, read, cut, embedded, committed. What goes wrong becomes its state."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from websearch_gateway.docs_index.crawl.chunking import cut
+from websearch_gateway.docs_index.crawl.embedding import Embedding
+from websearch_gateway.docs_index.crawl.scope import MAX_DEPTH, Scope, TrapGuard, canonical, is_only_followed
+from websearch_gateway.docs_index.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, Defined, Source, body_hash
+from websearch_gateway.docs_index.crawl.symbols import page_symbols
+from websearch_gateway.docs_index.models import BrowserUse, Document, PageDraft, UrlTask
+from websearch_gateway.docs_index.ports import DocsStore, ReadDocument
+from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
+from websearch_gateway.models import Deadline
+from websearch_gateway.net.fetch import Fetched
+
+RETRIES = 3
+RETRY_SECONDS = 30.0
+_PASSING = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
+_GONE = (404, 410)
+_LOGIN = ("login", "signin", "sign-in", "sso", "oauth", "auth/")
+
+Outcome = Literal["indexed", "unchanged", "skipped", "retry", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How the work on an address ended. `reason` says why it is not indexed; `of_host` that the host is at fault."""
+
+    outcome: Outcome
+    reason: str = ""
+    of_host: bool = False
+
+
+class Moved(Exception):
+    """The start URL redirects to another origin of the same site, or out of its folder; the text is where."""
+
+
+@dataclass(slots=True)
+class PageWork:
+    """Does the work on addresses of one version, whose start URL is `start`.
+
+    `defined` is what an inventory says about pages.
+    """
+
+    store: DocsStore
+    source: Source
+    scope: Scope
+    read: ReadDocument
+    embedding: Embedding
+    browser: BrowserUse = "auto"
+    clock: Callable[[], float] = time.time
+    takes_links: bool = True
+    start: str = ""
+    defined: Defined = field(default_factory=dict)
+    _traps: TrapGuard = field(default_factory=TrapGuard)
+
+    async def do(self, task: UrlTask) -> Result:
+        """Index the page at an address, or note why not.
+
+        Raises:
+            SearchNotConfiguredError: the embedder lacks something, such as its model.
+            Moved: the site lives elsewhere.
+        """
+        try:
+            fetched = await self._fetched(task)
+            if fetched.status == NOT_MODIFIED or body_hash(fetched.body) == task.body_hash:
+                await self.store.settle_url(task, "done")
+                return Result("unchanged")
+            return await self._indexed(task, fetched)
+        except SearchTimeoutError as error:
+            return await self._retried(task, error.message, None)
+        except ForbiddenUrlError as error:
+            return await self._settled(task, "failed", error.message)
+        except SearchFetchError as error:
+            return await self._refused(task, error)
+
+    async def _fetched(self, task: UrlTask) -> Fetched:
+        """The reply; where a folder has none, that of the index page in it."""
+        try:
+            return await self.source.fetch(task)
+        except SearchFetchError as error:
+            if error.details.get("status") not in _GONE or not task.url.endswith("/"):
+                raise
+            return await self.source.fetch(UrlTask(task.id, task.version_id, f"{task.url}index.html"))
+
+    async def _indexed(self, task: UrlTask, fetched: Fetched) -> Result:
+        digest = body_hash(fetched.body)
+        if (twin := await self.store.find_body(task, digest)) is not None:
+            await self.store.settle_url(task, "alias", alias_of=twin)
+            return Result("skipped")
+        document = await self.read(fetched, self.browser, Deadline.after(PAGE_SECONDS))
+        links = self._links(task, document)
+        chosen = self.scope.link(task.url, document.canonical) if document.canonical else ""
+        if chosen and chosen != task.url and not is_only_followed(chosen):
+            await self.store.settle_url(task, "alias", links=[chosen, *links], alias_of=chosen)
+            return Result("skipped")
+        if document.noindex or is_only_followed(task.url):
+            return await self._settled(task, "skipped", "noindex" if document.noindex else "an index", links)
+        if not document.markdown:
+            reason = "needs a browser" if document.needs_scripts else "no readable text"
+            return await self._settled(task, "failed", reason, links)
+        page = await asyncio.to_thread(self._draft, fetched, task, document, digest)
+        await self.store.commit_page(task, page, await self.embedding.vectors(task, page), links)
+        return Result("indexed")
+
+    def _draft(self, fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:
+        chunks = cut(document.markdown, document.anchors)
+        defined = self.defined.get(task.url, ())
+        return PageDraft(
+            url=fetched.final_url if fetched.final_url.endswith("index.html") else task.url,
+            title=document.title or task.url.rstrip("/").rpartition("/")[2],
+            markdown=document.markdown,
+            chunks=chunks,
+            symbols=page_symbols(document.markdown, chunks, document.anchors, defined),
+            etag=_sendable(fetched.headers, "etag"),
+            last_modified=_sendable(fetched.headers, "last-modified"),
+            body_hash=digest,
+        )
+
+    def _links(self, task: UrlTask, document: Document) -> list[str]:
+        if document.nofollow or task.depth >= MAX_DEPTH or not self.takes_links:
+            return []
+        found = dict.fromkeys(url for link in document.links if (url := self.scope.link(task.url, link)))
+        return [url for url in found if self._traps.admit(url)]
+
+    async def _refused(self, task: UrlTask, error: SearchFetchError) -> Result:
+        status = error.details.get("status")
+        if (location := error.details.get("location")) is not None:
+            return await self._redirected(task, location)
+        if status in _GONE:
+            await self.store.settle_url(task, "gone", f"HTTP {status}")
+            return Result("failed", f"HTTP {status}")
+        if status in (401, 403):
+            return await self._settled(task, "failed", f"HTTP {status}: a login wall, or closed to programs")
+        if status in _PASSING or (status is None and not error.details):
+            return await self._retried(task, error.message, error.retry_after)
+        if error.details.get("reason") == "type":
+            return await self._settled(task, "failed", f"content type {error.details.get('content_type') or 'unknown'}")
+        return await self._settled(task, "failed", f"HTTP {status}" if status else error.message)
+
+    async def _redirected(self, task: UrlTask, location: str) -> Result:
+        target = self.scope.link(task.url, location)
+        if target == task.url:  # to its own index.html, or in a circle
+            return await self._settled(task, "failed", "redirects to itself")
+        if target:
+            await self.store.settle_url(task, "alias", links=[target], alias_of=target)
+            return Result("skipped")
+        outside = canonical(location)
+        if task.url == self.start and self.scope.moved(outside) is not None:
+            raise Moved(outside)
+        wall = " (a login wall)" if any(word in outside.lower() for word in _LOGIN) else ""
+        return await self._settled(task, "skipped", f"redirects out of scope{wall}: {outside}")
+
+    async def _retried(self, task: UrlTask, reason: str, retry_after: float | None) -> Result:
+        if task.attempts >= RETRIES:
+            await self.store.settle_url(task, "failed", reason)
+            return Result("failed", reason, of_host=True)
+        due = self.clock() + max(retry_after or 0.0, RETRY_SECONDS)
+        await self.store.settle_url(task, "due", reason, due=due)
+        return Result("retry", reason, of_host=True)
+
+    async def _settled(
+        self, task: UrlTask, state: Literal["failed", "skipped"], reason: str, links: list[str] | None = None
+    ) -> Result:
+        await self.store.settle_url(task, state, reason, links=links or ())
+        return Result(state, reason)
+
+
+def _sendable(headers: Mapping[str, str], name: str) -> str | None:
+    """A validator that can be sent back."""
+    value = headers.get(name, "")
+    return value if 0 < len(value) <= 300 and value.isascii() and value.isprintable() else None

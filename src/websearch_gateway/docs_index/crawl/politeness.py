@@ -1,0 +1,164 @@
+"""How fast one host is asked: the pace, the rests that it asks for, and its robots.txt (RFC 9309)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+from websearch_gateway.docs_index.ports import DocsStore, Fetch, Run
+from websearch_gateway.errors import SearchError, SearchFetchError
+from websearch_gateway.models import Deadline
+from websearch_gateway.net.fetch import PRODUCT
+from websearch_gateway.text.robots_txt import crawl_delay, may_read_each
+
+AT_ONCE = 2
+ROBOTS_SECONDS = 86_400.0
+"""How long a robots.txt is believed, which is as long as the RFC allows."""
+CLOSED_SECONDS = 300.0
+"""After so long a robots.txt that could not be had is asked for again."""
+MAX_ROBOTS_BYTES = 512_000
+MAX_CRAWL_DELAY = 30.0
+MAX_REST_SECONDS = 86_400.0
+MAX_SLOWDOWN = 64.0
+_FETCH_SECONDS = 30.0
+
+
+class HostPace:
+    """One host's turns. Its bookings are in the store, so that processes share them and a restart forgets none.
+
+    Args:
+        host: `scheme://host:port`.
+        delay: seconds between two requests, unless the host asks for more.
+        clock: seconds since the epoch, the store's own.
+    """
+
+    def __init__(
+        self,
+        store: DocsStore,
+        host: str,
+        delay: float,
+        *,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.host = host
+        self.waiting = ""
+        self._store = store
+        self._delay = delay
+        self._asked_delay = 0.0
+        self._slowdown = 1.0
+        self._latency = 0.0
+        self._clock = clock
+        self._sleep = sleep
+        self._slots = asyncio.Semaphore(AT_ONCE)
+
+    @property
+    def interval(self) -> float:
+        """Seconds between two requests now. A host that takes long to answer is asked less often."""
+        return max(self._delay * self._slowdown, self._asked_delay, self._latency / AT_ONCE)
+
+    def ask_delay(self, seconds: float) -> None:
+        """The host's own wish (Crawl-delay)."""
+        self._asked_delay = min(seconds, MAX_CRAWL_DELAY)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a turn and hold it while the host answers."""
+        async with self._slots:
+            at = await self._store.reserve(self.host, self.interval)
+            while (wait := at - self._clock()) > 0:
+                await self._tell(wait, at)
+                await self._sleep(min(wait, 60.0))
+            self.waiting = ""
+            started = self._clock()
+            yield
+            self._latency += (min(self._clock() - started, _FETCH_SECONDS) - self._latency) / 4
+
+    def succeeded(self) -> None:
+        """The host answered as it should: back towards the usual pace."""
+        self._slowdown = max(1.0, self._slowdown * 0.9)
+
+    async def pushed_back(self, reason: str, retry_after: float | None) -> None:
+        """The host said that it is asked too much: half as often from now on, and not before the time it named."""
+        self._slowdown = min(self._slowdown * 2, MAX_SLOWDOWN)
+        if retry_after:
+            await self._store.park(self.host, self._clock() + min(retry_after, MAX_REST_SECONDS), reason)
+
+    async def _tell(self, wait: float, at: float) -> None:
+        if wait > max(self.interval, 1.0):
+            reason = (await self._store.host(self.host)).reason or "rest"
+            self.waiting = f"{reason} until {datetime.fromtimestamp(at).astimezone():%H:%M:%S}"
+        elif self._asked_delay > self._delay:
+            self.waiting = f"crawl-delay {self._asked_delay:g} s"
+
+
+class Robots:
+    """What the robots.txt of one host leaves open to us. Asked for once a day, whatever the number of sites."""
+
+    def __init__(
+        self, store: DocsStore, fetcher: Fetch, workers: Run, pace: HostPace, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._store = store
+        self._fetcher = fetcher
+        self._workers = workers
+        self._pace = pace
+        self._clock = clock
+        self._text: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The robots.txt, after `open`."""
+        return self._text or ""
+
+    async def open(self) -> None:
+        """Know the rules.
+
+        Raises:
+            SearchFetchError: they cannot be had, which closes the host for now (RFC 9309, section 2.3.1.4).
+        """
+        known = await self._store.host(self._pace.host)
+        age = self._clock() - known.robots_at
+        if known.robots is None and age < CLOSED_SECONDS:
+            raise _closed(self._pace.host)
+        if known.robots is None or age >= ROBOTS_SECONDS:
+            self._text = await self._asked()
+            await self._store.put_robots(self._pace.host, self._text)
+            if self._text is None:
+                raise _closed(self._pace.host)
+        else:
+            self._text = known.robots
+        if self._text:
+            deadline = Deadline.after(_FETCH_SECONDS)
+            self._pace.ask_delay(await self._workers.run(crawl_delay, self._text, PRODUCT, deadline=deadline))
+
+    async def allowed(self, urls: Sequence[str]) -> list[bool]:
+        """Whether each address is open to us."""
+        if not self._text or not urls:
+            return [True] * len(urls)
+        deadline = Deadline.after(_FETCH_SECONDS)
+        verdicts: list[bool] = await self._workers.run(
+            may_read_each, self._text, list(urls), PRODUCT, deadline=deadline
+        )
+        return verdicts
+
+    async def _asked(self) -> str | None:
+        """The text, "" if there is none, None if it cannot be had."""
+        try:
+            async with self._pace.turn():
+                fetched = await self._fetcher.fetch(
+                    f"{self._pace.host}/robots.txt", Deadline.after(_FETCH_SECONDS), accept="text/plain,*/*;q=0.5"
+                )
+        except SearchError as error:
+            status = error.details.get("status", 0)
+            return "" if isinstance(error, SearchFetchError) and 400 <= status < 500 and status != 429 else None
+        return fetched.body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace")
+
+
+def _closed(host: str) -> SearchFetchError:
+    return SearchFetchError(
+        f"The robots.txt of {host} cannot be had, which closes the site for now (RFC 9309). Try again later.",
+        details={"reason": "robots"},
+    )

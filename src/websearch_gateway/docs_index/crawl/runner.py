@@ -1,0 +1,209 @@
+"""Crawls versions in this process: the right source for each, one pace per host, and who else is at it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from websearch_gateway.docs_index.crawl.archives import MAX_ARCHIVE_BYTES, is_archive, unpack
+from websearch_gateway.docs_index.crawl.crawler import LEASE_SECONDS, Crawler, OnProgress
+from websearch_gateway.docs_index.crawl.embedding import Embedding
+from websearch_gateway.docs_index.crawl.page_work import Moved, PageWork
+from websearch_gateway.docs_index.crawl.politeness import HostPace, Robots
+from websearch_gateway.docs_index.crawl.scope import Scope, canonical
+from websearch_gateway.docs_index.crawl.sources import FolderSource, Source, WebSource
+from websearch_gateway.docs_index.models import CrawlProgress, SiteVersion
+from websearch_gateway.docs_index.ports import DocsStore, Fetch, ReadDocument, Run
+from websearch_gateway.docs_index.store.owners import this_process
+from websearch_gateway.errors import SearchError, SearchFetchError, StateUnavailable
+from websearch_gateway.models import Deadline
+from websearch_gateway.ports import Embedder
+
+ARCHIVE_SECONDS = 600.0
+MOST_MOVES = 3
+LEAST_FREE_BYTES = 200_000_000
+SITES_AT_ONCE = 6
+LOOK_SECONDS = 30.0
+PAUSE_SECONDS = 600.0
+"""After so long a site that paused is tried again."""
+
+
+_log = logging.getLogger(__name__)
+
+
+async def unheard(_: CrawlProgress) -> None:
+    """The OnProgress of callers who do not listen."""
+
+
+@dataclass(slots=True)
+class CrawlRunner:
+    """What crawls are made of. `index_file` is where the index lies, whose disk must have room.
+
+    `clock` is seconds since the epoch, the store's own.
+    """
+
+    store: DocsStore
+    fetcher: Fetch
+    workers: Run
+    read: ReadDocument
+    embedder: Embedder
+    index_file: Path
+    clock: Callable[[], float] = time.time
+    _paces: dict[str, HostPace] = field(default_factory=dict)
+
+    async def crawl(self, version_id: int, on_progress: OnProgress = unheard) -> SiteVersion | None:
+        """Crawl a version to the end, or go on with it. Returns how it is then; None if it was deleted.
+
+        A version that was completed is refreshed.
+
+        Raises:
+            StateUnavailable: another process crawls it, or the disk is nearly full.
+            Refused: a setting or the embedder is at fault.
+        """
+        owner = this_process()
+        await asyncio.to_thread(self._check_disk)
+        if not await self.store.claim(version_id, owner, LEASE_SECONDS):
+            raise await self._busy(version_id)
+        try:
+            for _ in range(MOST_MOVES):
+                version = await self.store.version(version_id)
+                if version is None:
+                    return None
+                if version.status in ("completed", "suspicious"):
+                    await self.store.start_generation(version_id)
+                    version = await self.store.version(version_id) or version
+                try:
+                    await self._crawl(version, on_progress)
+                except Moved as moved:
+                    await self.store.add_version(version.name, version.label, str(moved), version.options)
+                    continue
+                break
+        finally:
+            await asyncio.shield(self.store.release(version_id, owner))
+        return await self.store.version(version_id)
+
+    async def pending(self, *, refresh: bool = False) -> list[SiteVersion]:
+        """Versions that wait for a crawl; with `refresh` also those whose time for a refresh has come."""
+        now = self.clock()
+        return [version for version in await self.store.versions() if _is_pending(version, now, refresh=refresh)]
+
+    async def drain(self) -> None:
+        """Crawl whatever is pending, several sites at once, until nothing is."""
+        while pending := await self.pending():
+            await asyncio.gather(*(self.crawl(v.id) for v in pending[:SITES_AT_ONCE]), return_exceptions=True)
+
+    async def keep_crawling(self, refresh_seconds: float) -> None:
+        """Crawl whatever is pending, now and later, until cancelled.
+
+        Args:
+            refresh_seconds: how often to look for sites whose refresh is due; 0 for never.
+        """
+        looked = -math.inf
+        while True:
+            if await asyncio.to_thread(self.index_file.is_file):
+                now = time.monotonic()
+                due = 0 < refresh_seconds <= now - looked
+                looked = now if due else looked
+                pending = await self.pending(refresh=due)
+                outcomes = await asyncio.gather(*map(self._kept, pending[:SITES_AT_ONCE]), return_exceptions=True)
+                for outcome in outcomes:
+                    if isinstance(outcome, Exception) and not isinstance(outcome, SearchError):
+                        raise outcome
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _kept(self, version: SiteVersion) -> None:
+        """Crawl a version, unless another process does so already."""
+        try:
+            await self.crawl(version.id)
+        except SearchError as error:
+            _log.info("The site %s %s is not crawled here: %s", version.name, version.label, error.message)
+
+    async def _crawl(self, version: SiteVersion, on_progress: OnProgress) -> None:
+        start = canonical(version.url)
+        options = version.options
+        async with self._source(version) as (source, scope):
+            work = PageWork(
+                self.store,
+                source,
+                scope,
+                self.read,
+                Embedding(self.embedder, self.store),
+                browser=options.browser,
+                clock=self.clock,
+                start=start,
+            )
+            await Crawler(self.store, work, this_process(), on_progress, clock=self.clock).run(version)
+
+    @asynccontextmanager
+    async def _source(self, version: SiteVersion) -> AsyncIterator[tuple[Source, Scope]]:
+        options, url = version.options, version.url
+        if is_archive(urlsplit(url).path):
+            base = f"{url}!/"
+            scope = Scope.of(base, options.include, options.exclude)
+            with tempfile.TemporaryDirectory(prefix="docs-") as folder:
+                await self._unpacked(url, Path(folder))
+                yield FolderSource(Path(folder), base, scope), scope
+        elif url.startswith("file:"):
+            scope = Scope.of(url, options.include, options.exclude)
+            yield FolderSource(_path(url), url, scope), scope
+        else:
+            scope = Scope.of(url, options.include, options.exclude)
+            pace = self._pace(scope.origin, options.delay)
+            robots = Robots(self.store, self.fetcher, self.workers, pace, clock=self.clock)
+            headers = dict(options.headers)
+            yield WebSource(url, scope, self.fetcher, self.workers, pace, robots, headers), scope
+
+    async def _unpacked(self, url: str, folder: Path) -> None:
+        if url.startswith("file:"):
+            archive = _path(url)
+            if not archive.is_file():
+                raise SearchFetchError(f"The archive {archive} does not exist.", details={"reason": "missing"})
+            await asyncio.to_thread(unpack, archive, folder)
+            return
+        fetched = await self.fetcher.fetch(url, Deadline.after(ARCHIVE_SECONDS), max_bytes=MAX_ARCHIVE_BYTES)
+        archive = folder / urlsplit(url).path.rpartition("/")[2]
+        await asyncio.to_thread(archive.write_bytes, fetched.body)
+        await asyncio.to_thread(unpack, archive, folder)
+
+    def _pace(self, origin: str, delay: float) -> HostPace:
+        key = f"{origin} {delay}"
+        if key not in self._paces:
+            self._paces[key] = HostPace(self.store, origin, delay, clock=self.clock)
+        return self._paces[key]
+
+    def _check_disk(self) -> None:
+        folder = next(path for path in self.index_file.parents if path.exists())
+        if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+            raise StateUnavailable(f"The disk of {self.index_file} has less than 200 MB left. Free some space first.")
+
+    async def _busy(self, version_id: int) -> StateUnavailable:
+        version = await self.store.version(version_id)
+        owner = version.owner if version else None
+        if owner is None:
+            return StateUnavailable("The site was deleted.")
+        return StateUnavailable(
+            f"Process {owner.pid} on {owner.machine} crawls this site already. "
+            "`websearch-gateway docs status` shows how far it is."
+        )
+
+
+def _is_pending(version: SiteVersion, now: float, *, refresh: bool) -> bool:
+    if version.status == "paused":
+        return version.heartbeat is None or now - version.heartbeat > PAUSE_SECONDS
+    if version.status in ("queued", "crawling"):
+        return True
+    return refresh and version.status == "completed" and version.refresh_at is not None and version.refresh_at <= now
+
+
+def _path(url: str) -> Path:
+    return Path(url2pathname(urlsplit(url).path))

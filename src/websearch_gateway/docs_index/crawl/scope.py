@@ -1,0 +1,140 @@
+"""Which addresses belong to a site, and the one spelling of each. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
+
+from websearch_gateway.text.trackers import strip_trackers
+
+MAX_URL_CHARS = 500
+MAX_DEPTH = 30
+MAX_LIKE = 200
+"""So many addresses may differ in digits only: more are a calendar or the like."""
+MAX_REPEATS = 3
+"""So often may one segment stand in a path: more are a loop of relative links."""
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_INDEX = re.compile(r"/index\.x?html?$")
+_DIGITS = re.compile(r"\d+")
+# Nothing to read, or the same text once more.
+_NEVER = re.compile(
+    r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|css|m?js|map|json|xml|rss|atom|inv|zip|t?gz|tar|bz2|xz|7z|rar|whl|jar|deb|rpm"
+    r"|exe|dmg|msi|iso|bin|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|avi|mov|epub|mobi|ps|docx?|xlsx?|pptx?|py|c|h|ipynb"
+    r"|pdf|csv|log|patch|diff|sig|asc|sha256|md5)$"
+    r"|/_sources/|/_static/|/_images/|/_downloads/|/print(?:\.html|/|$)|/cgi-bin/",
+    re.IGNORECASE,
+)
+_FOLLOWED = re.compile(r"/(?:genindex[^/]*|search|py-modindex|modindex)(?:\.html)?$|/_modules/", re.IGNORECASE)
+# Codes that are no common English word: `/it/` and `/no/` say too little.
+_LANGUAGE = re.compile(
+    r"(?:ar|bg|bn|ca|cs|da|de|el|es|et|fa|fi|fr|he|hi|hr|hu|ja|ka|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sr|sv|th|tr|uk|ur|vi|zh)"
+    r"(?:[-_][a-z]{2,4})?",
+    re.IGNORECASE,
+)
+
+
+def canonical(url: str) -> str:
+    """The one spelling of a page's address: no fragment, `index.html`, trackers or default port, the query sorted.
+
+    "" for what is no address of a page.
+    """
+    try:
+        parts = urlsplit(strip_trackers(url.strip()))
+        port = parts.port
+    except ValueError:
+        return ""
+    scheme = parts.scheme.lower()
+    if scheme not in ("http", "https", "file") or (scheme != "file" and not parts.hostname) or "@" in parts.netloc:
+        return ""
+    host = parts.hostname or ""
+    name = f"[{host}]" if ":" in host else host
+    netloc = name if port in (None, _DEFAULT_PORTS.get(scheme)) else f"{name}:{port}"
+    path = quote(unquote(parts.path, errors="surrogateescape"), safe="/!$&'()*+,;=:@~", errors="surrogateescape") or "/"
+    path = _INDEX.sub("/", path)
+    query = urlencode(sorted(parse_qsl(parts.query, keep_blank_values=True)))
+    return urlunsplit((scheme, netloc, path, query, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The origin and folder of a start URL. `include` and `exclude` are globs over the path below that folder."""
+
+    origin: str
+    folder: str
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, start: str, include: Iterable[str] = (), exclude: Iterable[str] = ()) -> Scope:
+        """The scope of a start URL. A last segment without a dot is a folder."""
+        parts = urlsplit(canonical(start))
+        head, _, last = parts.path.rpartition("/")
+        folder = f"{head}/{last}/" if last and "." not in last else f"{head}/"
+        return cls(f"{parts.scheme}://{parts.netloc}", folder, tuple(include), tuple(exclude))
+
+    def moved(self, final: str) -> Scope | None:
+        """The scope after the start URL has redirected to `final`; never wider. None if that is another site."""
+        there = Scope.of(final, self.include, self.exclude)
+        if _site(there.origin) != _site(self.origin):
+            return None
+        return there if there.folder.startswith(self.folder) else replace(there, folder=self.folder)
+
+    def contains(self, url: str) -> bool:
+        """Whether a canonical address may be fetched for this site."""
+        parts = urlsplit(url)
+        if f"{parts.scheme}://{parts.netloc}" != self.origin or len(url) > MAX_URL_CHARS:
+            return False
+        if not parts.path.startswith(self.folder) and parts.path + "/" != self.folder:
+            return False
+        below = parts.path[len(self.folder) :]
+        if _NEVER.search(parts.path) or self._is_other_language(below) or _loops(below):
+            return False
+        if any(fnmatchcase(below, glob) or fnmatchcase(parts.path, glob) for glob in self.exclude):
+            return False
+        return not self.include or any(fnmatchcase(below, g) or fnmatchcase(parts.path, g) for g in self.include)
+
+    def link(self, base: str, target: str) -> str:
+        """The canonical address of a link, if it may be fetched; "" otherwise."""
+        try:
+            url = canonical(urljoin(base, target))
+        except ValueError:
+            return ""
+        return url if url and self.contains(url) else ""
+
+    def _is_other_language(self, below: str) -> bool:
+        first, slash, _ = below.partition("/")
+        return bool(slash and _LANGUAGE.fullmatch(first))
+
+
+def is_only_followed(url: str) -> bool:
+    """Whether a page has links worth following and nothing to index: a general index, a search form, source code."""
+    return bool(_FOLLOWED.search(urlsplit(url).path))
+
+
+class TrapGuard:
+    """Counts the addresses that differ in digits only, and refuses those above `MAX_LIKE`."""
+
+    def __init__(self) -> None:
+        self._like: Counter[str] = Counter()
+
+    def admit(self, url: str) -> bool:
+        """Whether one more address of this pattern is welcome."""
+        pattern = _DIGITS.sub("0", url)
+        if pattern == url and not any(map(str.isdigit, url)):
+            return True
+        self._like[pattern] += 1
+        return self._like[pattern] <= MAX_LIKE
+
+
+def _loops(path: str) -> bool:
+    counts = Counter(segment for segment in path.split("/") if segment)
+    return max(counts.values(), default=0) > MAX_REPEATS
+
+
+def _site(origin: str) -> str:
+    return origin.partition("://")[2].removeprefix("www.")

@@ -1,0 +1,63 @@
+"""What a site publishes about its own pages: llms.txt, objects.inv, sitemaps. Pure; for a worker process."""
+
+from __future__ import annotations
+
+import gzip
+import html
+import io
+import re
+import zlib
+from urllib.parse import urljoin
+
+from websearch_gateway.text.markdown import LINK
+
+MOST_URLS = 50_000
+"""As many as a sitemap may have (https://www.sitemaps.org/protocol.html)."""
+MAX_INFLATED = 50_000_000
+MAX_NAMES = 200_000
+
+_ENTRY = re.compile(r"(.+?)\s+(\S+:\S+)\s+-?\d+\s+(\S*)\s+.*")
+_LOCATION = re.compile(rb"<(?:\w{1,20}:)?loc\b[^>]{0,200}>\s*+(?:<!\[CDATA\[)?([^<\]]{1,2000}+)")
+_SITEMAP_INDEX = re.compile(rb"<(?:\w{1,20}:)?sitemapindex\b")
+_SITEMAP_LINE = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
+
+
+def robots_sitemaps(robots: str) -> list[str]:
+    """The sitemaps that a robots.txt names (RFC 9309, section 2.2.4)."""
+    return _SITEMAP_LINE.findall(robots)[:50]
+
+
+def sitemap_urls(body: bytes) -> list[tuple[str, bool]]:
+    """The addresses in a sitemap, each with whether it is a further sitemap. Compressed ones are understood."""
+    if body.startswith(b"\x1f\x8b"):
+        with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
+            body = file.read(MAX_INFLATED)
+    is_index = bool(_SITEMAP_INDEX.search(body[:2_000]))
+    places = _LOCATION.findall(body)[:MOST_URLS]
+    return [(html.unescape(place.decode("utf-8", "replace").strip()), is_index) for place in places]
+
+
+def llms_urls(text: str, base: str) -> list[str]:
+    """The links of an llms.txt (https://llmstxt.org)."""
+    return [urljoin(base, match[2]) for match in LINK.finditer(text)][:MOST_URLS]
+
+
+def inventory(body: bytes, base: str) -> list[tuple[str, str, str]]:
+    """The names that a Sphinx inventory defines: name, address of the page, anchor. Documents and labels are left out.
+
+    Version 2 (https://sphobjinv.readthedocs.io/en/stable/syntax.html); any other has no names here.
+    """
+    if not body.startswith(b"# Sphinx inventory version 2"):
+        return []
+    text = zlib.decompressobj().decompress(body.split(b"\n", 4)[4], MAX_INFLATED).decode("utf-8", "replace")
+    found = []
+    for line in text.splitlines()[:MAX_NAMES]:
+        entry = _ENTRY.fullmatch(line)
+        if entry is None or entry[2].startswith(("std:doc", "std:label", "std:term", "std:token")):
+            continue
+        name, role, place = entry[1], entry[2], entry[3]
+        page, _, anchor = (place[:-1] + name if place.endswith("$") else place).partition("#")
+        found.append(
+            (name.rpartition(" ")[2] if role.startswith("std:cmdoption") else name, urljoin(base, page), anchor)
+        )
+    return found

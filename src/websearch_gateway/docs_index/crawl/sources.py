@@ -1,0 +1,236 @@
+"""Where documents come from: a web server, a folder, or an archive that is unpacked into one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+from urllib.parse import quote, unquote, urlsplit
+
+from websearch_gateway.docs_index.crawl import seeds
+from websearch_gateway.docs_index.crawl.politeness import HostPace, Robots
+from websearch_gateway.docs_index.crawl.scope import Scope, canonical
+from websearch_gateway.docs_index.models import UrlTask
+from websearch_gateway.docs_index.ports import Fetch, Run
+from websearch_gateway.errors import SearchError, SearchFetchError
+from websearch_gateway.models import Deadline
+from websearch_gateway.net.fetch import Fetched
+
+T = TypeVar("T")
+
+PAGE_SECONDS = 30.0
+MAX_PAGE_BYTES = 5_000_000
+MAX_SITEMAPS = 50
+NOT_MODIFIED = 304
+ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
+SUFFIXES: Mapping[str, str] = {
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "application/xhtml+xml",
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".mdx": "text/markdown",
+    ".rst": "text/plain",
+    ".txt": "text/plain",
+}
+"""The files of a folder that are documents, with their types."""
+
+Defined = dict[str, list[tuple[str, str]]]
+"""What an inventory defines: names and anchors by the address of their page."""
+
+_log = logging.getLogger(__name__)
+
+
+class Source(Protocol):
+    """What a crawl asks for documents."""
+
+    @property
+    def waiting(self) -> str:
+        """What it waits for now; "" if nothing."""
+        ...
+
+    async def seeds(self) -> tuple[list[str], Defined]:
+        """The addresses to begin with, and what an inventory says about them.
+
+        Raises:
+            SearchError: the source cannot be used at all.
+        """
+        ...
+
+    async def allowed(self, urls: Sequence[str]) -> list[bool]:
+        """Whether each address may be asked for."""
+        ...
+
+    async def fetch(self, task: UrlTask) -> Fetched:
+        """The document; status 304 if it is the one that the task knows.
+
+        Raises:
+            SearchFetchError, SearchTimeoutError: no document; `details` holds the `status` or the `location`.
+        """
+        ...
+
+
+class WebSource:
+    """A web server, asked politely.
+
+    Args:
+        headers: sent with every request: all addresses in scope are of one origin.
+    """
+
+    def __init__(
+        self,
+        start: str,
+        scope: Scope,
+        fetcher: Fetch,
+        workers: Run,
+        pace: HostPace,
+        robots: Robots,
+        headers: Mapping[str, str],
+    ) -> None:
+        self._start = start
+        self._scope = scope
+        self._fetcher = fetcher
+        self._workers = workers
+        self._pace = pace
+        self._robots = robots
+        self._headers = headers
+
+    @property
+    def waiting(self) -> str:
+        return self._pace.waiting
+
+    async def seeds(self) -> tuple[list[str], Defined]:
+        """The start URL, and what llms.txt, objects.inv and the sitemaps list."""
+        await self._robots.open()
+        found = [canonical(self._start)]
+        root = f"{self._scope.origin}{self._scope.folder}"
+        if listed := await self._published(f"{root}llms.txt"):
+            text = listed.body.decode("utf-8", "replace")
+            found += await self._ask(seeds.llms_urls, text, root)
+        defined: Defined = {}
+        if listed := await self._published(f"{root}objects.inv"):
+            for name, url, anchor in await self._ask(seeds.inventory, listed.body, root):
+                defined.setdefault(canonical(url), []).append((name, anchor))
+        found += defined
+        found += await self._sitemaps(seeds.robots_sitemaps(self._robots.text), root)
+        inside = dict.fromkeys(url for seed in found if (url := self._scope.link(root, seed)))
+        return list(inside), defined
+
+    async def allowed(self, urls: Sequence[str]) -> list[bool]:
+        return await self._robots.allowed(urls)
+
+    async def fetch(self, task: UrlTask) -> Fetched:
+        conditions = {"if-none-match": task.etag, "if-modified-since": task.last_modified}
+        known = {name: value for name, value in conditions.items() if value}
+        return await self._get(task.url, known)
+
+    async def _get(self, url: str, headers: Mapping[str, str], max_bytes: int = MAX_PAGE_BYTES) -> Fetched:
+        try:
+            async with self._pace.turn():
+                fetched = await self._fetcher.fetch(
+                    url,
+                    Deadline.after(PAGE_SECONDS),
+                    accept=ACCEPT,
+                    headers={**self._headers, **headers},
+                    max_bytes=max_bytes,
+                    follow=False,
+                )
+        except SearchFetchError as error:
+            if (status := error.details.get("status")) in (429, 503):
+                await self._pace.pushed_back(f"{status}", error.retry_after)
+            raise
+        self._pace.succeeded()
+        return fetched
+
+    async def _sitemaps(self, named: list[str], root: str) -> list[str]:
+        places = dict.fromkeys([*named, f"{self._scope.origin}/sitemap.xml", f"{root}sitemap.xml"])
+        waiting, asked = list(places), 0
+        pages: list[str] = []
+        while waiting and asked < MAX_SITEMAPS and len(pages) < seeds.MOST_URLS:
+            place = waiting.pop(0)
+            asked += 1
+            if _origin(place) == self._scope.origin and (listed := await self._published(place)):
+                for url, is_sitemap in await self._ask(seeds.sitemap_urls, listed.body):
+                    (waiting if is_sitemap else pages).append(url)
+        return pages
+
+    async def _published(self, url: str) -> Fetched | None:
+        """A file that a site may or may not have."""
+        try:
+            if not all(await self._robots.allowed([url])):
+                return None
+            fetched = await self._get(url, {}, max_bytes=seeds.MAX_INFLATED // 2)
+        except SearchError:
+            return None
+        return None if fetched.content_type == "text/html" else fetched  # a friendly "not found"
+
+    async def _ask(self, function: Callable[..., list[T]], *arguments: object) -> list[Any]:
+        """What a list that the site publishes holds; nothing if it cannot be read."""
+        try:
+            found: list[Any] = await self._workers.run(function, *arguments, deadline=Deadline.after(PAGE_SECONDS))
+        except SearchError as error:
+            _log.info("A list of pages cannot be read: %s", error.message)
+            return []
+        return found
+
+
+class FolderSource:
+    """The documents below a folder. The address of a file is `base` and its path."""
+
+    waiting = ""
+
+    def __init__(self, root: Path, base: str, scope: Scope) -> None:
+        self._root = root.resolve()
+        self._base = base
+        self._scope = scope
+
+    async def seeds(self) -> tuple[list[str], Defined]:
+        """Every document; the files are found anew at each crawl."""
+        if not self._root.is_dir():
+            raise SearchFetchError(f"The folder {self._root} does not exist.", details={"reason": "missing"})
+        urls = [canonical(self._base + quote(place)) for place in _documents(self._root)]
+        defined: Defined = {}
+        if (listed := self._root / "objects.inv").is_file() and listed.stat().st_size < MAX_PAGE_BYTES:
+            for name, url, anchor in seeds.inventory(listed.read_bytes(), self._base):
+                defined.setdefault(canonical(url), []).append((name, anchor))
+        return [url for url in urls if self._scope.contains(url)], defined
+
+    async def allowed(self, urls: Sequence[str]) -> list[bool]:
+        return [True] * len(urls)
+
+    async def fetch(self, task: UrlTask) -> Fetched:
+        path = self._root / unquote(task.url.removeprefix(self._base))
+        if task.url.endswith("/"):
+            path = next((path / name for name in ("index.html", "index.htm") if (path / name).is_file()), path)
+        try:
+            path = path.resolve(strict=True)
+            if not path.is_relative_to(self._root) or not path.is_file():
+                raise FileNotFoundError
+            status = path.stat()
+            etag = f"{status.st_mtime_ns}-{status.st_size}"
+            if status.st_size > MAX_PAGE_BYTES:
+                raise SearchFetchError(f"The file is larger than {MAX_PAGE_BYTES:,} bytes.")
+            body = b"" if task.etag == etag else path.read_bytes()
+        except OSError as error:
+            raise SearchFetchError("The file does not exist.", details={"status": 404}) from error
+        kind = SUFFIXES.get(path.suffix.lower(), "application/octet-stream")
+        code = NOT_MODIFIED if task.etag == etag else 200
+        return Fetched(task.url, task.url, code, {"etag": etag}, body, kind, "utf-8")
+
+
+def body_hash(body: bytes) -> str:
+    """What tells two states of a page apart."""
+    return sha256(body).hexdigest()[:32]
+
+
+def _documents(root: Path) -> Iterator[str]:
+    for path in sorted(root.rglob("*")):
+        if path.suffix.lower() in SUFFIXES and path.is_file():
+            yield path.relative_to(root).as_posix()
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(canonical(url))
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,126 @@
+"""The names that a page defines: by an inventory, by ids, in headings, as terms, options or rows of a table. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from websearch_gateway.docs_index.models import ChunkDraft, Symbol, SymbolKind
+from websearch_gateway.text.markdown import blocks, lines, plain
+
+MOST_SYMBOLS = 5_000
+LONGEST_NAME = 100
+LONGEST_TERM = 400
+"""Characters of a line that may be a term; a longer one is prose."""
+
+Found = tuple[str, SymbolKind]
+
+_NAME = r"[A-Za-z_$][\w$]*+(?:(?:\.|::|->|-)[A-Za-z_$][\w$]*+)*+"
+_WORD = r"[A-Za-z_$][\w$]*+"
+_COMPOUND = re.compile(r"[A-Za-z0-9](?:_|\.|::|-)[A-Za-z0-9]|[a-z][A-Z]")
+_DOTTED_ID = re.compile(rf"(?:c\.)?({_NAME})")
+_TYPED_ID = re.compile(r"[a-z]+-([A-Za-z_]\w*+)")
+_OPTION = re.compile(r"(?<![\w<\[=/-])--?(?:\[no-\])?(?=[A-Za-z0-9])[A-Za-z0-9][\w-]*+")
+_OPTION_TERM = re.compile(r"[|`*\s]*+-{1,2}[\w\[?]")
+_HEAD = re.compile(r"[^(\[=,:|]{1,60}")
+_CALL = re.compile(rf"({_NAME})\((?:\d\w?\).*|.*\))")
+_ROW_NAME = re.compile(rf"\|\s*`({_NAME})(`?\s?\()?")
+_MOST_WORDS = 5
+
+
+def page_symbols(
+    markdown: str,
+    chunks: Sequence[ChunkDraft],
+    anchors: Sequence[tuple[int, str]],
+    defined: Iterable[tuple[str, str]] = (),
+) -> tuple[Symbol, ...]:
+    """The names that a page defines, each once.
+
+    Args:
+        anchors: ids of headings and terms, each with the offset of its line, in ascending order.
+        defined: names and anchors that an inventory gives the page.
+    """
+    starts = [chunk.start for chunk in chunks]
+    offsets = {anchor: offset for offset, anchor in anchors}
+    found: dict[str, Symbol] = {}
+
+    def add(name: str, kind: SymbolKind, anchor: str, offset: int) -> None:
+        if len(name) <= LONGEST_NAME and len(found) < MOST_SYMBOLS:
+            found.setdefault(name, Symbol(name, kind, anchor, max(0, bisect_right(starts, offset) - 1)))
+
+    if not chunks:
+        return ()
+    for name, anchor in defined:
+        add(name, "option" if name.startswith("-") else "api", anchor, offsets.get(anchor, 0))
+    for offset, anchor, (name, kind) in _definitions(markdown, dict(anchors)):
+        add(name, kind, anchor, offset)
+    return tuple(found.values())
+
+
+def _definitions(markdown: str, anchors: dict[int, str]) -> Iterator[tuple[int, str, Found]]:
+    for block in blocks(markdown):
+        if block.kind in ("code", "rule"):
+            continue
+        of_line = _READ_LINE.get(block.kind, _of_text)
+        for start, end in lines(markdown, block.start, block.end):
+            anchor = anchors.get(start, "")
+            for found in of_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
+                yield start, anchor, found
+
+
+def _of_heading(line: str, anchor: str) -> Iterator[Found]:
+    title = plain(line)
+    if "." in anchor and (name := _named_by(anchor, title)):
+        yield name, "api"
+    elif match := _CALL.fullmatch(title):
+        yield match[1], "heading"
+    elif re.fullmatch(_NAME, title) and (_COMPOUND.search(title) or "`" in line):
+        yield title, "heading"
+
+
+def _of_text(line: str, anchor: str) -> Iterator[Found]:
+    if not anchor and " " in line and not line.lstrip("`* ").startswith("-"):
+        return
+    title = plain(line)
+    if _OPTION_TERM.match(line):
+        yield from ((name, "option") for name in _options(title))
+    elif name := _named_by(anchor, title):
+        yield name, "api"
+    elif anchor and (head := _HEAD.match(title)) and len(head[0].split()) <= _MOST_WORDS:
+        yield head[0].strip(), "api"
+    elif re.fullmatch(_NAME, title) and _COMPOUND.search(title):
+        yield title, "api"
+
+
+def _of_row(line: str, anchor: str) -> Iterator[Found]:
+    match = _ROW_NAME.match(line)
+    if match and (match[2] or _COMPOUND.search(match[1])):
+        yield match[1], "api"
+    elif _OPTION_TERM.match(line):
+        yield from ((name, "option") for name in _options(plain(line[1:].partition("|")[0])))
+
+
+_READ_LINE = {"heading": _of_heading, "table": _of_row}
+
+
+def _named_by(anchor: str, title: str) -> str | None:
+    """The name in an id whose last part the text repeats: `asyncio.timeout`, `c.PyObject`, `opcode-NOP`.
+
+    Both are what Sphinx makes of a definition (https://www.sphinx-doc.org/en/master/usage/domains/).
+    """
+    if "." in anchor and (match := _DOTTED_ID.fullmatch(anchor)):
+        return match[1] if re.split(r"[.:>-]", match[1])[-1] in title else None
+    if re.fullmatch(_WORD, anchor) and re.search(rf"(?<!\w){re.escape(anchor)}(?!\w)", title):
+        return anchor
+    match = _TYPED_ID.fullmatch(anchor)
+    return match[1] if match and title.startswith(match[1][0]) and match[1] in re.sub(r"[()]", "", title) else None
+
+
+def _options(term: str) -> Iterator[str]:
+    """The options before the first sentence of a term, `--[no-]x` as both."""
+    for match in _OPTION.finditer(term):
+        bare = match[0].replace("[no-]", "")
+        yield bare
+        if bare != match[0]:
+            yield match[0].replace("[", "").replace("]", "")

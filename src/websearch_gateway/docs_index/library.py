@@ -1,0 +1,137 @@
+"""The documentation index as its users see it: sites by name and version, searches, sections, crawls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from websearch_gateway.docs_index.crawl.crawler import OnProgress
+from websearch_gateway.docs_index.crawl.runner import CrawlRunner, unheard
+from websearch_gateway.docs_index.crawl.scope import canonical
+from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion, UrlFailure
+from websearch_gateway.docs_index.ports import ChunkIndex, DocsStore
+from websearch_gateway.errors import SearchValidationError
+
+DEFAULT_LABEL = "latest"
+MOST_NAME_CHARS = 100
+
+
+class DocsLibrary:
+    """What every entrypoint calls for documentation.
+
+    Store and index may be one object.
+    """
+
+    def __init__(self, store: DocsStore, index: ChunkIndex, runner: CrawlRunner) -> None:
+        self.store = store
+        self.index = index
+        self.runner = runner
+
+    async def add(
+        self, source: str, name: str | None = None, label: str | None = None, options: CrawlOptions | None = None
+    ) -> SiteVersion:
+        """Note a site to be crawled; the same again resumes, and takes the new options if some are given.
+
+        Raises:
+            SearchValidationError: the source is no address, folder or archive, or the name is unusable.
+        """
+        url = source_url(source)
+        name, label = _checked(name or default_name(url), "name"), _checked(label or DEFAULT_LABEL, "version")
+        known = next((v for v in await self.store.versions() if (v.name, v.label) == (name, label)), None)
+        if known is not None:
+            options = options if options not in (None, CrawlOptions()) else known.options
+        version = await self.store.add_version(name, label, url, options or CrawlOptions())
+        if version.status in ("failed", "paused"):
+            await self.store.set_status(version.id, "queued")
+        return replace(version, status="queued") if version.status in ("failed", "paused") else version
+
+    async def requeue(self, version: SiteVersion) -> None:
+        """Leave a version to a process that crawls whatever is pending; a completed one is to be refreshed."""
+        if version.status in ("completed", "suspicious"):
+            await self.store.start_generation(version.id)
+        await self.store.set_status(version.id, "queued")
+
+    async def crawl(self, version_id: int, on_progress: OnProgress = unheard) -> SiteVersion | None:
+        """See `CrawlRunner.crawl`."""
+        return await self.runner.crawl(version_id, on_progress)
+
+    async def find(self, site: str, label: str | None = None) -> list[SiteVersion]:
+        """The versions that a name, an address or an id means.
+
+        Raises:
+            SearchValidationError: there is none; the message names those that exist.
+        """
+        versions = await self.store.versions()
+        found = [v for v in versions if site in (v.name, v.url, str(v.id)) or canonical(site) == canonical(v.url) != ""]
+        found = [v for v in found if label is None or v.label == label]
+        if not found:
+            known = ", ".join(f"{v.name} {v.label}" for v in versions) or "none"
+            raise SearchValidationError(f"No such site is indexed: {site} {label or ''}. Known: {known}.")
+        return found
+
+    async def find_one(self, site: str, label: str | None = None) -> SiteVersion:
+        """The one version that is meant.
+
+        Raises:
+            SearchValidationError: none or several are; the message names them.
+        """
+        found = await self.find(site, label)
+        if len(found) > 1:
+            labels = ", ".join(v.label for v in found)
+            raise SearchValidationError(f"{site} has several versions: {labels}. Name the one that you mean.")
+        return found[0]
+
+    async def searchable(self) -> list[SiteVersion]:
+        """The versions that have pages, while they are being crawled too."""
+        return [version for version in await self.store.versions() if version.page_count]
+
+    async def completed(self) -> list[SiteVersion]:
+        """The versions that a crawl has once completed; an update leaves them completed."""
+        return [version for version in await self.searchable() if version.indexed_at is not None]
+
+    async def delete(self, version: SiteVersion) -> None:
+        """Remove a version; a crawl of it ends by itself."""
+        await self.store.delete_version(version.id)
+
+    async def failures(self, versions: Sequence[SiteVersion], limit: int = 100) -> dict[int, list[UrlFailure]]:
+        """The addresses that failed, by version."""
+        return {version.id: await self.store.failures(version.id, limit) for version in versions if version.failed}
+
+    async def close(self) -> None:
+        """Release files, sockets and threads. Idempotent."""
+        await self.store.close()
+
+
+def source_url(source: str) -> str:
+    """A source as an address: a web address as it is, a folder or archive of this machine as `file:`.
+
+    Raises:
+        SearchValidationError: neither.
+    """
+    if source.startswith(("http://", "https://")):
+        if not canonical(source):
+            raise SearchValidationError(f"{source} is no address of a page.")
+        return source
+    path = Path(source.removeprefix("file://")).expanduser()
+    if not path.exists():
+        raise SearchValidationError(
+            f"{source} is neither an address that begins with https:// nor a folder or archive."
+        )
+    uri = path.resolve().as_uri()
+    return f"{uri}/" if path.is_dir() else uri
+
+
+def default_name(url: str) -> str:
+    """What a site is called if nobody says: its host, or the name of its folder or archive."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").removeprefix("www.")
+    return host or parts.path.rstrip("/").rpartition("/")[2] or "site"
+
+
+def _checked(text: str, what: str) -> str:
+    text = " ".join(text.split())
+    if not text or len(text) > MOST_NAME_CHARS or not text.isprintable():
+        raise SearchValidationError(f"The {what} of a site must have 1 to {MOST_NAME_CHARS} characters.")
+    return text

@@ -1,0 +1,262 @@
+"""The values that the documentation index is made of. All are frozen.
+
+A *site* (its name: `python`) has *versions* (their label: `3.12`); a version has pages, and a page has chunks. A
+version is what one `add` creates, what a crawl fills and what a search selects by its id. Times are seconds since the
+epoch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
+
+VersionStatus = Literal["queued", "crawling", "paused", "completed", "failed", "suspicious"]
+"""`queued`: waits for a process that crawls. `paused`: the host asked for a rest; `reason` says until when.
+
+`suspicious`: a refresh found so many pages gone that the old ones were kept.
+"""
+
+UrlState = Literal["due", "leased", "done", "alias", "skipped", "failed", "gone"]
+"""`due`: to be fetched. `alias`: another address of a page. `skipped`: not for the index, such as noindex."""
+
+SymbolKind = Literal["api", "option", "heading"]
+"""`api`: defined by an inventory or a `<dt id>`. `option`: a command-line flag. `heading`: code in a heading."""
+
+BrowserUse = Literal["never", "auto", "always"]
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlOptions:
+    """How a version is crawled, now and at every refresh.
+
+    `include` and `exclude` are globs over paths; `delay` is the seconds between two requests to one host; `headers`
+    are sent to the start URL's origin only and may hold a password, so they have no repr and are never exported.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_pages: int = 20_000
+    delay: float = 0.25
+    browser: BrowserUse = "auto"
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that crawls a version. `started` tells a process from a later one that has the same `pid`."""
+
+    machine: str
+    pid: int
+    started: float
+
+
+@dataclass(frozen=True, slots=True)
+class SiteVersion:
+    """One version of one site. `page_count` counts the searchable pages, `known` the addresses that lead to pages.
+
+    `generation` rises by one with each crawl that starts over; `indexed_at` is when one last ended. `reason` explains
+    a status other than `completed`, or what a crawl waits for. `unembedded` counts the pages without vectors.
+    """
+
+    id: int
+    name: str
+    label: str
+    url: str
+    options: CrawlOptions = CrawlOptions()
+    status: VersionStatus = "queued"
+    reason: str = ""
+    generation: int = 0
+    page_count: int = 0
+    known: int = 0
+    failed: int = 0
+    unembedded: int = 0
+    added_at: float = 0.0
+    indexed_at: float | None = None
+    refresh_at: float | None = None
+    owner: Owner | None = None
+    heartbeat: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UrlTask:
+    """An address of the frontier that this process has leased. The validators are those of the last good fetch."""
+
+    id: int
+    version_id: int
+    url: str
+    depth: int = 0
+    attempts: int = 0
+    etag: str | None = None
+    last_modified: str | None = None
+    body_hash: str | None = None
+    final_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UrlFailure:
+    """An address that could not be indexed, and why."""
+
+    url: str
+    reason: str
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a reply says: its text, and what it tells crawlers.
+
+    `anchors` are ids of headings and terms, each with the offset in `markdown` at which its line begins. `links` are
+    absolute. `needs_scripts` says that the page is empty because nobody ran its scripts.
+    """
+
+    title: str
+    markdown: str
+    anchors: tuple[tuple[int, str], ...] = ()
+    links: tuple[str, ...] = ()
+    canonical: str = ""
+    noindex: bool = False
+    nofollow: bool = False
+    needs_scripts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlProgress:
+    """How far a crawl is: pages done in this run, pages known, failures, and what it waits for ("" if nothing)."""
+
+    done: int
+    known: int
+    failed: int
+    pages_per_second: float
+    waiting: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """What politeness must remember of a host (`scheme://host:port`) beyond the life of a process.
+
+    `next_at` is when it may be asked again. `robots` is the text of its robots.txt, "" if all is open and None if it
+    is unknown or closed; `robots_at` is when it was asked for.
+    """
+
+    host: str
+    robots: str | None = None
+    robots_at: float = 0.0
+    next_at: float = 0.0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDraft:
+    """A chunk before it is stored: `before + markdown[start:stop] + after` under its headings.
+
+    `before` and `after` are the fence or table head that a part of a cut block has lost. `anchor` is the fragment of
+    the nearest element above the text that has one.
+    """
+
+    start: int
+    stop: int
+    heading_path: tuple[str, ...] = ()
+    anchor: str = ""
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name that a page defines, as written: `asyncio.timeout`, `--no-verify`, `c++`.
+
+    `ordinal` is the chunk of the page where it does so.
+    """
+
+    name: str
+    kind: SymbolKind
+    anchor: str = ""
+    ordinal: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PageDraft:
+    """A page that was fetched and cut, ready to be committed. `chunks` are in the order of the text.
+
+    `body_hash` is that of the reply's body: a page with the same one has not changed.
+    """
+
+    url: str
+    title: str
+    markdown: str
+    chunks: tuple[ChunkDraft, ...]
+    symbols: tuple[Symbol, ...] = ()
+    etag: str | None = None
+    last_modified: str | None = None
+    body_hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A page with all that a copy of it needs. `address` is where it was asked for; `vectors` has a row per chunk."""
+
+    address: str
+    draft: PageDraft
+    links: tuple[str, ...]
+    fetched_at: float
+    vectors: Vectors | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stored chunk with what a result tells about it.
+
+    `id` is the store's own number and is never used twice; `section_id` is a hash that stays the same as long as the
+    page's address, the headings and the text do. `ordinal` counts the chunks of a page from 0. `path` is the page's
+    address relative to the start URL of its version, so that the same page of another version has the same path.
+    """
+
+    id: int
+    section_id: str
+    version_id: int
+    page_id: int
+    ordinal: int
+    url: str
+    path: str
+    anchor: str
+    page_title: str
+    heading_path: tuple[str, ...]
+    content: str
+    fetched_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A candidate of a search. Of two scores of one search the higher is better; those of two kinds do not compare."""
+
+    chunk_id: int
+    page_id: int
+    version_id: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolMatch:
+    """A definition of a symbol. `exact`: the whole name is equal in its case too, not just its last part.
+
+    `anchor` is the fragment of the definition itself, "" if it has none.
+    """
+
+    name: str
+    kind: SymbolKind
+    chunk_id: int
+    page_id: int
+    version_id: int
+    exact: bool
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextQuery:
+    """Phrases to find: each is one word, or words in a row. `any`: one of them is enough; otherwise all must occur."""
+
+    phrases: tuple[str, ...]
+    any: bool = False

@@ -1,0 +1,259 @@
+"""The interfaces of the documentation index.
+
+`DocsStore` is what a crawl writes to, `ChunkIndex` what a search reads. A backend may implement both; one contract
+suite runs over all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from websearch_gateway.docs_index.models import (
+    Chunk,
+    CrawlOptions,
+    HostState,
+    Owner,
+    PageDraft,
+    ScoredChunk,
+    SiteVersion,
+    StoredPage,
+    SymbolMatch,
+    TextQuery,
+    UrlFailure,
+    UrlState,
+    UrlTask,
+    VersionStatus,
+)
+
+if TYPE_CHECKING:
+    from websearch_gateway.docs_index.models import BrowserUse, Document
+    from websearch_gateway.models import Deadline
+    from websearch_gateway.net.fetch import Fetched
+    from websearch_gateway.ports import Vectors
+
+
+class Fetch(Protocol):
+    """One request to a web server, as `net.fetch.Fetcher` makes it."""
+
+    async def fetch(
+        self,
+        url: str,
+        deadline: Deadline,
+        *,
+        accept: str = ...,
+        headers: Mapping[str, str] | None = ...,
+        max_bytes: int = ...,
+        follow: bool = ...,
+    ) -> Fetched:
+        """See `net.fetch.Fetcher.fetch`."""
+        ...
+
+
+class Run(Protocol):
+    """Runs a function that a stranger's data may hang or crash."""
+
+    async def run(self, function: Callable[..., object], *arguments: object, deadline: Deadline) -> Any:
+        """What `function(*arguments)` returns, as JSON has it. The function must be importable by its name.
+
+        Raises:
+            SearchTimeoutError: it took too long.
+            SearchFetchError: it failed.
+        """
+        ...
+
+
+class ReadDocument(Protocol):
+    """Turns a reply into text and what it says to crawlers."""
+
+    async def __call__(self, fetched: Fetched, browser: BrowserUse, deadline: Deadline) -> Document:
+        """Read a reply; with `browser`, after its scripts have run (`auto`: if it is nothing without them).
+
+        Raises:
+            SearchFetchError: it is of no readable kind, or cannot be read.
+            SearchTimeoutError: that took too long.
+        """
+        ...
+
+
+class ChunkIndex(Protocol):
+    """Searches the committed chunks of given versions. An empty `versions` finds nothing."""
+
+    async def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """The chunks that contain the phrases, best first. Words match by their stems, without regard to case.
+
+        The fields are the page's title, the heading path, the parts of compound names, code, and the text; they
+        weigh 8, 6, 2, 2 and 1.
+        """
+        ...
+
+    async def search_vectors(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """The chunks nearest to a unit vector of shape (1, dimensions), by cosine, best first.
+
+        Empty if there are no vectors of those dimensions.
+        """
+        ...
+
+    async def find_symbols(self, names: Sequence[str], versions: Sequence[int], limit: int) -> list[SymbolMatch]:
+        """Definitions of these names: exact ones first, then those whose last part (`timeout`) or whole name match
+        without regard to case."""
+        ...
+
+    async def chunks(self, ids: Sequence[int]) -> list[Chunk]:
+        """The chunks with these ids, in the order of `ids`. One that is gone is left out."""
+        ...
+
+    async def page_chunks(self, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
+        """The chunks of a page whose ordinals are in `start` <= ordinal < `stop`, in order; to the end without it."""
+        ...
+
+    async def find_section(self, section_id: str) -> Chunk | None:
+        """The chunk that has this `section_id`; the newest, if several versions share it."""
+        ...
+
+    async def find_page(self, url: str, versions: Sequence[int]) -> int | None:
+        """The id of the page that has this address, or of which it is an alias. A fragment is ignored."""
+        ...
+
+    async def close(self) -> None:
+        """Release files, sockets and threads. Idempotent."""
+        ...
+
+
+class DocsStore(Protocol):
+    """Sites, versions, and the frontier of a crawl. Whatever a method has returned is safe from a kill."""
+
+    async def add_version(self, name: str, label: str, url: str, options: CrawlOptions) -> SiteVersion:
+        """Create a version, `queued`; one that exists takes the new URL and options and keeps its pages."""
+        ...
+
+    async def versions(self) -> list[SiteVersion]:
+        """Every version of every site, by name and label."""
+        ...
+
+    async def version(self, version_id: int) -> SiteVersion | None:
+        """One version; None if it was deleted."""
+        ...
+
+    async def delete_version(self, version_id: int) -> None:
+        """Remove a version with everything that belongs to no other one."""
+        ...
+
+    async def claim(self, version_id: int, owner: Owner, seconds: float) -> bool:
+        """Take, or keep, the right to crawl a version for `seconds`. False if a living owner has it.
+
+        An owner on the same machine that is no longer running has lost it at once.
+        """
+        ...
+
+    async def release(self, version_id: int, owner: Owner) -> None:
+        """Give that right back; the addresses that the owner has leased are due again."""
+        ...
+
+    async def set_status(
+        self, version_id: int, status: VersionStatus, reason: str = "", *, refresh_at: float | None = None
+    ) -> None:
+        """Say how a version is. `completed` notes the time."""
+        ...
+
+    async def start_generation(self, version_id: int) -> int:
+        """Begin a refresh: every known address is due again. Returns the new generation."""
+        ...
+
+    async def finish_generation(self, version_id: int) -> bool:
+        """Remove pages that are gone: 404 or 410 now and in the generation before, or not linked in both.
+
+        False, and nothing is removed, if that would take more than a tenth of the pages and more than 20 of them.
+        """
+        ...
+
+    async def add_urls(self, version_id: int, urls: Mapping[str, int]) -> int:
+        """Put addresses (each with its depth) into the frontier, or note that they were seen again in this generation.
+
+        Returns how many are new.
+        """
+        ...
+
+    async def lease_urls(self, version_id: int, count: int, now: float) -> list[UrlTask]:
+        """Take up to `count` addresses that are due at `now`, the oldest first."""
+        ...
+
+    async def next_due(self, version_id: int) -> float | None:
+        """When the next address is due; None if the frontier has nothing left to fetch."""
+        ...
+
+    async def commit_page(self, task: UrlTask, page: PageDraft, vectors: Vectors | None, links: Sequence[str]) -> None:
+        """Write a page in one transaction: its body, chunks, text index, vectors, symbols, new links, and the state
+        of its address. A page that stood at the address is replaced; its chunks whose text did not change stay.
+
+        `vectors` has one row per chunk; None if the embedder cannot be reached.
+        """
+        ...
+
+    async def known_vectors(self, task: UrlTask) -> Mapping[str, Vectors]:
+        """The vectors, by section id, of the page that stands at this address: what did not change keeps them."""
+        ...
+
+    async def find_body(self, task: UrlTask, body_hash: str) -> str | None:
+        """The address of another page of the version that has this body."""
+        ...
+
+    async def settle_url(
+        self,
+        task: UrlTask,
+        state: UrlState,
+        reason: str = "",
+        *,
+        due: float | None = None,
+        links: Sequence[str] = (),
+        alias_of: str | None = None,
+    ) -> None:
+        """Note how a fetch without a new page ended, in one transaction.
+
+        `done` is an unchanged page, `due` (with the time `due`) a retry; `gone` and `alias` keep the page until
+        `finish_generation`.
+        """
+        ...
+
+    async def failures(self, version_id: int, limit: int = 100) -> list[UrlFailure]:
+        """The addresses that failed, with reasons, in the order of the addresses."""
+        ...
+
+    async def host(self, host: str) -> HostState:
+        """What is known of a host."""
+        ...
+
+    async def put_robots(self, host: str, robots: str | None) -> None:
+        """Note the text of its robots.txt, or None if it is closed."""
+        ...
+
+    async def reserve(self, host: str, seconds: float) -> float:
+        """Book the next request to a host, at least `seconds` after the one before; returns when it may be sent.
+
+        All processes that share the store share the booking.
+        """
+        ...
+
+    async def park(self, host: str, until: float, reason: str) -> None:
+        """Let nobody ask a host before `until`."""
+        ...
+
+    async def pages_after(self, version_id: int, page_id: int, count: int) -> list[tuple[int, StoredPage]]:
+        """Up to `count` pages with ids above `page_id`, by id: for whoever copies a version."""
+        ...
+
+    async def put_pages(self, version_id: int, pages: Sequence[StoredPage]) -> None:
+        """Write such pages in one transaction."""
+        ...
+
+    async def unembedded(self, version_id: int, limit: int) -> list[tuple[int, list[Chunk]]]:
+        """Pages without vectors of the current embedder: ids, each with its chunks."""
+        ...
+
+    async def put_vectors(self, page_id: int, vectors: Vectors) -> None:
+        """Add the vectors of a page, one row per chunk. Does nothing if the page is gone."""
+        ...
+
+    async def close(self) -> None:
+        """Release files, sockets and threads. Idempotent."""
+        ...

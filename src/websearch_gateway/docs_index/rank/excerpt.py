@@ -1,0 +1,116 @@
+"""The part of a section that answers a query, cut to a number of tokens between sentences or lines. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from websearch_gateway.text.citation.sentences import split_sentences
+from websearch_gateway.text.markdown import lines
+from websearch_gateway.text.retrieval.tokens import estimate_tokens
+from websearch_gateway.text.retrieval.windows import window
+
+NOTE = "[Cut: read_docs with the section_id gives all of it.]"
+
+_FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """`text[start:end]` is a sentence, a row or a line of code; `fence` is the first line of the block of code."""
+
+    start: int
+    end: int
+    fence: str = ""
+
+
+def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Collection[str] = ()) -> str:
+    """The text, or the run of its sentences and lines around the one that has most of `terms`, with a note.
+
+    Args:
+        terms: tokens of the query, see `text.retrieval.tokens`.
+        most_tokens: what the result may have, as `estimate_tokens` counts. A longer sentence is cut between words.
+        names: what the text defines of the query; the line that begins with one of them matters most.
+    """
+    if estimate_tokens(markdown) <= most_tokens:
+        return markdown
+    units = _units(markdown)
+    if not units:
+        return _cut_words(markdown, 0, most_tokens)
+    first = last = _best(markdown, units, terms, names)
+    if estimate_tokens(_joined(markdown, units[first : last + 1])) > most_tokens:
+        return _cut_words(markdown, units[first].start, most_tokens)
+    room = most_tokens - estimate_tokens(_joined(markdown, units[first : last + 1]))
+    for step in (1, -1):  # What follows the best sentence says more than what goes before it.
+        while 0 <= (following := (last if step > 0 else first) + step) < len(units):
+            edge = units[last].end if step > 0 else units[following].start
+            until = units[following].end if step > 0 else units[first].start
+            cost = estimate_tokens(markdown[edge:until])
+            if units[following].fence != units[last if step > 0 else first].fence:
+                cost += estimate_tokens(2 * units[following].fence) + 2
+            if cost > room:
+                break
+            first, last = min(first, following), max(last, following)
+            room -= cost
+    return _joined(markdown, units[first : last + 1])
+
+
+def _cut_words(markdown: str, start: int, most_tokens: int) -> str:
+    room = most_tokens - estimate_tokens(f"\n\n{NOTE}")
+    piece = window(markdown, start, room)[0].strip() if room > 0 else ""  # A token has at least one character.
+    return f"{piece}\n\n{NOTE}" if piece else ""
+
+
+def _units(markdown: str) -> list[_Unit]:
+    units: list[_Unit] = []
+    for start, end in split_sentences(markdown):
+        fence = _FENCE.match(markdown, start, end)
+        if not fence or "\n" not in markdown[start:end]:
+            units.append(_Unit(start, end))
+            continue
+        inside = list(lines(markdown, start, end))
+        opening = markdown[slice(*inside[0])]
+        closed = markdown[slice(*inside[-1])].startswith(fence[1])
+        units += [_Unit(_line_start(markdown, at), to, opening) for at, to in inside[1 : -1 if closed else None]]
+    return units
+
+
+def _line_start(markdown: str, at: int) -> int:
+    return markdown.rfind("\n", 0, at) + 1
+
+
+def _best(markdown: str, units: list[_Unit], terms: Collection[str], names: Collection[str]) -> int:
+    """The first of the units that have the most of the terms; a definition counts more than all of them."""
+    starts = [unit.start for unit in units]
+    held: list[set[str]] = [set() for _ in units]
+    for match in _any_of(terms).finditer(markdown):
+        held[max(0, bisect_right(starts, match.start()) - 1)].add(match[0].lower())
+    score = [len(found) for found in held]
+    if names:
+        defines = re.compile(rf"(?:[*`@|\s]|\*[a-z ]+\*)*(?:{'|'.join(map(re.escape, names))})(?![\w-])")
+        for place, unit in enumerate(units):
+            score[place] += len(terms) * bool(defines.match(markdown, unit.start, unit.end))
+    return max(range(len(score)), key=lambda place: (score[place], -place))
+
+
+def _any_of(terms: Collection[str]) -> re.Pattern[str]:
+    """Matches the beginning of words with these stems; a stem's last letter may differ (`query`, `queri`)."""
+    stems = [re.escape(term.removesuffix("i")) for term in sorted(terms, key=len, reverse=True)]
+    spaced = [stem for stem in stems if stem.isascii()]
+    unspaced = [stem for stem in stems if not stem.isascii()]
+    spaced = [rf"(?<![^\W_])(?:{'|'.join(spaced)})"] if spaced else []
+    return re.compile("|".join([*spaced, *unspaced]) or r"(?!)", re.IGNORECASE)
+
+
+def _joined(markdown: str, units: list[_Unit]) -> str:
+    """Neighbouring units as they stand in the text, code between its fences, and the note."""
+    first, last = units[0], units[-1]
+    text = markdown[first.start : last.end]
+    if first.fence:
+        text = f"{first.fence}\n{text}"
+    if last.fence:
+        fence = _FENCE.match(last.fence)
+        text = f"{text}\n{fence[1] if fence else ''}"
+    return f"{text}\n\n{NOTE}"

@@ -1,0 +1,88 @@
+"""Three rankings of chunks become one ranking of pages. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from websearch_gateway.docs_index.models import ScoredChunk, SymbolMatch
+from websearch_gateway.docs_index.rank.query import Query
+from websearch_gateway.text.retrieval.rank import fuse
+
+RRF_K = 10
+TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT = 1.0, 0.6, 1.0
+PAGE_OFFSET = 2
+"""A page's score is the sum of 1 / (rank + PAGE_OFFSET) over its chunks, with ranks from 0."""
+
+_OWNER = ".:>#/"
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPage:
+    """A page with its candidate chunks, best first. `relevance` is in 0..1: 1 where every ranking puts it first.
+
+    `defined` are the symbols of the query that the page defines, with the chunk and anchor of the first.
+    """
+
+    page_id: int
+    version_id: int
+    chunk_ids: tuple[int, ...]
+    score: float
+    relevance: float
+    defined: tuple[SymbolMatch, ...] = ()
+
+
+def rank_pages(
+    query: Query, text: Sequence[ScoredChunk], near: Sequence[ScoredChunk], matches: Sequence[SymbolMatch]
+) -> list[RankedPage]:
+    """The pages of all candidates, best first; those that define what the query names come before all others.
+
+    Args:
+        text, near: chunks found by words and by vectors, best first.
+        matches: definitions of the query's symbols, best first.
+    """
+    definitions = [match for match in matches if names(query, match)]
+    places = {one.chunk_id: (one.page_id, one.version_id) for one in (*text, *near)}
+    places |= {one.chunk_id: (one.page_id, one.version_id) for one in definitions}
+    rankings = [[one.chunk_id for one in text], [one.chunk_id for one in near]]
+    rankings.append(list(dict.fromkeys(one.chunk_id for one in definitions)))
+    weights = (TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT)
+    fused = fuse(rankings, RRF_K, weights)
+    best = sum(weight for weight, ranking in zip(weights, rankings, strict=True) if ranking) / (RRF_K + 1)
+    chunks: dict[tuple[int, int], list[int]] = defaultdict(list)
+    scores: dict[tuple[int, int], float] = defaultdict(float)
+    for rank, chunk_id in enumerate(fused):
+        chunks[places[chunk_id]].append(chunk_id)
+        scores[places[chunk_id]] += 1 / (rank + PAGE_OFFSET)
+    pages = [
+        RankedPage(
+            page_id=place[0],
+            version_id=place[1],
+            chunk_ids=tuple(found),
+            score=scores[place],
+            relevance=min(1.0, fused[found[0]] / best),
+            defined=tuple(one for one in definitions if (one.page_id, one.version_id) == place),
+        )
+        for place, found in chunks.items()
+    ]
+    return sorted(pages, key=lambda page: (-_names_defined(query, page), -page.score))
+
+
+def names(query: Query, match: SymbolMatch) -> bool:
+    """Whether a definition is one of a name in the query: the same, or with an owner before it (`Popen.wait`)."""
+    folded = match.name.casefold()
+    return any(
+        match.name == name or (len(name) > 1 and not name.startswith("-") and _ends_with(folded, name.casefold()))
+        for name in (*query.symbols, *query.whole)
+    )
+
+
+def _ends_with(name: str, ending: str) -> bool:
+    return name == ending or (name.endswith(ending) and name[-len(ending) - 1] in _OWNER)
+
+
+def _names_defined(query: Query, page: RankedPage) -> int:
+    """How many of the names that leave no doubt a page defines, as they are written."""
+    defined = {match.name for match in page.defined}
+    return sum(name in defined for name in (*query.certain, *query.whole))

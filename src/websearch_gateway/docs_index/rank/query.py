@@ -1,0 +1,87 @@
+"""What a query asks for: phrases, names of code, words, and a version. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from websearch_gateway.text.retrieval.tokens import STOP_WORDS
+
+MOST_WORDS = 32
+"""Words of a query that are searched for; the rest of a longer one only slows the search."""
+
+WHOLE_WORDS = 5
+"""A query of more words is no name of anything."""
+
+_QUOTED = re.compile(r"[\"“”]([^\"“”]{1,200}+)[\"“”]|`([^`]{1,200}+)`")
+_OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z0-9][\w-]*+)")
+_QUALIFIED = re.compile(r"@?([A-Za-z_$][\w$]*+(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*+)++)")
+_LANGUAGE = re.compile(r"(?<![\w.])(?:[A-Za-z]\+\+|[A-Za-z]#|\.[A-Za-z]{2,10})(?![\w])")
+_CALL = re.compile(r"([A-Za-z_$][\w$]*+)\(")
+_WORD = re.compile(r"[^\W_][\w'’-]*+|_\w++")
+_COMPOUND = re.compile(r"_|[a-z\d][A-Z]|^[A-Z][A-Z\d]+$")
+_BRAND = re.compile(r"[A-Z\d]+|[A-Z][a-z]+[A-Z][A-Za-z]*")
+"""Acronyms, and names such as PostgreSQL: they are often written where nobody asks for their definition."""
+_VERSION = re.compile(r"(?<![\w.])[vV]?(\d+(?:\.\d+)*[\w.-]*+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed query.
+
+    `phrases` are what the text index looks up, in order and without repetition: words without stop words, names and
+    quoted phrases as they stand. `required` are the quoted ones among them. `symbols` are the names that may be
+    defined somewhere; `certain` those among them that no ordinary word looks like. `whole` is the query itself where
+    it is short enough to be a name. `version` is the label that the query names.
+    """
+
+    text: str
+    phrases: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    certain: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
+    version: str | None = None
+
+
+def parse(text: str, labels: Collection[str] = ()) -> Query:
+    """Parse a query.
+
+    Args:
+        labels: the versions that there are; a word that is none of them is an ordinary word.
+    """
+    version, rest = _version(text, labels)
+    required = tuple(dict.fromkeys((one[0] or one[1]).strip() for one in _QUOTED.findall(rest)))
+    symbols: dict[str, None] = {}
+    bare = _QUOTED.sub(" ", rest)
+    for pattern in (_LANGUAGE, _OPTION, _QUALIFIED):
+        bare = pattern.sub(lambda match: _noted(match, symbols), bare)
+    symbols.update(dict.fromkeys(_CALL.findall(bare)))
+    words = _WORD.findall(bare)[:MOST_WORDS]
+    symbols.update(dict.fromkeys(word for word in words if _COMPOUND.search(word)))
+    content = [word for word in words if word.lower() not in STOP_WORDS] or ([] if symbols else words)
+    phrases = dict.fromkeys((*required, *symbols, *content))
+    return Query(
+        text=rest.strip(),
+        phrases=tuple(phrases),
+        required=required,
+        symbols=tuple(symbols),
+        certain=tuple(name for name in symbols if not _BRAND.fullmatch(name)),
+        whole=(name,) if len((name := rest.strip(' "`()')).split()) <= WHOLE_WORDS else (),
+        version=version,
+    )
+
+
+def _noted(match: re.Match[str], symbols: dict[str, None]) -> str:
+    symbols[match[match.lastindex or 0]] = None
+    return " "
+
+
+def _version(text: str, labels: Collection[str]) -> tuple[str | None, str]:
+    """The version that a query names, and the query without it."""
+    for match in _VERSION.finditer(text):
+        for label in (match[0], match[1]):
+            if label in labels and ("." in label or match[0] != label):
+                return label, f"{text[: match.start()].rstrip()} {text[match.end() :].lstrip()}".strip()
+    return None, text

@@ -1,0 +1,103 @@
+"""What `read_docs` returns: a section with its neighbours, or the outline of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from urllib.parse import urldefrag
+
+from websearch_gateway.docs_index.library import DocsLibrary
+from websearch_gateway.docs_index.models import Chunk, SiteVersion
+from websearch_gateway.docs_index.selection import select
+from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.results.docs import DocsOutlineEntry, DocsReadResponse
+from websearch_gateway.text.retrieval.tokens import estimate_tokens
+
+MOST_AROUND = 20
+
+
+async def read_docs(
+    library: DocsLibrary,
+    *,
+    section_id: str | None = None,
+    url: str | None = None,
+    label: str | None = None,
+    around: int = 0,
+    max_tokens: int = 4_000,
+    outline: bool = False,
+) -> DocsReadResponse:
+    """Read a section by its id, or a page by its address (from its anchor, if it has one), up to `max_tokens`.
+
+    Raises:
+        SearchValidationError: neither or both are given, nothing is indexed there, or a number is out of range.
+    """
+    if (section_id is None) == (url is None):
+        raise SearchValidationError("Give either section_id or url.")
+    if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= 100_000):
+        raise SearchValidationError(f"around must be 0 to {MOST_AROUND}, maxTokens 100 to 100000.")
+    versions = await select(await library.store.versions(), None, None, label, library.runner.workers)
+    chunk = await _chunk(library, section_id, url, versions)
+    page = await library.index.page_chunks(chunk.page_id)
+    version = next(v for v in versions if v.id == chunk.version_id)
+    told = DocsReadResponse(
+        url=chunk.url,
+        page_title=chunk.page_title,
+        site_name=version.name,
+        site_version=version.label,
+        section_id=chunk.section_id,
+        fetched_at=iso_date(chunk.fetched_at) or "",
+    )
+    if outline:
+        return told.model_copy(update={"outline": tuple(_entry(one) for one in page)})
+    first = max(0, chunk.ordinal - around)
+    last = chunk.ordinal + around if section_id is not None else len(page) - 1
+    content, end, truncated = _joined(page[first : last + 1], max_tokens)
+    following = page[first + end].section_id if first + end < len(page) else None
+    return told.model_copy(update={"content": content, "next_section_id": following, "truncated": truncated})
+
+
+async def _chunk(
+    library: DocsLibrary, section_id: str | None, url: str | None, versions: Sequence[SiteVersion]
+) -> Chunk:
+    if section_id is not None:
+        chunk = await library.index.find_section(section_id)
+        if chunk is None or chunk.version_id not in {v.id for v in versions}:
+            raise SearchValidationError("No section has this id: the page may have changed. Search again.")
+        return chunk
+    address, anchor = urldefrag(url or "")
+    page_id = await library.index.find_page(address, [v.id for v in versions])
+    page = await library.index.page_chunks(page_id) if page_id is not None else []
+    if not page:
+        raise SearchValidationError("No page with this address is indexed. `list_sites` tells which sites are.")
+    return next((chunk for chunk in page if anchor and chunk.anchor == anchor), page[0])
+
+
+def _joined(chunks: Sequence[Chunk], max_tokens: int) -> tuple[str, int, bool]:
+    """The text of as many chunks as fit, their number, and whether the first had to be cut."""
+    parts: list[str] = []
+    left = max_tokens
+    for chunk in chunks:
+        tokens = estimate_tokens(chunk.content)
+        if tokens > left:
+            break
+        parts.append(chunk.content)
+        left -= tokens
+    if parts or not chunks:
+        return "\n\n".join(parts), len(parts), False
+    text = chunks[0].content[: max_tokens * 4]
+    cut = max(text.rfind("\n"), text.rfind(". ") + 1)
+    return text[: cut if cut > 0 else None].rstrip() + "\n\n[The section goes on.]", 1, True
+
+
+def _entry(chunk: Chunk) -> DocsOutlineEntry:
+    return DocsOutlineEntry(
+        section_id=chunk.section_id,
+        heading_path=chunk.heading_path,
+        url=chunk.url,
+        tokens=estimate_tokens(chunk.content),
+    )
+
+
+def iso_date(seconds: float | None) -> str | None:
+    """A time as ISO 8601, UTC."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -1,0 +1,51 @@
+"""What `search_docs` returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from websearch_gateway.docs_index.library import DocsLibrary
+from websearch_gateway.docs_index.rank.search import Ranker
+from websearch_gateway.docs_index.selection import select
+from websearch_gateway.errors import SearchValidationError, Unavailable
+from websearch_gateway.ports import Embedder
+from websearch_gateway.results.docs import DocsSearchResponse
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
+
+MOST_QUERY_CHARS = 1_000
+
+
+async def search_docs(
+    library: DocsLibrary,
+    embedder: Embedder,
+    query: str,
+    *,
+    site_id: str | None = None,
+    sites_filter: str | None = None,
+    label: str | None = None,
+    limit: int = 10,
+    max_tokens: int = 2_000,
+) -> DocsSearchResponse:
+    """Find the sections that answer a query, best first, within `max_tokens`.
+
+    Raises:
+        SearchValidationError: a value is out of range, or names no site that is indexed.
+    """
+    text = " ".join(query.split())
+    if not text or len(text) > MOST_QUERY_CHARS:
+        raise SearchValidationError(f"query must have 1 to {MOST_QUERY_CHARS} characters.")
+    if not (1 <= limit <= 50 and 100 <= max_tokens <= 50_000):
+        raise SearchValidationError("limit must be 1 to 50, maxTokens 100 to 50000.")
+    versions = await select(await library.searchable(), site_id, sites_filter, label, library.runner.workers)
+    vector, warnings = await _vector(embedder, text)
+    hits = await Ranker(library.index).search(text, vector, versions, limit=limit, max_tokens=max_tokens)
+    return DocsSearchResponse(results=tuple(hits), warnings=warnings)
+
+
+async def _vector(embedder: Embedder, text: str) -> tuple[Vectors | None, tuple[str, ...]]:
+    try:
+        return await embedder.embed([text], "query"), ()
+    except Unavailable as error:
+        return None, (f"Searched by words alone: {error.message}",)

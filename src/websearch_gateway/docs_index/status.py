@@ -1,0 +1,64 @@
+"""What is told about sites: the list, and the status of each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from websearch_gateway.docs_index.models import SiteVersion, UrlFailure
+from websearch_gateway.docs_index.reading import iso_date
+from websearch_gateway.results.docs import DocsFailure, DocsSite, DocsSites, DocsSiteStatus, DocsStatus
+
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def listed(versions: Sequence[SiteVersion]) -> DocsSites:
+    """The result of `list_sites`."""
+    return DocsSites(sites=tuple(DocsSite(**_facts(version)) for version in versions))
+
+
+def told(
+    versions: Sequence[SiteVersion], failures: Mapping[int, Sequence[UrlFailure]] | None = None, message: str = ""
+) -> DocsStatus:
+    """The result of `docs_status`."""
+    known = failures or {}
+    return DocsStatus(sites=tuple(_status(version, known.get(version.id, ())) for version in versions), message=message)
+
+
+def _status(version: SiteVersion, failures: Sequence[UrlFailure]) -> DocsSiteStatus:
+    owner = version.owner
+    return DocsSiteStatus(
+        **_facts(version),
+        reason=version.reason,
+        progress=round(min(1.0, version.page_count / version.known), 3) if version.known else 0.0,
+        known=version.known,
+        failed=version.failed,
+        unembedded=version.unembedded,
+        generation=version.generation,
+        refresh_date=iso_date(version.refresh_at),
+        owner=f"{owner.machine}:{owner.pid}" if owner else None,
+        heartbeat_seconds=round(time.time() - version.heartbeat, 1) if owner and version.heartbeat else None,
+        failures=tuple(DocsFailure(url=f.url, reason=f.reason, attempts=f.attempts) for f in failures),
+    )
+
+
+def _facts(version: SiteVersion) -> dict[str, object]:
+    return {
+        "id": str(version.id),
+        "name": version.name,
+        "version": version.label,
+        "url": version.url,
+        "status": version.status,
+        "indexed_date": iso_date(version.indexed_at),
+        "page_count": version.page_count,
+        "age": _age(version.indexed_at),
+    }
+
+
+def _age(indexed_at: float | None) -> str:
+    if indexed_at is None:
+        return ""
+    seconds = max(0.0, time.time() - indexed_at)
+    length, unit = next(((length, unit) for length, unit in _UNITS if seconds >= length), (1, "second"))
+    count = int(seconds // length)
+    return f"{count} {unit}{'' if count == 1 else 's'}"

@@ -1,0 +1,43 @@
+"""What the text index holds of a chunk. Pure, and the same at any time: a delete must repeat what was inserted."""
+
+from __future__ import annotations
+
+import re
+
+from websearch_gateway.docs_index.models import TextQuery
+
+COLUMNS = ("title", "path", "parts", "code", "text")
+WEIGHTS = (8.0, 6.0, 2.0, 2.0, 1.0)
+
+_CODE = re.compile(
+    r"^[ \t]*+(`{3,}+|~{3,}+)[^\n]*+\n(.*?)(?:^[ \t]*+\1|\Z)|`([^`\n]{1,500}+)`", re.MULTILINE | re.DOTALL
+)
+_TARGET = re.compile(r"\]\([^()\s]{0,2000}+(?:\([^()\s]{0,500}+\)[^()\s]{0,500}+)?\)")
+_WORD = re.compile(r"[^\W_]++")
+_COMPOUND = re.compile(r"\b(?=\w*[a-z][A-Z]|\w*[A-Z]{2}[a-z])\w{3,80}\b")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def index_row(title: str, headings: tuple[str, ...], content: str) -> tuple[str, str, str, str, str]:
+    """The columns of a chunk: page title, headings, parts of camelCase names, code, and text without link targets."""
+    code: list[str] = []
+
+    def take(match: re.Match[str]) -> str:
+        code.append(match[2] or match[3] or "")
+        return " "
+
+    text = without_targets(_CODE.sub(take, content))
+    compounds = dict.fromkeys(_COMPOUND.findall(f"{' '.join(headings)} {content}"))
+    parts = " ".join(part for name in compounds for part in _PART.findall(name))
+    return title, " ".join(headings), parts, " ".join(code), text
+
+
+def without_targets(markdown: str) -> str:
+    """Markdown whose links have lost their addresses."""
+    return _TARGET.sub("]", markdown)
+
+
+def match_expression(query: TextQuery) -> str:
+    """An FTS5 expression; "" if no phrase holds a letter or digit (https://sqlite.org/fts5.html, section 3)."""
+    phrases = [words for phrase in query.phrases if (words := " ".join(_WORD.findall(phrase)))]
+    return (" OR " if query.any else " AND ").join(f'"{words}"' for words in dict.fromkeys(phrases))

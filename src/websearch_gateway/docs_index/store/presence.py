@@ -1,0 +1,20 @@
+"""Whether there is anything to search, asked without loading the rest."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+
+def has_site(path: Path) -> bool:
+    """Whether the file at `path` holds a site that a crawl has once completed. False if it cannot be read."""
+    import sqlite3
+
+    if not path.is_file():
+        return False
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=1.0)) as connection:
+            query = "SELECT 1 FROM versions WHERE indexed_at IS NOT NULL LIMIT 1"
+            return connection.execute(query).fetchone() is not None
+    except sqlite3.Error:
+        return False

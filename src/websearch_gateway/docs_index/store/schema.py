@@ -1,0 +1,94 @@
+"""The tables of the SQLite file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from websearch_gateway.errors import StateUnavailable
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_FIRST = """
+CREATE TABLE versions (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, label TEXT NOT NULL, url TEXT NOT NULL,
+    options TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', generation INTEGER NOT NULL DEFAULT 0,
+    added_at REAL NOT NULL, indexed_at REAL, refresh_at REAL,
+    machine TEXT, pid INTEGER, started REAL, heartbeat REAL, lease_until REAL, UNIQUE (name, label)
+);
+-- The frontier and the ledger in one. `links` are the ids of the addresses that the page links to, packed.
+CREATE TABLE urls (
+    id INTEGER PRIMARY KEY, version_id INTEGER NOT NULL, url TEXT NOT NULL, depth INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'due', due REAL NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
+    reason TEXT NOT NULL DEFAULT '', etag TEXT, last_modified TEXT, body_hash TEXT, final_url TEXT, links BLOB,
+    seen INTEGER NOT NULL, missing INTEGER NOT NULL DEFAULT 0, missing_since REAL, UNIQUE (version_id, url)
+);
+CREATE INDEX urls_due ON urls (version_id, state, due);
+CREATE INDEX urls_body ON urls (version_id, body_hash) WHERE body_hash IS NOT NULL;
+CREATE TABLE hosts (
+    host TEXT PRIMARY KEY, robots TEXT, robots_at REAL NOT NULL DEFAULT 0, next_at REAL NOT NULL DEFAULT 0,
+    reason TEXT NOT NULL DEFAULT ''
+);
+-- Markdown, compressed, by the hash of its text. Pages of several versions share it.
+CREATE TABLE bodies (hash BLOB PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE pages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, url_id INTEGER NOT NULL UNIQUE,
+    url TEXT NOT NULL, path TEXT NOT NULL, title TEXT NOT NULL, body BLOB NOT NULL, fetched_at REAL NOT NULL
+);
+CREATE INDEX pages_version ON pages (version_id);
+CREATE INDEX pages_url ON pages (url);
+CREATE INDEX pages_body ON pages (body);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, page_id INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL, section BLOB NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
+    headings TEXT NOT NULL, anchor TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL
+);
+CREATE INDEX chunks_page ON chunks (page_id, ordinal);
+CREATE INDEX chunks_section ON chunks (section);
+CREATE TABLE symbols (
+    version_id INTEGER NOT NULL, page_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+    name TEXT NOT NULL, last TEXT NOT NULL, kind TEXT NOT NULL, anchor TEXT NOT NULL
+);
+CREATE INDEX symbols_last ON symbols (last);
+CREATE INDEX symbols_page ON symbols (page_id);
+-- One row per page. A new `id` tells other processes that the page changed.
+CREATE TABLE vectors (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, page_id INTEGER NOT NULL UNIQUE, version_id INTEGER NOT NULL,
+    embedder TEXT NOT NULL, dimensions INTEGER NOT NULL, chunk_ids BLOB NOT NULL, data BLOB NOT NULL
+);
+-- The text of a row is not kept: it follows from its chunk (`index_row`), and a delete must repeat it.
+CREATE VIRTUAL TABLE chunks_fts USING fts5 (
+    title, path, parts, code, text, content = 'chunks', content_rowid = 'id',
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+"""
+
+MIGRATIONS = (_FIRST,)
+"""Script n (from 1) takes a file from version n - 1 to n. Only ever append."""
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the tables up to date.
+
+    Raises:
+        StateUnavailable: a newer version of the gateway wrote the file.
+    """
+    if _version(connection) == len(MIGRATIONS):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    version = _version(connection)  # Again, under the lock: another process may have been faster.
+    if version > len(MIGRATIONS):
+        connection.execute("ROLLBACK")
+        raise StateUnavailable(
+            "The documentation index was written by a newer version of the gateway. Update this one."
+        )
+    for number, script in enumerate(MIGRATIONS[version:], version + 1):
+        for statement in script.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {number:d}")
+    connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    ((version,),) = connection.execute("PRAGMA user_version")
+    return int(version)

@@ -1,0 +1,177 @@
+"""The SQLite file of the index: opened, checked, and used from two threads: a search never waits for a crawl."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from websearch_gateway.docs_index.store.schema import migrate
+from websearch_gateway.errors import StateUnavailable
+
+if TYPE_CHECKING:
+    import sqlite3
+
+T = TypeVar("T")
+
+PATIENCE_SECONDS = 10.0
+"""How long a transaction waits for the lock of another process. A crawl's transactions take milliseconds."""
+LARGEST_CHECKED_BYTES = 300_000_000
+"""A larger file is not checked at opening, which would take seconds."""
+
+
+class SqliteFile:
+    """One file with a connection that writes and one that reads, each in a thread of its own. Opened by the first call.
+
+    Args:
+        path: absolute; a missing file is made for the owner alone (0600), a missing folder too (0700).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._writer = _Connection(self._open_checked, "docs-write")
+        self._reader = _Connection(self._open, "docs-read")
+        self._ready = asyncio.Lock()
+        self._is_ready = False
+
+    async def write(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        """The result of `action`, run in one transaction that holds the write lock.
+
+        Raises:
+            StateUnavailable: the file is locked for too long, damaged, full or cannot be opened.
+        """
+
+        def transaction(connection: sqlite3.Connection) -> T:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                return action(connection)
+
+        self._is_ready = True
+        return await self._run(self._writer, transaction)
+
+    async def read(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        """The result of `action`, which only reads, run in one transaction. Raises what `write` raises."""
+        async with self._ready:
+            if not self._is_ready:  # the writer makes the tables
+                await self._run(self._writer, lambda _: None)
+                self._is_ready = True
+
+        def transaction(connection: sqlite3.Connection) -> T:
+            with connection:
+                connection.execute("BEGIN")
+                return action(connection)
+
+        return await self._run(self._reader, transaction)
+
+    async def close(self) -> None:
+        """Wait for what runs, then close the file. Idempotent."""
+        await asyncio.gather(self._reader.close(), self._writer.close())
+
+    async def _run(self, connection: _Connection, action: Callable[[sqlite3.Connection], T]) -> T:
+        return await connection.run(lambda db: self._translated(lambda: action(db)))
+
+    def _translated(self, action: Callable[[], T]) -> T:
+        with self._translating():
+            return action()
+
+    @contextlib.contextmanager
+    def _translating(self) -> Iterator[None]:
+        import sqlite3
+
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._unavailable(error) from error
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise StateUnavailable(f"The documentation index {self.path} cannot be opened: {reason}.") from error
+
+    def _unavailable(self, error: sqlite3.Error) -> StateUnavailable:
+        import sqlite3
+
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return self._damaged()
+        if code == sqlite3.SQLITE_BUSY:
+            return StateUnavailable("Another process keeps the documentation index locked. Try again.", retry_after=5)
+        if code == sqlite3.SQLITE_FULL:
+            return StateUnavailable(f"The disk that holds {self.path} is full. Free some space and try again.")
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        return StateUnavailable(f"The documentation index {self.path} cannot be used ({name}).")
+
+    def _damaged(self) -> StateUnavailable:
+        return StateUnavailable(
+            f"The documentation index {self.path} is damaged. Move the file away and add the sites again, or import "
+            f"an export; `sqlite3 {self.path.name} .recover` may save what is in it."
+        )
+
+    def _open_checked(self) -> sqlite3.Connection:
+        """The connection that writes. It looks for damage, unless the file is very large."""
+        with self._translating():
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            connection = self._open()
+            try:
+                if self.path.stat().st_size <= LARGEST_CHECKED_BYTES:
+                    self._check(connection)
+                migrate(connection)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise self._damaged()
+
+    def _open(self) -> sqlite3.Connection:
+        import sqlite3
+
+        with self._translating():
+            connection = sqlite3.connect(
+                self.path, timeout=PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                # In WAL mode NORMAL can lose the last commits in a power cut, never the file: https://sqlite.org/pragma.html
+                connection.execute("PRAGMA synchronous = NORMAL")
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+
+class _Connection:
+    """A connection and the one thread that uses it."""
+
+    def __init__(self, open_connection: Callable[[], sqlite3.Connection], name: str) -> None:
+        self._open = open_connection
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._connection: sqlite3.Connection | None = None
+        self._closed = False
+
+    async def run(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        """The result of `action`. A caller that is cancelled meanwhile leaves it to run to its end."""
+        if self._closed:
+            raise StateUnavailable("The documentation index is closed.")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._act, action)
+
+    def _act(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        if self._connection is None:
+            self._connection = self._open()
+        return action(self._connection)
+
+    async def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
+            self._thread.shutdown()
+
+    def _end(self) -> None:
+        if self._connection is not None:
+            self._connection.close()

@@ -1,0 +1,182 @@
+"""Versions of sites in SQLite, and who crawls them. Functions of a connection inside a transaction."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from websearch_gateway.docs_index.models import CrawlOptions, HostState, Owner, SiteVersion, VersionStatus
+from websearch_gateway.docs_index.store.owners import is_dead
+from websearch_gateway.docs_index.store.sqlite_pages import remove_pages
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_SELECT = """
+    SELECT id, name, label, url, options, status, reason, generation,
+        (SELECT count(*) FROM pages WHERE version_id = versions.id),
+        (SELECT count(*) FROM urls WHERE version_id = versions.id AND state IN ('due', 'leased', 'done', 'failed')),
+        (SELECT count(*) FROM urls WHERE version_id = versions.id AND state = 'failed'),
+        (SELECT count(*) FROM vectors WHERE version_id = versions.id AND embedder = :embedder),
+        added_at, indexed_at, refresh_at, machine, pid, started, heartbeat
+    FROM versions
+"""
+
+
+def add(connection: sqlite3.Connection, name: str, label: str, url: str, options: CrawlOptions, now: float) -> int:
+    """The id of the version, new or not."""
+    row = connection.execute(
+        """
+        INSERT INTO versions (name, label, url, options, status, added_at) VALUES (?, ?, ?, ?, 'queued', ?)
+        ON CONFLICT (name, label) DO UPDATE SET url = excluded.url, options = excluded.options RETURNING id
+        """,
+        (name, label, url, json.dumps(asdict(options)), now),
+    ).fetchone()
+    return int(row[0])
+
+
+def select(connection: sqlite3.Connection, embedder: str, version_id: int | None = None) -> list[SiteVersion]:
+    """One version, or all by name and label."""
+    named = {"embedder": embedder, "id": version_id}
+    where = "ORDER BY name, label" if version_id is None else "WHERE id = :id"
+    return [_version(row) for row in connection.execute(f"{_SELECT} {where}", named)]
+
+
+def delete(connection: sqlite3.Connection, version_id: int) -> None:
+    """Remove a version and its pages."""
+    remove_pages(
+        connection, [row[0] for row in connection.execute("SELECT id FROM pages WHERE version_id = ?", (version_id,))]
+    )
+    connection.execute("DELETE FROM urls WHERE version_id = ?", (version_id,))
+    connection.execute("DELETE FROM versions WHERE id = ?", (version_id,))
+
+
+def claim(connection: sqlite3.Connection, version_id: int, owner: Owner, now: float, seconds: float) -> bool:
+    """See `DocsStore.claim`."""
+    row = connection.execute(
+        "SELECT machine, pid, started, lease_until FROM versions WHERE id = ?", (version_id,)
+    ).fetchone()
+    if row is None:
+        return False
+    before = Owner(*row[:3]) if row[0] is not None else None
+    if before not in (None, owner) and row[3] > now and not is_dead(before):
+        return False
+    connection.execute(
+        "UPDATE versions SET machine = ?, pid = ?, started = ?, heartbeat = ?, lease_until = ? WHERE id = ?",
+        (owner.machine, owner.pid, owner.started, now, now + seconds, version_id),
+    )
+    if before != owner:
+        _free_urls(connection, version_id)
+    return True
+
+
+def release(connection: sqlite3.Connection, version_id: int, owner: Owner) -> None:
+    """See `DocsStore.release`."""
+    freed = connection.execute(
+        """
+        UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL
+        WHERE id = ? AND machine = ? AND pid = ? AND started = ?
+        """,
+        (version_id, owner.machine, owner.pid, owner.started),
+    )
+    if freed.rowcount:
+        _free_urls(connection, version_id)
+
+
+def set_status(
+    connection: sqlite3.Connection,
+    version_id: int,
+    status: VersionStatus,
+    reason: str,
+    *,
+    now: float,
+    refresh_at: float | None,
+) -> None:
+    """See `DocsStore.set_status`."""
+    connection.execute(
+        """
+        UPDATE versions SET status = :status, reason = :reason,
+            refresh_at = coalesce(:refresh_at, refresh_at),
+            indexed_at = iif(:status = 'completed', :now, indexed_at)
+        WHERE id = :id
+        """,
+        {"id": version_id, "status": status, "reason": reason, "now": now, "refresh_at": refresh_at},
+    )
+
+
+def host(connection: sqlite3.Connection, name: str) -> HostState:
+    """See `DocsStore.host`."""
+    row = connection.execute(
+        "SELECT host, robots, robots_at, next_at, reason FROM hosts WHERE host = ?", (name,)
+    ).fetchone()
+    return HostState(*row) if row else HostState(name)
+
+
+def put_robots(connection: sqlite3.Connection, name: str, robots: str | None, now: float) -> None:
+    """See `DocsStore.put_robots`."""
+    connection.execute(
+        """
+        INSERT INTO hosts (host, robots, robots_at) VALUES (?, ?, ?)
+        ON CONFLICT (host) DO UPDATE SET robots = excluded.robots, robots_at = excluded.robots_at
+        """,
+        (name, robots, now),
+    )
+
+
+def reserve(connection: sqlite3.Connection, name: str, seconds: float, now: float) -> float:
+    """See `DocsStore.reserve`."""
+    (after,) = connection.execute(
+        """
+        INSERT INTO hosts (host, next_at) VALUES (:host, :now + :seconds)
+        ON CONFLICT (host) DO UPDATE SET next_at = max(next_at, :now) + :seconds RETURNING next_at
+        """,
+        {"host": name, "now": now, "seconds": seconds},
+    ).fetchone()
+    return float(after) - seconds
+
+
+def park(connection: sqlite3.Connection, name: str, until: float, reason: str) -> None:
+    """See `DocsStore.park`."""
+    connection.execute(
+        """
+        INSERT INTO hosts (host, next_at, reason) VALUES (:host, :until, :reason)
+        ON CONFLICT (host) DO UPDATE SET next_at = :until, reason = :reason WHERE next_at < :until
+        """,
+        {"host": name, "until": until, "reason": reason},
+    )
+
+
+def _free_urls(connection: sqlite3.Connection, version_id: int) -> None:
+    connection.execute("UPDATE urls SET state = 'due' WHERE version_id = ? AND state = 'leased'", (version_id,))
+
+
+def _version(row: tuple[Any, ...]) -> SiteVersion:
+    id_, name, label, url, options, status, reason, generation, pages, known, failed, embedded, *rest = row
+    added_at, indexed_at, refresh_at, machine, pid, started, heartbeat = rest
+    return SiteVersion(
+        id=id_,
+        name=name,
+        label=label,
+        url=url,
+        options=crawl_options(json.loads(options)),
+        status=status,
+        reason=reason,
+        generation=generation,
+        page_count=pages,
+        known=known,
+        failed=failed,
+        unembedded=pages - embedded,
+        added_at=added_at,
+        indexed_at=indexed_at,
+        refresh_at=refresh_at,
+        owner=Owner(machine, pid, started) if machine is not None else None,
+        heartbeat=heartbeat,
+    )
+
+
+def crawl_options(stored: dict[str, Any]) -> CrawlOptions:
+    """The options whose fields `stored` holds, as JSON has them."""
+    lists = {name: tuple(stored[name]) for name in ("include", "exclude")}
+    headers = tuple((name, value) for name, value in stored["headers"])
+    return CrawlOptions(**{**stored, **lists, "headers": headers})

@@ -1,1 +1,0 @@
-"""Ways in: parse, call the gateway, render. No decisions here."""

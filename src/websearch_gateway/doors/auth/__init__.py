@@ -1,1 +1,0 @@
-"""Who is asking over HTTP: bearer tokens, their keys and their scopes."""

@@ -1,0 +1,185 @@
+"""The commands that ask the web: `search`, `web`, `news`, `raw` and `read`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, run
+from websearch_gateway.models import (
+    LOCAL,
+    ContentRequest,
+    Freshness,
+    PassagesRequest,
+    RawSearchRequest,
+    SearchRequest,
+    Topic,
+    WebSearchRequest,
+)
+from websearch_gateway.ports import Progress
+from websearch_gateway.results.base import WireModel
+from websearch_gateway.results.read import PageContent
+from websearch_gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from websearch_gateway.app import Gateway
+
+R = TypeVar("R", bound=WireModel)
+
+MOST_URLS = 10
+
+QueryArgument = Annotated[str, typer.Argument(help="What to find.")]
+NumberOption = Annotated[int, typer.Option("--num-results", "-n", help="Results at most (1-50).")]
+FreshnessOption = Annotated[str | None, typer.Option(metavar="day|week|month|year", help="Only what is this new.")]
+IncludeOption = Annotated[list[str] | None, typer.Option("--include-domain", help="Only this domain; repeatable.")]
+ExcludeOption = Annotated[list[str] | None, typer.Option("--exclude-domain", help="Not this domain; repeatable.")]
+RegionOption = Annotated[str | None, typer.Option(help="ISO 3166-1 alpha-2 country, such as DE.")]
+LanguageOption = Annotated[str | None, typer.Option(help="ISO 639-1 language, such as de.")]
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="The question, in full words.")],
+    max_results: Annotated[int, typer.Option("--max-results", "-n", help="Sources to cite at most (1-8).")] = 5,
+    freshness_hours: Annotated[int | None, typer.Option(help="Only what is this new (1-168).")] = None,
+    region: RegionOption = None,
+    answer: Annotated[bool, typer.Option(help="Write the answer, or list the sources only.")] = True,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Answer a question from the web, with sources."""
+    from websearch_gateway.entrypoints.cli.render import show_response
+
+    request = SearchRequest(query, max_results, freshness_hours, region, answer)
+    _ask(lambda gateway, tell: gateway.search(request, LOCAL, tell), show_response, as_json, config)
+
+
+def web(
+    query: QueryArgument,
+    num_results: NumberOption = 5,
+    freshness: FreshnessOption = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    region: RegionOption = None,
+    language: LanguageOption = None,
+    page: Annotated[int, typer.Option(help="Page of results, from 1.")] = 1,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Find pages and read them."""
+    _find(query, num_results, freshness, include, exclude, region, language, page, "general", as_json, config)
+
+
+def news(
+    query: QueryArgument,
+    num_results: NumberOption = 5,
+    freshness: FreshnessOption = "week",
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    region: RegionOption = None,
+    language: LanguageOption = None,
+    page: Annotated[int, typer.Option(help="Page of results, from 1.")] = 1,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Find news and read them."""
+    _find(query, num_results, freshness, include, exclude, region, language, page, "news", as_json, config)
+
+
+def raw(
+    queries: Annotated[list[str], typer.Argument(help="One query, or up to 20.")],
+    results_per_query: Annotated[int, typer.Option("--num-results", "-n", help="Items at most (1-50).")] = 10,
+    region: RegionOption = None,
+    language: LanguageOption = None,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """List results without their pages, in Google's form with --json."""
+    from websearch_gateway.entrypoints.cli.render_results import show_raw
+
+    request = RawSearchRequest(tuple(queries), results_per_query, region, language)
+    _ask(lambda gateway, tell: gateway.raw_search(request, LOCAL, tell), show_raw, as_json, config)
+
+
+def read(
+    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Up to 10 http(s) URLs.")],
+    query: Annotated[list[str] | None, typer.Option(help="Show the passages that answer this; repeatable.")] = None,
+    max_results: Annotated[int, typer.Option("--max-results", "-n", help="Passages per query at most (1-50).")] = 8,
+    offset: Annotated[int, typer.Option(help="Where to begin, without --query: the offset told before.")] = 0,
+    max_chars: Annotated[int, typer.Option(help="Characters at most, without --query (1-100000).")] = 100_000,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Ask the site again.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Read pages as Markdown, or find the passages of one that answer questions. A pipe gets the Markdown as it is."""
+    from websearch_gateway.entrypoints.cli.render_page import show_page, show_pages
+
+    if len(urls) > 1:
+        if query or offset or refresh:
+            raise typer.BadParameter("--query, --offset and --refresh go with one URL.")
+        if len(urls) > MOST_URLS:
+            raise typer.BadParameter(f"At most {MOST_URLS} URLs.")
+        pages = _ask(lambda gateway, tell: _each(gateway, urls, max_chars, tell), show_pages, as_json, config)
+        if all(page.error is not None for page in pages.pages):
+            raise typer.Exit(1)
+    elif query:
+        wanted = PassagesRequest(urls[0], tuple(query), refresh, max_results, True)
+        _ask(lambda gateway, _: gateway.reading.passages(wanted), show_page, as_json, config)
+    else:
+        window = ContentRequest(urls[0], offset, max_chars, refresh)
+        _ask(lambda gateway, _: gateway.reading.content(window), show_page, as_json, config)
+
+
+def _find(
+    query: str,
+    num_results: int,
+    freshness: str | None,
+    include: list[str] | None,
+    exclude: list[str] | None,
+    region: str | None,
+    language: str | None,
+    page: int,
+    topic: Topic,
+    as_json: bool,
+    config: Path | None,
+) -> None:
+    from websearch_gateway.entrypoints.cli.render_results import show_found
+
+    fresh: Freshness | None = freshness  # type: ignore[assignment]  # the pipeline refuses what it is not
+    request = WebSearchRequest(
+        query,
+        num_results,
+        freshness=fresh,
+        include_domains=tuple(include or ()),
+        exclude_domains=tuple(exclude or ()),
+        region=region,
+        language=language,
+        page=page,
+        topic=topic,
+    )
+    _ask(lambda gateway, tell: gateway.web_search(request, LOCAL, tell), show_found, as_json, config)
+
+
+async def _each(gateway: Gateway, urls: list[str], max_chars: int, tell: Progress) -> PageContent:
+    from websearch_gateway.entrypoints.reading import read_each, windows
+
+    return PageContent(pages=windows(await read_each(gateway, urls, LOCAL, max_chars, tell)))
+
+
+def _ask(
+    call: Callable[[Gateway, Progress], Awaitable[R]], show: Callable[[R], None], as_json: bool, config: Path | None
+) -> R:
+    """One call of a gateway that is opened for it, with its stages shown while it lasts."""
+
+    async def within(settings: Settings) -> R:
+        from websearch_gateway.app import open_gateway
+        from websearch_gateway.entrypoints.cli.stages import stages
+
+        with stages() as tell:
+            async with open_gateway(settings) as gateway:
+                return await call(gateway, tell)
+
+    return run(within, show, as_json=as_json, config=config)

@@ -1,0 +1,116 @@
+"""The demonstration: the whole gateway over real HTTP, with the sandbox as the outside world."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from websearch_gateway.app import Gateway, open_gateway
+from websearch_gateway.entrypoints.cli.docs.render import show_hits
+from websearch_gateway.entrypoints.cli.render import show_error, show_response
+from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.errors import SearchError, SearchNotConfiguredError
+from websearch_gateway.models import SearchRequest
+from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results.base import ErrorInfo
+from websearch_gateway.results.docs import DocsSearchResponse
+from websearch_gateway.sandbox import Sandbox, serve
+from websearch_gateway.settings import load_settings
+
+FIRST = "How tall is the Eiffel Tower?"
+SECOND = "How do I descale an espresso machine?"
+REFUSED = "polymarket odds on a fed rate cut"
+DOCUMENTED = "How do I give up sooner on a slow harbour?"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One question of the demonstration and what came back."""
+
+    caption: str
+    question: str
+    outcome: SearchResponse | DocsSearchResponse | ErrorInfo
+
+
+async def run_demo(*, as_json: bool) -> None:
+    """Ask four times: the usual way, with OpenAI down, the first question again, and one that is refused.
+
+    Then index a documentation site and ask that.
+    """
+    async for scene in _scenes():
+        _print_json(scene) if as_json else _print(scene)
+
+
+async def run_sandbox(host: str, port: int, *, as_json: bool) -> None:
+    """Run the sandbox until it is interrupted, after printing the settings that point a gateway at it."""
+
+    def announce(environment: dict[str, str]) -> None:
+        lines = "\n".join(f"export {name}={value}" for name, value in environment.items())
+        typer.echo(json.dumps(environment, indent=2) if as_json else lines)
+
+    try:
+        await serve(host, port, announce)
+    except OSError as error:
+        raise SearchNotConfiguredError(f"The sandbox cannot use port {port} of {host}: {error.strerror}.") from None
+
+
+async def _scenes() -> AsyncIterator[Scene]:
+    with tempfile.TemporaryDirectory() as folder:
+        async with Sandbox() as sandbox:
+            flags = {name.lower(): value for name, value in sandbox.environment().items()}
+            settings = load_settings(**flags, data_dir=Path(folder), log_level="ERROR")
+            async with open_gateway(settings) as gateway:
+                yield await _scene(gateway, "A question, answered by OpenAI with web search", FIRST)
+                sandbox.fault("openai", "status", status=503)
+                yield await _scene(gateway, "OpenAI is down: raw search, pages read, sentences quoted", SECOND)
+                yield await _scene(gateway, "The first question again: from the cache, at no cost", FIRST)
+                yield await _scene(gateway, "Work for a specialist server is refused, and says for which", REFUSED)
+                yield await _documented(gateway, f"{sandbox.url}/docs/2.0/")
+
+
+async def _scene(gateway: Gateway, caption: str, question: str) -> Scene:
+    try:
+        return Scene(caption, question, await gateway.search(SearchRequest(question)))
+    except SearchError as error:
+        return Scene(caption, question, describe(error))
+
+
+async def _documented(gateway: Gateway, url: str) -> Scene:
+    """What `docs add URL heron 2.0` and a search in it do."""
+    from websearch_gateway.docs_index.models import CrawlOptions
+
+    caption = "Documentation, indexed here and searched without any network"
+    try:
+        site = await gateway.docs.add(url, "heron", "2.0", CrawlOptions(delay=0.0))
+        await gateway.docs.crawl(site.id)
+        return Scene(caption, DOCUMENTED, await gateway.search_docs(DOCUMENTED, limit=1))
+    except SearchError as error:
+        return Scene(caption, DOCUMENTED, describe(error))
+
+
+def _print(scene: Scene) -> None:
+    console = Console()
+    console.print()
+    console.print(Text(scene.caption, style="bold"))
+    command = "docs search" if isinstance(scene.outcome, DocsSearchResponse) else "search"
+    console.print(Text(f"  websearch-gateway {command} {scene.question!r}", style="dim"))
+    if isinstance(scene.outcome, ErrorInfo):
+        show_error(scene.outcome, console)
+    elif isinstance(scene.outcome, DocsSearchResponse):
+        show_hits(scene.outcome)
+    else:
+        show_response(scene.outcome, console)
+
+
+def _print_json(scene: Scene) -> None:
+    outcome = scene.outcome.model_dump(mode="json", by_alias=True)
+    keys = {ErrorInfo: "error", DocsSearchResponse: "docs"}
+    key = keys.get(type(scene.outcome), "response")
+    typer.echo(json.dumps({"scene": scene.caption, "query": scene.question, key: outcome}))

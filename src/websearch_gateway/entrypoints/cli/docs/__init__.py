@@ -1,0 +1,59 @@
+"""The group `docs`, which is also the command `docs-mcp`.
+
+Commands that change the index are in `crawling`, those that only look at it in `searching`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Annotated
+
+import typer
+
+from websearch_gateway.entrypoints.cli.docs import configuring, crawling, searching
+from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, guarded
+from websearch_gateway.settings import load_settings
+
+__all__ = ["docs", "main"]
+
+docs = typer.Typer(help="Documentation sites: crawl them, keep them fresh, search them.", no_args_is_help=True)
+docs.command("add")(crawling.add)
+docs.command("list")(searching.list_sites)
+docs.command("status")(searching.status)
+docs.command("update")(crawling.update)
+docs.command("delete")(crawling.delete)
+docs.command("search")(searching.search)
+docs.command("read")(searching.read)
+docs.command("export")(crawling.export)
+docs.command("import")(crawling.import_file)
+docs.command("config")(configuring.configure)
+docs.command("work", hidden=True)(crawling.work)
+
+
+docs_mcp = typer.Typer(help=docs.info.help, no_args_is_help=True, add_completion=False)
+docs_mcp.registered_commands = list(docs.registered_commands)
+
+
+@docs_mcp.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to bind; 0 picks a free one.")] = 8080,
+    as_json: FailureJsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Serve the toolset `docs` over HTTP, and crawl what is pending."""
+    from websearch_gateway.entrypoints.http.server import serve_http
+    from websearch_gateway.observability.logs import configure_logging
+
+    settings = guarded(lambda: load_settings(config, toolsets=("docs",)), as_json=as_json)
+    configure_logging(settings.log_level, settings.secrets())
+    guarded(lambda: asyncio.run(serve_http(settings, host, port)), as_json=as_json)
+
+
+def main() -> None:
+    """Entry point of the `docs-mcp` command."""
+    try:
+        docs_mcp()
+    except KeyboardInterrupt:
+        sys.exit(130)  # as a shell reports a process that Ctrl-C ended

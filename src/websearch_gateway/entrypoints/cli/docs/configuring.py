@@ -1,0 +1,79 @@
+"""`docs config`: asks which embedder to use, tries it, and notes it in the settings file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, guarded, settings_of
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.settings import Settings, config_path
+
+DEFAULT_MODEL = "nomic-embed-text"
+_KEYS = ("embedding_server_url", "embedding_model_name")
+_OUR_LINE = re.compile(rf"^[ \t]*(?:{'|'.join(_KEYS)})[ \t]*=.*\n?", re.MULTILINE)
+
+Embedders = Literal["built-in", "ollama"]
+
+
+def configure(
+    embedder: Annotated[Embedders | None, typer.Option(help="Asked for if absent.")] = None,
+    host: Annotated[str | None, typer.Option(help="Where Ollama runs.")] = None,
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Ollama's port.")] = 11_434,
+    model: Annotated[str | None, typer.Option(help=f"Ollama's model. Default: {DEFAULT_MODEL}.")] = None,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Choose whose vectors the index uses. A model that Ollama lacks is pulled."""
+    chosen = embedder or typer.prompt("Embedder (built-in or ollama)", default="built-in")
+    if chosen not in ("built-in", "ollama"):
+        raise typer.BadParameter("built-in or ollama", param_hint="--embedder")
+    values: dict[str, str] = {}
+    if chosen == "ollama":
+        host = host or typer.prompt("Host of Ollama", default="localhost")
+        model = model or typer.prompt("Model", default=DEFAULT_MODEL)
+        values = {"embedding_server_url": f"http://{host}:{port}", "embedding_model_name": model}
+    settings = settings_of(config, as_json=as_json)
+    dimensions = guarded(lambda: asyncio.run(_tried(settings, values)), as_json=as_json)
+    path = config_path(config)
+    guarded(lambda: _write(path, values), as_json=as_json)
+    typer.echo(f"{chosen} answers with vectors of {dimensions} numbers. Noted in {path}.")
+
+
+async def _tried(settings: Settings, values: dict[str, str]) -> int:
+    """How many numbers a vector of the chosen embedder has.
+
+    Raises:
+        SearchError: it does not work; the message says why.
+    """
+    from websearch_gateway.embedders import open_embedder
+    from websearch_gateway.net.client import create_client
+    from websearch_gateway.net.retry import Retry
+
+    unset: dict[str, str | None] = dict.fromkeys(_KEYS)
+    async with create_client() as client:
+        embedder = open_embedder(settings.model_copy(update={**unset, **values}), client, Retry())
+        return int((await embedder.embed(["How does it work?"], "query")).shape[1])
+
+
+def _write(path: Path, values: dict[str, str]) -> None:
+    """Put the values in place of the former ones, before the first table, in a file for the owner alone."""
+    try:
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        lines = "".join(f'{name} = "{_escaped(value)}"\n' for name, value in values.items())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{path.name}.part")
+        with os.fdopen(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+            file.write(lines + _OUR_LINE.sub("", before))
+        os.replace(part, path)
+    except OSError as error:
+        raise SearchNotConfiguredError(f"The settings file {path} cannot be written: {error.strerror}.") from error
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"')

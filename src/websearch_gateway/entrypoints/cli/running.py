@@ -1,0 +1,63 @@
+"""What all commands have in common: options, settings, one asynchronous call, errors of one line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.results.base import WireModel
+from websearch_gateway.settings import Settings, load_settings
+
+T = TypeVar("T")
+R = TypeVar("R", bound=WireModel)
+
+ConfigOption = Annotated[Path | None, typer.Option("--config", help="Settings file (TOML).", dir_okay=False)]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+FailureJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON where it cannot serve; the log is JSON.")]
+
+
+def settings_of(config: Path | None, *, as_json: bool, **flags: str) -> Settings:
+    """The settings in force, with `flags` over all others; an unusable one ends the command."""
+    return guarded(lambda: load_settings(config, **flags), as_json=as_json)
+
+
+def run(
+    call: Callable[[Settings], Coroutine[Any, Any, R]],
+    show: Callable[[R], None],
+    *,
+    as_json: bool,
+    config: Path | None,
+) -> R:
+    """Run one asynchronous call of the gateway and print what comes back."""
+    from websearch_gateway.observability.logs import configure_logging
+
+    settings = settings_of(config, as_json=as_json)
+    # A person wants the answer; the events are for who asked for them.
+    configure_logging(settings.log_level if "log_level" in settings.model_fields_set else "WARNING", settings.secrets())
+    result = guarded(lambda: asyncio.run(call(settings)), as_json=as_json)
+    if as_json:
+        typer.echo(result.model_dump_json(by_alias=True, indent=2))
+    else:
+        show(result)
+    return result
+
+
+def guarded(action: Callable[[], T], *, as_json: bool) -> T:
+    """Run `action`; an error becomes one line and exit code 1."""
+    try:
+        return action()
+    except typer.Exit:
+        raise
+    except Exception as error:  # the entrypoint: on any failure inside, a person gets one line
+        told = describe(error)
+        if as_json:
+            typer.echo(json.dumps({"error": told.model_dump(mode="json", by_alias=True, exclude_none=True)}))
+        wait = f" Try again in {told.retry_after_seconds:g} s." if told.retry_after_seconds else ""
+        typer.echo(f"{told.code}: {told.message}{wait}", err=True)
+        raise typer.Exit(1) from None

@@ -1,0 +1,96 @@
+"""The HTTP server as a Cloud Function, which runs no lifespan and is open to everybody."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from websearch_gateway.entrypoints.exporting import start_exporting
+from websearch_gateway.entrypoints.http.app import create_app
+from websearch_gateway.entrypoints.http.replies import failure, refusal
+from websearch_gateway.errors import SearchError, SearchNotConfiguredError
+from websearch_gateway.observability.logs import configure_logging
+from websearch_gateway.settings import load_settings
+
+STATE_PREFIX = "websearch"
+"""What the TTL policies in `firestore.indexes.json` are written for."""
+
+_log = logging.getLogger(__name__)
+
+
+class Resident:
+    """An app that is made with its first request and whose lifespan ends with the event loop.
+
+    When it cannot begin, the requests that wait for it are told so, and the next one tries again.
+
+    Args:
+        make: makes the app, in a thread.
+    """
+
+    def __init__(self, make: Callable[[], Starlette]) -> None:
+        self._make = make
+        self._begun: asyncio.Future[Starlette] | None = None
+        self._life: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        app: ASGIApp
+        try:
+            app = await self._running()
+        except SearchError as error:
+            # Nobody has shown a token yet, so the reason is for the log alone.
+            _log.error("The gateway cannot start: %s", error.message)
+            app = refusal(503, "NOT_CONFIGURED", "The gateway cannot start. Its log says why.")
+        except Exception as error:
+            app = failure(error)
+        await app(scope, receive, send)
+
+    async def _running(self) -> Starlette:
+        if self._begun is None:
+            self._begun = asyncio.get_running_loop().create_future()
+            # In a task of its own: what a lifespan opens must be closed where it was opened.
+            self._life = asyncio.create_task(self._live(self._begun))
+        return await asyncio.shield(self._begun)
+
+    async def _live(self, begun: asyncio.Future[Starlette]) -> None:
+        try:
+            app = await asyncio.to_thread(self._make)
+            async with app.router.lifespan_context(app):
+                begun.set_result(app)
+                await asyncio.Event().wait()
+        except Exception as error:
+            if begun.done():
+                raise
+            self._begun = None
+            begun.set_exception(error)
+
+
+def app_for(project: str) -> Starlette:
+    """The HTTP server that the environment describes. What is not set is the project's own: its users, its Firestore.
+
+    Args:
+        project: id of the project that the function is deployed to; may be empty outside of one.
+
+    Raises:
+        SearchNotConfiguredError: a setting is unusable or unsafe. Without authentication nothing is served at all.
+    """
+    settings = load_settings()
+    defaults: dict[str, Any] = {
+        "auth_mode": "firebase",
+        "firebase_project_id": project,
+        "state_url": f"firestore://{project}/{STATE_PREFIX}",
+    }
+    if project:
+        unset = defaults.keys() - settings.model_fields_set
+        settings = settings.model_copy(update={name: defaults[name] for name in unset})
+    configure_logging(settings.log_level, settings.secrets())
+    if settings.auth_mode == "none":
+        raise SearchNotConfiguredError("A function is open to everybody: set AUTH_MODE.")
+    app = create_app(settings)
+    start_exporting(settings)  # and never stop: nobody tells a function that it ends
+    return app

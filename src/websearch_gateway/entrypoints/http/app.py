@@ -1,0 +1,139 @@
+"""The ASGI app: which routes there are, and which layers a request passes on its way to them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from websearch_gateway.entrypoints.http.authentication import Authentication, metadata_routes
+from websearch_gateway.entrypoints.http.cancellation import Cancellation
+from websearch_gateway.entrypoints.http.compatible.routes import compatible_routes, error_shape, serving
+from websearch_gateway.entrypoints.http.compatible.table import compatible_endpoint
+from websearch_gateway.entrypoints.http.frame import Frame
+from websearch_gateway.entrypoints.http.health import healthz, readyz
+from websearch_gateway.entrypoints.http.loop_lag import LoopLag
+from websearch_gateway.entrypoints.http.metrics import metrics_endpoint
+from websearch_gateway.entrypoints.http.replies import refusal
+from websearch_gateway.entrypoints.http.request_body import RequestBody
+from websearch_gateway.entrypoints.http.rest.endpoint import tool_routes
+from websearch_gateway.entrypoints.http.rest.openapi import openapi
+from websearch_gateway.entrypoints.http.rest.pages import description_routes
+from websearch_gateway.entrypoints.http.status import status_endpoint
+from websearch_gateway.entrypoints.http.tracing import Tracing
+from websearch_gateway.entrypoints.http.transport import TransportGuard
+from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.entrypoints.mcp.server import create_server
+from websearch_gateway.entrypoints.tools import listed, toolsets_of
+from websearch_gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from websearch_gateway.entrypoints.http.auth.verifier import Verifier
+
+
+class McpEndpoint:
+    """MCP over streamable HTTP as an ASGI app: every POST stands alone, and its reply is JSON."""
+
+    def __init__(self, gateway: LazyGateway) -> None:
+        self._gateway = gateway
+        self._app: ASGIApp | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """What must surround the serving of requests."""
+        # The SDK's own check of Host and Origin stays off: ours has seen every request already.
+        sessions = StreamableHTTPSessionManager(create_server(self._gateway), json_response=True, stateless=True)
+        async with sessions.run():
+            self._app = Cancellation(sessions.handle_request)
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if self._app is None:
+            raise RuntimeError("The app serves only while its lifespan is running.")
+        await self._app(scope, receive, send)
+
+
+def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starlette:
+    """The HTTP server as an ASGI app. Its server must run the lifespan, which closes the gateway at the end.
+
+    Args:
+        gateway: made of the settings when absent.
+
+    Raises:
+        SearchNotConfiguredError: authentication or the toolsets are set up in an unsafe or impossible way.
+    """
+    verifier = _verifier(settings)
+    lazy = gateway or LazyGateway(settings)
+    mcp = McpEndpoint(lazy)
+    lag = LoopLag()
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            async with mcp.running(), lag.watched():
+                lazy.warm_up()
+                yield
+        finally:
+            await lazy.close()
+            if verifier is not None:
+                await verifier.aclose()
+
+    app = Starlette(
+        routes=_routes(settings, lazy, mcp, verifier, lag),
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _told},
+        middleware=[
+            Middleware(Frame, error_shape),
+            Middleware(TransportGuard, settings),
+            Middleware(Authentication, verifier, settings.public_url, compatible_endpoint),
+            Middleware(Tracing),
+            Middleware(RequestBody),
+        ],
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _verifier(settings: Settings) -> Verifier | None:
+    if settings.auth_mode == "none":
+        return None
+    # Cryptography takes 150 ms to import.
+    from websearch_gateway.entrypoints.http.auth.modes import token_verifier
+
+    return token_verifier(settings)
+
+
+def _routes(
+    settings: Settings, gateway: LazyGateway, mcp: McpEndpoint, verifier: Verifier | None, lag: LoopLag
+) -> list[BaseRoute]:
+    routes: list[BaseRoute] = [
+        # GET would open a stream that never says anything, DELETE end a session that does not exist: 405 for both.
+        Route("/mcp", mcp, methods=["POST"]),
+        Route("/", serving(gateway, status_endpoint(gateway))),
+        Route("/healthz", healthz),
+        Route("/readyz", readyz(gateway, lag)),
+        Route("/metrics", metrics_endpoint(gateway)),
+        *metadata_routes(verifier, settings),
+    ]
+    tools = listed(toolsets_of(settings))
+    routes += tool_routes(tools, gateway)
+    routes += compatible_routes(gateway)
+    routes += description_routes(openapi(tools, with_token=verifier is not None))
+    return routes
+
+
+async def _told(_: Request, error: Exception) -> Response:
+    """Starlette's own refusals, for an unknown path or a wrong method, in our shape."""
+    if not isinstance(error, HTTPException):
+        raise error
+    return refusal(error.status_code, "VALIDATION", f"{error.detail}.", error.headers)

@@ -1,0 +1,203 @@
+"""The token on its way in: found where it may be, verified, turned into a Caller, and passed on to nobody."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from websearch_gateway.entrypoints.http.auth.scopes import SCOPES
+from websearch_gateway.entrypoints.http.auth.shape import InvalidToken
+from websearch_gateway.entrypoints.http.pages.page import page_reply
+from websearch_gateway.entrypoints.http.pages.sign_in import sign_in_page
+from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
+from websearch_gateway.errors import SearchError
+from websearch_gateway.models import LOCAL, Caller
+from websearch_gateway.settings import Settings
+
+if TYPE_CHECKING:
+    from websearch_gateway.entrypoints.http.auth.verifier import Verifier
+    from websearch_gateway.entrypoints.http.compatible.base import Compatible
+
+METADATA = "/.well-known/oauth-protected-resource"
+OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", METADATA, f"{METADATA}/mcp"})
+"""Served without a token: what a client needs to get one, and what a load balancer asks."""
+_TOKEN_PARAMETERS = frozenset({"access_token", "id_token", "token", "jwt"})
+_JWT = re.compile(r"eyJ[\w-]*\.[\w-]+\.[\w-]*", re.ASCII)
+"""Under any other name a token gives itself away: `eyJ` is how a JSON object in base64 begins."""
+
+KEY_HEADER = b"x-api-key"
+VERIFY = "verify"
+"""The key of `scope` under which an endpoint finds how to verify a token in the body: there is no caller yet."""
+HOW_TO_PROVE = "Send a token: Authorization: Bearer TOKEN, or X-API-Key: TOKEN."
+
+_log = logging.getLogger(__name__)
+
+
+class InsufficientScope(Exception):
+    """The caller's token is fine and does not allow this. Its text is the scope that is missing."""
+
+
+class Authentication:
+    """ASGI middleware: every path but the open ones needs a token; `scope["caller"]` is who bears it.
+
+    Without a verifier every caller is the local one.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        verifier: Verifier | None,
+        public_url: str | None,
+        compatible: Callable[[Scope], Compatible | None],
+    ) -> None:
+        self._app = app
+        self._verifier = verifier
+        self._public_url = public_url
+        self._compatible = compatible
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        closed = scope["type"] == "http" and scope["path"] not in OPEN_PATHS
+        try:
+            app = (closed and await self._refused(scope)) or self._app
+            await app(scope, receive, send)
+        except InsufficientScope as missing:
+            challenge = self._bearer(scope, {"error": "insufficient_scope", "scope": str(missing)})
+            reply = refusal(403, "AUTH", f"The token lacks the scope {missing}.", challenge)
+            await reply(scope, receive, send)
+
+    async def _refused(self, scope: Scope) -> Response | None:
+        """Note the caller in `scope`; the reply to one who may not go on."""
+        if self._verifier is None:
+            scope["caller"] = LOCAL
+            return None
+        try:
+            row = self._compatible(scope)
+            if (token := token_of(scope, basic=row is not None and row.basic)) is None:
+                if row is not None and row.key_in_body:
+                    scope[VERIFY] = self._verifier.verify  # the endpoint verifies what it finds in the body
+                    return None
+                return self._without_token(scope)
+            scope["caller"] = await self._verifier.verify(token)
+        except InvalidToken as invalid:
+            return self._not_accepted(scope, invalid)
+        except SearchError as error:
+            return failure(error)
+        except Exception as error:  # whatever a token does to a parser, it gives no access
+            _log.error("A token was refused because it broke its parser: %s", type(error).__name__)
+            return self._not_accepted(scope, InvalidToken("It cannot be read."))
+        return None
+
+    def _without_token(self, scope: Scope) -> Response:
+        # RFC 6750 section 3.1: no error code where there are no credentials at all.
+        challenge = self._bearer(scope, {})
+        if wants_page(scope):
+            return page_reply(sign_in_page(scope["path"]), 401, challenge)
+        return refusal(401, "AUTH", HOW_TO_PROVE, challenge)
+
+    def _not_accepted(self, scope: Scope, invalid: InvalidToken) -> Response:
+        scope["refused"] = str(invalid)
+        told = f"The token is not accepted. {invalid}"
+        return refusal(401, "AUTH", told, self._bearer(scope, {"error": "invalid_token", "error_description": told}))
+
+    def _bearer(self, scope: Scope, parameters: Mapping[str, str]) -> dict[str, str]:
+        """The header that says which tokens are wanted, and what was wrong with this one."""
+        where = {"resource_metadata": f"{_base_url(scope, self._public_url)}{METADATA}/mcp"}
+        told = ", ".join(f'{name}="{value}"' for name, value in {**parameters, **where}.items())
+        return {"WWW-Authenticate": f"Bearer {told}"}
+
+
+def token_of(scope: Scope, *, basic: bool = False) -> str | None:
+    """The token of the Authorization header (RFC 6750 section 2.1) or of X-API-Key; None without either.
+
+    Args:
+        basic: it may also be the password of HTTP Basic (RFC 7617), for clients that know nothing else.
+
+    Raises:
+        InvalidToken: several tokens, another scheme, or one in the URL, where logs and histories would keep it.
+    """
+    bearers = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
+    keys = [value.decode("latin-1").strip() for name, value in scope["headers"] if name == KEY_HEADER]
+    if not bearers and not keys:
+        return None
+    parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if any(name.lower() in _TOKEN_PARAMETERS or _JWT.search(name + value) for name, value in parameters):
+        raise InvalidToken("A token must not stand in the URL.")
+    if len(bearers) > 1 or len(keys) > 1:
+        raise InvalidToken("Send one token.")
+    given: set[str] = {*(_header_token(header, basic=basic) for header in bearers), *keys}
+    if len(given) > 1:
+        raise InvalidToken("Send one token: Authorization and X-API-Key differ.")
+    return given.pop()
+
+
+def _header_token(header: str, *, basic: bool) -> str:
+    scheme, _, value = header.partition(" ")
+    if scheme.lower() == "bearer" and value:
+        return value
+    if basic and scheme.lower() == "basic":
+        with suppress(ValueError):
+            return base64.b64decode(value, validate=True).decode("ascii").partition(":")[2]
+    raise InvalidToken("Send one header: Authorization: Bearer TOKEN.")
+
+
+def wants_page(scope: Scope) -> bool:
+    """Whether a browser asks for something to show: programs accept anything, or JSON."""
+    accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
+    return scope["method"] == "GET" and accept.startswith(b"text/html,")
+
+
+def caller_of(request: Request | None) -> Caller:
+    """Who sent the request; the local user where there is none, as over stdio."""
+    if request is None:
+        return LOCAL
+    caller: Caller = request.scope["caller"]
+    return caller
+
+
+def require_scope(request: Request, name: str) -> None:
+    """Go on only for callers with that scope.
+
+    Raises:
+        InsufficientScope: this caller lacks it. `Authentication` answers with 403 and says which one is missing.
+    """
+    if name not in caller_of(request).scopes:
+        raise InsufficientScope(name)
+
+
+def metadata_routes(verifier: Verifier | None, settings: Settings) -> list[BaseRoute]:
+    """Where a client finds out which tokens are wanted (RFC 9728); none when no token is."""
+    if verifier is None:
+        return []
+    issuers = [verifier.issuer] if verifier.issuer.startswith("https://") else []
+
+    async def metadata(request: Request) -> Response:
+        described: dict[str, Any] = {
+            "resource": f"{_base_url(request.scope, settings.public_url)}/mcp",
+            "scopes_supported": SCOPES,
+            "bearer_methods_supported": ["header"],
+            "resource_name": "websearch-gateway",
+        }
+        if issuers:
+            described["authorization_servers"] = issuers
+        return json_reply(described, headers={"Cache-Control": "public, max-age=300"})
+
+    return [Route(path, metadata) for path in (METADATA, f"{METADATA}/mcp")]
+
+
+def _base_url(scope: Scope, public_url: str | None) -> str:
+    """PUBLIC_URL, or what the client itself called this server. Its Host has been checked by then."""
+    if public_url is not None:
+        return public_url
+    host = next(value.decode("latin-1") for name, value in scope["headers"] if name == b"host")
+    return f"{scope['scheme']}://{host}"

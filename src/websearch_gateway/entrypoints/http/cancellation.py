@@ -1,0 +1,112 @@
+"""`notifications/cancelled` without sessions.
+
+In 2026-07-28 a client cancels a call by hanging up. In the versions before it posts a notification that names the call,
+and waits on. No state is kept between requests here, so the two posts have to find each other: `initialize` hands out a
+session id that is nothing but a random name, clients repeat it as they must, and while a call lasts it is known by its
+user, that name and its own id. Nobody can cancel what another user, or another client of the same user, has asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from secrets import token_hex
+from typing import Any
+
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, REQUEST_CANCELLED
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from websearch_gateway.entrypoints.http.replies import json_reply
+
+_SESSION = MCP_SESSION_ID_HEADER.encode()
+_VERSION = MCP_PROTOCOL_VERSION_HEADER.encode()
+
+Call = tuple[str, bytes, str]
+"""A call in flight: whose it is, the client's session, its id as JSON."""
+
+
+class Cancellation:
+    """ASGI layer around the SDK's endpoint, for one process: a notification that reaches another one does nothing."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._calls: dict[Call, asyncio.Timeout] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        headers = dict(scope["headers"])
+        if headers.get(_VERSION, b"").decode("latin-1") not in ("", *HANDSHAKE_PROTOCOL_VERSIONS):
+            return await self._app(scope, receive, send)
+        first = await receive()
+        posted = _object(first["body"])
+
+        async def replay() -> Message:
+            nonlocal first
+            message, first = first, {}
+            return message or await receive()
+
+        if posted.get("method") == "initialize":
+            return await self._app(scope, replay, _naming(send))
+        if (session := headers.get(_SESSION)) is None:
+            return await self._app(scope, replay, send)
+        user = scope["caller"].user
+        if posted.get("method") == "notifications/cancelled":
+            self._cancel((user, session, _id_of(posted.get("params"), "requestId")))
+        elif "id" in posted:
+            return await self._serve((user, session, _id_of(posted, "id")), posted["id"], scope, replay, send)
+        return await self._app(scope, replay, send)
+
+    def _cancel(self, call: Call) -> None:
+        if (work := self._calls.pop(call, None)) is not None:
+            work.reschedule(asyncio.get_running_loop().time())
+
+    async def _serve(self, call: Call, request_id: Any, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a call that can be cancelled; one that was is answered as the SDK answers it where it has sessions."""
+        work = asyncio.timeout(None)  # ended from outside, or never
+
+        async def sending(message: Message) -> None:
+            self._forget(call, work)  # it is answered: too late to cancel
+            await send(message)
+
+        try:
+            async with work:
+                self._calls[call] = work
+                await self._app(scope, receive, sending)
+        except TimeoutError:
+            if not work.expired():
+                raise
+            error = {"code": REQUEST_CANCELLED, "message": "The request was cancelled."}
+            await json_reply({"jsonrpc": "2.0", "id": request_id, "error": error})(scope, receive, send)
+        finally:
+            self._forget(call, work)
+
+    def _forget(self, call: Call, work: asyncio.Timeout) -> None:
+        if self._calls.get(call) is work:
+            del self._calls[call]
+
+
+def _naming(send: Send) -> Send:
+    """Gives the client a name for its session with the reply."""
+
+    async def named(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == 200:
+            message = {**message, "headers": [*message["headers"], (_SESSION, token_hex(16).encode())]}
+        await send(message)
+
+    return named
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """The JSON object that was posted. Whatever else it is, the SDK will say what is wrong with it."""
+    try:
+        posted = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return posted if isinstance(posted, dict) else {}
+
+
+def _id_of(holder: Any, name: str) -> str:
+    """An id as JSON: 1 and "1" are two calls."""
+    return json.dumps(holder.get(name) if isinstance(holder, dict) else None)

@@ -1,0 +1,93 @@
+"""What a compatible endpoint is, and how its parameters are read."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from starlette.types import Scope
+
+from websearch_gateway.entrypoints.http.replies import ErrorShape
+from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.models import Caller
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+
+Given = Mapping[str, Any]
+"""The parameters of a request: a JSON object, or the fields of a query string or form."""
+
+
+def always(_: Scope) -> bool:
+    """For endpoints that share their path and method with no other."""
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Compatible:
+    """One endpoint of another API.
+
+    `answer` returns the JSON content of a reply, or a whole `Response`. `serves` tells requests apart where two
+    endpoints share a path and a method. `key_in_body`: clients may put their token into the field `api_key`;
+    `basic`: or into the password of HTTP Basic.
+    """
+
+    name: str
+    paths: tuple[str, ...]
+    methods: tuple[str, ...]
+    scope: str
+    error_shape: ErrorShape
+    answer: Callable[[Gateway, Given, Caller], Awaitable[Any]]
+    serves: Callable[[Scope], bool] = always
+    key_in_body: bool = False
+    basic: bool = False
+
+
+class Lenient(BaseModel):
+    """Base of parameters: unknown names are ignored, and null, like empty text, means absent."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_absent(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return {name: value for name, value in given.items() if value is not None and value != ""}
+
+    @classmethod
+    def of(cls, given: Given) -> Self:
+        """The parameters that are given.
+
+        Raises:
+            SearchValidationError: one is missing or unusable; the message names the first such field.
+        """
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            fault = error.errors(include_input=False, include_url=False)[0]
+            field = ".".join(str(part) for part in fault["loc"][:2]) or "body"
+            raise SearchValidationError(f"`{field}`: {fault['msg']}.", details={"field": field}) from None
+
+
+def as_list(value: Any) -> Any:
+    """One text as a list of one; clients send either."""
+    return [value] if isinstance(value, str) else value
+
+
+def is_on(value: Any) -> bool:
+    """Whether a switch is on that clients send as a boolean, as its name in text, or as the name of a variant."""
+    return value.strip().lower() not in ("", "false", "0", "none") if isinstance(value, str) else bool(value)
+
+
+def is_json(scope: Scope) -> bool:
+    """Whether the body is declared as JSON."""
+    kind = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
+    return bool(kind.partition(b";")[0].strip().lower() == b"application/json")
+
+
+def clamped(value: int, most: int) -> int:
+    """A number of results as it can be served."""
+    return max(1, min(value, most))

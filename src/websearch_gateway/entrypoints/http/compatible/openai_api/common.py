@@ -1,0 +1,100 @@
+"""What the endpoints of OpenAI have in common. https://platform.openai.com/docs/api-reference"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.models import SearchRequest
+from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results.base import ErrorInfo
+from websearch_gateway.text.codes import country_code
+
+MODEL = "search_web"
+"""The one model that is listed. Clients may name any other; it is echoed."""
+
+_TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_PIECE = 200
+
+
+def openai_error(error: ErrorInfo, status: int) -> Any:
+    """`{"error": {message, type, param, code}}`."""
+    kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
+    return {"error": {"message": error.message, "type": kind, "param": None, "code": error.code.lower()}}
+
+
+def new_id(prefix: str) -> str:
+    """An id in OpenAI's form."""
+    return f"{prefix}_{uuid4().hex}"
+
+
+def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
+    """The last message of the user as a question, in the country that the search tool or option names.
+
+    Args:
+        items: a text, or messages whose content is a text or a list of parts.
+
+    Raises:
+        SearchValidationError: there is no message of a user with text.
+    """
+    text = items if isinstance(items, str) else _last_of_user(items)
+    if not text.strip():
+        raise SearchValidationError("There is no message of the user with text.")
+    return SearchRequest(text, region=_region([*_mappings(tools), *_mappings([options])]))
+
+
+def cited_places(answer: SearchResponse) -> list[dict[str, Any]]:
+    """A flat `url_citation` for each place where a page is cited, in reading order."""
+    places = [
+        {
+            "type": "url_citation",
+            "start_index": span.start_index,
+            "end_index": span.end_index,
+            "url": citation.url,
+            "title": citation.title or citation.url,
+        }
+        for citation in answer.citations
+        for span in citation.spans
+    ]
+    return sorted(places, key=lambda place: (place["start_index"], place["end_index"]))
+
+
+def sources(answer: SearchResponse) -> list[dict[str, str]]:
+    """Every page that was cited or found."""
+    urls = dict.fromkeys([*(one.url for one in answer.citations), *(one.url for one in answer.sources)])
+    return [{"type": "url", "url": url} for url in urls]
+
+
+def pieces(text: str) -> list[str]:
+    """The text in parts of a size that a screen shows smoothly."""
+    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+
+
+def _last_of_user(items: Any) -> str:
+    for item in reversed(_mappings(items)):
+        if item.get("role") == "user":
+            return _text(item.get("content"))
+    return ""
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = (part.get("text") for part in _mappings(content))
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
+def _region(tools: Sequence[Mapping[str, Any]]) -> str | None:
+    for tool in tools:
+        place = tool.get("user_location")
+        place = place.get("approximate", place) if isinstance(place, Mapping) else None
+        country = place.get("country") if isinstance(place, Mapping) else None
+        if isinstance(country, str):
+            return country_code(country)
+    return None
+
+
+def _mappings(value: Any) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []

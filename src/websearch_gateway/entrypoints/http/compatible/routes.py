@@ -1,0 +1,111 @@
+"""From the table to routes: which endpoint serves a request, and with whose token."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import Scope
+
+from websearch_gateway.entrypoints.http.auth.shape import InvalidToken
+from websearch_gateway.entrypoints.http.authentication import HOW_TO_PROVE, VERIFY, caller_of, require_scope
+from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, is_json
+from websearch_gateway.entrypoints.http.compatible.table import BY_PATH, compatible_endpoint
+from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
+from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.workers.pool import WORKING_FOR
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+MOST_FIELDS = 100
+_FOREIGN = ("cross-site", "same-site")
+"""A search costs money, and an image on a foreign page can ask for one: a GET that needs no permission (W3C Fetch
+Metadata). Other methods carry an Origin, which is checked before."""
+
+
+def compatible_routes(gateway: LazyGateway) -> list[BaseRoute]:
+    """One route per path, but for `/`, which the status page shares."""
+    serve = serving(gateway, _nothing_here)
+    return [
+        Route(path, serve, methods=sorted({method for row in rows for method in row.methods}))
+        for path, rows in BY_PATH.items()
+        if path != "/"
+    ]
+
+
+def serving(gateway: LazyGateway, otherwise: Endpoint) -> Endpoint:
+    """Serves what the table has an endpoint for; `otherwise` serves the rest."""
+
+    async def serve(request: Request) -> Response:
+        row = compatible_endpoint(request.scope)
+        if row is None:
+            return await otherwise(request)
+        if request.method == "GET" and request.headers.get("sec-fetch-site") in _FOREIGN:
+            return refusal(403, "VALIDATION", "Pages of other sites may not search here.")
+        try:
+            given = await _given(request)
+            if VERIFY in request.scope:
+                request.scope["caller"] = await request.scope[VERIFY](str(given.get("api_key") or ""))
+        except InvalidToken as invalid:
+            request.scope["refused"] = str(invalid)
+            return refusal(401, "AUTH", HOW_TO_PROVE)
+        except Exception as error:  # the entrypoint: on any failure the client gets a typed error
+            return failure(error)
+        require_scope(request, row.scope)
+        return await _answer(row, gateway, given, request)
+
+    return serve
+
+
+async def _answer(row: Compatible, gateway: LazyGateway, given: Given, request: Request) -> Response:
+    caller = caller_of(request)
+    WORKING_FOR.set(caller.user)
+    try:
+        content = await row.answer(await gateway.get(), given, caller)
+    except Exception as error:  # the entrypoint: on any failure the client gets a typed error
+        return failure(error)
+    return content if isinstance(content, Response) else json_reply(content)
+
+
+async def _given(request: Request) -> Given:
+    """The parameters of the query string, and over them those of the body.
+
+    Raises:
+        SearchValidationError: the body is neither a JSON object nor a form.
+    """
+    fields = _form(request.scope["query_string"].decode("latin-1"))
+    body = await request.body()
+    if not body:
+        return fields
+    if not is_json(request.scope):
+        return {**fields, **_form(body.decode("utf-8", "replace"))}
+    try:
+        found: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        raise SearchValidationError("The body is not JSON.") from None
+    if not isinstance(found, dict):
+        raise SearchValidationError("The body must be a JSON object.")
+    return {**fields, **found}
+
+
+def _form(text: str) -> dict[str, Any]:
+    try:
+        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS))
+    except ValueError:
+        raise SearchValidationError(f"A request has at most {MOST_FIELDS} fields.") from None
+
+
+async def _nothing_here(_: Request) -> Response:
+    return refusal(404, "VALIDATION", "There is nothing for this kind of request at this path.")
+
+
+def error_shape(scope: Scope) -> Any:
+    """How the clients of this path read errors; None where in our own shape."""
+    row = compatible_endpoint(scope)
+    return row.error_shape if row is not None else None

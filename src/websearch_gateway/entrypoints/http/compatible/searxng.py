@@ -1,0 +1,144 @@
+"""SearXNG `/search`. https://docs.searxng.org/dev/search_api.html"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.types import Scope
+
+from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient
+from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.models import Caller, SafeSearch, WebSearchRequest
+from websearch_gateway.pipeline.choice import LAST_PAGE
+from websearch_gateway.results.base import ErrorInfo
+from websearch_gateway.results.search import WebResult
+from websearch_gateway.text.codes import LANGUAGES, country_code
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+
+PER_PAGE = 10
+SAFE_SEARCH: dict[str, SafeSearch] = {
+    "0": "off",
+    "false": "off",
+    "1": "moderate",
+    "true": "moderate",
+    "2": "strict",
+}
+CATEGORIES = ("general", "news")
+
+
+class SearxngSearch(Lenient):
+    """The fields that mean something here. `engines` is ignored: clients name engines of other instances."""
+
+    q: str = ""
+    format: str = "json"
+    categories: str = "general"
+    language: str = "all"
+    pageno: int = 1
+    time_range: Literal["day", "week", "month", "year"] | None = None
+    safesearch: str | int | None = None
+
+
+def searxng_error(error: ErrorInfo, _: int) -> Any:
+    """`{"error": message}`."""
+    return {"error": error.message}
+
+
+async def search(gateway: Gateway, given: Given, caller: Caller) -> Any:
+    """Results of the web, or of news; none for pages and categories beyond what the gateway has."""
+    wanted = SearxngSearch.of(given)
+    if not wanted.q.strip():
+        raise SearchValidationError("No query")
+    if wanted.format != "json":
+        raise SearchValidationError("Only format=json is served.")
+    if wanted.pageno < 1:
+        raise SearchValidationError("`pageno` must be 1 or more.")
+    asked = [name.strip().lower() for name in wanted.categories.split(",") if name.strip()] or ["general"]
+    category = next((name for name in CATEGORIES if name in asked), None)
+    if category is None or wanted.pageno > LAST_PAGE:
+        return _reply(wanted.q, [])
+    language, region = _locale(wanted.language)
+    request = WebSearchRequest(
+        wanted.q,
+        PER_PAGE,
+        freshness=wanted.time_range,
+        language=language,
+        region=region,
+        page=wanted.pageno,
+        safe_search=_safe_search(wanted.safesearch),
+        read_pages=False,
+        topic="news" if category == "news" else "general",
+    )
+    found = await gateway.web_search(request, caller)
+    first = (wanted.pageno - 1) * PER_PAGE + 1
+    return _reply(wanted.q, [_result(one, place, category) for place, one in enumerate(found.results, start=first)])
+
+
+def _reply(query: str, results: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "query": query,
+        "number_of_results": len(results),  # SearXNG itself has dropped it; older clients require it
+        "results": results,
+        "answers": [],
+        "corrections": [],
+        "infoboxes": [],
+        "suggestions": [],
+        "unresponsive_engines": [],
+    }
+
+
+def _result(found: WebResult, place: int, category: str) -> dict[str, Any]:
+    parts = urlsplit(found.link)
+    return {
+        "url": found.link,
+        "title": found.title,
+        "content": found.snippet,
+        "engine": found.provider,
+        "engines": [found.provider],
+        "category": category,
+        "score": found.relevance_score,
+        "positions": [place],
+        "parsed_url": [parts.scheme, parts.netloc, parts.path, "", parts.query, parts.fragment],
+        "publishedDate": found.published_date,
+        "template": "default.html",
+        "thumbnail": "",
+        "img_src": "",
+        "iframe_src": "",
+    }
+
+
+def _safe_search(given: str | int | None) -> SafeSearch | None:
+    if given is None:
+        return None
+    if (level := SAFE_SEARCH.get(str(given).strip().lower())) is None:
+        raise SearchValidationError("`safesearch` must be 0, 1 or 2.", details={"field": "safesearch"})
+    return level
+
+
+def _locale(tag: str) -> tuple[str | None, str | None]:
+    """Language and region of a tag such as `de-AT`; neither for `all` and `auto`, and for what names none."""
+    language, _, region = tag.strip().replace("_", "-").partition("-")
+    code = language.lower()
+    return (code if code in LANGUAGES else None), (country_code(region) if len(region) == 2 else None)
+
+
+def _is_search(scope: Scope) -> bool:
+    """At `/` there is a status page, so it takes `format=json` and a query to mean a search."""
+    if scope["path"] != "/":
+        return True
+    given = parse_qs(scope["query_string"].decode("latin-1"))
+    return given.get("format") == ["json"] and "q" in given
+
+
+SEARXNG = Compatible(
+    name="searxng search",
+    paths=("/search", "/", "/searxng", "/searxng/", "/searxng/search"),
+    methods=("GET", "POST"),
+    scope="search",
+    error_shape=searxng_error,
+    answer=search,
+    serves=_is_search,
+    basic=True,
+)

@@ -1,0 +1,37 @@
+"""`/metrics`: what the parts of this process have counted, for Prometheus."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from websearch_gateway.admin.operations import Snapshot
+from websearch_gateway.entrypoints.http.authentication import require_scope
+from websearch_gateway.entrypoints.http.replies import failure
+from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.errors import SearchError
+
+
+def metrics_endpoint(gateway: LazyGateway) -> Callable[[Request], Awaitable[Response]]:
+    """The metrics in the format that the request prefers; needs the scope `ops`."""
+
+    async def metrics(request: Request) -> Response:
+        require_scope(request, "ops")
+        try:
+            snapshot = await (await gateway.get()).operations.snapshot()
+        except SearchError as error:
+            return failure(error)
+        body, media_type = await asyncio.to_thread(_exposed, snapshot, request.headers.get("accept", ""))
+        return Response(body, headers={"Content-Type": media_type})
+
+    return metrics
+
+
+def _exposed(snapshot: Snapshot, accept: str) -> tuple[bytes, str]:
+    # In a thread: the library takes its time to import, and the figures of the process are read from files.
+    from websearch_gateway.entrypoints.http.exposition import exposition
+
+    return exposition(snapshot, accept)

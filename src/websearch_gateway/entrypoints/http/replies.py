@@ -1,0 +1,86 @@
+"""Replies that are not a tool's result: errors as JSON, in one shape, except on paths that imitate another API."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.errors import ErrorCode, SearchError
+from websearch_gateway.results.base import ErrorInfo
+
+STATUS: Mapping[ErrorCode, int] = {
+    "VALIDATION": 400,
+    "FORBIDDEN_URL": 403,
+    "RATE_LIMIT": 429,
+    "BUDGET": 429,
+    "AUTH": 502,  # an upstream refused the gateway's own key; the caller's token is judged before
+    "PROVIDER": 502,
+    "PARSE": 502,
+    "FETCH": 502,
+    "NOT_CONFIGURED": 503,
+    "TIMEOUT": 504,
+}
+"""The HTTP status of each error code, where a call of a tool fails."""
+
+FINAL = frozenset({"AUTH", "NOT_CONFIGURED", "BUDGET"})
+"""Codes of errors that the same call meets again until an operator acts."""
+
+ErrorShape = Callable[[ErrorInfo, int], Any]
+"""An error and its HTTP status as the JSON body that the clients of a path expect."""
+
+ERROR_SHAPE = "error_shape"
+"""The key of `scope` that holds the `ErrorShape` of the path; absent where errors have our own shape."""
+
+
+def own_shape(error: ErrorInfo, _: int) -> Any:
+    """`{"error": {code, message, ...}}`."""
+    return {"error": error.model_dump(mode="json", by_alias=True, exclude_none=True)}
+
+
+class ErrorReply(Response):
+    """An error, rendered when it is sent: only then is it known which shape the path's clients read."""
+
+    def __init__(self, error: ErrorInfo, status: int, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(_encoded(own_shape(error, status)), status, headers, media_type="application/json")
+        self.error = error
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        if (shape := scope.get(ERROR_SHAPE)) is not None:
+            self.body = _encoded(shape(self.error, self.status_code))
+            self.headers["Content-Length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
+
+
+def json_reply(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """`content` as JSON."""
+    return Response(_encoded(content), status, headers, media_type="application/json")
+
+
+def refusal(status: int, code: ErrorCode, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    """An error that the HTTP layer itself reports."""
+    return ErrorReply(ErrorInfo(code=code, message=message), status, headers)
+
+
+def failure(error: Exception) -> Response:
+    """An error that came from within."""
+    told = describe(error)
+    status = STATUS[error.code] if isinstance(error, SearchError) else 500
+    wait = told.retry_after_seconds
+    if wait is not None and status >= 500:
+        status = 503
+    headers = {} if wait is None else {"Retry-After": str(math.ceil(wait))}
+    if told.code in FINAL:
+        headers["X-Should-Retry"] = "false"  # the SDKs of OpenAI would ask three times
+    return ErrorReply(told, status, headers)
+
+
+def _encoded(content: Any) -> bytes:
+    # A lone surrogate, which only a hostile caller sends, leaves as the escape that it came as.
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")

@@ -1,0 +1,4 @@
+"""REST for every tool: `POST /v1/tools/NAME` and short paths, their OpenAPI document, and a page that shows it.
+
+The tools table is the source of all four; only the examples of the document are written by hand.
+"""

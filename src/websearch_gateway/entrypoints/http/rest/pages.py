@@ -1,0 +1,108 @@
+"""`/openapi.json`, and `/docs`, which shows it to a person without a script or anything from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from websearch_gateway.entrypoints.http.pages.html import Html, joined, tag
+from websearch_gateway.entrypoints.http.pages.page import document, page_reply
+from websearch_gateway.entrypoints.http.replies import json_reply
+
+
+def description_routes(described: Mapping[str, Any]) -> list[BaseRoute]:
+    """The document as JSON and as a page."""
+    page = rendered(described)
+
+    async def as_json(_: Request) -> Response:
+        return json_reply(described)
+
+    async def as_page(_: Request) -> Response:
+        return page_reply(page)
+
+    return [Route("/openapi.json", as_json), Route("/docs", as_page)]
+
+
+def rendered(described: Mapping[str, Any]) -> str:
+    """The document as a page: one block per operation, with its fields, an example, and a command to try it."""
+    info = described["info"]
+    header = tag(
+        "header",
+        tag("p", f"{info['title']} {info['version']}", class_="name"),
+        tag("h1", "HTTP API"),
+        tag("p", tag("a", "OpenAPI 3.1 document", href="/openapi.json"), class_="facts"),
+    )
+    schemas = described["components"]["schemas"]
+    blocks = [
+        _operation(path, method, operation, schemas)
+        for path, methods in described["paths"].items()
+        for method, operation in methods.items()
+    ]
+    return document(f"{info['title']} HTTP API", header, tag("main", *blocks))
+
+
+def _operation(path: str, method: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Html:
+    about = [tag("p", operation["description"])]
+    body = operation.get("requestBody")
+    example: Any = {}
+    if body is not None:
+        content = body["content"]["application/json"]
+        example = _example(content) or {}
+        about += [tag("h2", "Body"), _fields(_resolved(content["schema"], schemas), schemas)]
+    about += [tag("h2", "Try it"), tag("pre", _command(path, method, example, operation))]
+    reply = operation["responses"]["200"]["content"].get("application/json", {})
+    if shown := _example(reply):
+        about += [tag("h2", "Reply, cut short"), tag("pre", json.dumps(shown, indent=2, ensure_ascii=False))]
+    title = tag("summary", tag("code", f"{method.upper()} {path}"), joined(" ", operation["summary"]))
+    return tag("section", tag("details", title, *about))
+
+
+def _fields(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Html:
+    required = schema.get("required", ())
+    rows = [
+        tag(
+            "tr",
+            tag("th", tag("code", name)),
+            tag("td", _kind(_resolved(field, schemas)) + (", required" if name in required else "")),
+            tag("td", field.get("description", ""), class_="prose"),
+        )
+        for name, field in schema.get("properties", {}).items()
+    ]
+    return tag("table", tag("tbody", *rows)) if rows else tag("p", "An empty object.", class_="note")
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    """The type of a field in a word or two."""
+    if "enum" in schema:
+        return " | ".join(map(str, schema["enum"]))
+    if "anyOf" in schema:
+        return " or ".join(_kind(option) for option in _present(schema["anyOf"]))
+    return str(schema.get("type", "object"))
+
+
+def _present(options: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [option for option in options if option.get("type") != "null"]
+
+
+def _resolved(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = schemas[schema["$ref"].rsplit("/", 1)[-1]] if "$ref" in schema else schema
+    return found
+
+
+def _example(content: Mapping[str, Any]) -> Any:
+    return next((one["value"] for one in content.get("examples", {}).values()), None)
+
+
+def _command(path: str, method: str, example: Any, operation: Mapping[str, Any]) -> str:
+    parts = [f"curl -sS http://127.0.0.1:8080{path}"]
+    if operation.get("security"):
+        parts.append('-H "Authorization: Bearer $TOKEN"')
+    if method == "post":
+        body = json.dumps(example, ensure_ascii=False).replace("'", "'\\''")
+        parts += ["-H 'Content-Type: application/json'", f"-d '{body}'"]
+    return " \\\n    ".join(parts)

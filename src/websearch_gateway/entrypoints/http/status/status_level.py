@@ -1,0 +1,50 @@
+"""How it goes: in a word for the style and in words for a person."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from websearch_gateway.admin.operations import Snapshot
+from websearch_gateway.budget.budget_alert import LEVELS
+from websearch_gateway.resilience.health import UpstreamStatus
+
+REFUSED_SECONDS = 600.0
+"""An upstream that rejected our key so recently is taken to do so still: its breaker does not open for that."""
+
+_STATES = {"closed": ("ok", "healthy"), "half_open": ("warn", "probing"), "open": ("bad", "circuit open")}
+_MOST_NAMES = 2
+
+
+def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
+    """The mood of the whole gateway, and a sentence about it. An upstream that nobody has asked says nothing."""
+    moods = {upstream.name: state_of(upstream, now)[0] for upstream in snapshot.upstreams}
+    asked = [name for name, mood in moods.items() if mood != "idle"]
+    ill = [name for name in asked if moods[name] != "ok"]
+    if ill:
+        mood = "bad" if len(ill) == len(asked) else "warn"
+        return mood, "Every upstream is failing" if len(ill) == len(moods) else _are_failing(ill)
+    if snapshot.daily_usd and snapshot.left_usd == 0:
+        return "warn", "Today's budget is spent"
+    if snapshot.daily_usd and snapshot.left_usd is not None:
+        used = 1 - snapshot.left_usd / snapshot.daily_usd
+        if used >= LEVELS[0]:
+            return "warn", f"{used:.0%} of today's budget is spent"
+    if not asked:
+        return "idle", "Waiting for the first call"
+    return "ok", "All upstreams are healthy" if len(asked) == len(moods) else "Every upstream asked so far is healthy"
+
+
+def state_of(upstream: UpstreamStatus, now: datetime) -> tuple[str, str]:
+    """The mood of an upstream, and its state in words."""
+    error = upstream.last_error
+    if upstream.breaker != "closed":
+        return _STATES[upstream.breaker]
+    if error and error.code in ("AUTH", "NOT_CONFIGURED") and (now - error.at).total_seconds() < REFUSED_SECONDS:
+        return "bad", "key rejected" if error.code == "AUTH" else "not set up"
+    return _STATES["closed"] if upstream.calls else ("idle", "not asked")
+
+
+def _are_failing(names: list[str]) -> str:
+    if len(names) > _MOST_NAMES:
+        return f"{len(names)} upstreams are failing"
+    return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} failing"

@@ -1,0 +1,57 @@
+"""Messages over stdio that hold half a character, made readable.
+
+A client in JavaScript that cuts a text in the middle of an emoji sends a lone surrogate (`"\\ud83d"`). The SDK cannot
+read that line, drops it and never replies. Here the half becomes U+FFFD, as broken UTF-8 does, and the call is served.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Self
+
+from mcp.shared.message import SessionMessage
+from mcp.types import jsonrpc_message_adapter
+from pydantic import ValidationError
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+Item = SessionMessage | Exception
+
+
+class SurrogateFixStream:
+    """The SDK's stream of messages, which yields an exception where a line was unreadable."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def receive(self) -> Item:
+        """The next message."""
+        return _mended(await self._stream.receive())
+
+    async def aclose(self) -> None:
+        """Close the stream beneath."""
+        await self._stream.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Item:
+        return _mended(await self._stream.__anext__())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+def _mended(item: Item) -> Item:
+    if not isinstance(item, ValidationError):
+        return item
+    try:
+        # Python reads what Pydantic does not; halves that belong together are whole characters after it.
+        line = json.dumps(json.loads(item.errors()[0]["input"]), ensure_ascii=False)
+        return SessionMessage(jsonrpc_message_adapter.validate_json(_LONE_SURROGATE.sub("\ufffd", line), by_name=False))
+    except (ValueError, TypeError, RecursionError):
+        return item

@@ -1,0 +1,54 @@
+"""Several pages at once, each with its text or its error."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.errors import SearchError
+from websearch_gateway.models import Caller, ContentRequest
+from websearch_gateway.ports import Progress, no_progress
+from websearch_gateway.results.read import PageContent, PageWindow
+from websearch_gateway.text.notes import unreadable_note
+from websearch_gateway.text.urls import host
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+
+AT_ONCE = 8
+
+
+def windows(pages: Iterable[PageContent]) -> tuple[PageWindow, ...]:
+    """Pages as several of them stand in one result."""
+    return tuple(
+        PageWindow(
+            url=page.url,
+            title=page.title,
+            page_content=page.page_content,
+            next_offset=page.next_offset,
+            total_chars=page.total_chars,
+            error=page.error,
+        )
+        for page in pages
+    )
+
+
+async def read_each(
+    gateway: Gateway, urls: Sequence[str], caller: Caller, max_chars: int, progress: Progress = no_progress
+) -> list[PageContent]:
+    """The beginning of each page, in the order of `urls`. One that fails has its `error`, and a note as its text."""
+    turn = asyncio.Semaphore(AT_ONCE)
+    await progress(f"Reading {len(urls)} pages")
+
+    async def read(url: str) -> PageContent:
+        async with turn:
+            try:
+                return await gateway.reading.content(ContentRequest(url, max_chars=max_chars), caller)
+            except SearchError as error:
+                told = describe(error)
+                note = unreadable_note(told.code, told.details, host(url), told.message)
+                return PageContent(url=url, page_content=note, error=told)
+
+    return list(await asyncio.gather(*map(read, urls)))

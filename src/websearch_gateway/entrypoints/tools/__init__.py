@@ -1,0 +1,44 @@
+"""The tools as data: name, toolset, arguments, result, and the call of the gateway behind it. One module per toolset.
+
+Adding a tool: one argument model, one function, one row in its toolset's tuple. The texts are read by models: every
+word costs tokens in every conversation, so they say when to use the tool and nothing that the schema says already.
+"""
+
+from __future__ import annotations
+
+from websearch_gateway.docs_index.store.presence import has_site
+from websearch_gateway.entrypoints.tools.admin import ADMIN
+from websearch_gateway.entrypoints.tools.answer import ANSWER
+from websearch_gateway.entrypoints.tools.base import Arguments, Tool
+from websearch_gateway.entrypoints.tools.cache import CACHE
+from websearch_gateway.entrypoints.tools.docs import DOCS
+from websearch_gateway.entrypoints.tools.ops import OPS
+from websearch_gateway.entrypoints.tools.read import READ
+from websearch_gateway.entrypoints.tools.search import SEARCH
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.settings import Settings
+
+__all__ = ["TOOLS", "Arguments", "Tool", "listed", "toolsets_of"]
+
+TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH, *READ, *DOCS, *CACHE, *OPS, *ADMIN)
+"""In the order in which they are listed."""
+
+
+def toolsets_of(settings: Settings) -> tuple[str, ...]:
+    """The toolsets in force: unless TOOLSETS says which, `docs` joins them as soon as one site is indexed."""
+    if "toolsets" in settings.model_fields_set or not has_site(settings.docs_path):
+        return settings.toolsets
+    return (*settings.toolsets, "docs")
+
+
+def listed(toolsets: tuple[str, ...]) -> tuple[Tool, ...]:
+    """The tools of the given toolsets.
+
+    Raises:
+        SearchNotConfiguredError: there is none.
+    """
+    tools = tuple(tool for tool in TOOLS if tool.toolset in toolsets)
+    if not tools:
+        known = ", ".join(sorted({tool.toolset for tool in TOOLS}))
+        raise SearchNotConfiguredError(f"TOOLSETS selects no tool. Toolsets with tools: {known}.")
+    return tools

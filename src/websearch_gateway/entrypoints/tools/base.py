@@ -1,0 +1,103 @@
+"""What a tool is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+
+from websearch_gateway.entrypoints.tools.faults import Fault, refusal, shape_faults
+from websearch_gateway.entrypoints.tools.names import understood
+from websearch_gateway.models import Caller
+from websearch_gateway.ports import Progress
+from websearch_gateway.results.base import ErrorInfo, WireModel
+from websearch_gateway.workers.pool import WORKING_FOR
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+
+
+class Arguments(BaseModel):
+    """Base of argument models. Unknown names are refused. Ranges are declared here and judged by the guard."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_whole_floats(cls, given: Any) -> Any:
+        """3.0 is an integer (JSON Schema Validation 2020-12, section 6.1.1): the schema that we publish lets it pass,
+        and clients whose numbers are all floats write it so."""
+        if not isinstance(given, Mapping):
+            return given
+        return {
+            name: int(value) if isinstance(value, float) and value.is_integer() else value
+            for name, value in given.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One row of the tool table.
+
+    `aliases` are understood in calls and never listed. `changes_data` says that a call removes or moves something;
+    `open_world` that it may reach the web. `scope` is the scope that it needs, if not its
+    toolset's. `despite` gives the fields that the result of a failed call has beside its
+    `error`.
+    `text` renders a result for models that read text; without it they get the JSON.
+    """
+
+    name: str
+    toolset: str
+    title: str
+    description: str
+    arguments: type[Arguments]
+    result: type[WireModel]
+    run: Callable[[Gateway, Any, Caller, Progress], Awaitable[WireModel]]
+    aliases: tuple[str, ...] = ()
+    changes_data: bool = False
+    open_world: bool = True
+    scope: str | None = None
+    despite: Callable[[Any, ErrorInfo], Mapping[str, Any]] | None = None
+    text: Callable[[Any], str] | None = None
+
+    async def call(self, gateway: Gateway, arguments: Any, caller: Caller, progress: Progress) -> WireModel:
+        """Run the tool for a caller, among whose jobs its work on pages counts. Raises what `run` raises."""
+        WORKING_FOR.set(caller.user)
+        return await self.run(gateway, arguments, caller, progress)
+
+    @property
+    def needed_scope(self) -> str:
+        """What a token must allow: `scope`, else the toolset's own name, and `search` for `answer` too."""
+        return self.scope or ("search" if self.toolset == "answer" else self.toolset)
+
+    def parse(self, arguments: Mapping[str, Any]) -> Arguments:
+        """The arguments of a call, by their names on the wire or by obvious other ones.
+
+        Raises:
+            SearchValidationError: one is missing, unknown, too long a list or of the wrong type; the message and
+                `details.faults` say which.
+        """
+        arguments = understood(self.arguments, arguments)
+        if faults := shape_faults(self.arguments, arguments):
+            raise refusal(self.name, faults)
+        try:
+            return self.arguments.model_validate(arguments, by_alias=True)
+        except ValidationError as error:
+            found = [
+                Fault(".".join(map(str, e["loc"])), e["msg"])
+                for e in error.errors(include_url=False, include_input=False, include_context=False)
+            ]
+        raise refusal(self.name, found)
+
+
+def reply_tokens(gateway: Gateway) -> int:
+    """The size of one rendering of a result: over MCP a reply holds two, as structured content and as text."""
+    return gateway.max_reply_tokens // 2
+
+
+def declared(description: str, **keywords: Any) -> Any:
+    """A field whose JSON Schema keywords inform the caller; the guard enforces them after normalising."""
+    return Field(description=description, json_schema_extra=keywords)

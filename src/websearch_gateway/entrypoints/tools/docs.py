@@ -1,0 +1,229 @@
+"""The toolset `docs`: the documentation index. Searching and reading it reaches nobody outside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
+
+from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared
+from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.models import Caller
+from websearch_gateway.ports import Progress
+from websearch_gateway.results.docs import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+    from websearch_gateway.docs_index.models import CrawlProgress, SiteVersion
+
+
+def _name(field: str) -> str:
+    return "maxTokens" if field == "max_tokens" else field
+
+
+class DocsArguments(Arguments):
+    """Names as in the results of this toolset."""
+
+    model_config = ConfigDict(alias_generator=_name)
+
+
+class SearchDocsArguments(DocsArguments):
+    query: Annotated[StrictStr, declared("A name, a flag, or words.", minLength=1, maxLength=1000)]
+    site_id: Annotated[StrictStr | None, declared("An id or name of list_sites.")] = None
+    sites_filter: Annotated[StrictStr | None, declared("Regular expression over site names.", maxLength=200)] = None
+    version: Annotated[StrictStr | None, declared("Such as 3.12.")] = None
+    limit: Annotated[StrictInt, declared("Sections at most.", minimum=1, maximum=50)] = 10
+    max_tokens: Annotated[StrictInt, declared("Of all sections.", minimum=100, maximum=50_000)] = 2_000
+
+
+class ReadDocsArguments(DocsArguments):
+    section_id: Annotated[StrictStr | None, declared("Of search_docs; or give `url`.")] = None
+    url: Annotated[StrictStr | None, declared("An indexed page.")] = None
+    version: Annotated[StrictStr | None, declared("Such as 3.12.")] = None
+    around: Annotated[StrictInt, declared("Sections before and after.", minimum=0, maximum=20)] = 0
+    max_tokens: Annotated[StrictInt, declared("At most.", minimum=100, maximum=100_000)] = 4_000
+    outline: Annotated[StrictBool, declared("true: list the page's sections.")] = False
+
+
+class NoDocsArguments(DocsArguments):
+    pass
+
+
+class SiteArguments(DocsArguments):
+    site: Annotated[StrictStr, declared("An id, name or URL of docs_status.")]
+    version: Annotated[StrictStr | None, declared("Default: the only one.")] = None
+
+
+class DocsStatusArguments(DocsArguments):
+    site: Annotated[StrictStr | None, declared("An id, name or URL. Default: every site.")] = None
+    version: Annotated[StrictStr | None, declared("Default: every one.")] = None
+
+
+class AddDocsArguments(DocsArguments):
+    url: Annotated[StrictStr, declared("Where the documentation begins, or a zip or tar of it.")]
+    name: Annotated[StrictStr | None, declared("Default: its host.")] = None
+    version: Annotated[StrictStr | None, declared("Default: latest.")] = None
+    max_pages: Annotated[StrictInt, declared("Pages at most.", minimum=1, maximum=1_000_000)] = 20_000
+    delay: Annotated[StrictFloat, declared("Seconds between requests.", minimum=0, maximum=600)] = 0.25
+
+
+async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: Progress) -> DocsSearchResponse:
+    return await gateway.search_docs(
+        given.query,
+        site_id=given.site_id,
+        sites_filter=given.sites_filter,
+        label=given.version,
+        limit=given.limit,
+        max_tokens=given.max_tokens,
+    )
+
+
+async def _read(gateway: Gateway, given: ReadDocsArguments, _: Caller, __: Progress) -> DocsReadResponse:
+    from websearch_gateway.docs_index.reading import read_docs
+
+    return await read_docs(
+        gateway.docs,
+        section_id=given.section_id,
+        url=given.url,
+        label=given.version,
+        around=given.around,
+        max_tokens=given.max_tokens,
+        outline=given.outline,
+    )
+
+
+async def _list(gateway: Gateway, _: NoDocsArguments, __: Caller, ___: Progress) -> DocsSites:
+    from websearch_gateway.docs_index.status import listed
+
+    return listed(await gateway.docs.completed())
+
+
+async def _status(gateway: Gateway, given: DocsStatusArguments, _: Caller, __: Progress) -> DocsStatus:
+    from websearch_gateway.docs_index.status import told
+
+    docs = gateway.docs
+    found = await (docs.find(given.site, given.version) if given.site else docs.store.versions())
+    return told(found, await docs.failures(found))
+
+
+async def _add(gateway: Gateway, given: AddDocsArguments, _: Caller, progress: Progress) -> DocsStatus:
+    from websearch_gateway.docs_index.models import CrawlOptions
+
+    if not given.url.startswith(("http://", "https://")):
+        raise SearchValidationError("url must begin with https:// or http://. Folders are added on the command line.")
+    if not (1 <= given.max_pages <= 1_000_000 and 0 <= given.delay <= 600):
+        raise SearchValidationError("max_pages must be 1 to 1000000, delay 0 to 600.")
+    options = CrawlOptions(max_pages=given.max_pages, delay=given.delay)
+    return await _crawled(gateway, await gateway.docs.add(given.url, given.name, given.version, options), progress)
+
+
+async def _update(gateway: Gateway, given: SiteArguments, _: Caller, progress: Progress) -> DocsStatus:
+    return await _crawled(gateway, await gateway.docs.find_one(given.site, given.version), progress)
+
+
+async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progress) -> DocsStatus:
+    from websearch_gateway.docs_index.status import told
+
+    site = await gateway.docs.find_one(given.site, given.version)
+    await gateway.docs.delete(site)
+    return told([site], message=f"Deleted: {site.name} {site.label}.")
+
+
+async def _crawled(gateway: Gateway, site: SiteVersion, progress: Progress) -> DocsStatus:
+    """Crawl while the client listens; a client that leaves stops it, and the next `update_docs` goes on."""
+    from websearch_gateway.docs_index.status import told
+
+    last = -1
+
+    async def tell(now: CrawlProgress) -> None:
+        nonlocal last
+        if now.done != last:
+            last = now.done
+            waiting = f", waiting: {now.waiting}" if now.waiting else ""
+            await progress(f"{now.done} of {now.known} pages{waiting}")
+
+    after = await gateway.docs.crawl(site.id, tell)
+    found = [after] if after else []
+    return told(found, await gateway.docs.failures(found))
+
+
+DOCS: tuple[Tool, ...] = (
+    Tool(
+        name="search_docs",
+        toolset="docs",
+        title="Search documentation",
+        description=(
+            "Find sections of the indexed documentation by symbol, flag or meaning, offline, with version and anchor. "
+            "Better than search_web for libraries that list_sites names."
+        ),
+        arguments=SearchDocsArguments,
+        result=DocsSearchResponse,
+        run=_search,
+        open_world=False,
+    ),
+    Tool(
+        name="read_docs",
+        toolset="docs",
+        title="Read documentation",
+        description="Read a section that search_docs found, its neighbours, or the outline of a page.",
+        arguments=ReadDocsArguments,
+        result=DocsReadResponse,
+        run=_read,
+        open_world=False,
+    ),
+    Tool(
+        name="list_sites",
+        toolset="docs",
+        title="List documentation",
+        description="The documentation that is indexed: names, versions, age.",
+        arguments=NoDocsArguments,
+        result=DocsSites,
+        run=_list,
+        open_world=False,
+    ),
+    Tool(
+        name="add_docs",
+        toolset="docs",
+        title="Index documentation",
+        description="Crawl a documentation site and index it. Takes minutes; the same call again resumes.",
+        arguments=AddDocsArguments,
+        result=DocsStatus,
+        run=_add,
+        changes_data=True,
+        scope="admin",
+    ),
+    Tool(
+        name="update_docs",
+        toolset="docs",
+        title="Refresh documentation",
+        description="Fetch what has changed on an indexed site, or go on with a crawl that was stopped.",
+        arguments=SiteArguments,
+        result=DocsStatus,
+        run=_update,
+        changes_data=True,
+        scope="admin",
+    ),
+    Tool(
+        name="delete_docs",
+        toolset="docs",
+        title="Delete documentation",
+        description="Remove one version of a site from the index.",
+        arguments=SiteArguments,
+        result=DocsStatus,
+        run=_delete,
+        changes_data=True,
+        open_world=False,
+        scope="admin",
+    ),
+    Tool(
+        name="docs_status",
+        toolset="docs",
+        title="Status of the documentation index",
+        description="How far crawls are, which pages failed and why.",
+        arguments=DocsStatusArguments,
+        result=DocsStatus,
+        run=_status,
+        open_world=False,
+        scope="admin",
+    ),
+)

@@ -1,0 +1,53 @@
+"""What is wrong with the arguments of a call, told in a reply whose size the caller cannot choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from pydantic import BaseModel
+
+from websearch_gateway.errors import SearchValidationError
+
+MOST_FAULTS = 10
+MOST_CHARS = 100
+"""Of what the caller wrote, or a library says about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One argument, by its name on the wire, and what is wrong with it."""
+
+    field: str
+    problem: str
+
+
+def shape_faults(model: type[BaseModel], given: Mapping[str, Any]) -> list[Fault]:
+    """The faults that show before any value is validated: unknown names, and lists longer than `maxItems`.
+
+    pydantic reports each of 95,000 unknown names and each of 500,000 wrong items, which takes a gigabyte.
+    """
+    known = {field.validation_alias or field.alias or name: field for name, field in model.model_fields.items()}
+    unknown = (Fault(name, "Unknown argument") for name in given if name not in known)
+    faults = list(islice(unknown, MOST_FAULTS + 1))
+    for name, field in known.items():
+        keywords = field.json_schema_extra
+        limit = keywords.get("maxItems") if isinstance(keywords, dict) else None
+        value = given.get(str(name))
+        if isinstance(limit, int) and isinstance(value, Sequence) and not isinstance(value, str) and len(value) > limit:
+            faults.append(Fault(str(name), f"At most {limit} items are allowed, not {len(value)}"))
+    return faults
+
+
+def refusal(tool: str, faults: Sequence[Fault]) -> SearchValidationError:
+    """The error of a call with these faults; it reports the first `MOST_FAULTS`, each cut to `MOST_CHARS`."""
+    told = [{"field": _cut(fault.field), "problem": _cut(fault.problem)} for fault in faults[:MOST_FAULTS]]
+    listed = "; ".join(f"{fault['field']}: {fault['problem']}" for fault in told)
+    more = " There are more." if len(faults) > MOST_FAULTS else ""
+    return SearchValidationError(f"Unusable arguments for {tool}: {listed}.{more}", details={"faults": told})
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_CHARS else text[: MOST_CHARS - 1] + "…"

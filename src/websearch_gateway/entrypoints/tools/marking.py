@@ -1,0 +1,21 @@
+"""Text from the web leaves between marks that say so, which no page can close."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TypeVar
+
+from websearch_gateway.results.base import WireModel
+from websearch_gateway.text.safety.sanitise import wrap_untrusted
+
+R = TypeVar("R", bound=WireModel)
+
+
+def fresh_nonce() -> str:
+    """What the marks of one call are told by: 128 unguessable bits."""
+    return secrets.token_hex(16)
+
+
+def marked(result: R, field: str, nonce: str) -> R:
+    """`result` with the text of `field` between marks."""
+    return result.model_copy(update={field: wrap_untrusted(getattr(result, field), nonce)})

@@ -1,0 +1,140 @@
+"""The toolset `read`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import StrictBool, StrictInt, StrictStr
+
+from websearch_gateway.entrypoints.reading import read_each, windows
+from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
+from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
+from websearch_gateway.entrypoints.tools.rendering import page_text, passages_text
+from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.models import Caller, ContentRequest, PassagesRequest
+from websearch_gateway.net.address import MAX_URL_LENGTH
+from websearch_gateway.pipeline.reply.fit import fit_content, fit_passages
+from websearch_gateway.ports import Progress
+from websearch_gateway.results.base import ErrorInfo
+from websearch_gateway.results.read import PageContent, PagePassages, QueryPassages
+from websearch_gateway.text.notes import unreadable_note
+from websearch_gateway.text.urls import host
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+
+
+CONTENT_PROTECTED = "content protected"
+"""The note of a page whose site answers 401 or 403."""
+
+MOST_URLS = 10
+
+
+class GetContentArguments(Arguments):
+    url: Annotated[StrictStr | None, declared("An http(s) URL.")] = None
+    urls: Annotated[tuple[StrictStr, ...], declared("In its place several, for `pages`.", maxItems=MOST_URLS)] = ()
+    offset: Annotated[StrictInt, declared("Where to read on: `nextOffset` of the window before.", minimum=0)] = 0
+    max_chars: Annotated[StrictInt, declared("Characters at most.", minimum=1, maximum=100_000)] = 20_000
+
+
+class ReadFromPageArguments(Arguments):
+    url: Annotated[StrictStr, declared("An http(s) URL.")]
+    query: Annotated[
+        StrictStr | tuple[StrictStr, ...], declared("What to look for: a question, or up to 20.", maxItems=20)
+    ]
+    force_refresh: Annotated[StrictBool, declared("true: ask the site anew.")] = False
+    max_results: Annotated[StrictInt, declared("Passages per query at most.", minimum=1, maximum=50)] = 8
+    include_metadata: Annotated[StrictBool, declared("true: facts about the page too.")] = False
+
+
+async def _get_content(
+    gateway: Gateway, arguments: GetContentArguments, caller: Caller, progress: Progress
+) -> PageContent:
+    if (arguments.url is None) == (not arguments.urls):
+        raise SearchValidationError("Give either `url` or `urls`.", details={"field": "url"})
+    if arguments.url is None:
+        return await _several(gateway, arguments, caller, progress)
+    await progress(f"Reading {host(arguments.url)}")
+    request = ContentRequest(arguments.url, arguments.offset, arguments.max_chars)
+    content = await gateway.reading.content(request, caller)
+    return marked(fit_content(content, arguments.offset, reply_tokens(gateway)), "page_content", fresh_nonce())
+
+
+async def _several(gateway: Gateway, arguments: GetContentArguments, caller: Caller, progress: Progress) -> PageContent:
+    """The beginnings of several pages, each with an equal share of the reply."""
+    if arguments.offset:
+        raise SearchValidationError("`offset` goes with one `url`.", details={"field": "offset"})
+    pages = await read_each(gateway, arguments.urls, caller, arguments.max_chars, progress)
+    share = reply_tokens(gateway) // len(pages)
+    fitted = windows(page if page.error else fit_content(page, 0, share) for page in pages)
+    nonce = fresh_nonce()
+    return PageContent(pages=tuple(page if page.error else marked(page, "page_content", nonce) for page in fitted))
+
+
+def _unread(arguments: GetContentArguments, error: ErrorInfo) -> dict[str, Any]:
+    """Why there is no page, in its place."""
+    given = arguments.url or ""
+    url = given if len(given) <= MAX_URL_LENGTH else ""  # a longer one is never fetched
+    note = unreadable_note(error.code, error.details, host(url), error.message)
+    return {"url": url, "page_content": note, **_protected(error)}
+
+
+def _without_passages(arguments: ReadFromPageArguments, error: ErrorInfo) -> dict[str, Any]:
+    """Of a protected page, the queries without passages."""
+    if not (note := _protected(error)):
+        return {}
+    queries = (arguments.query,) if isinstance(arguments.query, str) else arguments.query
+    return {"url": arguments.url, "queries": [QueryPassages(query=query) for query in queries], **note}
+
+
+def _protected(error: ErrorInfo) -> dict[str, str]:
+    is_protected = error.code == "FETCH" and (error.details or {}).get("status") in (401, 403)
+    return {"note": CONTENT_PROTECTED} if is_protected else {}
+
+
+async def _read_from_page(
+    gateway: Gateway, arguments: ReadFromPageArguments, caller: Caller, progress: Progress
+) -> PagePassages:
+    queries = (arguments.query,) if isinstance(arguments.query, str) else arguments.query
+    fields = arguments.model_dump(exclude={"query"})
+    found = await gateway.reading.passages(PassagesRequest(queries=queries, **fields), caller)
+    found = fit_passages(found, reply_tokens(gateway))
+    nonce = fresh_nonce()
+    shown = tuple(
+        query.model_copy(update={"results": tuple(marked(passage, "text", nonce) for passage in query.results)})
+        for query in found.queries
+    )
+    return found.model_copy(update={"queries": shown})
+
+
+READ: tuple[Tool, ...] = (
+    Tool(
+        name="get_content",
+        toolset="read",
+        title="Read a page",
+        description=(
+            "The text of pages that you know the URL of (HTML, PDF, repository, thread ...) as Markdown, in windows. "
+            "For a fact on a long page use read_from_page."
+        ),
+        arguments=GetContentArguments,
+        result=PageContent,
+        run=_get_content,
+        text=page_text,
+        despite=_unread,
+    ),
+    Tool(
+        name="read_from_page",
+        toolset="read",
+        title="Find passages on a page",
+        description=(
+            "The passages of a page that answer your questions, best first; `score` says how surely, `note` when "
+            "nothing does."
+        ),
+        arguments=ReadFromPageArguments,
+        result=PagePassages,
+        run=_read_from_page,
+        text=passages_text,
+        aliases=("web.readFromPage",),
+        despite=_without_passages,
+    ),
+)

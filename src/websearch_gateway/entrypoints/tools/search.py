@@ -1,0 +1,130 @@
+"""The toolset `search`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import ConfigDict, StrictBool, StrictInt, StrictStr
+
+from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
+from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
+from websearch_gateway.entrypoints.tools.rendering import found_text, raw_text
+from websearch_gateway.models import Caller, Freshness, RawSearchRequest, SafeSearch, Topic, WebSearchRequest
+from websearch_gateway.pipeline.choice import LAST_PAGE
+from websearch_gateway.pipeline.reply.fit import fit_raw, fit_web
+from websearch_gateway.ports import Progress
+from websearch_gateway.results.search import RawSearchResponse, WebSearchResponse
+from websearch_gateway.text.domains import MOST_DOMAINS
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+
+
+class WebSearchArguments(Arguments):
+    model_config = ConfigDict(alias_generator=None)  # these names are snake_case on the wire too
+
+    query: Annotated[StrictStr, declared("What to find.", minLength=3, maxLength=400)]
+    num_results: Annotated[StrictInt, declared("Pages at most.", minimum=1, maximum=50)] = 3
+    providers: Annotated[
+        tuple[StrictStr, ...],
+        declared("Ask only these, in this order, such as brave. Default: all configured.", maxItems=20),
+    ] = ()
+    use_cache: Annotated[StrictBool, declared("false: search and read anew.")] = True
+    freshness: Annotated[Freshness | None, declared("Only what is this new.")] = None
+    include_domains: Annotated[
+        tuple[StrictStr, ...], declared("Only these domains and those below them.", maxItems=MOST_DOMAINS)
+    ] = ()
+    exclude_domains: Annotated[tuple[StrictStr, ...], declared("Not these.", maxItems=MOST_DOMAINS)] = ()
+    language: Annotated[StrictStr | None, declared("ISO 639-1, such as de.", pattern="^[A-Za-z]{2}$")] = None
+    region: Annotated[
+        StrictStr | None, declared("ISO 3166-1 alpha-2 country, such as DE.", pattern="^[A-Za-z]{2}$")
+    ] = None
+    page: Annotated[StrictInt, declared("Page of results.", minimum=1, maximum=LAST_PAGE)] = 1
+
+
+class SearchNewsArguments(WebSearchArguments):
+    freshness: Annotated[Freshness | None, declared("Only what is this new.")] = "week"
+
+
+class WebSearchRawArguments(Arguments):
+    query: Annotated[
+        StrictStr | tuple[StrictStr, ...], declared("One query, or up to 20.", minLength=3, maxLength=400, maxItems=20)
+    ]
+    results_per_query: Annotated[StrictInt, declared("Items at most.", minimum=1, maximum=50)] = 10
+    region: Annotated[
+        StrictStr | None, declared("ISO 3166-1 alpha-2 country, such as DE.", pattern="^[A-Za-z]{2}$")
+    ] = None
+    language: Annotated[StrictStr | None, declared("ISO 639-1, such as de.", pattern="^[A-Za-z]{2}$")] = None
+    safe_search: Annotated[SafeSearch | None, declared("Default: the operator's.")] = None
+
+
+async def _find(
+    gateway: Gateway, arguments: WebSearchArguments, topic: Topic, caller: Caller, progress: Progress
+) -> WebSearchResponse:
+    response = await gateway.web_search(WebSearchRequest(**arguments.model_dump(), topic=topic), caller, progress)
+    response = fit_web(response, reply_tokens(gateway))
+    nonce = fresh_nonce()
+    results = tuple(marked(result, "page_content", nonce) for result in response.results)
+    return response.model_copy(update={"results": results})
+
+
+async def _web_search(
+    gateway: Gateway, arguments: WebSearchArguments, caller: Caller, progress: Progress
+) -> WebSearchResponse:
+    return await _find(gateway, arguments, "general", caller, progress)
+
+
+async def _search_news(
+    gateway: Gateway, arguments: SearchNewsArguments, caller: Caller, progress: Progress
+) -> WebSearchResponse:
+    return await _find(gateway, arguments, "news", caller, progress)
+
+
+async def _web_search_raw(
+    gateway: Gateway, arguments: WebSearchRawArguments, caller: Caller, progress: Progress
+) -> RawSearchResponse:
+    fields = arguments.model_dump(exclude={"query"})
+    queries = (arguments.query,) if isinstance(arguments.query, str) else arguments.query
+    response = await gateway.raw_search(RawSearchRequest(queries, **fields), caller, progress)
+    return fit_raw(response, reply_tokens(gateway))
+
+
+SEARCH: tuple[Tool, ...] = (
+    Tool(
+        name="web_search",
+        toolset="search",
+        title="Find and read pages",
+        description=(
+            "Find pages and get their text as Markdown, to compare or read for yourself; for one answer with proof use "
+            "search_web. A page that cannot be read has a note in `page_content` that says why."
+        ),
+        arguments=WebSearchArguments,
+        result=WebSearchResponse,
+        run=_web_search,
+        text=found_text,
+    ),
+    Tool(
+        name="search_news",
+        toolset="search",
+        title="Find and read news",
+        description="As web_search, among news of the last week. Feeds and market data have their own servers.",
+        arguments=SearchNewsArguments,
+        result=WebSearchResponse,
+        run=_search_news,
+        text=found_text,
+    ),
+    Tool(
+        name="web_search_raw",
+        toolset="search",
+        title="Raw search results",
+        description=(
+            "Links and snippets alone, for many queries at once, as JSON of Google Custom Search: to survey, not to "
+            "read. A query that failed has `result.error`."
+        ),
+        arguments=WebSearchRawArguments,
+        result=RawSearchResponse,
+        run=_web_search_raw,
+        text=raw_text,
+        aliases=("web.search",),
+    ),
+)

@@ -1,0 +1,197 @@
+"""One event per call of a tool: how it went, and never what was asked, found or fetched.
+
+Logging goes through the standard library: a process that configures nothing stays silent. structlog, which writes the
+JSON, is imported with the first record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from secrets import token_bytes
+from types import TracebackType
+from typing import get_args
+
+from websearch_gateway.errors import ErrorCode, Refused, SearchError
+from websearch_gateway.observability.tracing import whole
+from websearch_gateway.results.answer import CacheState, SearchResponse
+
+_EVENT_DELAY_SECONDS = 0.005
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call went. The fields of the event, beside `tool`, `latency_ms`, `query_hash` and `query_length`.
+
+    `route` is who served (`MODEL-web-search`, `NAME-raw-search`, a provider, a reader, `cache`), else `refused` or
+    `failed`; `outcome` is `ok`, the error's code, `CANCELLED` or `INTERNAL`; `saved_usd` is the price of what the
+    cache gave; `joined` says that an identical call under way gave the answer.
+    """
+
+    route: str = ""
+    outcome: str = "ok"
+    result_count: int = 0
+    cost_usd: float = 0.0
+    cache: CacheState = "miss"
+    fallback_from: str | None = None
+    fallback_reason: str | None = None
+    saved_usd: float = 0.0
+    joined: bool = False
+
+
+_NAMES = tuple(field.name for field in fields(Outcome))
+_values = attrgetter(*_NAMES)
+
+
+def _fields_of(outcome: Outcome) -> dict[str, str | float | None]:
+    # dataclasses.asdict takes ten times as long, for deep copies of what never changes.
+    return dict(zip(_NAMES, _values(outcome), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A call that is over. `text` is what it was about: for the hash in the event, and for nothing else."""
+
+    tool: str
+    text: str
+    latency_ms: float
+    outcome: Outcome
+
+
+class Telemetry:
+    """Reports each call with one event.
+
+    `in_flight` is the number of calls under way.
+
+    Args:
+        observers: told of each call after its event is due. They must not raise.
+        clock: seconds, for durations.
+    """
+
+    def __init__(
+        self,
+        observers: Sequence[Callable[[CallRecord], None]] = (),
+        *,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._observers = observers
+        self._clock = clock
+        # With a key that dies with the process nobody can find a query by hashing candidates.
+        self._key = token_bytes(32)
+        self._waiting: list[CallRecord] = []
+        self.in_flight = 0
+
+    def call(self, text: str, tool: str = "search_web") -> CallEvent:
+        """The event of a call of `tool` with `text` (a query, or a URL), as a context manager around it."""
+        self.in_flight += 1
+        return CallEvent(text, tool, self._clock, self._report)
+
+    def flush(self) -> None:
+        """Write the events that still wait."""
+        waiting, self._waiting = self._waiting, []
+        for record in waiting:
+            for observe in self._observers:
+                observe(record)
+            if _log.isEnabledFor(logging.INFO):
+                _log.info({"event": "search", **self._fields(record)})
+
+    def _report(self, record: CallRecord) -> None:
+        """Write the event a moment later, so that the answer does not wait for it; at once where there is no loop."""
+        self.in_flight -= 1
+        self._waiting.append(record)
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.flush()
+        else:
+            if len(self._waiting) == 1:
+                loop.call_later(_EVENT_DELAY_SECONDS, self.flush)
+
+    def _fields(self, record: CallRecord) -> dict[str, object]:
+        digest = hashlib.blake2b(record.text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8)
+        return {
+            "tool": record.tool,
+            "query_hash": digest.hexdigest(),
+            "query_length": len(record.text),
+            "latency_ms": record.latency_ms,
+            **_fields_of(record.outcome),
+        }
+
+
+class CallEvent:
+    """Times and traces a call and reports, at its end, how it went. Changes nothing: exceptions pass through."""
+
+    __slots__ = ("_clock", "_outcome", "_report", "_span", "_started", "_text", "_tool", "_tracing")
+
+    def __init__(self, text: str, tool: str, clock: Callable[[], float], report: Callable[[CallRecord], None]) -> None:
+        self._text = str(text)  # the guard has not seen it yet: it may be anything
+        self._tool = tool
+        self._clock = clock
+        self._report = report
+        self._outcome = Outcome()
+
+    def answered(self, response: SearchResponse, *, saved_usd: float = 0.0, joined: bool = False) -> None:
+        """Note the answer of `search_web`, and how it came about."""
+        fallback = response.fallback
+        # A reason is "CODE: words for a person"; the words might quote somebody.
+        code = fallback.reason.partition(":")[0] if fallback else None
+        self._outcome = Outcome(
+            route=response.provider if response.cache == "miss" else "cache",
+            result_count=len(response.citations),
+            cost_usd=response.cost_usd,
+            cache=response.cache,
+            fallback_from=fallback.from_ if fallback else None,
+            fallback_reason=code if code is None or code in get_args(ErrorCode) else "OTHER",
+            saved_usd=saved_usd,
+            joined=joined and response.cache == "miss",
+        )
+
+    def served(
+        self,
+        route: str,
+        results: int,
+        *,
+        cost_usd: float = 0.0,
+        cache: CacheState = "miss",
+        saved_usd: float = 0.0,
+        joined: bool = False,
+    ) -> None:
+        """Note who served the call of any other tool, with how many results."""
+        self._outcome = Outcome(
+            route if cache == "miss" else "cache",
+            result_count=results,
+            cost_usd=cost_usd,
+            cache=cache,
+            saved_usd=saved_usd,
+            joined=joined and cache == "miss",
+        )
+
+    def __enter__(self) -> CallEvent:
+        self._started = self._clock()
+        self._tracing = whole(self._tool)
+        self._span = self._tracing.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        latency_ms = round((self._clock() - self._started) * 1000, 1)
+        outcome = self._outcome if error is None else _failure(error)
+        if self._span.is_recording():
+            told = {f"websearch.{name}": value for name, value in _fields_of(outcome).items() if value is not None}
+            self._span.set_attributes(told)
+        self._tracing.__exit__(kind, error, trace)
+        self._report(CallRecord(self._tool, self._text, latency_ms, outcome))
+
+
+def _failure(error: BaseException) -> Outcome:
+    if isinstance(error, SearchError):
+        return Outcome(route="refused" if isinstance(error, Refused) else "failed", outcome=error.code)
+    return Outcome(route="failed", outcome="CANCELLED" if isinstance(error, asyncio.CancelledError) else "INTERNAL")

@@ -1,0 +1,128 @@
+"""Spans: one for each call of a tool, under it its stages, the upstreams that it calls and the pages that it reads.
+
+Only the API of OpenTelemetry is used, which records nothing until `entrypoints/exporting.py` or the
+surrounding process sets up its SDK. Where a call is not recorded, nothing below it is, at almost no cost. A span holds
+names from the code, codes, numbers and hosts: never a query, a key, a user or a URL. No trace context is sent to
+anybody: upstreams are strangers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from opentelemetry import trace
+from opentelemetry.trace import Span, SpanKind, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from websearch_gateway import __version__
+from websearch_gateway.errors import SearchError
+from websearch_gateway.models import Deadline, Page
+from websearch_gateway.net.span_attributes import note_host
+from websearch_gateway.ports import Reader
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+_TRACER = trace.get_tracer("websearch_gateway", __version__)
+_UNRECORDED: AbstractContextManager[Span] = nullcontext(trace.INVALID_SPAN)
+
+
+def whole(
+    name: str, kind: SpanKind = SpanKind.INTERNAL, carrier: Mapping[str, str] | None = None
+) -> AbstractContextManager[Span]:
+    """The span of a whole call, under the one that is open or, if there is one, that of the caller.
+
+    Args:
+        carrier: may hold the caller's `traceparent` and `tracestate` (https://www.w3.org/TR/trace-context/).
+    """
+    remote = TraceContextTextMapPropagator().extract(carrier) if carrier and "traceparent" in carrier else None
+    span = _TRACER.start_span(name, remote, kind)
+    # One that is not recorded is open all the same: what is below it must not begin a trace of its own.
+    return _recorded(span) if span.get_span_context().is_valid else _UNRECORDED
+
+
+def part(name: str, kind: SpanKind = SpanKind.INTERNAL) -> AbstractContextManager[Span]:
+    """The span of a part of a call that is recorded."""
+    if not trace.get_current_span().is_recording():
+        return _UNRECORDED
+    return _recorded(_TRACER.start_span(name, kind=kind))
+
+
+def stage(name: str) -> Callable[[F], F]:
+    """Makes a function, of either kind, a part of whichever call it serves."""
+
+    def decorate(function: F) -> F:
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def staged(*args: Any, **kwargs: Any) -> Any:
+                with part(name):
+                    return await function(*args, **kwargs)
+
+        else:
+
+            @functools.wraps(function)
+            def staged(*args: Any, **kwargs: Any) -> Any:
+                with part(name):
+                    return function(*args, **kwargs)
+
+        return cast("F", staged)
+
+    return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """The layer that makes its call a part of the call that is served: a stage, or an upstream (kind CLIENT)."""
+
+    name: str
+    kind: SpanKind = SpanKind.INTERNAL
+
+    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        """The result of `call()`."""
+        with part(self.name, self.kind):
+            return await call()
+
+
+def traced_upstream(name: str) -> Traced:
+    """The layer around the calls of an upstream: with its host, its last HTTP status, and how often it was retried."""
+    return Traced(f"upstream {name}", SpanKind.CLIENT)
+
+
+@dataclass(frozen=True, slots=True)
+class TracedReader:
+    """A Reader each of whose reads is a part of the call that is served."""
+
+    reader: Reader
+
+    @property
+    def name(self) -> str:
+        """The reader's name."""
+        return self.reader.name
+
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        """See `ports.Reader.read`."""
+        with part("read page", SpanKind.CLIENT):
+            note_host(url)
+            return await self.reader.read(url, deadline, known)
+
+
+@contextmanager
+def _recorded(span: Span) -> Iterator[Span]:
+    """`span` as the open one; of an error only its code, since a message may quote a URL."""
+    with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+        try:
+            yield span
+        except asyncio.CancelledError:
+            span.set_attribute("error.type", "CANCELLED")  # the loser of a race, or a caller who left: no fault
+            raise
+        except BaseException as error:
+            span.set_attribute("error.type", error.code if isinstance(error, SearchError) else type(error).__name__)
+            span.set_status(StatusCode.ERROR)
+            raise

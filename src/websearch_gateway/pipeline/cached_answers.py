@@ -1,0 +1,139 @@
+"""Questions to the cache alone: no upstream is called and nothing is paid. They count as reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from websearch_gateway.cache.exact_cache import ResultCache
+from websearch_gateway.cache.semantic.semantic_cache import Similar, SimilarQuestions
+from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.pipeline.deadline import one_deadline
+from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.rate_limit import RateLimits
+from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results.cache import CachedAnswer, FoundPage, SimilarAnswer, SimilarAnswers
+from websearch_gateway.results.search import WebResult, WebSearchResponse
+
+MOST_SIMILAR = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CachedAnswers:
+    """Serves cached results without any upstream. One per process.
+
+    Attributes:
+        answers: of `search_web`.
+        similar_questions: finds the results of all tools; None where the semantic cache is off.
+        threshold: how near a question must be if the call does not say.
+    """
+
+    guard: Guard
+    answers: ResultCache[SearchResponse]
+    similar_questions: SimilarQuestions | None
+    rate_limits: RateLimits
+    telemetry: Telemetry
+    threshold: float
+    deadline_seconds: float
+
+    async def search(self, text: str, caller: Caller) -> CachedAnswer:
+        """The cached answer of `search_web`; without one, the cached result of any tool for the same question.
+
+        An answer is one to the query with default parameters; other results may have been asked with any parameters.
+
+        Raises:
+            SearchValidationError: the question is unacceptable.
+            SearchRateLimitError: the caller has read too often.
+            SearchTimeoutError: the state did not answer in time.
+        """
+        with self.telemetry.call(text, tool="search_cached") as event:
+            query = self._checked(text, caller)
+            async with one_deadline(self.deadline_seconds):
+                await self.rate_limits.admit(caller)
+                found = await self._found(query, caller)
+            event.served("cache", len(found.citations or found.results), cache=found.cache)
+            return found
+
+    async def similar(
+        self, text: str, caller: Caller, *, threshold: float | None = None, limit: int = 5
+    ) -> SimilarAnswers:
+        """The cached results for questions near to this one, the nearest first.
+
+        Args:
+            threshold: the least cosine, 0 to 1; by default the operator's.
+            limit: how many at most, 1 to MOST_SIMILAR.
+
+        Raises:
+            SearchValidationError: the question, the threshold or the limit is unacceptable.
+            SearchNotConfiguredError: the semantic cache is off.
+            SearchRateLimitError: the caller has read too often.
+            SearchTimeoutError: the state did not answer in time.
+        """
+        with self.telemetry.call(text, tool="search_similar") as event:
+            query = self._checked(text, caller)
+            least = self.threshold if threshold is None else threshold
+            if not 0 <= least <= 1:
+                raise _out_of_range("threshold", "a number from 0 to 1")
+            if not 1 <= limit <= MOST_SIMILAR:
+                raise _out_of_range("limit", f"a whole number from 1 to {MOST_SIMILAR}")
+            if self.similar_questions is None:
+                raise SearchNotConfiguredError("Similar questions are not kept here. SEMANTIC_CACHE turns that on.")
+            async with one_deadline(self.deadline_seconds):
+                await self.rate_limits.admit(caller)
+                found = await self.similar_questions.find(query, caller, least=least, most=limit)
+            event.served("cache", len(found))
+            return SimilarAnswers(results=tuple(map(_shown, found)))
+
+    async def _found(self, query: SearchQuery, caller: Caller) -> CachedAnswer:
+        known = self.answers.recent(query, caller) or await self.answers.get(query, caller)
+        if known is not None:
+            return CachedAnswer(**dict(known.response), found=True, tool="search_web")
+        similar = await self.similar_questions.same(query, caller) if self.similar_questions else None
+        if similar is None:
+            return CachedAnswer()
+        response = similar.served.response
+        if isinstance(response, SearchResponse):
+            return CachedAnswer(**dict(response), found=True, tool="search_web")
+        return CachedAnswer(
+            found=True,
+            tool=_tool(similar),
+            results=_pages(response.results),
+            provider=response.results[0].provider,
+            cache=response.cache,
+            age_seconds=response.age_seconds,
+            warnings=response.warnings,
+        )
+
+    def _checked(self, text: str, caller: Caller) -> SearchQuery:
+        return replace(self.guard.check(text).query, user=caller.user)
+
+
+def _out_of_range(field: str, demand: str) -> SearchValidationError:
+    return SearchValidationError(f"`{field}` must be {demand}.", details={"field": field, "allowed": demand})
+
+
+def _shown(similar: Similar) -> SimilarAnswer:
+    answer = SimilarAnswer(
+        query=similar.query.text,
+        tool=_tool(similar),
+        similarity=round(similar.similarity, 4),
+        age_seconds=round(similar.served.age_seconds, 1),
+    )
+    response: SearchResponse | WebSearchResponse = similar.served.response
+    if isinstance(response, WebSearchResponse):
+        provider = response.results[0].provider
+        return answer.model_copy(update={"results": _pages(response.results), "provider": provider})
+    same = ("text", "citations", "sources", "provider", "model", "responded_at")
+    return answer.model_copy(update={name: getattr(response, name) for name in same})
+
+
+def _pages(results: Sequence[WebResult]) -> tuple[FoundPage, ...]:
+    return tuple(FoundPage(title=one.title, link=one.link, snippet=one.snippet) for one in results)
+
+
+def _tool(similar: Similar) -> str:
+    if similar.kind == "answers":
+        return "search_web"
+    return "search_news" if similar.query.topic == "news" else "web_search"

@@ -1,0 +1,78 @@
+"""An AnswerEngine whose answers are fit to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from websearch_gateway.models import Answer, Deadline, SearchQuery, Source, Span
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.pipeline.cleaning.hits import LONGEST_TITLE, clean_line, dropped_links, link_to_show
+from websearch_gateway.ports import AnswerEngine, Progress
+from websearch_gateway.text.citation.spans import cut, moved
+from websearch_gateway.text.safety.invisible import invisible_pieces
+from websearch_gateway.text.safety.sanitise import clean_markdown
+from websearch_gateway.text.safety.shown_url import invisible_url_pieces, shown_url
+from websearch_gateway.text.urls import find_urls
+
+LONGEST_TEXT = 64_000
+"""No answer is longer than a book chapter; this bounds the work of cleaning (characters)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanedEngine:
+    """An AnswerEngine whose text, titles and URLs are cleaned as pages are.
+
+    Links to addresses that are not public are taken out of the text, the citations and the sources, with a warning.
+    """
+
+    engine: AnswerEngine
+    addresses: AddressGuard
+
+    @property
+    def name(self) -> str:
+        return self.engine.name
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        """Answer. Raises what the engine raises."""
+        return clean_answer(await self.engine.answer(query, deadline, progress), self.addresses)
+
+
+def clean_answer(answer: Answer, addresses: AddressGuard) -> Answer:
+    """The answer as it may be shown. Spans stay where they were in the text, as far as the text is still there."""
+    text, move = cut(answer.text[:LONGEST_TEXT], invisible_pieces(answer.text[:LONGEST_TEXT]))
+    spans = moved(answer.spans, move)
+    text, move = cut(text, _pieces_of_links(text, addresses))
+    spans = moved(spans, move)
+    # This changes only what could act in a reader's window, such as an image that carries data out. The spans behind
+    # it are off by some characters then, and verifying them puts them right or drops them.
+    text, warnings = clean_markdown(text)
+    cited = [_clean_span(span) for span in spans if link_to_show(span.url, addresses)]
+    sources = [_clean_source(source) for source in answer.sources if link_to_show(source.url, addresses)]
+    if dropped := len(spans) - len(cited) + len(answer.sources) - len(sources):
+        warnings = (*warnings, dropped_links(dropped))
+    return replace(
+        answer, text=text, spans=tuple(cited), sources=tuple(sources), warnings=(*answer.warnings, *warnings)
+    )
+
+
+def _pieces_of_links(text: str, addresses: AddressGuard) -> Sequence[tuple[int, int]]:
+    """What to cut out of the links in a text: whole addresses that are not public, invisible characters of others."""
+    pieces: list[tuple[int, int]] = []
+    for start, end in find_urls(text):
+        url = text[start:end]
+        if link_to_show(url, addresses):
+            pieces += [(start + first, start + last) for first, last in invisible_url_pieces(url)]
+        elif text[max(0, start - 2) : start] == "](" and text[end : end + 1] == ")":
+            pieces.append((start - 1, end + 1))
+        else:
+            pieces.append((start, end))
+    return pieces
+
+
+def _clean_span(span: Span) -> Span:
+    return replace(span, url=shown_url(span.url), title=clean_line(span.title, LONGEST_TITLE, span.url)[0])
+
+
+def _clean_source(source: Source) -> Source:
+    return replace(source, url=shown_url(source.url), title=clean_line(source.title, LONGEST_TITLE, source.url)[0])

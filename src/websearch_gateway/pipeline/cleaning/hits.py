@@ -1,0 +1,101 @@
+"""A Searcher whose hits are fit to be shown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.ports import Searcher
+from websearch_gateway.text.safety.sanitise import clean_markdown
+from websearch_gateway.text.safety.shown_url import shown_url
+
+LONGEST_TITLE = 300
+LONGEST_SNIPPET = 2_000
+LONGEST_URL = 2_000
+"""No page that a search finds needs more, and fifty longer ones would fill a reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanedSearcher:
+    """A Searcher whose titles, snippets and links are cleaned as pages are.
+
+    A hit whose link is too long, or points to an address that is not public, is dropped. Warnings tell of both, and of
+    text that reads like orders to a model.
+    """
+
+    searcher: Searcher
+    addresses: AddressGuard
+
+    @property
+    def name(self) -> str:
+        return self.searcher.name
+
+    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+        """Search. Raises what the searcher raises."""
+        found = await self.searcher.search(query, deadline)
+        hits, warnings = clean_hits(found.hits, self.addresses)
+        return replace(found, hits=hits, warnings=(*found.warnings, *warnings))
+
+
+def clean_hits(hits: Sequence[Hit], addresses: AddressGuard) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+    """The hits that may be shown, cleaned, and what to warn of."""
+    kept: list[Hit] = []
+    suspicious: Counter[str] = Counter()
+    for hit in hits:
+        if not (url := link_to_show(hit.url, addresses)):
+            continue
+        title, of_title = clean_line(hit.title, LONGEST_TITLE, url)
+        snippet, of_snippet = clean_line(hit.snippet, LONGEST_SNIPPET, url)
+        suspicious.update({*of_title, *of_snippet})
+        kept.append(replace(hit, url=url, title=title or url, snippet=snippet))
+    return tuple(kept), _warnings(suspicious, len(hits) - len(kept))
+
+
+def clean_items(reply: Mapping[str, Any], addresses: AddressGuard) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """A reply of Google's Custom Search with the same done to its items, and what to warn of."""
+    kept: list[dict[str, Any]] = []
+    suspicious: Counter[str] = Counter()
+    items = reply.get("items", ())
+    for item in items:
+        if not (link := link_to_show(str(item.get("link", "")), addresses)):
+            continue
+        cleaned = {**item, "link": link}
+        found: set[str] = set()
+        for name, most in (("title", LONGEST_TITLE), ("snippet", LONGEST_SNIPPET)):
+            if isinstance(text := item.get(name), str):
+                cleaned[name], warnings = clean_line(text, most, link)
+                found.update(warnings)
+        if isinstance(url := item.get("formattedUrl"), str):
+            cleaned["formattedUrl"] = shown_url(url)
+        suspicious.update(found)
+        kept.append(cleaned)
+    told = _warnings(suspicious, len(items) - len(kept))
+    return ({**reply, "items": kept} if items else dict(reply)), told
+
+
+def link_to_show(url: str, addresses: AddressGuard) -> str:
+    """The link as it may be in a result; empty if it may not."""
+    if len(url) > LONGEST_URL:
+        return ""
+    shown = shown_url(url)
+    return shown if addresses.is_public_link(shown) else ""
+
+
+def clean_line(text: str, most: int, page_url: str) -> tuple[str, tuple[str, ...]]:
+    """A short text as it may be shown, on one line and cut to `most` characters; and what to warn of."""
+    cleaned, warnings = clean_markdown(text[:most], page_url)
+    return " ".join(cleaned.split()), warnings
+
+
+def dropped_links(count: int) -> str:
+    """The warning that links are left out."""
+    return f"Links left out because they are too long or point to an address that is not public: {count}."
+
+
+def _warnings(suspicious: Mapping[str, int], dropped: int) -> tuple[str, ...]:
+    told = [f"In {count} of the results: {warning}" for warning, count in suspicious.items()]
+    return (*told, dropped_links(dropped)) if dropped else tuple(told)

@@ -1,0 +1,153 @@
+"""The last stage: verify and rank the citations, clean the text, price the call. Pure.
+
+It holds the promise of every answer: `text[startIndex:endIndex]` is the cited span, for any text that an engine wrote
+and any offsets that it claimed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+
+from websearch_gateway.models import Answer, SearchQuery, Source, Span
+from websearch_gateway.observability.tracing import stage
+from websearch_gateway.results.answer import (
+    Citation,
+    CitedSpan,
+    Filters,
+    FilterState,
+    SearchResponse,
+    SourceInfo,
+    Usage,
+)
+from websearch_gateway.results.base import FallbackInfo
+from websearch_gateway.text.citation.cite import by_page, repair, without_trackers
+from websearch_gateway.text.citation.snippet import snippets
+from websearch_gateway.text.citation.spans import cut, moved
+from websearch_gateway.text.trackers import strip_trackers
+from websearch_gateway.text.urls import canonical, host, is_web_address
+
+MAX_SOURCES = 20
+"""How many pages an answer lists besides those that it cites."""
+
+_LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
+# C0 and C1 but tab and line feed, which a terminal would obey, and Bidi_Control of Unicode's PropList.txt.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\s]+")
+
+
+@stage("finalize")
+def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> SearchResponse:
+    """What the caller gets for `answer`. Never raises.
+
+    The text holds no control characters but tab and line feed, and none that turn the direction of writing. Citations
+    hold verified spans only: one entry per page with all its places, ranked by first use, at most `query.max_results`.
+    Every other page that the answer names is in `sources`, at most MAX_SOURCES. Without `query.include_answers` there
+    is no text to point into: it is empty, every span is 0/0 and the snippets say what was cited.
+
+    Args:
+        responded_at: when the answer came; with a time zone.
+    """
+    text, spans = _clean(answer)
+    held = repair(text, spans)
+    pages = by_page(held)
+    known = _pages_by_url(answer, spans)
+    cited = _citations(text, pages[: query.max_results], known, placed=query.include_answers)
+    sources = tuple(islice(_sources(known, cited), MAX_SOURCES))
+    warnings = _warnings(text, lost=len(answer.spans) - len(held), cited=bool(cited), sources=bool(sources))
+    if len(pages) > query.max_results:
+        warnings.append(
+            f"Cited pages beyond maxResults, listed in sources without their place: {len(pages) - query.max_results}."
+        )
+    return SearchResponse(
+        text=text if query.include_answers else "",
+        citations=cited,
+        sources=sources,
+        provider=answer.provider,
+        model=answer.model,
+        responded_at=responded_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        usage=Usage(prompt_tokens=answer.usage.prompt, response_tokens=answer.usage.response),
+        fallback=answer.fallback and FallbackInfo(from_=answer.fallback.given_up, reason=answer.fallback.reason),
+        filters=Filters(
+            freshness=FilterState(requested=query.freshness_hours, applied=answer.applied.freshness),
+            region=FilterState(requested=query.region, applied=answer.applied.region),
+        ),
+        cost_usd=round(answer.cost_usd, 6),
+        search_suggestions=answer.search_suggestions,
+        warnings=tuple(dict.fromkeys((*answer.warnings, *warnings))),
+    )
+
+
+def _clean(answer: Answer) -> tuple[str, list[Span]]:
+    """The text as it may be shown, and the spans on web addresses where they are in it, with clean titles."""
+    text, move = cut(answer.text, [match.span() for match in _CONTROLS.finditer(answer.text)])
+    spans = [
+        replace(span, title=_printable(span.title)) for span in moved(answer.spans, move) if is_web_address(span.url)
+    ]
+    return without_trackers(_LONE_SURROGATES.sub("\ufffd", text), spans)
+
+
+def _warnings(text: str, *, lost: int, cited: bool, sources: bool) -> list[str]:
+    warnings = [f"Citations left out because their place in the text is wrong: {lost}."] if lost else []
+    if sources and not cited:
+        warnings.append("No sentence is tied to a source: `sources` lists the pages that were found.")
+    elif text.strip() and not cited:
+        warnings.append("The answer names no source.")
+    return warnings
+
+
+def _pages_by_url(answer: Answer, spans: Sequence[Span]) -> dict[str, Source]:
+    """Every page that the answer names, by canonical URL: those of its spans first, with what is known of them."""
+    named = [Source(span.url, span.title) for span in spans]
+    found = [
+        Source(strip_trackers(source.url), _printable(source.title), source.published)
+        for source in answer.sources
+        if is_web_address(source.url)
+    ]
+    pages: dict[str, Source] = {}
+    for page in (*named, *found):
+        known = pages.setdefault(canonical(page.url), page)
+        pages[canonical(page.url)] = replace(
+            known, title=known.title or page.title, published=known.published or page.published
+        )
+    return pages
+
+
+def _sources(known: Mapping[str, Source], cited: Sequence[Citation]) -> Iterator[SourceInfo]:
+    """The pages that no citation names."""
+    taken = {canonical(citation.url) for citation in cited}
+    for url, page in known.items():
+        if url not in taken:
+            yield SourceInfo(url=page.url, title=page.title or host(page.url), published_at=page.published)
+
+
+def _printable(title: str) -> str:
+    return _UNPRINTABLE.sub(" ", title).strip()
+
+
+def _citations(
+    text: str, pages: Sequence[Sequence[Span]], known: Mapping[str, Source], *, placed: bool
+) -> tuple[Citation, ...]:
+    supported = snippets(text, [(page[0].start, page[0].end) for page in pages])
+    return tuple(
+        _citation(page, words, known[canonical(page[0].url)], rank, placed=placed)
+        for rank, (page, words) in enumerate(zip(pages, supported, strict=True), start=1)
+    )
+
+
+def _citation(page: Sequence[Span], words: str, known: Source, rank: int, *, placed: bool) -> Citation:
+    places = dict.fromkeys((span.start, span.end) for span in page) if placed else {}
+    start, end = next(iter(places), (0, 0))
+    return Citation(
+        url=page[0].url,
+        title=page[0].title or known.title or host(known.url),
+        text_snippet=words,
+        start_index=start,
+        end_index=end,
+        rank=rank,
+        spans=tuple(CitedSpan(start_index=start, end_index=end) for start, end in places),
+        published_at=known.published,
+    )

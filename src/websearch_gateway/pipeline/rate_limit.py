@@ -1,0 +1,106 @@
+"""Rate limits: may this caller ask now?
+
+A fixed window begins with its first call; when it ends, the count starts at zero. That is exact with one atomic
+addition per call, however many processes share the state. Its known price: a caller who waits for the end of a window
+can make up to twice the limit in a short time, once. A refused call does not count towards the next window.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from websearch_gateway.models import Caller
+from websearch_gateway.observability.tracing import stage
+from websearch_gateway.ports import State
+from websearch_gateway.resilience.best_effort import BestEffort
+
+if TYPE_CHECKING:
+    from websearch_gateway.budget.quota import Quota
+
+
+class RateLimits:
+    """The gate before one kind of call. When the state cannot be reached it counts in this process alone.
+
+    Args:
+        per_user: calls of one user, as `N/PERIOD` (`20/10minutes`); empty for no limit.
+        overall: calls of all users together, likewise; counted together with every other gate that has one.
+        setting: the setting that `per_user` comes from. Each setting is counted apart.
+        clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        per_user: str = "20/10minutes",
+        overall: str = "",
+        *,
+        setting: str = "RATE_LIMIT",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._state = state
+        self._per_user = per_user
+        self._overall = overall
+        self._setting = setting
+        self._clock = clock
+        self._quota: Quota | None = None
+        self._best_effort = BestEffort("Rate limits are counted in this process only")
+
+    @stage("rate_limit")
+    async def admit(self, caller: Caller) -> None:
+        """Count one call of `caller`.
+
+        Raises:
+            SearchRateLimitError: the limit is reached; `retry_after` is the rest of the window in whole seconds.
+            SearchNotConfiguredError: the setting or GLOBAL_RATE_LIMIT is not of the form `N/PERIOD`.
+        """
+        if not self._per_user and not self._overall:
+            return
+        quota = await self._loaded()
+        user = _pseudonym(caller)
+
+        async def charge() -> bool:
+            await quota.charge(user)
+            return True
+
+        if not await self._best_effort(charge, otherwise=False, urgent=False):
+            await quota.charge_here(user)
+
+    async def give_back(self, caller: Caller) -> None:
+        """Take back one call that was admitted and then asked nobody. Does nothing if the state cannot be reached."""
+        if (quota := self._quota) is None:
+            return
+
+        async def refund() -> bool:
+            await quota.refund(_pseudonym(caller))
+            return True
+
+        await self._best_effort(refund, otherwise=False, urgent=False)
+
+    async def warm_up(self) -> None:
+        """Load what the first call would wait for.
+
+        Raises:
+            SearchNotConfiguredError: as `admit`.
+        """
+        await self._loaded()
+
+    async def _loaded(self) -> Quota:
+        if self._quota is None:
+            quota = await asyncio.to_thread(self._make_quota)
+            self._quota = self._quota or quota
+        return self._quota
+
+    def _make_quota(self) -> Quota:
+        # In a thread, and with the first call: `limits` takes its time to import.
+        from websearch_gateway.budget.quota import Quota
+
+        return Quota(self._state, self._per_user, self._overall, self._clock, self._setting)
+
+
+def _pseudonym(caller: Caller) -> str:
+    """A stand-in for the user, so that the state does not tell who asked."""
+    return hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,149 @@
+"""Raw search as an answer engine: results and their pages, gathered once however many write from them, and quotes."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from contextvars import Context, ContextVar, copy_context
+from dataclasses import dataclass, field, replace
+
+from pydantic import TypeAdapter
+
+from websearch_gateway.models import Answer, Deadline, Gathered, Hit, Page, SearchQuery
+from websearch_gateway.net.cost_context import spend, spent
+from websearch_gateway.pipeline.read_many import read_pages
+from websearch_gateway.ports import AnswerEngine, Composer, Gather, Progress, Reader, Searcher, Workers
+
+PAGE_SECONDS = 5.0
+"""What one page may take at most: an answer from four pages now is worth more than one from five later."""
+
+ENOUGH_PAGES = 3
+"""After so many pages the others are given only a moment more."""
+
+COMPOSE_RESERVE_SECONDS = 0.5
+"""Kept free at the end of the deadline, so that slow pages cannot cost the answer."""
+
+
+@dataclass(slots=True)
+class _Shared:
+    """The gathering of one question. `context` is the one in which it notes what it spends."""
+
+    context: Context = field(default_factory=copy_context)
+    task: asyncio.Task[Gathered] | None = None
+
+
+_QUESTION: ContextVar[_Shared | None] = ContextVar("gathering_of_the_question", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathering:
+    """Searches, and reads the best pages at once. Within a `OneGathering` all who ask share one search."""
+
+    searcher: Searcher
+    reader: Reader
+    gate: asyncio.Semaphore
+    page_seconds: float
+
+    async def __call__(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
+        """The results, and the pages that could be read by the URLs of their hits.
+
+        Raises:
+            Refused: a key is wrong, or no provider is configured.
+            Exhausted: every provider failed.
+        """
+        shared = _QUESTION.get()
+        if shared is None:
+            return await self._gather(query, deadline, progress)
+        if shared.task is not None:
+            # Whoever came first has noted what it costs.
+            gathered = await asyncio.shield(shared.task)
+            return Gathered(gathered.results, gathered.pages, cost_usd=0.0)
+        before = spent(shared.context)
+        shared.task = asyncio.create_task(self._gather(query, deadline, progress), context=shared.context)
+        try:
+            return await asyncio.shield(shared.task)
+        finally:
+            spend(spent(shared.context) - before)
+
+    async def _gather(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
+        await progress("Searching the web")
+        results = await self.searcher.search(query, deadline)
+        urls = [hit.url for hit in results.hits[: query.max_results]]
+        if urls:
+            await progress(f"Reading {len(urls)} pages")
+        return Gathered(results, await self._read(urls, deadline), results.cost_usd)
+
+    async def _read(self, urls: list[str], deadline: Deadline) -> dict[str, Page]:
+        outcomes = await read_pages(
+            self.reader,
+            urls,
+            deadline.within(max(0.0, deadline.remaining() - COMPOSE_RESERVE_SECONDS)),
+            gate=self.gate,
+            per_page_seconds=min(self.page_seconds, PAGE_SECONDS),
+            enough=ENOUGH_PAGES,
+        )
+        return {url: outcome for url, outcome in outcomes.items() if isinstance(outcome, Page)}
+
+
+@dataclass(frozen=True, slots=True)
+class OneGathering:
+    """An engine each of whose questions is gathered for at most once."""
+
+    engine: AnswerEngine
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+        return self.engine.name
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        """What the engine answers; raises what it raises."""
+        shared = _Shared()
+        token = _QUESTION.set(shared)
+        try:
+            return await self.engine.answer(query, deadline, progress)
+        finally:
+            _QUESTION.reset(token)
+            if shared.task is not None:
+                shared.task.cancel()
+                await asyncio.gather(shared.task, return_exceptions=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RawEngine:
+    """Quotes the sentences that answer the question from the pages that raw search finds."""
+
+    gather: Gather
+    composer: Composer
+    workers: Workers
+    name: str = "raw-search"
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        """Answer from pages, or from snippets where pages cannot be read.
+
+        Raises:
+            Refused: a key is wrong, or no provider is configured.
+            Exhausted: every provider failed.
+        """
+        gathered = await self.gather(query, deadline, progress)
+        await progress("Composing the answer")
+        hits, pages = gathered.results.hits, gathered.pages
+        size = sum(len(page.markdown) for page in pages.values()) + sum(map(_size, hits))
+        composed = await self.workers.run(self.composer, query, hits, pages, deadline=deadline, size=size)
+        answer = _answer_type().validate_python(composed)
+        return replace(
+            answer,
+            provider=f"{gathered.results.provider}-raw-search",
+            cost_usd=answer.cost_usd + gathered.cost_usd,
+            applied=gathered.results.applied,
+            warnings=(*gathered.results.warnings, *answer.warnings),
+        )
+
+
+@functools.cache
+def _answer_type() -> TypeAdapter[Answer]:
+    return TypeAdapter(Answer)
+
+
+def _size(hit: Hit) -> int:
+    return len(hit.title) + len(hit.snippet) + len(hit.content or "")

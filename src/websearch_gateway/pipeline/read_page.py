@@ -1,0 +1,170 @@
+"""The path of `get_content` and `read_from_page`: check, admit, read through the page cache, cut or rank."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from websearch_gateway.cache.page_cache import PageCache, content_hash
+from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.models import LOCAL, Caller, ContentRequest, Deadline, Page, Passage, PassagesRequest
+from websearch_gateway.net.cost_context import pay_as
+from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.pipeline.deadline import one_deadline
+from websearch_gateway.pipeline.passages import Findings, PassageFinder
+from websearch_gateway.pipeline.rate_limit import RateLimits
+from websearch_gateway.results.read import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
+from websearch_gateway.text.normalise import normalise
+from websearch_gateway.text.retrieval.windows import window
+
+MOST_CHARS = 100_000
+MOST_OFFSET = 100_000_000
+MOST_PASSAGES = 50
+MOST_QUERIES = 20
+LONGEST_QUERY = 400
+
+CUT_OFF = "The page is longer than what was fetched of it; its end is missing."
+
+
+@dataclass(frozen=True, slots=True)
+class PageReading:
+    """Reads one page. One per process; safe for any number of calls at once."""
+
+    page_cache: PageCache
+    finder: PassageFinder
+    rate_limits: RateLimits
+    gate: asyncio.Semaphore
+    telemetry: Telemetry
+    deadline_seconds: float
+    clock: Callable[[], float] = time.time
+
+    async def content(self, request: ContentRequest, caller: Caller = LOCAL) -> PageContent:
+        """A window of a page.
+
+        Raises:
+            SearchValidationError: a parameter is out of range, or the offset beyond the end.
+            SearchRateLimitError: the caller has read too often.
+            ForbiddenUrlError, SearchFetchError, SearchTimeoutError: the page cannot be read.
+        """
+        with self.telemetry.call(request.url, tool="get_content") as event:
+            _check_number("offset", request.offset, 0, MOST_OFFSET)
+            _check_number("maxChars", request.max_chars, 1, MOST_CHARS)
+            async with one_deadline(self.deadline_seconds) as deadline:
+                await self.rate_limits.admit(caller)
+                page = await self._read(request.url, deadline, fresh=request.refresh)
+            total = len(page.markdown)
+            if request.offset > total:
+                raise SearchValidationError(
+                    f"`offset` is beyond the end of the page, which has {total} characters.",
+                    details={"field": "offset", "allowed": f"0-{total}"},
+                )
+            text, next_offset = window(page.markdown, request.offset, request.max_chars)
+            event.served("page", 1)
+        return PageContent(
+            url=page.url,
+            page_content=text,
+            title=page.title,
+            next_offset=next_offset,
+            total_chars=total,
+            cache=page.cache,
+            age_seconds=self._age(page),
+            warnings=_warnings(page),
+        )
+
+    async def passages(self, request: PassagesRequest, caller: Caller = LOCAL) -> PagePassages:
+        """The passages of a page that answer each query.
+
+        Raises:
+            SearchValidationError: a query or parameter is unacceptable.
+            SearchRateLimitError: the caller has read too often.
+            ForbiddenUrlError, SearchFetchError, SearchTimeoutError: the page cannot be read.
+        """
+        with self.telemetry.call(request.url, tool="read_from_page") as event:
+            pay_as(caller.user)
+            _check_number("maxResults", request.max_results, 1, MOST_PASSAGES)
+            queries = _checked(request.queries)
+            async with one_deadline(self.deadline_seconds) as deadline:
+                await self.rate_limits.admit(caller)
+                page = await self._read(request.url, deadline, fresh=request.force_refresh)
+                found = await self.finder.find(page, queries, request.max_results, deadline)
+            event.served("page", sum(map(len, found.answers)))
+        return PagePassages(
+            url=page.url,
+            title=page.title,
+            cache=page.cache,
+            age_seconds=self._age(page),
+            last_crawled=datetime.fromtimestamp(page.fetched_at, UTC).isoformat(timespec="seconds"),
+            queries=tuple(
+                QueryPassages(query=query, results=_shown(answer))
+                for query, answer in zip(request.queries, found.answers, strict=True)
+            ),
+            note=" ".join(found.notes),
+            metadata=_metadata(page, found) if request.include_metadata else None,
+            warnings=_warnings(page),
+        )
+
+    async def warm_up(self) -> None:
+        """Load what the first query would wait for, where that takes no network."""
+        await asyncio.to_thread(self.finder.warm_up)
+
+    def _age(self, page: Page) -> float:
+        return round(max(0.0, self.clock() - page.fetched_at), 1)
+
+    async def _read(self, url: str, deadline: Deadline, *, fresh: bool) -> Page:
+        if "://" not in url:
+            raise SearchValidationError(
+                "`url` must be an absolute http or https URL.", details={"field": "url", "allowed": "http, https"}
+            )
+        async with self.gate:
+            return await self.page_cache.read(url.strip(), deadline, fresh=fresh)
+
+
+def _shown(answer: Sequence[Passage]) -> tuple[PagePassage, ...]:
+    return tuple(
+        PagePassage(id=one.id, text=one.text, score=round(one.score, 3), section_path=one.section_path)
+        for one in answer
+    )
+
+
+def _metadata(page: Page, found: Findings) -> PageMetadata:
+    return PageMetadata(
+        final_url=page.final_url,
+        content_type=page.content_type,
+        published=page.published,
+        content_hash=content_hash(page),
+        total_chars=len(page.markdown),
+        passages=found.passages,
+    )
+
+
+def _warnings(page: Page) -> tuple[str, ...]:
+    return (*page.warnings, CUT_OFF) if page.truncated else page.warnings
+
+
+def _checked(queries: tuple[str, ...]) -> list[str]:
+    """The queries as they are looked up.
+
+    Raises:
+        SearchValidationError: none or too many, or one that is empty or too long.
+    """
+    if not 1 <= len(queries) <= MOST_QUERIES:
+        raise SearchValidationError(
+            f"`query` must be a query or a list of 1 to {MOST_QUERIES} of them.", details={"field": "query"}
+        )
+    plain = [normalise(query) if len(query) <= 10 * LONGEST_QUERY else query for query in queries]
+    if not all(1 <= len(query) <= LONGEST_QUERY for query in plain):
+        raise SearchValidationError(
+            f"A query must be 1 to {LONGEST_QUERY} characters long.", details={"field": "query"}
+        )
+    return plain
+
+
+def _check_number(field: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise SearchValidationError(
+            f"`{field}` must be a whole number from {least} to {most}.",
+            details={"field": field, "allowed": f"{least}-{most}"},
+        )

@@ -1,0 +1,202 @@
+"""One function per kind of result: the same result within a number of tokens, with a warning that says what was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from websearch_gateway.pipeline.reply.size import (
+    BYTES_PER_TOKEN,
+    LEAST_SHARE,
+    LONGEST_TITLE,
+    limited_warnings,
+    opening,
+    shares,
+    shortened,
+    size_of,
+    with_warning,
+)
+from websearch_gateway.results.answer import Citation, SearchResponse
+from websearch_gateway.results.cache import SimilarAnswer, SimilarAnswers
+from websearch_gateway.results.read import PageContent, PagePassage, PagePassages, QueryPassages
+from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
+
+MARKS = 150
+"""The size of the marks around each text of a page, see `text.safety.sanitise.wrap_untrusted`."""
+
+OWN_WARNING = 300
+"""Room for the warning that says what was cut."""
+
+_CUT = "\n\n*(Cut to fit the reply: `get_content` with `offset` {offset} reads on.)*"
+_LEFT_OUT = "*(Left out to fit the reply: `get_content` reads this page.)*"
+
+A = TypeVar("A", bound=SearchResponse)
+
+
+def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
+    """Pages share the room by rank. What does not fit keeps its title, link and snippet."""
+    results = [
+        result.model_copy(update={"title": shortened(result.title, LONGEST_TITLE)}) for result in response.results
+    ]
+    fields: dict[str, Any] = {"results": tuple(results), "warnings": limited_warnings(response.warnings)}
+    whole = response.model_copy(update=fields)
+    room = tokens * BYTES_PER_TOKEN - MARKS * len(results)
+    if size_of(whole) <= room:
+        return whole
+    bare = [result.model_copy(update={"page_content": _LEFT_OUT}) for result in results]
+    room -= OWN_WARNING + size_of(whole.model_copy(update={"results": tuple(bare)}))
+    notes = len(_CUT)
+    given = shares([size_of(result.page_content) + notes for result in results], room)
+    fitted = [_shortened_page(result, share - notes) for result, share in zip(results, given, strict=True)]
+    cut = sum(a is not b for a, b in zip(fitted, results, strict=True))
+    told = (
+        f"{cut} of {len(results)} pages are cut or left out to fit the reply: `get_content` reads one in full, "
+        "and fewer results leave more room for each."
+    )
+    used = size_of(whole.model_copy(update={"results": ()})) + OWN_WARNING
+    fitted = _first(tokens * BYTES_PER_TOKEN - used, fitted, around=MARKS)
+    if missing := len(results) - len(fitted):
+        told += f" {missing} results do not fit at all."
+    return response.model_copy(update=with_warning({"results": tuple(fitted)}, response.warnings, told))
+
+
+def fit_content(content: PageContent, offset: int, tokens: int) -> PageContent:
+    """A shorter window. `offset` is where this one begins; `next_offset` says where the next one does."""
+    fields: dict[str, Any] = {
+        "title": shortened(content.title, LONGEST_TITLE),
+        "warnings": limited_warnings(content.warnings),
+    }
+    room = (
+        tokens * BYTES_PER_TOKEN
+        - MARKS
+        - OWN_WARNING
+        - size_of(content.model_copy(update={**fields, "page_content": ""}))
+    )
+    text, cut = opening(content.page_content, max(room, LEAST_SHARE))
+    if cut is None:
+        return content.model_copy(update=fields)
+    told = f"The window is cut to fit the reply: read on with `offset` {offset + cut}."
+    fields |= {"page_content": text, "next_offset": offset + cut}
+    return content.model_copy(update=with_warning(fields, content.warnings, told))
+
+
+def fit_passages(found: PagePassages, tokens: int) -> PagePassages:
+    """Passages are kept by their rank: the best of every query first. What does not fit is left out."""
+    whole = found.model_copy(
+        update={"title": shortened(found.title, LONGEST_TITLE), "warnings": limited_warnings(found.warnings)}
+    )
+    empty = tuple(query.model_copy(update={"results": ()}) for query in found.queries)
+    left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"queries": empty}))
+    kept: list[list[PagePassage]] = [[] for _ in found.queries]
+    for rank in range(max((len(query.results) for query in found.queries), default=0)):
+        for query, passages in zip(found.queries, kept, strict=True):
+            if rank >= len(query.results):
+                continue
+            passage = query.results[rank]
+            if (size := size_of(passage) + MARKS) <= left:
+                passages.append(passage)
+                left -= size
+    cut = sum(len(query.results) - len(passages) for query, passages in zip(found.queries, kept, strict=True))
+    if not cut:
+        return whole
+    told = f"{cut} passages are left out to fit the reply: ask fewer queries per call, or for fewer with `maxResults`."
+    queries = tuple(
+        QueryPassages(query=query.query, results=tuple(passages))
+        for query, passages in zip(found.queries, kept, strict=True)
+    )
+    return whole.model_copy(update=with_warning({"queries": queries}, found.warnings, told))
+
+
+def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
+    """Queries share the room equally. One that is too large keeps its first items, without their `pagemap`."""
+    whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
+    room = tokens * BYTES_PER_TOKEN
+    if size_of(whole) <= room:
+        return whole
+    room -= OWN_WARNING + size_of(whole.model_copy(update={"queries": ()}))
+    left, queries, lost = room, [], 0
+    by_size = sorted(range(len(response.queries)), key=lambda place: size_of(response.queries[place]))
+    fitted: dict[int, RawQuery] = {}
+    for done, place in enumerate(by_size):  # what a short one does not need goes to the longer ones
+        fitted[place], missing = _fit_query(response.queries[place], left // (len(by_size) - done))
+        left -= size_of(fitted[place])
+        lost += missing
+    queries = [fitted[place] for place in range(len(by_size))]
+    told = (
+        f"{lost} items, and the `pagemap` of others, are left out to fit the reply: ask fewer queries per call, or for "
+        "fewer results."
+    )
+    return whole.model_copy(update=with_warning({"queries": tuple(queries)}, response.warnings, told))
+
+
+def fit_answer(response: A, tokens: int) -> A:
+    """The text has two thirds of the room at most. Citations of what is cut are dropped, then sources, by rank."""
+    whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
+    room = tokens * BYTES_PER_TOKEN
+    if size_of(whole) <= room:
+        return whole
+    text, _ = opening(response.text, room * 2 // 3)
+    fields: dict[str, Any] = {"text": text, "citations": (), "sources": ()}
+    left = room - OWN_WARNING - size_of(whole.model_copy(update=fields))
+    citations = _first(left, _citations_of(response, len(text)))
+    left -= size_of([one.model_dump(mode="json", by_alias=True) for one in citations])
+    sources = _first(left, response.sources)
+    fields |= {"citations": tuple(citations), "sources": tuple(sources)}
+    told = "The answer is cut to fit the reply: ask a narrower question, or read its sources."
+    return response.model_copy(update=with_warning(fields, response.warnings, told))
+
+
+def fit_similar(found: SimilarAnswers, tokens: int) -> SimilarAnswers:
+    """The nearest answers that fit."""
+    kept: list[SimilarAnswer] = _first(tokens * BYTES_PER_TOKEN - OWN_WARNING, found.results)
+    if not (cut := len(found.results) - len(kept)):
+        return found
+    told = f"{cut} answers are left out to fit the reply: ask for fewer with `limit`, or one of the questions itself."
+    return found.model_copy(update={"results": tuple(kept), "warnings": (told,)})
+
+
+T = TypeVar("T")
+
+
+def _citations_of(response: SearchResponse, length: int) -> list[Citation]:
+    """The citations of the first `length` characters of the text, without their later places."""
+    return [
+        one.model_copy(update={"spans": tuple(span for span in one.spans if span.end_index <= length)})
+        for one in response.citations
+        if one.end_index <= length
+    ]
+
+
+def _first(room: int, parts: Sequence[T], *, around: int = 1) -> list[T]:
+    """The first parts that fit into `room` together, each with `around` bytes of marks and commas."""
+    kept = []
+    for part in parts:
+        room -= size_of(part) + around
+        if room < 0:
+            break
+        kept.append(part)
+    return kept
+
+
+def _shortened_page(result: WebResult, room: int) -> WebResult:
+    """`result` with as much of its page as fits into `room`."""
+    text, cut = opening(result.page_content, room) if room > 0 else ("", 0)
+    if cut is None:
+        return result
+    content = text.rstrip() + _CUT.format(offset=cut) if text.strip() else _LEFT_OUT
+    return result.model_copy(update={"page_content": content})
+
+
+def _fit_query(query: RawQuery, room: int) -> tuple[RawQuery, int]:
+    """A query within `room`, and how many of its items that costs."""
+    if size_of(query) <= room:
+        return query, 0
+    items = query.result.get("items", [])
+    bare = [{name: value for name, value in item.items() if name != "pagemap"} for item in items]
+    frame = {name: value for name, value in query.result.items() if name != "items"}
+    if size_of(query.model_copy(update={"result": frame})) > room // 2:
+        frame = {name: frame[name] for name in ("kind", "error") if name in frame}
+    left = room - size_of(query.model_copy(update={"result": {**frame, "items": []}}))
+    kept = _first(left, bare)
+    result = {**frame, "items": kept} if kept else frame
+    return query.model_copy(update={"result": result}), len(items) - len(kept)

@@ -1,0 +1,77 @@
+"""How large a part of a reply is, and how much room each part gets. Sizes are bytes of minified JSON in UTF-8."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from websearch_gateway.results.base import WireModel
+from websearch_gateway.text.retrieval.windows import window
+
+BYTES_PER_TOKEN = 3
+"""English has four to five bytes per token; code, addresses and most other scripts have about three."""
+
+LEAST_SHARE = 300
+"""A text that would be cut to fewer bytes is left out: its beginning alone says nothing."""
+
+MOST_WARNINGS = 30
+LONGEST_WARNING = 400
+LONGEST_TITLE = 300
+
+
+def size_of(value: Any) -> int:
+    """The size of a text, a result or JSON-ready data."""
+    if isinstance(value, WireModel):
+        value = value.model_dump(mode="json", by_alias=True)
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace"))
+
+
+def shares(sizes: Sequence[int], room: int) -> list[int]:
+    """How much of `room` each of several texts gets, in the order of their rank.
+
+    The n-th may take in proportion to 1/n. What a short text does not need goes to the others, best first. A share that
+    would be shorter than both its text and LEAST_SHARE is 0.
+    """
+    weights = [1 / rank for rank in range(1, len(sizes) + 1)]
+    total = sum(weights)
+    given = [min(size, int(max(0, room) * weight / total)) for size, weight in zip(sizes, weights, strict=True)]
+    given = [share if share >= min(size, LEAST_SHARE) else 0 for size, share in zip(sizes, given, strict=True)]
+    left = max(0, room) - sum(given)
+    for place, size in enumerate(sizes):
+        more = min(size - given[place], left)
+        if given[place] + more >= min(size, LEAST_SHARE):
+            given[place] += more
+            left -= more
+    return given
+
+
+def opening(text: str, most: int, offset: int = 0) -> tuple[str, int | None]:
+    """The part of `text` from `offset` whose size is at most `most`, and where the rest begins (None if it is all).
+
+    It ends where a reader would end it, see `text.retrieval.windows`.
+    """
+    rest = text[offset:]
+    if size_of(rest) <= most:
+        return rest, None
+    fitting = bisect_right(range(len(rest)), most, key=lambda length: size_of(rest[:length])) - 1
+    return window(text, offset, fitting) if fitting > 0 else ("", offset)
+
+
+def limited_warnings(warnings: Sequence[str]) -> tuple[str, ...]:
+    """At most MOST_WARNINGS of them, each cut to LONGEST_WARNING characters."""
+    kept = [shortened(warning, LONGEST_WARNING) for warning in warnings[:MOST_WARNINGS]]
+    if left := len(warnings) - len(kept):
+        kept.append(f"{left} more warnings are left out.")
+    return tuple(kept)
+
+
+def shortened(text: str, most: int) -> str:
+    """`text`, cut to `most` characters with an ellipsis."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def with_warning(fields: Mapping[str, Any], warnings: Sequence[str], told: str) -> dict[str, Any]:
+    """Fields to update, with a warning that says what was cut, if anything was."""
+    return {**fields, "warnings": (*limited_warnings(warnings), *((told,) if told else ()))}

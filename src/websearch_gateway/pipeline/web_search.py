@@ -1,0 +1,211 @@
+"""The path of `web_search` and `search_news`: guard, rate limit, cache, search and read, store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from websearch_gateway.cache.exact_cache import ResultCache, variant
+from websearch_gateway.cache.page_cache import PageCache
+from websearch_gateway.cache.result_store import Served
+from websearch_gateway.cache.single_flight import SingleFlight
+from websearch_gateway.cache.stale import stand_in
+from websearch_gateway.cache.web_results import unbilled
+from websearch_gateway.errors import Exhausted, SearchValidationError, Unavailable
+from websearch_gateway.models import (
+    LOCAL,
+    Caller,
+    Deadline,
+    Freshness,
+    Hit,
+    Page,
+    SearchQuery,
+    SearchResults,
+    WebSearchRequest,
+)
+from websearch_gateway.net.own_threads import in_own_thread
+from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.observability.tracing import part, stage
+from websearch_gateway.pipeline.choice import Choice, choice
+from websearch_gateway.pipeline.deadline import one_deadline
+from websearch_gateway.pipeline.guard import Guard, Guarded
+from websearch_gateway.pipeline.rate_limit import RateLimits
+from websearch_gateway.pipeline.raw_engine import PAGE_SECONDS
+from websearch_gateway.pipeline.read_many import Outcome, read_pages
+from websearch_gateway.pipeline.web_results import assemble, distinct, may_be_read_soon, page_warnings
+from websearch_gateway.ports import Progress, Reader, Searcher, no_progress
+from websearch_gateway.resilience.provider_selection import ProviderSelection
+from websearch_gateway.results.search import WebSearchResponse
+
+MOST_RESULTS = 50
+SEARCH_SHARE = 2 / 3
+"""The part of a call's time that searching may take, so that a slow provider leaves some for the pages."""
+
+ASSEMBLY_RESERVE_SECONDS = 0.5
+"""Kept free at the end of the deadline, so that slow pages cannot cost the results."""
+
+HOURS: dict[Freshness, int] = {"day": 24, "week": 168, "month": 720, "year": 8760}
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """An admitted call."""
+
+    query: SearchQuery
+    caller: Caller
+    choice: Choice
+    searcher: Searcher
+    reader: Reader | None
+    deadline: Deadline
+
+
+@dataclass(frozen=True, slots=True)
+class _Anew:
+    """The library as a Reader that asks every site anew."""
+
+    page_cache: PageCache
+    name: str = "anew"
+
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        return await self.page_cache.read(url, deadline, known, fresh=True)
+
+
+@dataclass(frozen=True, slots=True)
+class WebSearch:
+    """Finds pages and reads them. One per process; safe for any number of calls at once."""
+
+    guard: Guard
+    rate_limits: RateLimits
+    selection: ProviderSelection
+    page_cache: PageCache
+    cache: ResultCache[WebSearchResponse]
+    single_flight: SingleFlight
+    telemetry: Telemetry
+    gate: asyncio.Semaphore
+    page_seconds: float
+    deadline_seconds: float
+
+    async def search(
+        self, request: WebSearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
+    ) -> WebSearchResponse:
+        """Results, each with its page or a note that says why there is none.
+
+        Raises:
+            SearchValidationError: the query or a parameter is unacceptable, or no provider has such a name.
+            SearchNotConfiguredError: a provider that was named, or every one, lacks a setting; the message names it.
+            SearchRateLimitError: the caller, or everybody together, asked too often.
+            SearchAuthError: a key of the gateway was rejected upstream.
+            SearchTimeoutError: nothing was found before the deadline.
+            Exhausted: every provider failed.
+        """
+        with self.telemetry.call(request.query, tool=_tool(request)) as event:
+            guarded = self._guarded(request)
+            chosen = choice(request)
+            searcher = self.selection.choose(request.providers, request.topic)
+            async with one_deadline(self.deadline_seconds) as deadline:
+                await self.rate_limits.admit(caller)
+                query = replace(
+                    guarded.query,
+                    user=caller.user,
+                    max_results=chosen.wanted,
+                    variant=variant(_names(request.providers), chosen, request.read_pages),
+                )
+                find = self._recall if request.use_cache else self._find
+                served = await find(_Call(query, caller, chosen, searcher, self._reader(request), deadline), progress)
+            response = served.response
+            route, count = response.results[0].provider if response.results else "", len(response.results)
+            event.served(
+                route,
+                count,
+                cost_usd=response.cost_usd,
+                cache=response.cache,
+                saved_usd=served.saved_usd,
+                joined=served.joined,
+            )
+            return response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})
+
+    def _guarded(self, request: WebSearchRequest) -> Guarded:
+        if request.freshness is not None and request.freshness not in HOURS:
+            allowed = ", ".join(HOURS)
+            raise SearchValidationError(
+                f"`freshness` must be one of {allowed}.", details={"field": "freshness", "allowed": allowed}
+            )
+        return self.guard.check(
+            request.query,
+            max_results=request.num_results,
+            max_results_limit=MOST_RESULTS,
+            max_results_field="num_results",
+            freshness_hours=HOURS[request.freshness] if request.freshness else None,
+            freshness_limit=HOURS["year"],
+            topic=request.topic,
+            region=request.region,
+            language=request.language,
+            safe_search=request.safe_search,
+        )
+
+    def _reader(self, request: WebSearchRequest) -> Reader | None:
+        if not request.read_pages:
+            return None
+        return self.page_cache if request.use_cache else _Anew(self.page_cache)
+
+    async def _recall(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
+        """The results in the cache, else those of an identical call in flight or of one that begins here."""
+
+        async def begin(tell: Progress) -> Served[WebSearchResponse]:
+            with part("cache"):
+                known = await self.cache.get(call.query, call.caller)
+            if known is not None:
+                return known
+            try:
+                return await self._find(call, tell)
+            except (Unavailable, Exhausted) as error:
+                return await stand_in(self.cache, call.query, call.caller, error)
+
+        served, joined = await self.single_flight.join(self.cache.key(call.query, call.caller), begin, progress)
+        return Served(unbilled(served.response), served.saved_usd, joined=True) if joined else served
+
+    @stage("answer")
+    async def _find(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
+        """Search, read all pages at once, put the results together, and store them."""
+        await progress("Searching the web")
+        found = await call.searcher.search(call.query, call.deadline.within(call.deadline.remaining() * SEARCH_SHARE))
+        hits = call.choice.of(distinct(found.hits, call.query.max_results))
+        outcomes: dict[str, Outcome] = {}
+        if hits and call.reader is not None:
+            await progress(f"Reading {len(hits)} pages")
+            outcomes = await self._read(call.reader, call.deadline, hits)
+        # Ranking twenty pages takes tens of milliseconds of CPU: not on the loop.
+        response = WebSearchResponse(
+            results=await in_own_thread(assemble, call.query.text, hits, outcomes),
+            cost_usd=round(found.cost_usd, 6),
+            warnings=(*found.warnings, *self._unmet(call.query, found), *page_warnings(outcomes)),
+        )
+        await self.cache.put(call.query, call.caller, response, stopgap=may_be_read_soon(outcomes))
+        return Served(response)
+
+    async def _read(self, reader: Reader, deadline: Deadline, hits: Sequence[Hit]) -> dict[str, Outcome]:
+        return await read_pages(
+            reader,
+            [hit.url for hit in hits],
+            deadline.within(max(0.0, deadline.remaining() - ASSEMBLY_RESERVE_SECONDS)),
+            gate=self.gate,
+            per_page_seconds=min(self.page_seconds, PAGE_SECONDS),
+        )
+
+    def _unmet(self, query: SearchQuery, found: SearchResults) -> list[str]:
+        """Wishes that the provider could not fulfil."""
+        unmet = []
+        if query.freshness_hours is not None and found.applied.freshness is None:
+            unmet.append(f"{found.provider} has no filter by freshness: results may be older.")
+        if query.topic == "news" and found.provider not in self.selection.news:
+            unmet.append(f"{found.provider} has no search for news: these are results from the whole web.")
+        return unmet
+
+
+def _names(providers: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip().lower() for name in providers))
+
+
+def _tool(request: WebSearchRequest) -> str:
+    return "search_news" if request.topic == "news" else "web_search"

@@ -1,0 +1,61 @@
+"""Whether a page is only the skeleton that its scripts fill. Pure, and made to run in a worker process."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import Any
+
+from websearch_gateway.net.charset import decode
+
+LITTLE_TEXT = 500
+"""Characters of main text from which on nobody needs to ask."""
+_NEXT_TO_NONE = 80  # as much as "Loading ..." and a name
+# Where frameworks mount what they make: React, Vue, Next, Nuxt, Gatsby, SvelteKit, Angular, Ember, Quasar, Docusaurus.
+_ROOT_IDS = re.compile(
+    r"(?:react-?|vue-?|main-?|js-?)?(?:app|root)(?:-?(?:root|container|mount|body))?|__next|__nuxt|___gatsby|svelte"
+    r"|q-app|ember\d*|__docusaurus|mount",
+    re.IGNORECASE,
+)
+_SCRIPTS = re.compile(r"java-?\s?script", re.IGNORECASE)
+_UNSEEN = ("script", "style", "noscript", "template", "title")
+_MOST_MOUNTS = 50
+_DATA_TYPES = ("json", "template", "text/html", "x-handlebars")
+
+
+def needs_scripts(html: bytes, url: str, charset: str) -> bool:
+    """Whether the text of a page comes from its scripts.
+
+    It has scripts, hardly any text outside of them, and either none to speak of, or an empty element where a framework
+    would put it, or the request to switch scripts on.
+    """
+    from lxml import etree
+
+    from websearch_gateway.readers.extraction import page
+
+    root = page.parse(decode(html, charset))
+    if root is None or not any(map(_runs, root.iter("script"))):
+        return False
+    asks = any(_SCRIPTS.search("".join(element.itertext())) for element in root.iter("noscript"))
+    etree.strip_elements(root, *_UNSEEN, with_tail=False)
+    size = _text_chars(root)
+    if size >= LITTLE_TEXT:
+        return False
+    return size < _NEXT_TO_NONE or asks or any(map(_is_empty, islice(filter(_is_mount, root.iter("*")), _MOST_MOUNTS)))
+
+
+def _runs(script: Any) -> bool:
+    kind = script.get("type", "").lower()
+    return bool(script.get("src") or script.text) and not any(data in kind for data in _DATA_TYPES)
+
+
+def _text_chars(element: Any) -> int:
+    return sum(len(" ".join(text.split())) for text in element.itertext())
+
+
+def _is_mount(element: Any) -> bool:
+    return element.tag != "body" and bool("-" in element.tag or _ROOT_IDS.fullmatch(element.get("id", "")))
+
+
+def _is_empty(element: Any) -> bool:
+    return _text_chars(element) < _NEXT_TO_NONE

@@ -1,0 +1,123 @@
+"""A page as a crawler wants it: its text, and what its markup says to crawlers. Pure; runs in a worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+from websearch_gateway.net.charset import decode
+from websearch_gateway.readers.browser.skeleton import LITTLE_TEXT, needs_scripts
+from websearch_gateway.readers.extraction import page
+from websearch_gateway.readers.extraction.anchors import Anchors
+from websearch_gateway.readers.extraction.extract import Extracted, extract
+from websearch_gateway.text.markdown import LINK
+from websearch_gateway.text.safety.invisible import strip_invisible_characters
+from websearch_gateway.text.safety.sanitise import clean_markdown
+
+MOST_LINKS = 5_000
+_FARTHEST = 200_000  # characters in which a line is looked for again: cleaning moves text by little
+_CRAWLERS = ("robots", "websearch-gateway")
+
+
+@dataclass(frozen=True, slots=True)
+class CrawledPage:
+    """`links` are absolute, without fragments, in their order; `canonical` is "" if the page names none.
+
+    `noindex` and `nofollow` are the page's wish (https://www.robotstxt.org/meta.html). `needs_scripts`: there is hardly
+    any text because no script has run.
+    """
+
+    title: str
+    markdown: str
+    anchors: Anchors = ()
+    links: tuple[str, ...] = ()
+    canonical: str = ""
+    noindex: bool = False
+    nofollow: bool = False
+    needs_scripts: bool = False
+
+
+def crawled_text(convert: Callable[[bytes, str, str], Extracted], body: bytes, url: str, charset: str) -> CrawledPage:
+    """Read a document of another kind with its converter. Its links are those of Markdown."""
+    read = convert(body, url, charset)
+    targets = (_absolute(url, match[2]) for match in LINK.finditer(read.markdown))
+    links = tuple(islice(dict.fromkeys(filter(None, targets)), MOST_LINKS))
+    return _cleaned(CrawledPage(read.title, read.markdown, links=links), url)
+
+
+def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
+    """Read an HTML page."""
+    text = decode(body, charset)
+    root = page.parse(text)
+    if root is None:
+        return CrawledPage("", "")
+    base = page.base_of(root, url)
+    rules = {word.strip().lower() for content in _robots_rules(root) for word in content.split(",")}
+    links = tuple(_links(root, base))
+    canonical = next((_absolute(base, e.get("href")) for e in root.iter("link") if _is_canonical(e)), "")
+    extracted = extract(text, url, charset)
+    read = CrawledPage(
+        title=extracted.title,
+        markdown=extracted.markdown,
+        anchors=extracted.anchors,
+        links=links,
+        canonical=canonical,
+        noindex=bool(rules & {"noindex", "none"}),
+        nofollow=bool(rules & {"nofollow", "none"}),
+    )
+    if len(read.markdown) < LITTLE_TEXT and needs_scripts(body, url, charset):
+        read = replace(read, needs_scripts=True)
+    return _cleaned(read, url)
+
+
+def _cleaned(read: CrawledPage, url: str) -> CrawledPage:
+    """The page with text that is safe to hand on, and its anchors where their lines are now."""
+    title, _ = strip_invisible_characters(read.title)
+    markdown, _ = clean_markdown(read.markdown, url)
+    anchors = read.anchors if markdown == read.markdown else tuple(_moved(read, markdown))
+    return replace(read, title=title, markdown=markdown, anchors=anchors)
+
+
+def _moved(read: CrawledPage, markdown: str) -> Iterator[tuple[int, str]]:
+    at = 0
+    for offset, anchor in read.anchors:
+        end = read.markdown.find("\n", offset)
+        line = read.markdown[offset : end if end >= 0 else None]
+        found = markdown.find(line, at, at + _FARTHEST) if line else -1
+        if found >= 0:
+            at = found
+            yield found, anchor
+
+
+def _robots_rules(root: Any) -> Iterator[str]:
+    for element in root.iter("meta"):
+        if element.get("name", "").strip().lower() in _CRAWLERS:
+            yield element.get("content", "")
+
+
+def _is_canonical(element: Any) -> bool:
+    return "canonical" in element.get("rel", "").lower().split() and bool(element.get("href"))
+
+
+def _links(root: Any, base: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for element in root.iter("a", "area", "frame", "iframe"):
+        target = element.get("src") if element.tag in ("frame", "iframe") else element.get("href")
+        if not target or "nofollow" in element.get("rel", "").lower().split():
+            continue
+        if (link := _absolute(base, target)) and link not in seen:
+            seen.add(link)
+            yield link
+            if len(seen) == MOST_LINKS:
+                return
+
+
+def _absolute(base: str, target: str) -> str:
+    """The address that a link names; "" if it makes no sense."""
+    try:
+        return urldefrag(urljoin(base, target.strip())).url
+    except ValueError:
+        return ""

@@ -1,0 +1,260 @@
+"""Writes a DOM as Markdown (CommonMark with tables), with absolute links.
+
+Whoever calls has blanked the text that is not wanted; elements without text leave no trace. Nothing here recurses,
+so that no depth of nesting can break it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from websearch_gateway.readers.extraction import anchors
+from websearch_gateway.readers.extraction.blocks import INLINE
+from websearch_gateway.readers.extraction.inline import absolute, as_paragraph, code_span, escaped, fence
+
+_SPACE = re.compile(r"[ \t\r\n\f]+")
+_MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~", "strike": "~~"}
+_CODE = frozenset(("code", "kbd", "samp", "tt"))
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_MOST_PADDED_CELLS = 500_000
+"""A table with one wide row and many short ones would become the square of its size; its rows stay short."""
+_PERMALINKS = frozenset(["¶", "#", "§", "🔗", "\uf0c1"])
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An element under way: what it has collected, and how many list items have ended in it."""
+
+    element: Any
+    blocks: list[str] = field(default_factory=list)
+    inline: list[str] = field(default_factory=list)
+    items: int = 0
+
+
+def to_markdown(root: Any, base: str) -> str:
+    """The Markdown of an lxml element.
+
+    Args:
+        base: the URL that its links are relative to.
+    """
+    return with_anchors(root, base)[0]
+
+
+def with_anchors(root: Any, base: str) -> tuple[str, anchors.Anchors]:
+    """As `to_markdown`, with the ids of its headings and terms."""
+    return anchors.taken(_marked_markdown(root, base))
+
+
+def _marked_markdown(root: Any, base: str) -> str:
+    from lxml import etree
+
+    writer = _Writer(base)
+    skip = None
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if event == "start":
+            if skip is None and not writer.start(element):
+                skip = element
+        elif skip is None:
+            writer.end(element)
+        elif skip is element:
+            skip = None
+            writer.tail(element)
+    return writer.result()
+
+
+class _Writer:
+    def __init__(self, base: str) -> None:
+        self.base = base
+        self.frames: list[_Frame] = [_Frame(None)]
+        self.marks: list[tuple[str, int]] = []
+
+    def result(self) -> str:
+        return "\n\n".join(self._closed(self.frames[0])).strip()
+
+    def start(self, element: Any) -> bool:
+        """Whether its children are to be walked: `<pre>`, code and tables are written whole."""
+        tag = element.tag
+        if tag == "pre":
+            self._flush()
+            self._block(fence(element))
+            return False
+        if tag == "table":
+            self._flush()
+            if is_data(element):
+                self._block(table(element, self.base))
+                return False
+        if tag in _CODE and next(element.iter("a"), None) is None:
+            self._inline(code_span("".join(element.itertext())))
+            return False
+        if tag == "br":
+            self._inline("\n")
+        elif tag == "img":
+            self._inline(escaped(element.get("alt", "")))
+        elif tag in INLINE:
+            self.frames.append(_Frame(element))
+        else:
+            self._flush()
+            self.frames.append(_Frame(element))
+        if element.text and tag not in ("br", "img"):
+            self._inline(escaped(element.text))
+        return True
+
+    def end(self, element: Any) -> None:
+        tag = element.tag
+        if tag not in ("br", "img"):
+            frame = self.frames.pop()
+            self.frames[-1].items += tag == "li"
+            if tag in INLINE:
+                self._leave_inline(frame)
+            else:
+                for block in self._wrapped(frame):
+                    self._block(block)
+        self.tail(element)
+
+    def tail(self, element: Any) -> None:
+        if element.tail and len(self.frames) > 1:
+            self._inline(escaped(element.tail))
+
+    def _inline(self, text: str) -> None:
+        self.frames[-1].inline.append(text)
+
+    def _block(self, text: str) -> None:
+        if text:
+            self.frames[-1].blocks.append(text)
+
+    def _flush(self) -> None:
+        """A block begins: what was inline before it becomes a paragraph of its own."""
+        frame = self.frames[-1]
+        if paragraph := as_paragraph("".join(frame.inline)):
+            element = frame.element
+            if element is not None and element.tag in INLINE:
+                paragraph = self._marked(element, paragraph)
+            frame.blocks.append(paragraph)
+        frame.inline.clear()
+
+    def _closed(self, frame: _Frame) -> list[str]:
+        if paragraph := as_paragraph("".join(frame.inline)):
+            frame.blocks.append(paragraph)
+        return frame.blocks
+
+    def _leave_inline(self, frame: _Frame) -> None:
+        if not frame.blocks:
+            self._inline(self._marked(frame.element, "".join(frame.inline)))
+            return
+        # A link or a mark around whole blocks: each block stands for itself.
+        self.frames.append(frame)
+        self._flush()
+        self.frames.pop()
+        self._flush()
+        blocks = frame.blocks
+        if frame.element.tag == "a" and not any("](" in block for block in blocks):
+            blocks[0] = _linked_block(blocks[0], lambda label: self._marked(frame.element, label))
+        self.frames[-1].blocks.extend(blocks)
+
+    def _marked(self, element: Any, text: str) -> str:
+        inner = text.strip()
+        if not inner:
+            return text
+        if element.tag == "a" and inner in _PERMALINKS:
+            return ""
+        before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+        if element.tag == "a":
+            target = absolute(element.get("href"), self.base)
+            inner = f"[{_SPACE.sub(' ', inner)}]({target})" if target and "](" not in inner else inner
+        elif (mark := _MARKS.get(element.tag, "")) and mark[0] not in (inner[0], inner[-1]) and "\n" not in inner:
+            inner = f"{mark}{inner}{mark}"
+        return f"{before}{inner}{after}"
+
+    def _wrapped(self, frame: _Frame) -> list[str]:
+        tag, blocks = frame.element.tag, self._closed(frame)
+        if not blocks:
+            return []
+        if tag in _HEADINGS:
+            line = " ".join(_SPACE.sub(" ", block.replace("**", "")) for block in blocks)
+            return [anchors.marked(f"{'#' * _HEADINGS[tag]} {line}", frame.element)]
+        if tag == "li":
+            return [_item(frame.element.getparent(), self.frames[-1].items, blocks)]
+        if tag in ("ul", "ol", "menu"):
+            return ["\n".join(blocks) if all("\n\n" not in block for block in blocks) else "\n\n".join(blocks)]
+        if tag == "blockquote":
+            return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
+        if tag == "dt":
+            blocks = [f"**{block}**" if _plain(block) else block for block in blocks]
+            return [anchors.marked(blocks[0], frame.element), *blocks[1:]]
+        return blocks
+
+
+def _item(parent: Any, number: int, blocks: list[str]) -> str:
+    """The `number`th item of the list `parent`, counted from 1."""
+    bullet = "- "
+    if parent is not None and parent.tag == "ol":
+        start = parent.get("start", "1")
+        first = int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
+        bullet = f"{first + number - 1}. "
+    tight = all(not _is_loose(block) for block in blocks[1:])
+    text = ("\n" if tight else "\n\n").join(blocks)
+    return bullet + text.replace("\n", "\n" + " " * len(bullet)).replace("\n" + " " * len(bullet) + "\n", "\n\n")
+
+
+def _is_loose(block: str) -> bool:
+    return not re.match(r"(?:[-*+]|\d+\.) ", block)
+
+
+def _plain(block: str) -> bool:
+    return "\n" not in block and not block.startswith(("#", "-", "|", ">", "`", "*"))
+
+
+def _linked_block(block: str, linked: Callable[[str], str]) -> str:
+    mark = re.match(r"(?:#{1,6} )?", block)
+    head = mark[0] if mark else ""
+    return head + linked(block[len(head) :]) if "\n" not in block and not block.startswith(("|", "`")) else block
+
+
+def is_data(element: Any) -> bool:
+    """Whether a table holds data and not the layout of a page: flat, with headers or at least two short columns."""
+    if element.get("role") in ("presentation", "none") or any(inner is not element for inner in element.iter("table")):
+        return False
+    if next(element.iter("th"), None) is not None:
+        return True
+    rows = _rows(element)
+    blocks = sum(1 for _ in element.iter("p", "pre", "h1", "h2", "h3", "h4", "article", "section", "blockquote"))
+    return max(map(len, rows), default=0) >= 2 and blocks <= sum(map(len, rows))
+
+
+def _rows(element: Any) -> list[list[Any]]:
+    return [list(row.iterchildren("td", "th")) for row in element.iter("tr")]
+
+
+def table(element: Any, base: str) -> str:
+    """A table as a pipe table. A caption goes before it."""
+    rows = [[_cell(cell, base) for cell in row] for row in _rows(element)]
+    spans = [[_span(cell) for cell in row] for row in _rows(element)]
+    rows = [
+        [text for c, n in zip(row, span, strict=True) for text in (c, *[""] * (n - 1))]
+        for row, span in zip(rows, spans, strict=True)
+    ]
+    rows = [row for row in rows if any(row)]
+    if not rows:
+        return ""
+    width = max(map(len, rows))
+    padded = width if width * len(rows) <= _MOST_PADDED_CELLS else 0
+    lines = [f"| {' | '.join(row + [''] * (padded - len(row)))} |" for row in rows]
+    lines.insert(1, "|" + " --- |" * width)
+    caption = next(element.iterchildren("caption"), None)
+    before = (
+        f"{_marked_markdown(caption, base)}\n\n" if caption is not None and "".join(caption.itertext()).strip() else ""
+    )
+    return before + "\n".join(lines)
+
+
+def _span(cell: Any) -> int:
+    span = cell.get("colspan", "1")
+    return min(20, max(1, int(span))) if span.isascii() and span.isdigit() and len(span) < 4 else 1
+
+
+def _cell(cell: Any, base: str) -> str:
+    text = re.sub(r"(?:\s*\n\s*|^)(?:[-*+] )?", " ", _marked_markdown(cell, base)).strip()
+    return re.sub(r"(?<!\\)\|", r"\|", text)

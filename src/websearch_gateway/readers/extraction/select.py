@@ -1,0 +1,123 @@
+"""Chooses the blocks that make up the main text of a page, and blanks the others in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from websearch_gateway.readers.extraction.blocks import Container, Outline
+from websearch_gateway.readers.extraction.render import is_data
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.floating]
+    Ints = NDArray[np.intp]
+    Mask = NDArray[np.bool_]
+
+_LOWEST, _HIGHEST = 0.15, 0.6
+_MOST, _FOLLOWS, _LISTED = 0.5, 0.1, 0.36
+_LISTS = frozenset(("ul", "ol", "dl"))
+_WHOLE = _LISTS | {"table", "tr"}
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+
+
+def chosen(page: Outline, likely: Floats) -> Mask:
+    """Which blocks to keep, given how likely each belongs to the main text."""
+    words = _words(page)
+    keep: Mask = likely >= threshold(words, likely)
+    tables = {container.element: is_data(container.element) for container in page.containers if _is_table(container)}
+    for container in page.containers:
+        _keep_whole(container, tables, words, likely, keep)
+    _keep_code_and_headings(page, likely, keep)
+    return keep
+
+
+def threshold(words: Floats, likely: Floats) -> float:
+    """The probability from which keeping a block raises the expected F1 over the words of this page.
+
+    With calibrated probabilities that is half the best F1 that can be reached, so a page of uncertain blocks is read
+    more generously than a clear one (Lipton et al., "Optimal thresholding of classifiers to maximize F1", 2014).
+    """
+    import numpy as np
+
+    order, expected = _expected_f1(words, likely)
+    return float(np.clip(likely[order[np.argmax(expected)]], _LOWEST, _HIGHEST))
+
+
+def expected_f1(page: Outline, likely: Floats) -> float:
+    """How well the best choice of blocks can be expected to do over the words of this page, from 0 to 1."""
+    return float(_expected_f1(_words(page), likely)[1].max())
+
+
+def _expected_f1(words: Floats, likely: Floats) -> tuple[Ints, Floats]:
+    """The blocks from the most to the least likely, and the expected F1 of keeping all up to each of them."""
+    import numpy as np
+
+    order = np.argsort(-likely)
+    sure = np.cumsum((words * likely)[order])
+    return order, 2 * sure / np.maximum(1e-9, np.cumsum(words[order]) + sure[-1])
+
+
+def _words(page: Outline) -> Floats:
+    import numpy as np
+
+    return np.array([len(block.text.split()) for block in page.blocks], dtype=np.float64)
+
+
+def _is_table(container: Container) -> bool:
+    return bool(container.element.tag == "table")
+
+
+def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats, likely: Floats, keep: Mask) -> None:
+    """A table or list of which most is kept is kept whole, and so is a table that follows kept text.
+
+    So is a list that is part of the text, as far as can be told, when some of it is kept or it stands amid kept text.
+
+    `tables` says of each table whether it holds data.
+    """
+    tag = container.element.tag
+    if tag not in _WHOLE or container.start == container.end:
+        return
+    tabular = tag in ("table", "tr")
+    if tabular and not tables.get(_table(container.element), False):
+        return
+    part = slice(container.start, container.end)
+    most = (words[part] * keep[part]).sum() >= _MOST * words[part].sum()
+    follows = tag == "table" and keep[container.start - 1 : container.start].any() and likely[part].max() > _FOLLOWS
+    if most or follows or (tag == "tr" and keep[part].any()) or (tag in _LISTS and _belongs(part, words, likely, keep)):
+        keep[part] = True
+
+
+def _belongs(part: slice, words: Floats, likely: Floats, keep: Mask) -> bool:
+    amid = keep[part.start - 1 : part.start].any() and keep[part.stop : part.stop + 1].any()
+    enough = (words[part] * likely[part]).sum() >= _LISTED * words[part].sum()
+    return bool(enough and (amid or keep[part].any()))
+
+
+def _table(element: Any) -> Any:
+    return element if element.tag == "table" else next(element.iterancestors("table"), element)
+
+
+def _keep_code_and_headings(page: Outline, likely: Floats, keep: Mask) -> None:
+    """Code amid kept text is kept, and so is a heading right above it; a heading above nothing is dropped."""
+    tags = [page.containers[block.place].element.tag for block in page.blocks]
+    last = len(tags) - 1
+    for at, tag in enumerate(tags):
+        if tag == "pre" and not keep[at] and keep[max(0, at - 2) : at].any() and keep[at + 1 : at + 3].any():
+            keep[at] = True
+    for at in range(last, -1, -1):
+        if tags[at] in _HEADINGS and at < last and likely[at] > 0.05 and keep[at + 1]:
+            keep[at] = True
+
+
+def blank(page: Outline, keep: Mask) -> None:
+    """Take the text of the blocks that are not kept out of the DOM."""
+    for block, kept in zip(page.blocks, keep, strict=True):
+        if not kept:
+            for element, where in block.slots:
+                if where == "alt":
+                    element.attrib.pop("alt", None)
+                else:
+                    setattr(element, where, None)

@@ -1,0 +1,138 @@
+"""RSS and Atom: https://www.rssboard.org/rss-specification, https://www.rfc-editor.org/rfc/rfc4287."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.net.charset import decode
+from websearch_gateway.readers.extraction.extract import Extracted
+from websearch_gateway.readers.formats.fragment import to_markdown
+
+_DECLARED_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\sencoding\s*=")
+_DECLARATION = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a feed. `date` is an ISO 8601 date; `body` is HTML."""
+
+    title: str
+    link: str
+    author: str
+    date: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A feed, its entries in their order."""
+
+    title: str
+    description: str
+    entries: tuple[Entry, ...]
+
+
+def feed(body: bytes, url: str, charset: str) -> Extracted:
+    """A feed as Markdown: each entry under its linked title.
+
+    Raises:
+        SearchFetchError: it is no feed.
+    """
+    found = parse_feed(body, charset)
+    parts = [found.description, *(_markdown(entry, url) for entry in found.entries)]
+    return Extracted(found.title, "\n\n".join(part for part in parts if part) or "The feed is empty.", None)
+
+
+def parse_feed(body: bytes, charset: str = "utf-8") -> Feed:
+    """Read RSS 0.9 to 2.0, RDF or Atom.
+
+    Raises:
+        SearchFetchError: it is none of them.
+    """
+    from lxml import etree
+
+    if not _DECLARED_ENCODING.match(body):
+        body = _DECLARATION.sub("", decode(body, charset), count=1).lstrip().encode()
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, remove_comments=True)
+    root = etree.fromstring(body, parser) if body else None
+    if root is None or _name(root) not in ("rss", "feed", "rdf"):
+        raise SearchFetchError("The feed is neither RSS nor Atom.")
+    about = next((child for child in root if _name(child) == "channel"), root)
+    entries = tuple(_entry(element) for element in root.iter() if _name(element) in ("item", "entry"))
+    return Feed(_words(about, "title"), _words(about, "description", "subtitle"), entries)
+
+
+def _entry(element: Any) -> Entry:
+    return Entry(
+        title=_words(element, "title"),
+        link=_link(element),
+        author=", ".join(_each(element, "creator", "author")),
+        date=_date(_words(element, "pubdate", "published", "date", "updated")),
+        body=_html(element, "encoded", "content", "description", "summary"),
+    )
+
+
+def _name(element: Any) -> str:
+    """The name of a tag in lower case without its namespace."""
+    return element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
+
+
+def _children(element: Any, names: tuple[str, ...]) -> Iterator[Any]:
+    """The children of these names, those of the first name first."""
+    for name in names:
+        yield from (child for child in element if _name(child) == name)
+
+
+def _html(element: Any, *names: str) -> str:
+    """The first of these children that says something, as HTML."""
+    from lxml import etree
+
+    for child in _children(element, names):
+        kind = child.get("type", "html")
+        inside = "".join(etree.tostring(inner, encoding="unicode") for inner in child)
+        text = html.escape(child.text or "") if kind in ("text", "text/plain") or inside else child.text or ""
+        if (text + inside).strip():
+            return text + inside
+    return ""
+
+
+def _words(element: Any, *names: str) -> str:
+    """The first of these children that says something, on one line without marks."""
+    return next(_each(element, *names), "")
+
+
+def _each(element: Any, *names: str) -> Iterator[str]:
+    for child in _children(element, names):
+        name = next(_children(child, ("name",)), child)  # of an author in Atom
+        if text := " ".join("".join(name.itertext()).split()):
+            yield " ".join(re.sub(r"<[^<>]{1,500}>", " ", html.unescape(text)).split())
+
+
+def _link(element: Any) -> str:
+    for link in _children(element, ("link",)):
+        if link.get("rel", "alternate") == "alternate" and (address := link.get("href") or link.text):
+            return address.strip() if address.strip().startswith(("http://", "https://")) else ""
+    return ""
+
+
+def _date(text: str) -> str:
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            return read(text).date().isoformat()
+        except ValueError:
+            continue
+    return ""
+
+
+def _markdown(entry: Entry, url: str) -> str:
+    title = entry.title or "Untitled"
+    heading = f"## [{title}]({entry.link})" if entry.link else f"## {title}"
+    about = ", ".join(part for part in (entry.date, entry.author) if part)
+    return "\n\n".join(part for part in (heading, about, to_markdown(entry.body, entry.link or url)) if part)

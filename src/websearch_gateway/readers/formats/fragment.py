@@ -1,0 +1,114 @@
+"""HTML that is all content, such as a comment or an encyclopaedia's article, as Markdown. Pure and linear.
+
+`extraction.render` writes it, as it does for whole pages; here is only what a page's extraction does before: elements
+without readable text are emptied, and cells that span several places fill each of them. Pages with menus and
+advertisements around their text are for `extraction.extract`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from websearch_gateway.readers.extraction.render import to_markdown as rendered
+
+_HIDDEN = (
+    *("script", "style", "noscript", "template", "svg", "head", "title"),
+    *("button", "form", "iframe", "object", "img"),
+)
+# A cell that claims more rows times columns than this, or holds more text, would make a page a thousand times larger.
+_LARGEST_CELL = 100
+_REPEATED_CHARS = 100
+_MOST_CELLS = 500_000
+
+
+def parse_html(html: str) -> Any:
+    """The tree of a piece of HTML, under one root element of lxml; an empty one for no HTML."""
+    import lxml.html
+
+    # As bytes: lxml refuses a str that declares an encoding. Halves of surrogate pairs cannot be encoded.
+    data = html.encode("utf-8", "replace")
+    parser = lxml.html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
+    return lxml.html.fromstring(b"<div>" + data + b"</div>", parser=parser)
+
+
+def to_markdown(html: str, base_url: str = "") -> str:
+    """A piece of HTML as Markdown. Links are kept where they are absolute against `base_url`; images are left out."""
+    return tree_to_markdown(parse_html(html), base_url)
+
+
+def tree_to_markdown(tree: Any, base_url: str = "") -> str:
+    """As `to_markdown`, from a tree of `parse_html`, which it changes."""
+    for element in list(tree.iter(*_HIDDEN)):
+        element.clear(keep_tail=True)
+    for formula in list(tree.iter("math")):
+        _write_formula(formula)
+    for element in tree.iter("sup"):
+        _write_exponent(element)
+    for table in list(tree.iter("table")):
+        _fill_spans(table)
+    return rendered(tree, base_url)
+
+
+def _write_formula(formula: Any) -> None:
+    """As its TeX, in code, so that nothing in it is taken for markup."""
+    tex = formula.get("alttext", "").strip()
+    formula.clear(keep_tail=True)
+    if tex:
+        formula.tag, formula.text = "code", f"${tex}$"
+
+
+def _write_exponent(element: Any) -> None:
+    number = (element.text or "").strip()
+    if number.isascii() and number.isdecimal() and not len(element):
+        element.text = f"^{number}"
+
+
+def _fill_spans(table: Any) -> None:
+    """Give the text of a cell that spans several columns or rows to each of them, unless the table gets huge."""
+    widths = [sum(_span(cell, "colspan", _LARGEST_CELL) for cell in row) for row in table.iter("tr")]
+    if len(widths) * max(widths, default=0) > _MOST_CELLS:
+        for cell in table.iter("td", "th"):
+            cell.attrib.pop("colspan", None)
+        return
+    hanging: dict[int, tuple[int, str]] = {}  # column: rows still to fill, text
+    for row in table.iter("tr"):
+        column = 0
+        for cell in list(row.iterchildren("td", "th")):
+            column = _hang(row, cell, column, hanging)
+            across = _span(cell, "colspan", _LARGEST_CELL)
+            down = _span(cell, "rowspan", _LARGEST_CELL // across)
+            text = " ".join(str(cell.text_content()).split()) if across * down > 1 else ""
+            text = text if len(text) <= _REPEATED_CHARS else ""
+            for place in range(column, column + across):
+                if down > 1:
+                    hanging[place] = (down - 1, text)
+            for _ in range(across - 1):
+                cell.addnext(_filled(row, text))
+            cell.attrib.pop("colspan", None)
+            column += across
+        _hang(row, None, column, hanging)
+
+
+def _hang(row: Any, before: Any, column: int, hanging: dict[int, tuple[int, str]]) -> int:
+    """Fill the places from `column` on that cells of earlier rows reach into; returns the first free one."""
+    while column in hanging:
+        left, text = hanging.pop(column)
+        if before is None:
+            row.append(_filled(row, text))
+        else:
+            before.addprevious(_filled(row, text))
+        if left > 1:
+            hanging[column] = (left - 1, text)
+        column += 1
+    return column
+
+
+def _filled(row: Any, text: str) -> Any:
+    cell = row.makeelement("td")
+    cell.text = text
+    return cell
+
+
+def _span(cell: Any, attribute: str, most: int) -> int:
+    value = cell.get(attribute, "")
+    return min(max(int(value), 1), most) if value.isascii() and value.isdecimal() and len(value) < 10 else 1

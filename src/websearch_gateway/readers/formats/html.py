@@ -1,0 +1,141 @@
+"""Any page of the web: fetched, judged by its content, extracted in a worker."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from typing import Protocol
+
+from websearch_gateway.errors import SearchError, SearchFetchError, Unavailable
+from websearch_gateway.models import Deadline, Page
+from websearch_gateway.net.fetch import Fetched, Fetching
+from websearch_gateway.ports import Workers
+from websearch_gateway.readers.browser.skeleton import LITTLE_TEXT, needs_scripts
+from websearch_gateway.readers.cleaning import cleaned
+from websearch_gateway.readers.extraction.extract import Extracted
+from websearch_gateway.readers.formats.kinds import ACCEPT, CONVERTERS, MAX_PAGE_BYTES, Kind, kind_of, most_bytes
+from websearch_gateway.readers.formats.llms_txt import MarkdownSiblings, is_same_text
+from websearch_gateway.text.safety.robot_check import is_robot_check
+
+NOT_MODIFIED = 304
+SIBLING_SECONDS = 2.0
+_RESERVE_SECONDS = 0.7  # for telling what there is when a browser takes too long
+_SENDABLE = re.compile(r"[ -~]{1,300}")
+
+
+class Renderer(Protocol):
+    """Runs the scripts of a page."""
+
+    async def render(self, document: Fetched, deadline: Deadline) -> Fetched:
+        """See `browser.Browser.render`."""
+        ...
+
+
+class HtmlReader:
+    """Reads HTML and every other kind of document that `kinds` knows.
+
+    Args:
+        renderer: what turns a page into text that is none before its scripts have run; no such page is without.
+    """
+
+    name = "html"
+
+    def __init__(self, fetcher: Fetching, workers: Workers, renderer: Renderer | None = None) -> None:
+        self._fetcher = fetcher
+        self._workers = workers
+        self._renderer = renderer
+        self._siblings = MarkdownSiblings()
+
+    def accepts(self, url: str) -> bool:
+        """Whether this reader is for `url`: it tries every one."""
+        return True
+
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        """Fetch and read a page; `known` itself when its site says that it has not changed.
+
+        Raises:
+            ForbiddenUrlError: the address guard said no.
+            SearchFetchError: not there, too large, of no readable kind, or without any text.
+            SearchTimeoutError: out of time.
+        """
+        await self._workers.warm()
+        fetched = await self._fetch(url, deadline, known)
+        if known and fetched.status == NOT_MODIFIED:
+            return known
+        kind = kind_of(fetched)
+        warnings: tuple[str, ...] = ()
+        self._siblings.learn(fetched)
+        page = await self._converted(kind, fetched, deadline)
+        if kind == "html":
+            page = await self._in_markdown(page, fetched, deadline)
+            if self._renderer and await self._is_skeleton(page, fetched, deadline):
+                fetched, page, warnings = await self._with_scripts(self._renderer, page, fetched, deadline)
+        if kind == "html" and is_robot_check(page.title, page.markdown):
+            raise SearchFetchError("The page is a test for humans.", details={"reason": "robot_page"})
+        if not page.markdown:
+            raise SearchFetchError("The page has no readable text.", details={"reason": "empty"})
+        return Page(
+            url=url,
+            final_url=fetched.final_url,
+            title=page.title,
+            markdown=page.markdown,
+            content_type=fetched.content_type or "text/html",
+            published=page.published,
+            warnings=(*warnings, *page.warnings),
+            etag=fetched.headers.get("etag"),
+            last_modified=fetched.headers.get("last-modified"),
+        )
+
+    async def _converted(self, kind: Kind, fetched: Fetched, deadline: Deadline) -> Extracted:
+        url = fetched.final_url
+        arguments = (CONVERTERS[kind], url, fetched.body, url, fetched.charset)
+        return Extracted(**await self._workers.run(cleaned, *arguments, deadline=deadline))
+
+    async def _in_markdown(self, page: Extracted, fetched: Fetched, deadline: Deadline) -> Extracted:
+        """`page` with its text as its site writes it in Markdown, where that is known to be somewhere."""
+        if (place := self._siblings.of(fetched)) is None:
+            return page
+        soon = deadline.within(SIBLING_SECONDS)
+        try:
+            sibling = await self._fetcher.fetch(place, soon, accept=ACCEPT, max_bytes=MAX_PAGE_BYTES)
+            if kind_of(sibling) not in ("markdown", "text"):
+                return page
+            text = (await self._converted("markdown", sibling, soon)).markdown
+        except SearchError:
+            return page
+        return replace(page, markdown=text) if text and is_same_text(page.markdown, text) else page
+
+    async def _is_skeleton(self, page: Extracted, fetched: Fetched, deadline: Deadline) -> bool:
+        if len(page.markdown) >= LITTLE_TEXT:
+            return False
+        arguments = (fetched.body, fetched.final_url, fetched.charset)
+        return bool(await self._workers.run(needs_scripts, *arguments, deadline=deadline))
+
+    async def _with_scripts(
+        self, renderer: Renderer, page: Extracted, fetched: Fetched, deadline: Deadline
+    ) -> tuple[Fetched, Extracted, tuple[str, ...]]:
+        """The page after its scripts have run; what it has without them, with a warning, when they cannot."""
+        try:
+            rendered = await renderer.render(fetched, deadline.within(deadline.remaining() - _RESERVE_SECONDS))
+            return rendered, await self._converted("html", rendered, deadline), ()
+        except Unavailable as error:
+            if not page.markdown:
+                raise
+            return fetched, page, (f"Only what the page says without its scripts: {error.message}",)
+
+    async def _fetch(self, url: str, deadline: Deadline, known: Page | None) -> Fetched:
+        fetch = partial(self._fetcher.fetch, url, deadline, accept=ACCEPT, max_bytes=most_bytes(url))
+        if known is None or not (conditions := _conditions(known)):
+            return await fetch()
+        fetched = await fetch(headers=conditions)
+        # Two pages may carry one tag: the redirect must still end where it did.
+        return await fetch() if fetched.status == NOT_MODIFIED and fetched.final_url != known.final_url else fetched
+
+
+def _conditions(known: Page) -> dict[str, str]:
+    """The header that asks for a page only if it is no longer `known` (RFC 9110, section 13.1)."""
+    for header, value in (("if-none-match", known.etag), ("if-modified-since", known.last_modified)):
+        if value and _SENDABLE.fullmatch(value):
+            return {header: value}
+    return {}

@@ -1,0 +1,130 @@
+"""What kind of document a reply is, by its declared type, its first bytes and its address, and what reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Literal
+from urllib.parse import urlsplit
+
+from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.net.fetch import Fetched
+from websearch_gateway.readers.extraction.extract import Extracted, extract
+from websearch_gateway.readers.formats import plain
+from websearch_gateway.readers.formats.feed import feed
+from websearch_gateway.readers.formats.pdf import pdf
+
+Kind = Literal["html", "pdf", "feed", "markdown", "json", "csv", "text"]
+Convert = Callable[[bytes, str, str], Extracted]
+"""A body, its URL and its charset to a title and Markdown. Pure; runs in a worker process."""
+
+CONVERTERS: Mapping[Kind, Convert] = {
+    "html": extract,
+    "pdf": pdf,
+    "feed": feed,
+    "markdown": plain.markdown,
+    "json": plain.json_text,
+    "csv": plain.csv_table,
+    "text": plain.text,
+}
+ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
+SNIFFED_BYTES = 1024
+SAMPLED_BYTES = 65_536
+MOST_BINARY = 200
+"""One byte in so many may be a control character, as in logs."""
+# https://mimesniff.spec.whatwg.org/#binary-data-byte, without the form feed and the escape character of terminals.
+_BINARY_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
+MAX_PAGE_BYTES = 5_000_000
+MAX_PDF_BYTES = 20_000_000
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+_VAGUE_TYPES = ("", "application/octet-stream", "text/plain", "binary/octet-stream")
+_TEXT_TYPES = re.compile(r"text/.+|application/(?:.+\+|x-)?(?:json|ndjson|xml|yaml|toml|javascript|sql)")
+_DECLARED: Mapping[str, Kind] = {
+    "text/markdown": "markdown",
+    "text/x-markdown": "markdown",
+    "text/csv": "csv",
+    "text/tab-separated-values": "csv",
+    "application/csv": "csv",
+}
+_JSON_TYPES = re.compile(r"(?:application|text)/(?:.+\+|x-)?json")
+# A server that does not know better sends these as plain text.
+_SUFFIXES: Mapping[str, Kind] = {"md": "markdown", "markdown": "markdown", "csv": "csv", "tsv": "csv", "json": "json"}
+_PROLOGUE = rb"(?:\s|\xef\xbb\xbf|<\?[^>]*>|<!--(?:(?!-->).)*-->)*+"
+_MARKUP = re.compile(_PROLOGUE + rb"<(?:!doctype html|html|head|body|title|meta|div|h1|p)\b", re.IGNORECASE | re.DOTALL)
+_FEED = re.compile(_PROLOGUE + rb"<(?:rss|(?:\w{1,20}:)?feed|rdf:RDF)\b", re.DOTALL)
+# What people link to and servers mislabel (https://mimesniff.spec.whatwg.org/#sniffing-a-mislabeled-binary-resource).
+_SIGNATURES = (
+    (0, b"PK\x03\x04", "application/zip"),
+    (0, b"\x1f\x8b", "application/gzip"),
+    (0, b"BZh", "application/x-bzip2"),
+    (0, b"\xfd7zXZ\0", "application/x-xz"),
+    (0, b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (0, b"Rar!\x1a\x07", "application/vnd.rar"),
+    (0, b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (257, b"ustar", "application/x-tar"),
+    (0, b"\x89PNG", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"GIF8", "image/gif"),
+    (8, b"WEBP", "image/webp"),
+    (4, b"ftyp", "video/mp4"),
+)
+
+
+def most_bytes(url: str) -> int:
+    """How large the document at `url` may be: more where its name promises a PDF, which holds its pictures as well."""
+    path = urlsplit(url).path.lower()
+    return MAX_PDF_BYTES if path.endswith(".pdf") or "/pdf/" in path else MAX_PAGE_BYTES
+
+
+def kind_of(fetched: Fetched) -> Kind:
+    """Judge a reply.
+
+    Raises:
+        SearchFetchError: nothing that can be read as text, such as an image or an archive; the message and
+            `details["content_type"]` name the type.
+    """
+    declared, head = fetched.content_type, fetched.body[:SNIFFED_BYTES]
+    if head.startswith(b"%PDF-") or (declared == "application/pdf" and b"%PDF-" in head):
+        return "pdf"
+    for place, signature, actual in _SIGNATURES:
+        if head.startswith(signature, place):
+            raise _unreadable(actual)
+    stray = declared in HTML_TYPES and _MARKUP.match(head)  # browsers drop a NUL in HTML
+    if not stray and not fetched.charset.startswith(("utf-16", "utf-32")) and _is_binary(fetched.body, declared):
+        raise _unreadable(declared or "application/octet-stream")
+    if declared != "text/plain" and _FEED.match(head):
+        return "feed"
+    if declared in HTML_TYPES:
+        return "html" if b"<" in fetched.body else "text"
+    return _by_name(fetched) or _by_content(declared, head)
+
+
+def _is_binary(body: bytes, declared: str) -> bool:
+    """Whether bytes stand in it that no text has; a text that says what it is may have a few, but no NUL."""
+    sample = body[:SAMPLED_BYTES]
+    found = len(sample) - len(sample.translate(None, _BINARY_BYTES))
+    allowed = 0 if declared in _VAGUE_TYPES and declared != "text/plain" else len(sample) // MOST_BINARY
+    return found > allowed or b"\0" in sample
+
+
+def _by_name(fetched: Fetched) -> Kind | None:
+    if _JSON_TYPES.fullmatch(fetched.content_type):
+        return "json"
+    suffix = urlsplit(fetched.final_url).path.rpartition(".")[2].lower()
+    by_suffix = _SUFFIXES.get(suffix) if fetched.content_type in _VAGUE_TYPES else None
+    return _DECLARED.get(fetched.content_type, by_suffix)
+
+
+def _by_content(declared: str, head: bytes) -> Kind:
+    if declared != "text/plain" and not declared.startswith("image/") and _MARKUP.match(head):
+        return "html"
+    if _TEXT_TYPES.fullmatch(declared) or declared in _VAGUE_TYPES:
+        return "json" if declared != "text/plain" and head.lstrip().startswith((b"{", b"[")) else "text"
+    raise _unreadable(declared)
+
+
+def _unreadable(content_type: str) -> SearchFetchError:
+    return SearchFetchError(
+        f"The page is of type {content_type}, which cannot be read as text.",
+        details={"reason": "type", "content_type": content_type},
+    )

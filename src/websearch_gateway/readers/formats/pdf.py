@@ -1,0 +1,72 @@
+"""The text of a PDF, page by page, under the headings of its outline where it has one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.readers.extraction.extract import Extracted
+
+# What PDFium writes for a hyphen at the end of a line, and the soft hyphen.
+_BROKEN_WORD = re.compile("[\ufffe\u00ad]\n?")
+_NUMBERING = re.compile(r"(?:[\dIVX]+\.?)+\s+")
+_DEEPEST = 6
+
+
+def pdf(body: bytes, url: str, charset: str) -> Extracted:
+    """A PDF as Markdown, with a line `*Page N*` before the text of each page. `charset` is not used.
+
+    Raises:
+        SearchFetchError: it is damaged or locked, or has no text.
+    """
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(body)
+        headings = _outline(document)
+        pages = [_page(page, number, headings.get(number, [])) for number, page in enumerate(document, 1)]
+        title = document.get_metadata_value("Title")
+    except pypdfium2.PdfiumError:
+        raise SearchFetchError("The PDF is damaged, or locked with a password.") from None
+    text = "\n\n".join(page for page in pages if page)
+    if not text:
+        raise SearchFetchError("The PDF has no text; it may be a scan.")
+    return Extracted(_line(title) or unquote(urlsplit(url).path.rpartition("/")[2]), text, None)
+
+
+def _outline(document: Any) -> dict[int, list[tuple[int, str]]]:
+    """Level and title of each heading, by the number of its page."""
+    headings: dict[int, list[tuple[int, str]]] = {}
+    for bookmark in document.get_toc(max_depth=_DEEPEST):
+        target = bookmark.get_dest()
+        index = target.get_index() if target else None
+        if index is not None and (title := _line(bookmark.get_title())):
+            headings.setdefault(index + 1, []).append((min(bookmark.level + 2, _DEEPEST), title))
+    return headings
+
+
+def _page(page: Any, number: int, headings: list[tuple[int, str]]) -> str:
+    text = page.get_textpage().get_text_bounded().replace("\r\n", "\n").replace("\r", "\n")
+    lines = _BROKEN_WORD.sub("", text).replace("\0", "").strip().split("\n")
+    if lines == [""]:
+        return ""
+    unseen = []
+    for level, title in headings:
+        mark = f"{'#' * level} {title}"
+        place = next((at for at, line in enumerate(lines) if _bare(line) == _bare(title)), None)
+        if place is None:
+            unseen.append(f"{mark}\n")
+        else:
+            lines[place] = f"\n{mark}\n"
+    return "\n".join([f"*Page {number}*\n", *unseen, *lines])
+
+
+def _bare(line: str) -> str:
+    """A heading without its number."""
+    return _NUMBERING.sub("", _line(line), count=1).casefold()
+
+
+def _line(text: str) -> str:
+    return " ".join(text.replace("\0", "").split())

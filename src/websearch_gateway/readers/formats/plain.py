@@ -1,0 +1,63 @@
+"""Text that is readable as it is: plain, Markdown, JSON, and tables with a comma or the like between their cells."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from typing import Any
+
+from websearch_gateway.net.charset import decode
+from websearch_gateway.readers.extraction.extract import Extracted
+from websearch_gateway.text.markdown import without_comments
+
+_HEADING = re.compile(r"^# +(.{1,300}?)[ #]*$", re.MULTILINE)
+_QUOTED = re.compile(r'"[^"]*"')
+_MOST_CELLS = 2_000_000
+_DELIMITERS = ",;\t|"
+
+
+def text(body: bytes, url: str, charset: str) -> Extracted:
+    """Plain text, unchanged."""
+    return Extracted("", decode(body, charset).strip(), None)
+
+
+def markdown(body: bytes, url: str, charset: str) -> Extracted:
+    """Markdown without its comments. Its first heading of the first level is its title."""
+    words = without_comments(decode(body, charset)).strip()
+    heading = _HEADING.search(words)
+    return Extracted(heading[1] if heading else "", words, None)
+
+
+def json_text(body: bytes, url: str, charset: str) -> Extracted:
+    """JSON as indented code. What only claims to be JSON is plain text."""
+    try:
+        value = json.loads(decode(body, charset))
+    except (ValueError, RecursionError):
+        return text(body, url, charset)
+    return Extracted(_named(value), f"```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```", None)
+
+
+def _named(value: Any) -> str:
+    names = (value.get(key) for key in ("title", "name")) if isinstance(value, dict) else ()
+    return next((" ".join(name.split()) for name in names if isinstance(name, str)), "")
+
+
+def csv_table(body: bytes, url: str, charset: str) -> Extracted:
+    """A table of Markdown; its first row is the head. What cannot be taken apart is plain text."""
+    words = decode(body, charset).strip()
+    first = _QUOTED.sub("", words.partition("\n")[0])
+    delimiter = max(_DELIMITERS, key=first.count)
+    try:
+        rows = [row for row in csv.reader(words.splitlines(keepends=True), delimiter=delimiter) if any(row)]
+    except csv.Error:
+        rows = []
+    width = max(map(len, rows), default=0)
+    if not rows or len(rows[0]) < 2 or width * len(rows) > _MOST_CELLS:
+        return Extracted("", words, None)
+    lines = [f"| {' | '.join(map(_cell, row + [''] * (width - len(row))))} |" for row in rows]
+    return Extracted("", "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]]), None)
+
+
+def _cell(value: str) -> str:
+    return " ".join(value.split()).replace("|", "\\|")

@@ -1,0 +1,140 @@
+"""Runs any source: asks its API, reads the replies in a worker, and takes the plain page when that does not serve."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from websearch_gateway.errors import SearchFetchError, SearchTimeoutError, Unavailable
+from websearch_gateway.models import Deadline, Page
+from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.net.quota_reset import seconds_until_reset
+from websearch_gateway.ports import Reader, Workers
+from websearch_gateway.readers.cleaning import cleaned
+from websearch_gateway.readers.extraction.extract import Extracted
+from websearch_gateway.readers.sites.source import ApiRequest, Document, Source
+
+REST_SECONDS = 60.0
+"""How long to leave an API alone that does not say for how long."""
+LONGEST_REST_SECONDS = 86_400.0
+# Wikimedia allows three (https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits); more would be rude anywhere.
+_AT_ONCE = 3
+_API_SHARE = 0.5  # of the time, so that the plain page still can be read
+
+
+class ApiReader:
+    """Reads the pages of one source.
+
+    Args:
+        pages: reads the plain page.
+        clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        fetcher: Fetcher,
+        workers: Workers,
+        pages: Reader,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.name = source.name
+        self._source = source
+        self._fetcher = fetcher
+        self._workers = workers
+        self._pages = pages
+        self._clock = clock
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+        self._rests_until = 0.0
+        self._begun: deque[float] = deque()
+
+    def accepts(self, url: str) -> bool:
+        """Whether `url` is one of this source's."""
+        return self._source.accepts(url)
+
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        """Read a page through the API, or as a plain page with a warning that says why. Always anew.
+
+        Raises:
+            ForbiddenUrlError: the address guard said no.
+            SearchFetchError: neither the API nor the page could be read.
+            SearchTimeoutError: out of time.
+        """
+        try:
+            document = await self._load(url, deadline.within(deadline.remaining() * _API_SHARE))
+        except Unavailable as error:
+            page = await self._pages.read(url, deadline)
+            return replace(page, warnings=(*page.warnings, f"Read from the plain page of {self.name}: {error.message}"))
+        warnings = tuple(document.warnings)
+        page = Page(url, url, document.title, document.markdown, published=document.published, warnings=warnings)
+        return await self._with_full_text(page, document.more, deadline)
+
+    async def _load(self, url: str, deadline: Deadline) -> Document:
+        await self._workers.warm()
+        try:
+            async with asyncio.timeout(deadline.remaining()), self._slots:
+                bodies = await self._replies(url, deadline)
+        except TimeoutError:
+            raise SearchTimeoutError("Its API is asked for too much else.") from None
+        document = Document(**await self._workers.run(cleaned, self._source.parse, url, url, bodies, deadline=deadline))
+        self._rest(document.rest_seconds)
+        if not document.markdown.strip():
+            raise SearchFetchError("Its API has no text for this page.")
+        return document
+
+    async def _replies(self, url: str, deadline: Deadline) -> list[bytes | None]:
+        if (left := self._rests_until - self._clock()) > 0:
+            raise _left_alone(left)
+        self._keep_pace()
+        return [await self._ask(request, deadline) for request in self._source.requests(url)]
+
+    def _keep_pace(self) -> None:
+        if (pace := self._source.pace) is None:
+            return
+        while self._begun and self._begun[0] <= self._clock() - pace.seconds:
+            self._begun.popleft()
+        if len(self._begun) >= pace.documents:
+            raise _left_alone(self._begun[0] + pace.seconds - self._clock())
+        self._begun.append(self._clock())
+
+    async def _ask(self, request: ApiRequest, deadline: Deadline) -> bytes | None:
+        try:
+            reply = await self._fetcher.fetch(
+                request.url, deadline, accept="application/json", headers=request.headers, json=request.json
+            )
+        except SearchFetchError as error:
+            status = error.details.get("status")
+            if status in self._source.busy:
+                self._rest(error.retry_after or REST_SECONDS)
+            if request.may_be_missing and status == 404:
+                return None
+            raise
+        self._rest(seconds_until_reset(reply.headers, self._clock()))
+        return reply.body
+
+    def _rest(self, seconds: float) -> None:
+        self._rests_until = max(self._rests_until, self._clock() + min(seconds, LONGEST_REST_SECONDS))
+
+    async def _with_full_text(self, page: Page, places: Sequence[str], deadline: Deadline) -> Page:
+        """The page with the first of its further texts that can be read."""
+        for place in places:
+            try:
+                full = await self._pages.read(place, deadline)
+            except Unavailable:
+                continue
+            text = f"{page.markdown}\n\n{full.markdown}"
+            # Once more: a name in one may now stand for an address in the other.
+            whole = await self._workers.run(
+                cleaned, Extracted, page.url, page.title, text, None, deadline=deadline, size=len(text)
+            )
+            warnings = tuple(dict.fromkeys((*page.warnings, *full.warnings, *whole["warnings"])))
+            return replace(page, markdown=whole["markdown"], warnings=warnings, truncated=full.truncated)
+        return replace(page, warnings=(*page.warnings, "The full text could not be read.")) if places else page
+
+
+def _left_alone(seconds: float) -> SearchFetchError:
+    return SearchFetchError(f"Its API wants to be left alone for {seconds:.0f} seconds.", retry_after=seconds)

@@ -1,0 +1,55 @@
+"""Papers of arXiv: the abstract, then the full text from its HTML or else its PDF.
+
+https://info.arxiv.org/help/api/user-manual.html; at most one request in three seconds, over one connection
+(https://info.arxiv.org/help/api/tou.html).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.readers.formats.feed import parse_feed
+from websearch_gateway.readers.sites.source import ApiRequest, Document, DocumentRate, section, segments
+
+# The old form has the archive in it: hep-th/9901001.
+_ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z]{2,10}(?:-[a-z]{2,4})?(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?", re.ASCII)
+_PACE = DocumentRate(1, 3.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ArXiv:
+    """`/abs/ID`, `/pdf/ID` and `/html/ID`."""
+
+    api: str = "https://export.arxiv.org"
+    name: str = "arxiv"
+    busy: tuple[int, ...] = (403, 429, 503)
+    pace: DocumentRate = _PACE
+
+    def accepts(self, url: str) -> bool:
+        """Whether `url` is a paper."""
+        return _paper(url) is not None
+
+    def requests(self, url: str) -> Sequence[ApiRequest]:
+        """The paper's entry in the catalogue."""
+        return [ApiRequest(f"{self.api}/api/query?id_list={_paper(url)}")]
+
+    @staticmethod
+    def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
+        """Authors and abstract. An unknown paper comes as an entry called Error."""
+        entry = parse_feed(bodies[0] or b"").entries[0]
+        if entry.title == "Error":
+            raise SearchFetchError("arXiv does not know this paper.")
+        text = "\n\n".join([f"{entry.author} ({entry.date})", section("Abstract", entry.body.strip()), "## Full text"])
+        paper = _paper(url)
+        return Document(
+            entry.title, text, entry.date, [f"https://arxiv.org/{kind}/{paper}" for kind in ("html", "pdf")]
+        )
+
+
+def _paper(url: str) -> str | None:
+    path = segments(url, "arxiv.org", "www.arxiv.org", "export.arxiv.org") or [""]
+    paper = "/".join(path[1:]).removesuffix(".pdf")
+    return paper if path[0] in ("abs", "pdf", "html") and _ID.fullmatch(paper) else None

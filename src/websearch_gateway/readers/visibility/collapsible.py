@@ -1,0 +1,122 @@
+"""Hidden content that the page itself opens: tabs, accordions, what fades in, what is put in place by scripts.
+
+A reader gets to it with a click or by scrolling, as with `<details>`, and much of a page's own text is there. What
+reads like orders to a model is not believed to be such content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from websearch_gateway.readers.visibility.hidden_rules import Style, is_entering
+from websearch_gateway.readers.visibility.selectors import Node
+from websearch_gateway.text.safety.sanitise import reads_like_orders
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
+
+NEVER_TEXT = frozenset({"head", "script", "style", "link", "meta"})
+# Names that the common frameworks give to text for screen readers only. Their style sheets are rarely in the page.
+UNSEEN_CLASSES = frozenset(
+    {
+        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only"),
+        *("element-invisible", "a11y-hidden"),
+    }
+)
+MAX_CONTROL_PARTS = 12
+MAX_LABEL_CHARS = 60
+
+_CONTROLS = "//@aria-controls | //@popovertarget | //@data-target | //@data-bs-target | //a[@role='tab']/@href"
+_NAMES = re.compile(
+    r"accordion|collaps|expand|tab-?(?:pane|panel|content|body)|tabbed|faq|toggle|(?:read|show|see)-?more|carousel|slide"
+    r"|gallery|lightbox",
+    re.IGNORECASE,
+)
+# Where React puts what it streams, until its script moves it into place.
+_STREAMED = re.compile(r"S:[0-9a-f]+")
+
+
+def controlled_ids(tree: HtmlElement) -> Set[str]:
+    """The ids of the elements that buttons and tabs of the page say they open."""
+    return {name.lstrip("#") for value in tree.xpath(_CONTROLS) for name in str(value).split()}
+
+
+def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) -> bool:
+    """Whether the hidden element `node` is one that the page opens, and does not read like orders to a model.
+
+    Args:
+        awaits_scripts: the page hides most of itself until its scripts run.
+    """
+    element = node.element
+    identity = element.get("id", "")
+    return (
+        identity in controlled
+        or element.get("role") == "tabpanel"
+        or "-" in node.name.tag  # a custom element that waits for its script
+        or is_entering(style)
+        or (awaits_scripts and style.get("visibility") == "hidden")
+        or _STREAMED.fullmatch(identity) is not None
+        or _is_named_so(element)
+        or _follows_a_control(element)
+    ) and not reads_like_orders(" ".join(pieces(element)))
+
+
+def is_folded(element: HtmlElement) -> bool:
+    """Whether browsers themselves open the element on a click or when they search for its words."""
+    return (element.tag == "details" and element.get("open") is None) or element.get("hidden") == "until-found"
+
+
+def _is_named_so(element: HtmlElement) -> bool:
+    return bool(_NAMES.search(element.get("class", "") + " " + element.get("id", "")))
+
+
+def _follows_a_control(element: HtmlElement) -> bool:
+    before = element.getprevious()
+    if before is None or not isinstance(before.tag, str):
+        return False
+    return any(
+        part.tag == "button"
+        or part.get("aria-expanded")
+        or part.get("role") in ("button", "tab")
+        or part.get("cursor") == "pointer"
+        or part.get("onclick")
+        for part in islice(before.iter("*"), MAX_CONTROL_PARTS)
+    )
+
+
+def is_a_label(element: HtmlElement, style: Style) -> bool:
+    """Whether a hidden element has a few words for what is seen in its place, as `alt` has for a picture.
+
+    A link or button whose words make way for its icon does, and so does a text for screen readers after a part that is
+    for eyes only.
+    """
+    if element.tag in ("a", "button"):
+        stands_in = "text-indent" in style
+    else:
+        before = element.getprevious()
+        named_so = not UNSEEN_CLASSES.isdisjoint(classes_of(element))
+        stands_in = named_so and before is not None and before.get("aria-hidden") == "true"
+    return stands_in and text_chars(element) <= MAX_LABEL_CHARS and not reads_like_orders(" ".join(pieces(element)))
+
+
+def classes_of(element: HtmlElement) -> list[str]:
+    """The class names of an element."""
+    names = element.get("class")
+    return names.split() if names else []
+
+
+def text_chars(element: HtmlElement) -> int:
+    """How much text is in an element, scripts aside. Blanks at the ends of its pieces do not count."""
+    return sum(len(piece.strip()) for piece in pieces(element))
+
+
+def pieces(element: HtmlElement) -> Iterator[str]:
+    """The pieces of text in an element, in order, without those of scripts."""
+    for part in element.iter():
+        if isinstance(part.tag, str) and part.text and part.tag not in NEVER_TEXT:
+            yield part.text
+        if part.tail and part is not element:
+            yield part.tail

@@ -1,0 +1,112 @@
+"""Reads the selectors of style sheets.
+
+Tags, classes, ids, attributes, places among siblings, `:is()`, `:where()` and `:not()` are understood, with every
+combinator. States that a page is not in when it has just been loaded (`:hover`, `:target`) never hold.
+"""
+
+from __future__ import annotations
+
+import re
+
+from websearch_gateway.readers.visibility.css import BETWEEN_COMMAS, unescape
+from websearch_gateway.readers.visibility.selectors import Compound, Selector
+
+MAX_STEPS = 8
+MAX_DEPTH = 3
+
+_IDENT = r"(?:[\w-]|\\[0-9a-fA-F]{1,6}+\s?|\\.)++"
+_TAG = re.compile(rf"\*|{_IDENT}")
+_PART = re.compile(
+    rf"#(?P<id>{_IDENT})|\.(?P<cls>{_IDENT})"
+    rf"|\[\s*+(?P<attr>{_IDENT})\s*+(?:(?P<op>[~|^$*]?=)\s*+(?P<value>\"[^\"]*+\"|'[^']*+'|[^\]\s]*+)\s*+(?P<loose>[is]?)\s*+)?\]"
+    r"|:(?P<logic>is|where|not|matches|-webkit-any)\((?P<among>[^()]*+(?:\([^()]*+\)[^()]*+)*+)\)"
+    r"|:(?P<place>nth-(?:last-)?(?:child|of-type)\([^()]*+\)|[a-z-]++)(?!\()",
+    re.IGNORECASE,
+)
+_COMBINATOR = re.compile(r"\s*+([>+~])\s*+|\s++")
+_FIRST, _LAST = "nth-child(1)", "nth-last-child(1)"
+_PLACES = {
+    "first-child": (_FIRST,),
+    "last-child": (_LAST,),
+    "only-child": (_FIRST, _LAST),
+    "first-of-type": ("nth-of-type(1)",),
+    "last-of-type": ("nth-last-of-type(1)",),
+    "only-of-type": ("nth-of-type(1)", "nth-last-of-type(1)"),
+    **{name: (name,) for name in ("root", "link", "any-link", "checked", "disabled", "enabled", "empty")},
+}
+_NOT_AT_LOAD = re.compile(r":(?:hover|focus|focus-within|focus-visible|active|target|visited)(?![\w-])", re.IGNORECASE)
+
+
+def parse_selector(text: str) -> Selector | None:
+    """One selector, without commas; None when it holds something that is not understood."""
+    compounds: list[Compound] = []
+    joints: list[str] = []
+    at, text = 0, text.strip()
+    while len(compounds) < MAX_STEPS:
+        compound, end = _compound(text, at)
+        if compound is None:
+            return None
+        compounds.append(compound)
+        if end == len(text):
+            return Selector(tuple(reversed(compounds)), tuple(reversed(joints)))
+        combinator = _COMBINATOR.match(text, end)
+        if combinator is None:
+            return None
+        joints.append(combinator[1] or " ")
+        at = combinator.end()
+    return None
+
+
+def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]:
+    """The compound that begins at `at` and where it ends; None when there is none or a strange one."""
+    tag = _TAG.match(text, at)
+    end = tag.end() if tag else at
+    names: dict[str, list[str]] = {"id": [], "cls": []}
+    places: list[str] = []
+    attributes: list[tuple[str, str, str]] = []
+    among: list[tuple[Compound, ...]] = []
+    negated: list[Compound] = []
+    while part := _PART.match(text, end):
+        end = part.end()
+        if part["attr"]:
+            attributes.append(_attribute(part))
+        elif part["logic"]:
+            others = _alternatives(part["among"], depth)
+            if others is None:
+                return None, end
+            negated.extend(others if part["logic"].lower() == "not" else ())
+            among.extend(() if part["logic"].lower() == "not" else (others,))
+        elif part["place"]:
+            place = part["place"].lower()
+            found = (place,) if "(" in place else _PLACES.get(place)
+            if found is None:
+                return None, end
+            places.extend(found)
+        else:
+            names[part.lastgroup or ""].append(unescape(part[part.lastgroup or ""]))
+    if end == at:
+        return None, end
+    name = unescape(tag[0]).lower() if tag and tag[0] != "*" else ""
+    parts = (tuple(names["id"]), tuple(names["cls"]), tuple(attributes), tuple(places), tuple(among), tuple(negated))
+    return Compound(name, *parts), end
+
+
+def _attribute(part: re.Match[str]) -> tuple[str, str, str]:
+    value = unescape(part["value"] or "").strip("\"'")
+    loosely = part["op"] == "=" and (part["loose"] or "").lower() == "i"
+    return unescape(part["attr"]).lower(), "i=" if loosely else part["op"] or "", value
+
+
+def _alternatives(text: str, depth: int) -> tuple[Compound, ...] | None:
+    """The compounds of a list that can match, without combinators; None when one of them is not understood."""
+    if depth >= MAX_DEPTH:
+        return None
+    found = []
+    for alternative in map(str.strip, BETWEEN_COMMAS.findall(text)):
+        if _NOT_AT_LOAD.search(alternative):
+            continue
+        compound, end = _compound(alternative, 0, depth + 1)
+        if compound is None or end != len(alternative):
+            return None
+        found.append(compound)
+    return tuple(found)

@@ -1,0 +1,51 @@
+"""Uses of the shared state that may fail: a cache that cannot be read is a miss, and a count that cannot be shared is
+kept in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from websearch_gateway.errors import StateUnavailable
+
+WAIT_SECONDS = 0.5
+"""The longest wait for the state where the caller already has what it came for."""
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class BestEffort:
+    """Runs uses of the state. The first failure of an outage is logged as a warning, later ones are not.
+
+    Args:
+        loss: what an outage costs, as the beginning of the log line: `Answers are cached in this process only`.
+    """
+
+    def __init__(self, loss: str) -> None:
+        self._loss = loss
+        self._is_down = False
+
+    async def __call__(self, use: Callable[[], Awaitable[T]], otherwise: T, *, urgent: bool = True) -> T:
+        """The result of `use()`; `otherwise` if the state fails, or takes too long.
+
+        An `urgent` use may take WAIT_SECONDS; others have the backend's own time limit.
+        """
+        try:
+            async with asyncio.timeout(WAIT_SECONDS if urgent else None):
+                result = await use()
+        except StateUnavailable as error:
+            return self._failed(error.message, otherwise)
+        except TimeoutError:
+            return self._failed(f"no answer within {WAIT_SECONDS:g} s.", otherwise)
+        self._is_down = False
+        return result
+
+    def _failed(self, reason: str, otherwise: T) -> T:
+        if not self._is_down:
+            self._is_down = True
+            _log.warning("%s: %s", self._loss, reason)
+        return otherwise

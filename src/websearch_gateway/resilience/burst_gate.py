@@ -1,0 +1,84 @@
+"""A few calls go ahead, and the others wait for word of them.
+
+Breakers count failures, and calls that all start at once have none to count: five hundred of them would reach an
+upstream that is down. Here the first of them find that out for the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from websearch_gateway.errors import NotAsked, Refused
+from websearch_gateway.models import Deadline
+from websearch_gateway.resilience.health import PROBE_SECONDS
+
+MOST_AHEAD = 50
+"""Most bursts are smaller; and eight upstreams that are all dead get four hundred calls."""
+
+T = TypeVar("T")
+
+
+class BurstGate:
+    """The layer that lets `most` calls go ahead until the upstream answers one. One for each upstream of the process.
+
+    An answer lets everybody go who waits by then. So a healthy upstream holds up a larger burst until the fastest of
+    its first answers is there, once. It belongs around the breaker, which judges those that had to wait.
+
+    Args:
+        name: the upstream's.
+        most: calls that may be under way without an answer to any of them.
+    """
+
+    def __init__(self, name: str, most: int = MOST_AHEAD) -> None:
+        self._name = name
+        self._most = most
+        self._era = _Era(most)
+
+    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        """The result of `call()`.
+
+        Raises:
+            NotAsked: the others had no answer in half of the time that this call had.
+            SearchError: what `call` raises.
+        """
+        era = self._era
+        await self._enter(era, deadline)
+        try:
+            result = await call()
+        except Refused:
+            self._answered()
+            raise
+        else:
+            self._answered()
+            return result
+        finally:
+            era.places.release()
+
+    async def _enter(self, era: _Era, deadline: Deadline) -> None:
+        era.waiting += 1
+        try:
+            async with asyncio.timeout(deadline.remaining() / 2):
+                await era.places.acquire()
+        except TimeoutError:
+            raise NotAsked(
+                f"{self._name} has answered none of {self._most} calls under way.", retry_after=PROBE_SECONDS
+            ) from None
+        finally:
+            era.waiting -= 1
+
+    def _answered(self) -> None:
+        over, self._era = self._era, _Era(self._most)
+        for _ in range(over.waiting):
+            over.places.release()
+
+
+class _Era:
+    """The time between two answers: the places that are left in it, and how many wait for one."""
+
+    __slots__ = ("places", "waiting")
+
+    def __init__(self, most: int) -> None:
+        self.places = asyncio.Semaphore(most)
+        self.waiting = 0

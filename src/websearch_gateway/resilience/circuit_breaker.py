@@ -1,0 +1,131 @@
+"""The circuit breaker: an upstream that keeps failing is not called for a while, and then one call probes it.
+
+closed ----- failures in a row -----> open ----- time is over -----> half-open
+   ^                                    ^                                |
+   |                                    `------- the probe fails --------|
+   `------------------------------------------ the probe succeeds -------'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from websearch_gateway.errors import BLOCKED, NotAsked, Refused, SearchTimeoutError, SearchValidationError, Unavailable
+from websearch_gateway.models import Deadline
+from websearch_gateway.resilience.health import UpstreamHealth
+
+LONGEST_OPEN_SECONDS = 3600.0
+"""The longest time without a probe, whatever an upstream asks for: a probe an hour is cheap."""
+
+_MOST_DOUBLINGS = 10
+_EDGE_SECONDS = 0.1
+"""Timers are not exact: a call that ends so shortly before its deadline was ended by it."""
+
+T = TypeVar("T")
+
+
+class CircuitBreaker:
+    """The layer that stops calling an upstream which keeps failing. One for each upstream of the process.
+
+    A failure is an `Unavailable` of any kind, but a timeout only if the upstream had `fair_seconds`, or if there was
+    time left and it overran a limit of its own. A `Refused` is a sign of life. A cancelled call says nothing, nor does
+    one that was not made (`NotAsked`). An upstream that takes this address for a bot (`errors.BLOCKED`) opens the
+    circuit with one reply, and for twice as long each time until it serves again.
+
+    Args:
+        health: the record that this breaker writes; its clock counts.
+        failures: so many in a row open it.
+        open_seconds: how long it stays open; longer if the upstream asks for it, up to LONGEST_OPEN_SECONDS.
+        fair_seconds: an upstream that had less time before the caller's deadline is not to blame for a timeout.
+    """
+
+    def __init__(
+        self, health: UpstreamHealth, failures: int = 5, open_seconds: float = 30.0, fair_seconds: float = 1.5
+    ) -> None:
+        self.health = health
+        self.failures = failures
+        self.open_seconds = open_seconds
+        self.fair_seconds = fair_seconds
+        self._row = 0
+        self._blocks = 0
+        # Calls begun before the breaker opened or closed must not decide what comes after: each belongs to its era.
+        self._era = 0
+        self._probing = False
+
+    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        """The result of `call()`.
+
+        Raises:
+            NotAsked: the circuit is open, or another call's probe is under way. At once.
+            SearchError: what `call` raises.
+        """
+        era = self._enter()
+        given = deadline.remaining()
+        self.health.calls += 1
+        try:
+            result = await call()
+        except NotAsked:
+            self.health.calls -= 1
+            raise
+        except Refused as error:
+            if not isinstance(error, SearchValidationError):  # which is about one request, not about the upstream
+                self.health.noted(error)
+            self._answered(era)
+            raise
+        except Unavailable as error:
+            if self._is_to_blame(error, given, deadline):
+                self._failed(error, era)
+            raise
+        else:
+            self._answered(era)
+            return result
+        finally:
+            if era == self._era:
+                self._probing = False
+
+    def overtaken(self) -> None:
+        """Count a call that was given up because another upstream had answered when this one was overdue."""
+        if not self.health.open_for:
+            self._failed(SearchTimeoutError(f"{self.health.name} was overdue when another had answered."), self._era)
+
+    def _enter(self) -> int:
+        """The era of a call that may begin."""
+        if self.health.open_until is None:
+            return self._era
+        if self.health.open_for or self._probing:
+            raise self.health.circuit_open()
+        self._probing = True
+        self._era += 1
+        return self._era
+
+    def _is_to_blame(self, error: Unavailable, given: float, deadline: Deadline) -> bool:
+        overran = deadline.remaining() < _EDGE_SECONDS
+        return not isinstance(error, SearchTimeoutError) or given >= self.fair_seconds or not overran
+
+    def _answered(self, era: int) -> None:
+        if era != self._era:
+            return
+        self._row = self._blocks = 0
+        if self._probing:
+            self.health.open_until = None
+            self._turn()
+
+    def _failed(self, error: Unavailable, era: int) -> None:
+        self.health.failures += 1
+        self.health.noted(error)
+        if era != self._era:
+            return
+        self._row += 1
+        is_blocked = error.details.get("reason") == BLOCKED
+        if is_blocked or self._row >= self.failures or self.health.open_until is not None:
+            asked_for = (error.retry_after or 0.0) * (2**self._blocks if is_blocked else 1)
+            seconds = max(self.open_seconds, min(asked_for, LONGEST_OPEN_SECONDS))
+            self.health.open_until = self.health.clock() + seconds
+            self._row = 0
+            self._blocks = min(self._blocks + is_blocked, _MOST_DOUBLINGS)
+            self._turn()
+
+    def _turn(self) -> None:
+        self._era += 1
+        self._probing = False

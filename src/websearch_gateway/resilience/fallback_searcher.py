@@ -1,0 +1,96 @@
+"""Searchers in a row: the first that answers wins, and one that is slow is joined by the next."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from websearch_gateway.errors import Attempt, SearchNotConfiguredError
+from websearch_gateway.models import Deadline, SearchQuery, SearchResults
+from websearch_gateway.ports import Searcher
+from websearch_gateway.resilience.first_success import FirstSuccess, Trial
+from websearch_gateway.resilience.hedge import Hedging, Order
+
+LEAST_SHARE_SECONDS = 1.5
+"""A search that gets less than this is likely to be cut off just before its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class FallbackSearcher:
+    """Asks the next searcher where one is `Unavailable`. No hits is an answer, and a `Refused` is never masked.
+
+    `order` says who is asked first, by default the searchers as they stand. With `hedging` the next one also starts
+    beside one that is slow; the first right answer wins and the others are cancelled.
+    """
+
+    searchers: Sequence[Searcher]
+    name: str = "chain"
+    order: Order = tuple
+    hedging: Hedging | None = None
+
+    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+        """The first answer; its warnings name those that failed or were too slow.
+
+        Each searcher but the last may take an equal share of the time that remains, so one that hangs leaves time for
+        the next. `cost_usd` includes what was sent to those that failed or were cancelled.
+
+        Raises:
+            SearchNotConfiguredError: there is no searcher.
+            Refused: a searcher refused the request, or its key was rejected.
+            Exhausted: all failed. `retry_after` is the shortest wait after which one of them may serve again.
+        """
+        if not self.searchers:
+            raise SearchNotConfiguredError(
+                "No search provider is configured: set SERPER_API_KEY, TAVILY_API_KEY, BRAVE_API_KEY, GOOGLE_API_KEY "
+                "with GOOGLE_SEARCH_ENGINE_ID, SYNTHETIC_API_KEY or SEARXNG_BASE_URL, or add duckduckgo to "
+                "SEARCH_PROVIDERS."
+            )
+        if self.hedging:
+            self.hedging.called()
+        async with FirstSuccess[SearchResults](found=lambda results: bool(results.hits)) as race:
+            winner = await self._run(race, query, deadline)
+            if winner is None:
+                raise race.exhausted()
+            return _answer(race, winner)
+
+    async def _run(
+        self, race: FirstSuccess[SearchResults], query: SearchQuery, deadline: Deadline
+    ) -> Trial[SearchResults] | None:
+        """The trial that decides; None when all failed. Who joins beside one that still runs is a hedge."""
+        queue = deque(self.order(self.searchers))
+        while queue:
+            beside = bool(race.running)
+            if beside and not (self.hedging and self.hedging.take()):
+                if winner := await race.outcome():
+                    return winner
+                continue
+            share = _share(deadline, len(queue))
+            searcher = queue.popleft()
+            trial = race.start(searcher.name, searcher.search(query, share))
+            patience = self.hedging.patience(searcher.name) if self.hedging and queue else None
+            if winner := await race.outcome(trial, patience):
+                return winner
+            if beside and self.hedging and not trial.was_asked:
+                self.hedging.give_back()
+        return await race.outcome()
+
+
+def _share(deadline: Deadline, searchers_left: int) -> Deadline:
+    if searchers_left == 1:
+        return deadline
+    return deadline.within(max(LEAST_SHARE_SECONDS, deadline.remaining() / searchers_left))
+
+
+def _answer(race: FirstSuccess[SearchResults], winner: Trial[SearchResults]) -> SearchResults:
+    results = winner.task.result()
+    slow = [f"{trial.name} was slow; {winner.name} answered before it." for trial in race.running]
+    return replace(
+        results,
+        cost_usd=results.cost_usd + race.lost_usd(winner),
+        warnings=(*map(_warning, race.attempts), *slow, *results.warnings),
+    )
+
+
+def _warning(attempt: Attempt) -> str:
+    return f"{attempt.name} failed: {attempt.code}: {attempt.reason}"

@@ -1,0 +1,147 @@
+"""Several tries at one thing, one after the other or side by side: the first right answer wins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from contextvars import copy_context
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from websearch_gateway.errors import Attempt, Exhausted, NotAsked, Unavailable, shortest
+from websearch_gateway.net.cost_context import spend, spent
+
+T = TypeVar("T")
+
+
+class Trial(Generic[T]):
+    """One upstream's try, in a task and a context of its own."""
+
+    def __init__(self, name: str, call: Coroutine[Any, Any, T]) -> None:
+        self.name = name
+        self._context = copy_context()
+        self._spent_before = spent()
+        self.task = asyncio.create_task(call, context=self._context)
+
+    @property
+    def running(self) -> bool:
+        """Whether the outcome is still open."""
+        return not self.task.done()
+
+    @property
+    def failure(self) -> Unavailable | Exhausted | None:
+        """Why this upstream cannot serve; None while it runs, when it answered, and for errors that end the race."""
+        error = None if self.running or self.task.cancelled() else self.task.exception()
+        return error if isinstance(error, Unavailable | Exhausted) else None
+
+    @property
+    def was_asked(self) -> bool:
+        """False when nothing was sent."""
+        return not isinstance(self.failure, NotAsked)
+
+    @property
+    def cost_usd(self) -> float:
+        """What it has spent so far, as noted in its context or told by its error."""
+        told = self.failure.cost_usd if isinstance(self.failure, Unavailable) else 0.0
+        return max(told, round(spent(self._context) - self._spent_before, 9))
+
+    @property
+    def attempts(self) -> Sequence[Attempt]:
+        """What failed, with the parts of a composite named one by one."""
+        error = self.failure
+        if error is None:
+            return ()
+        return error.attempts if isinstance(error, Exhausted) else (_attempt(self.name, error),)
+
+
+def _attempt(name: str, error: Unavailable) -> Attempt:
+    cause = error.details.get("reason")
+    return Attempt(name, error.code, error.message, cause if isinstance(cause, str) else "")
+
+
+class FirstSuccess(Generic[T]):
+    """Trials in the order of their start. Leaving the context cancels those that run and waits until they are gone.
+
+    An earlier trial has precedence: while it runs, a later one wins only with an answer in which something was found
+    (`found`), and a later one's refusal waits until nobody before it can answer.
+    """
+
+    def __init__(self, found: Callable[[T], bool]) -> None:
+        self.trials: list[Trial[T]] = []
+        self._found = found
+
+    @property
+    def running(self) -> list[Trial[T]]:
+        """The trials whose outcome is open."""
+        return [trial for trial in self.trials if trial.running]
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        """Everything that failed so far."""
+        return [attempt for trial in self.trials for attempt in trial.attempts]
+
+    def start(self, name: str, call: Coroutine[Any, Any, T]) -> Trial[T]:
+        """Let another one join."""
+        self.trials.append(Trial(name, call))
+        return self.trials[-1]
+
+    async def outcome(self, latest: Trial[T] | None = None, patience: float | None = None) -> Trial[T] | None:
+        """The trial whose result decides: it answers, or raises what must be shown.
+
+        None when somebody else should join: all have failed, `latest` has, or `patience` seconds are over. Nobody
+        joins once a later trial has an outcome that waits for an earlier one: that would mask a refusal.
+        """
+        loop = asyncio.get_running_loop()
+        over = None if patience is None else loop.time() + patience
+        while True:
+            if winner := self._winner():
+                return winner
+            if self._one_waits:
+                over = latest = None
+            left = None if over is None else max(0.0, over - loop.time())
+            if not self.running or (latest and latest.failure) or left == 0.0:
+                return None
+            tasks = [trial.task for trial in self.running]
+            await asyncio.wait(tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+
+    @property
+    def _one_waits(self) -> bool:
+        return any(not trial.running and not trial.failure for trial in self.trials)
+
+    def _winner(self) -> Trial[T] | None:
+        somebody_before = False
+        for trial in self.trials:
+            if trial.running:
+                somebody_before = True
+            elif not trial.failure and (not somebody_before or self._has_found(trial)):
+                return trial
+        return None
+
+    def _has_found(self, trial: Trial[T]) -> bool:
+        raised = trial.task.cancelled() or trial.task.exception()
+        return not raised and self._found(trial.task.result())
+
+    def lost_usd(self, winner: Trial[T]) -> float:
+        """What all the others have spent: those that failed, and those that are given up now."""
+        return sum(trial.cost_usd for trial in self.trials if trial is not winner)
+
+    def exhausted(self) -> Exhausted:
+        """The error for a race without a winner."""
+        failures = [trial.failure for trial in self.trials if trial.failure]
+        waits = [failure.retry_after for failure in failures if failure.code != "NOT_CONFIGURED"]
+        error = Exhausted(self.attempts, retry_after=shortest(waits))
+        if error.code == "RATE_LIMIT":
+            error.retry_after = min((wait for wait in waits if wait is not None), default=None)
+        return error
+
+    async def __aenter__(self) -> FirstSuccess[T]:
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        for trial in self.trials:
+            trial.task.cancel()
+        # No upstream call outlives its question.
+        await asyncio.gather(*(trial.task for trial in self.trials), return_exceptions=True)
+        spend(sum(trial.cost_usd for trial in self.trials))

@@ -1,0 +1,194 @@
+"""What is known about each upstream: calls, failures, latencies, the last error, and the state of its circuit."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Literal, TypeVar
+
+from websearch_gateway.errors import ErrorCode, NotAsked, SearchError
+from websearch_gateway.models import Deadline
+from websearch_gateway.observability.histogram import NOTHING, Distribution, Histogram
+
+BreakerState = Literal["closed", "open", "half_open"]
+
+WINDOW = 100
+"""So many latencies are remembered per upstream."""
+
+PROBE_SECONDS = 1.0
+"""When to come back while a probe is under way."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class LastError:
+    """The latest error of an upstream. `at` is in UTC; `cause` is `details["reason"]` of the error."""
+
+    code: ErrorCode
+    message: str
+    at: datetime
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamStatus:
+    """An upstream at one moment.
+
+    `calls` were really made, retries and further pages not counted; `failures` of them were the upstream's fault.
+    `breaker` is `open` while no calls are made, `half_open` when one probe decides; `retry_after` are the seconds until
+    then. Latencies are seconds; None before the first. `errors` counts what went wrong,
+    refusals of a key too; `durations` are those of single requests, whatever became of them.
+    """
+
+    name: str
+    breaker: BreakerState
+    retry_after: float | None
+    calls: int
+    failures: int
+    p50: float | None
+    p95: float | None
+    last_error: LastError | None
+    errors: Mapping[ErrorCode, int] = field(default_factory=dict)
+    durations: Distribution = NOTHING
+    last_success: datetime | None = None
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class UpstreamHealth:
+    """The record of one upstream, written by its breaker and its stopwatch.
+
+    `open_until` is a moment on `clock` (monotonic, seconds); None while the circuit is closed.
+    """
+
+    name: str
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False)
+    now: Callable[[], datetime] = field(default=_utc_now, repr=False)
+    calls: int = 0
+    failures: int = 0
+    last_error: LastError | None = None
+    last_success: datetime | None = None
+    open_until: float | None = None
+    _latencies: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW), repr=False)
+    _errors: Counter[ErrorCode] = field(default_factory=Counter, repr=False)
+    _durations: Histogram = field(default_factory=Histogram, repr=False)
+
+    @property
+    def samples(self) -> int:
+        """How many latencies the quantiles stand on."""
+        return len(self._latencies)
+
+    @property
+    def open_for(self) -> float:
+        """Seconds for which the circuit is still open."""
+        return 0.0 if self.open_until is None else max(0.0, self.open_until - self.clock())
+
+    @property
+    def breaker(self) -> BreakerState:
+        """Whether calls are let through."""
+        if self.open_until is None:
+            return "closed"
+        return "open" if self.open_for else "half_open"
+
+    def quantile(self, part: float) -> float | None:
+        """The latency that `part` (in 0..1) of the recent calls did not exceed; None before the first."""
+        if not self._latencies:
+            return None
+        return sorted(self._latencies)[max(0, math.ceil(part * len(self._latencies)) - 1)]
+
+    def took(self, seconds: float, *, finished: bool) -> None:
+        """Remember how long a call took.
+
+        Of one that failed or was cut off only this much is known: a whole one would have taken longer. It counts where
+        that is slow already; if it never did, the quantiles would be those of the lucky calls alone.
+        """
+        self._durations.observe(seconds)
+        if finished:
+            self.last_success = self.now()
+        if finished or seconds > (self.quantile(0.95) or math.inf):
+            self._latencies.append(seconds)
+
+    def noted(self, error: SearchError) -> None:
+        """Record an error as the last one."""
+        self._errors[error.code] += 1
+        cause = error.details.get("reason")
+        self.last_error = LastError(error.code, error.message, self.now(), cause if isinstance(cause, str) else "")
+
+    def circuit_open(self) -> NotAsked:
+        """The error of a call that is not made while the circuit is open or a probe is under way.
+
+        Its reason is that of the last error, so that callers learn why no upstream serves.
+        """
+        last = self.last_error
+        why = f" after {last.code}: {last.message}" if last else "."
+        how_long = f" for {self.open_for:.0f} s" if self.open_for else ""
+        error = NotAsked(
+            f"The circuit of {self.name} is open{how_long}{why}",
+            retry_after=self.open_for or PROBE_SECONDS,
+            details={"reason": last.cause} if last and last.cause else None,
+        )
+        if last and last.code in ("TIMEOUT", "PARSE"):
+            error.code = last.code
+        return error
+
+    def status(self) -> UpstreamStatus:
+        """The record as it is now."""
+        return UpstreamStatus(
+            name=self.name,
+            breaker=self.breaker,
+            retry_after=self.open_for or None,
+            calls=self.calls,
+            failures=self.failures,
+            p50=self.quantile(0.5),
+            p95=self.quantile(0.95),
+            last_error=self.last_error,
+            errors=dict(self._errors),
+            durations=self._durations.distribution(),
+            last_success=self.last_success,
+        )
+
+
+class HealthRegistry:
+    """The records of all upstreams of a process, in the order in which they were first asked for."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, now: Callable[[], datetime] = _utc_now) -> None:
+        self._clock = clock
+        self._now = now
+        self._upstreams: dict[str, UpstreamHealth] = {}
+
+    def of(self, name: str) -> UpstreamHealth:
+        """The record of an upstream; a new one where there is none yet."""
+        return self._upstreams.setdefault(name, UpstreamHealth(name, self._clock, self._now))
+
+    def known(self, name: str) -> UpstreamHealth | None:
+        """The record of an upstream, if there is one."""
+        return self._upstreams.get(name)
+
+    def snapshot(self) -> tuple[UpstreamStatus, ...]:
+        """Every upstream as it is now."""
+        return tuple(upstream.status() for upstream in self._upstreams.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Stopwatch:
+    """The layer that measures latencies. It belongs next to the upstream: waiting for a turn is no latency."""
+
+    health: UpstreamHealth
+
+    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        """The result of `call()`, timed."""
+        started, finished = self.health.clock(), False
+        try:
+            result = await call()
+            finished = True
+            return result
+        finally:
+            self.health.took(self.health.clock() - started, finished=finished)

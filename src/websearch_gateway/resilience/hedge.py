@@ -1,0 +1,79 @@
+"""Who is asked first, and when a second one is asked as well."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from websearch_gateway.ports import Searcher
+from websearch_gateway.resilience.health import HealthRegistry
+
+ENOUGH_SAMPLES = 20
+"""With fewer latencies nobody can say what is slow."""
+
+EARLIEST_SECONDS, LATEST_SECONDS = 0.1, 5.0
+"""Never sooner, since moments of jitter would double the calls; not later, since too little time would be left."""
+
+_CALLS_PER_HEDGE = 10
+_MOST_SAVED = 5
+
+
+@dataclass(slots=True)
+class Hedging:
+    """When an upstream counts as slow, and how often a second one may be started beside it.
+
+    Slow is slower than its own recent p95. Each call earns a tenth of a hedge and five may be saved up, so hedges
+    never exceed a tenth of the calls, however slow an upstream becomes. `hedges` counts those that were started.
+    """
+
+    health: HealthRegistry
+    hedges: int = field(default=0, init=False)
+    _earned: int = field(default=0, init=False, repr=False)  # tenths, as whole numbers: they add up exactly
+
+    def called(self) -> None:
+        """Earn a tenth of a hedge."""
+        self._earned = min(self._earned + 1, _MOST_SAVED * _CALLS_PER_HEDGE)
+
+    def take(self) -> bool:
+        """Take a hedge; False when there is none."""
+        if self._earned < _CALLS_PER_HEDGE:
+            return False
+        self._earned -= _CALLS_PER_HEDGE
+        self.hedges += 1
+        return True
+
+    def give_back(self) -> None:
+        """Put a hedge back that sent nothing."""
+        self._earned += _CALLS_PER_HEDGE
+        self.hedges -= 1
+
+    def patience(self, name: str) -> float | None:
+        """Seconds after which this upstream is slow; None when nobody knows yet."""
+        upstream = self.health.known(name)
+        if upstream is None or upstream.samples < ENOUGH_SAMPLES:
+            return None
+        return min(max(upstream.quantile(0.95) or 0.0, EARLIEST_SECONDS), LATEST_SECONDS)
+
+
+Order = Callable[[Sequence[Searcher]], Sequence[Searcher]]
+"""The searchers in the order in which this call asks them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByWeight:
+    """The Order in which chance picks who is first, by weight, and the rest stays in place.
+
+    A name without a weight is never first; without any weight at all everything stays in place. `choose` is
+    `random.choices`, or what a test puts there.
+    """
+
+    weights: Mapping[str, float]
+    choose: Callable[[Sequence[Searcher], Sequence[float]], Sequence[Searcher]] = random.choices
+
+    def __call__(self, searchers: Sequence[Searcher]) -> Sequence[Searcher]:
+        weights = [self.weights.get(searcher.name, 0.0) for searcher in searchers]
+        if not any(weights):
+            return searchers
+        [first] = self.choose(searchers, weights)
+        return (first, *(searcher for searcher in searchers if searcher is not first))

@@ -1,0 +1,63 @@
+"""Which raw providers a call asks, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.models import Topic
+from websearch_gateway.ports import Searcher
+from websearch_gateway.resilience.fallback_searcher import FallbackSearcher
+from websearch_gateway.resilience.hedge import Hedging
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSelection:
+    """The raw providers of this gateway.
+
+    Attributes:
+        pool: serves whoever does not care.
+        searchers: each one that may be asked, by name, in the operator's order.
+        news: the names of those that have a search for news.
+        absent: every other provider that the gateway knows, and what would make it serve.
+        hedging: lets the next one join beside a slow one, as in the pool.
+    """
+
+    pool: Searcher
+    searchers: Mapping[str, Searcher]
+    news: Collection[str]
+    absent: Mapping[str, str]
+    hedging: Hedging | None = None
+
+    def choose(self, names: Sequence[str] = (), topic: Topic = "general") -> Searcher:
+        """Who serves a call: the providers that it names and nobody else, in that order; without names the pool, and
+        for news first those that search for it.
+
+        Raises:
+            SearchValidationError: a name that no provider has.
+            SearchNotConfiguredError: a provider that cannot serve here; the message says what it lacks.
+        """
+        if names:
+            wanted = dict.fromkeys(name.strip().lower() for name in names)
+            return FallbackSearcher([self._named(name) for name in wanted], hedging=self.hedging)
+        return self.preferring(self.news) if topic == "news" else self.pool
+
+    def preferring(self, names: Collection[str]) -> Searcher:
+        """Those among `names` before the others. All of the others together count as one, so each of the first has
+        time to finish."""
+        first = [searcher for name, searcher in self.searchers.items() if name in names]
+        others = [searcher for name, searcher in self.searchers.items() if name not in names]
+        # The inner chain hedges nothing: a call must not earn twice.
+        chain = [*first, FallbackSearcher(others)] if first and others else first or others
+        return FallbackSearcher(chain, hedging=self.hedging)
+
+    def _named(self, name: str) -> Searcher:
+        if name in self.searchers:
+            return self.searchers[name]
+        if remedy := self.absent.get(name):
+            raise SearchNotConfiguredError(f"`providers` names {name}, which cannot serve here: {remedy}.")
+        known = ", ".join((*self.searchers, *self.absent))
+        raise SearchValidationError(
+            f"`providers` may hold these names: {known}.", details={"field": "providers", "allowed": known}
+        )

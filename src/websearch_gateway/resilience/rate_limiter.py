@@ -1,0 +1,97 @@
+"""No more requests per second than an upstream allows: a burst waits its turn instead of collecting refusals.
+
+A queue with a timer, and not a library: those that exist count hits in windows and say yes or no, while this needs to
+know beforehand whether a turn would come in time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+from websearch_gateway.errors import RATE_LIMITED, NotAsked
+from websearch_gateway.models import Deadline
+from websearch_gateway.resilience.health import UpstreamHealth
+
+SLACK = 1.05
+"""Two requests may arrive a little nearer to each other than they were sent."""
+
+USUAL_SECONDS = 0.5
+"""What an answer takes where no latency is known yet."""
+
+T = TypeVar("T")
+
+
+class RateLimiter:
+    """The layer that lets requests through one by one, evenly spaced. One for each upstream of the process.
+
+    Args:
+        health: the record of the upstream; its clock counts. When its circuit opens, the queue dissolves.
+        per_second: what it allows; None or 0 for no limit.
+        fixed: whether that is the operator's word. If not, the upstream's own is taken as soon as it is heard.
+    """
+
+    def __init__(
+        self,
+        health: UpstreamHealth,
+        per_second: float | None,
+        *,
+        fixed: bool = False,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.health = health
+        self.per_second = per_second
+        self.fixed = fixed
+        self._sleep = sleep
+        self._next = -math.inf
+        self._queue = asyncio.Lock()  # First come, first served, and who is cancelled leaves no gap.
+        self._waiting = 0
+
+    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        """The result of `call()`, made when its turn has come.
+
+        Raises:
+            NotAsked: its turn would come too late to be answered before the deadline; at once, so that another
+                upstream may serve. Or the circuit opened while it waited.
+            SearchError: what `call` raises.
+        """
+        wait = max(0.0, self._next - self.health.clock()) + self._waiting * self._interval
+        if wait and wait + (self.health.quantile(0.5) or USUAL_SECONDS) >= deadline.remaining():
+            raise NotAsked(
+                f"{self.health.name} allows {self.per_second:g} requests a second, and others wait already.",
+                retry_after=wait,
+                details={"reason": RATE_LIMITED},
+            )
+        self._waiting += 1
+        try:
+            async with self._queue:
+                if not self.health.open_for and (wait := self._next - self.health.clock()) > 0:
+                    await self._sleep(wait)
+                if self.health.open_for:
+                    raise self.health.circuit_open()
+                self._next = self.health.clock() + self._interval
+        finally:
+            self._waiting -= 1
+        return await call()
+
+    def heed(self, headers: Mapping[str, str]) -> None:
+        """Learn from the headers of a reply what the upstream allows, unless the operator has said it."""
+        if not self.fixed and (told := allowed_per_second(headers)):
+            self.per_second = told
+
+    @property
+    def _interval(self) -> float:
+        return SLACK / self.per_second if self.per_second else 0.0
+
+
+def allowed_per_second(headers: Mapping[str, str]) -> float | None:
+    """The rate that `x-ratelimit-policy` tells, such as 50 for `50;w=1, 0;w=2678400`; None when it tells none.
+
+    Windows of more than a second are quotas, which bursts may use up: nothing to space requests by. Brave's format:
+    https://api-dashboard.search.brave.com/documentation/guides/rate-limiting.
+    """
+    policies = re.findall(r"(\d{1,6})\s*;\s*w=1(?!\d)", headers.get("x-ratelimit-policy", ""))
+    return min((float(limit) for limit in policies if int(limit)), default=None)

@@ -1,0 +1,156 @@
+"""Serves Heron's documentation, with validators, so that an unchanged page costs a refresh next to nothing."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from html import escape, unescape
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from websearch_gateway.sandbox.documentation.content import NEXT, OLD, STABLE, documents, inventory
+from websearch_gateway.sandbox.vendor import origin
+
+_VERSIONS = (STABLE, NEXT, OLD)
+_PATIENCE_SECONDS = 1
+_SCRIPT = (
+    "document.getElementById('app').innerHTML = "
+    "'<h1>Live levels</h1><p>' + 'The water rises until noon. '.repeat(12) + '</p>'"
+)
+
+
+def sitemap_url(request: Request) -> str:
+    """Where the sitemap of the documentation is."""
+    return f"{origin(request)}/docs/sitemap.xml"
+
+
+def _version(request: Request) -> str:
+    version: str = request.path_params["version"]
+    if version not in _VERSIONS:
+        raise HTTPException(404)
+    return version
+
+
+def _page(request: Request, title: str, body: str, links: dict[str, str]) -> Response:
+    menu = "".join(f'<li><a href="{escape(target)}">{escape(name)}</a></li>' for target, name in links.items())
+    return _validated(
+        request,
+        f"<!doctype html><html lang='en'><title>{escape(title)}</title><nav><ul>{menu}</ul></nav>"
+        f"<main><h1>{escape(title)}</h1>{body}</main></html>",
+        "text/html",
+    )
+
+
+def _validated(request: Request, body: str | bytes, media_type: str) -> Response:
+    raw = body if isinstance(body, bytes) else body.encode()
+    etag = f'"{sha256(raw).hexdigest()[:16]}"'
+    if request.headers.get("if-none-match") == etag:
+        return Response(status_code=304, headers={"etag": etag})
+    return Response(raw, media_type=media_type, headers={"etag": etag})
+
+
+async def _document(request: Request) -> Response:
+    version, path = _version(request), request.path_params["path"]
+    pages = documents(version)
+    if version == NEXT and path.endswith(".md"):
+        return _markdown(request, path)
+    if path not in pages:
+        raise HTTPException(404)
+    root = f"/docs/{version}/"
+    links = {root + name: page.title for name, page in pages.items()}
+    if version == OLD:
+        links |= {root + name: name for name in ("live.html", "busy.html", "trap/1", "timeouts.html", "away.html")}
+        links[f"{root}private/notes.html"] = "notes"
+    return _page(request, pages[path].title, pages[path].body, links)
+
+
+def _markdown(request: Request, path: str) -> Response:
+    """The Markdown twin of a page, of headings and paragraphs only."""
+    page = documents(NEXT).get(path.removesuffix(".md").removesuffix("index.html"))
+    if page is None:
+        raise HTTPException(404)
+    text = re.sub(r"<h2[^>]*>", "\n\n## ", page.body)
+    text = re.sub(r"<dt[^>]*>(.*?)</dt>", r"\n\n**\1**\n\n", text)
+    text = re.sub(
+        r"<pre><code class='language-(\w+)'>(.*?)</code></pre>", r"\n\n```\1\n\2\n```\n\n", text, flags=re.DOTALL
+    )
+    text = re.sub(r"</?code>", "`", text.replace("</p>", "\n\n").replace("</h2>", "\n\n"))
+    text = unescape(re.sub(r"</?\w+[^>]*>", "", text))
+    return _validated(request, f"# {page.title}\n\n{text.strip()}\n", "text/markdown")
+
+
+async def _llms(request: Request) -> Response:
+    if _version(request) != NEXT:
+        raise HTTPException(404)
+    entries = "".join(f"- [{page.title}]({path or 'index.html'}.md)\n" for path, page in documents(NEXT).items())
+    return _validated(request, f"# Heron {NEXT}\n\n## Documentation\n\n{entries}", "text/plain")
+
+
+async def _inventory(request: Request) -> Response:
+    return _validated(request, inventory(_version(request)), "application/octet-stream")
+
+
+async def _sitemap(request: Request) -> Response:
+    places = "".join(
+        f"<url><loc>{origin(request)}/docs/{version}/{path}</loc></url>"
+        for version in (STABLE, NEXT)
+        for path in documents(version)
+    )
+    opening = '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+    return _validated(request, f"{opening}{places}</urlset>", "application/xml")
+
+
+async def _stable(_: Request) -> RedirectResponse:
+    return RedirectResponse(f"/docs/{STABLE}/", 302)
+
+
+async def _moved(_: Request) -> RedirectResponse:
+    return RedirectResponse(f"/docs/{OLD}/guide/timeouts.html", 301)
+
+
+async def _away(_: Request) -> RedirectResponse:
+    return RedirectResponse("/pages/espresso-at-home", 302)
+
+
+async def _live(request: Request) -> Response:
+    page = f"<!doctype html><title>Live levels</title><div id='app'></div><script>{_SCRIPT}</script>"
+    return _validated(request, page, "text/html")
+
+
+async def _busy(request: Request) -> Response:
+    """Asks the first visitor to come again."""
+    asked: set[str] = request.app.state.asked
+    if request.url.path not in asked:
+        asked.add(request.url.path)
+        return PlainTextResponse("Too many requests.", 429, {"retry-after": str(_PATIENCE_SECONDS)})
+    return _page(
+        request, "Busy hours", "<p>Most people ask for the tides between six and eight in the morning.</p>", {}
+    )
+
+
+async def _trap(request: Request) -> Response:
+    number = request.path_params["number"]
+    body = f"<p>The tides of day {number}. The next day follows, and there is always a next day.</p>"
+    return _page(request, f"Day {number}", body, {f"/docs/{OLD}/trap/{number + 1}": "Next day"})
+
+
+async def _private(_: Request) -> PlainTextResponse:
+    return PlainTextResponse("Closed by robots.txt: no crawler reads this.")
+
+
+ROUTES: list[BaseRoute] = [
+    Route("/docs/", _stable),
+    Route("/docs/sitemap.xml", _sitemap),
+    Route(f"/docs/{OLD}/timeouts.html", _moved),
+    Route(f"/docs/{OLD}/away.html", _away),
+    Route(f"/docs/{OLD}/live.html", _live),
+    Route(f"/docs/{OLD}/busy.html", _busy),
+    Route(f"/docs/{OLD}/trap/{{number:int}}", _trap),
+    Route(f"/docs/{OLD}/private/notes.html", _private),
+    Route("/docs/{version}/objects.inv", _inventory),
+    Route("/docs/{version}/llms.txt", _llms),
+    Route("/docs/{version}/{path:path}", _document),
+]

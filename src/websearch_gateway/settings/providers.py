@@ -1,0 +1,99 @@
+"""PROVIDERS, the ordered table of search vendors. Settings, providers, sandbox and documents derive from it.
+
+The provider itself is the file of that name in `providers/`; docs/adding-a-provider.md says what belongs in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, Field, create_model
+
+from websearch_gateway.settings.fields import Key, OptionalUrl, Url
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRow:
+    """A search vendor.
+
+    Attributes:
+        name: lower case; also the name of its module in `providers/`.
+        title: as the vendor writes it.
+        base_url: the part before the vendor's own path; None when every operator has a server of their own.
+        has_key: whether it needs `NAME_API_KEY`.
+        note: a sentence for the description of its first setting.
+        settings: field of the provider -> setting, for fields that `key` and `base_url` do not cover or that have
+            another name; those settings stand in `groups.py`.
+    """
+
+    name: str
+    title: str
+    base_url: str | None
+    has_key: bool = True
+    note: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Field of the provider -> the setting that fills it."""
+        own = {"key": f"{self.name}_api_key"} if self.has_key else {}
+        return {**own, "base_url": f"{self.name}_base_url", **self.settings}
+
+
+PROVIDERS: tuple[ProviderRow, ...] = (
+    # Google's results, fast and the cheapest of the paid ones.
+    ProviderRow("serper", "Serper", "https://google.serper.dev"),
+    # Made for agents: long snippets and a score.
+    ProviderRow("tavily", "Tavily", "https://api.tavily.com"),
+    # An index of its own, for when Google's is what is missing.
+    ProviderRow("brave", "Brave Search", "https://api.search.brave.com"),
+    # Ends on 2027-01-01, and its days are rationed.
+    ProviderRow(
+        "google",
+        "Google Custom Search",
+        "https://www.googleapis.com",
+        note="GOOGLE_SEARCH_ENGINE_ID is needed too.",
+        settings={
+            "base_url": "google_search_base_url",
+            "engine_id": "google_search_engine_id",
+            "safe_search": "google_safe_search",
+        },
+    ),
+    # No filters, but pages come with their text.
+    ProviderRow("synthetic", "synthetic.new", "https://api.synthetic.new"),
+    # Free, if you run it.
+    ProviderRow("searxng", "SearXNG", None, has_key=False, note="It must allow `format=json`."),
+    # Needs nothing and may block at any time, hence last.
+    ProviderRow("duckduckgo", "DuckDuckGo", "https://html.duckduckgo.com", has_key=False),
+)
+
+
+def _settings_of(row: ProviderRow) -> dict[str, Any]:
+    """The definitions of the row's own settings, by name."""
+    note = f" {row.note}" if row.note else ""
+    found: dict[str, Any] = {}
+    if row.has_key:
+        found[row.fields["key"]] = (Key, Field(None, description=f"Key for {row.title}.{note}"))
+        note = ""
+    if row.base_url is None:
+        about = f"Base URL of your {row.title} server.{note}"
+        found[row.fields["base_url"]] = (OptionalUrl, Field(None, description=about))
+    else:
+        about = f"Base URL of {row.title}.{note}"
+        found[row.fields["base_url"]] = (Url, Field(row.base_url, description=about))
+    return found
+
+
+if TYPE_CHECKING:
+
+    class ProviderSettings(BaseModel):
+        """Search providers"""
+else:
+    ProviderSettings = create_model(
+        "ProviderSettings",
+        __doc__="Search providers",
+        __module__=__name__,
+        **{name: definition for row in PROVIDERS for name, definition in _settings_of(row).items()},
+    )

@@ -1,0 +1,84 @@
+"""CoalescedIncrements to a counter that wait together travel as one.
+
+A hot counter of a remote database would otherwise see every call of every process: Firestore advises against more than
+about one write per second to one document. Each caller still gets a value of their own, as if they had gone in line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from websearch_gateway.errors import StateUnavailable
+
+Send = Callable[[str, int, float | None], Awaitable[int]]
+"""Adds an amount to the counter of a key, with the ttl that it gets if it is new, and returns its new value."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Increment:
+    amount: int
+    ttl: float | None
+    result: asyncio.Future[int]
+
+
+class CoalescedIncrements:
+    """At most one addition per key is under way; what comes meanwhile is its successor."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._waiting: dict[str, list[_Increment]] = {}
+        self._carriers: set[asyncio.Task[Any]] = set()
+
+    async def add(self, key: str, amount: int, ttl: float | None) -> int:
+        """The new value. A caller who is cancelled has added all the same.
+
+        Raises:
+            StateUnavailable: nothing is known about the addition.
+        """
+        addition = _Increment(amount, ttl, asyncio.get_running_loop().create_future())
+        if key in self._waiting:
+            self._waiting[key].append(addition)
+        else:
+            self._waiting[key] = [addition]
+            carrier = asyncio.create_task(self._carry(key))
+            self._carriers.add(carrier)
+            carrier.add_done_callback(self._carriers.discard)
+        return await addition.result
+
+    async def close(self) -> None:
+        """Wait for what is under way."""
+        while self._carriers:
+            await asyncio.wait(self._carriers)
+
+    async def _carry(self, key: str) -> None:
+        while batch := self._waiting[key]:
+            self._waiting[key] = []
+            await self._deliver(key, batch)
+        del self._waiting[key]
+
+    async def _deliver(self, key: str, batch: Sequence[_Increment]) -> None:
+        total = sum(addition.amount for addition in batch)
+        try:
+            count = await self._send(key, total, batch[0].ttl) - total
+        except Exception as error:  # noqa: BLE001 - worker boundary; the callers hear of it
+            _settle(batch, [_own(error) for _ in batch])
+        else:
+            _settle(batch, [count := count + addition.amount for addition in batch])
+
+
+def _settle(batch: Sequence[_Increment], outcomes: Sequence[int | Exception]) -> None:
+    for addition, outcome in zip(batch, outcomes, strict=True):
+        if addition.result.done():  # Its caller was cancelled.
+            continue
+        if isinstance(outcome, Exception):
+            addition.result.set_exception(outcome)
+        else:
+            addition.result.set_result(outcome)
+
+
+def _own(error: Exception) -> Exception:
+    """One exception raised in many tasks would gather the tracebacks of them all."""
+    return StateUnavailable(error.message) if isinstance(error, StateUnavailable) else error

@@ -1,0 +1,84 @@
+"""The patience with a backend behind a network: no verb takes longer than so many seconds, whatever happens there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
+
+from websearch_gateway.errors import StateUnavailable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Timeouts:
+    """Runs the verbs of one backend and maps its errors.
+
+    Args:
+        backend: its name, for messages.
+        load: imports its library and returns the library's exceptions. Done in a thread before the first verb, and not
+            counted: how long an import takes is not the backend's fault.
+        seconds: what a verb may take.
+        rest: seconds in which every verb fails at once after one was too slow; otherwise each search would wait anew.
+    """
+
+    def __init__(
+        self, backend: str, load: Callable[[], tuple[type[Exception], ...]], *, seconds: float, rest: float
+    ) -> None:
+        self._backend = backend
+        self._load = load
+        self._foreign: tuple[type[Exception], ...] | None = None
+        self._seconds = seconds
+        self._rest = rest
+        self._resting_until = 0.0
+        self._closed = False
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    async def run(self, verb: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of `verb`.
+
+        Raises:
+            StateUnavailable: it failed or was too slow, or the state is closed or rests.
+        """
+        if self._foreign is None:
+            self._foreign = await asyncio.to_thread(self._load)
+        if self._closed:
+            raise StateUnavailable("The state is closed.")
+        if time.monotonic() < self._resting_until:
+            raise StateUnavailable(f"{self._backend} did not answer in time a moment ago.")
+        task = self._started(verb(*args, **kwargs))
+        try:
+            # Not a timeout around the verb: a library that cleans up after a cancellation may hang there as well.
+            await asyncio.wait({task}, timeout=self._seconds)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if not task.done():
+            task.cancel()
+            self._resting_until = time.monotonic() + self._rest
+            raise StateUnavailable(f"{self._backend} did not answer within {self._seconds:g} s.")
+        try:
+            return task.result()
+        except self._foreign as error:
+            # The text may quote a key or the URL; the type says enough.
+            raise StateUnavailable(f"{self._backend} cannot be used ({type(error).__name__}).") from error
+
+    async def close(self) -> bool:
+        """Let no verb begin any more and wait for those that somebody waits for. False when that was done before."""
+        closed, self._closed = self._closed, True
+        if awaited := [task for task in self._under_way if not task.cancelling()]:
+            await asyncio.wait(awaited, timeout=self._seconds)
+        return not closed
+
+    def _started(self, verb: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(verb)
+        self._under_way.add(task)
+        task.add_done_callback(self._forget)
+        return task
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._under_way.discard(task)
+        if not task.cancelled():
+            task.exception()  # Nobody may be left to hear of it.

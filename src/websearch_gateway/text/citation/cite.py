@@ -1,0 +1,228 @@
+"""Citations in a text: verify where they stand, repair what is off, and rank them.
+
+An engine's span may cover the link that it wrote, as OpenAI's does with `([host](url))`; a reference mark such as
+`[1]`; or the claim itself. Each is verified in its own way. A span that cannot be verified is moved to where its
+source is named, or dropped: none is returned that does not match.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from websearch_gateway.models import Span
+from websearch_gateway.text.citation.markers import MARKER
+from websearch_gateway.text.citation.sentences import split_sentences
+from websearch_gateway.text.citation.spans import cut, from_utf16, moved
+from websearch_gateway.text.markdown import LINK
+from websearch_gateway.text.trackers import strip_trackers, tracker_pieces
+from websearch_gateway.text.urls import canonical, find_urls, host
+
+NEAR = 80
+"""How far a citation may be from its span, by host, title or the ends of its words (characters)."""
+
+_REFERENCE = re.compile(r"\[\^?\d{1,3}\]|【[^【】\n]{1,80}】")
+_MARKERS = re.compile(f"{MARKER}++")
+_AROUND = {"(": ")", "（": "）", "<": ">"}
+_OPEN, _CLOSED = "([{（", ")]}）"
+_NO_START = ".,;:!?)]}）»”。、，！？"
+
+Range = tuple[int, int]
+
+
+def repair(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The spans that hold, in their order: `text[start:end]` is a link to the URL, names it, or is the claim it backs.
+
+    Offsets may be anything. A span that is off by some characters moves to the nearest link of its URL; one that cuts
+    a claim's words grows to whole words; an empty one grows to the sentence before it; others are dropped.
+    """
+    layout = _Layout(text, spans)
+    found = ((span, layout.place(span)) for span in spans)
+    return [replace(span, start=place[0], end=place[1]) for span, place in found if place]
+
+
+def in_code_points(text: str, spans: Sequence[Span]) -> list[Span]:
+    """The spans in Python offsets, whichever way they were counted: code points or, if more then hold, UTF-16 units."""
+    if all(ord(character) <= 0xFFFF for character in text):
+        return list(spans)
+    converted = moved(spans, from_utf16(text))
+    as_given, as_converted = (_Layout(text, some).verified(some) for some in (spans, converted))
+    return converted if as_converted > as_given else list(spans)
+
+
+def without_trackers(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
+    """`text` with every tracker cut out of its URLs, and the spans, URLs included, to match."""
+    pieces = [
+        (start + first, start + last)
+        for start, end in find_urls(text)
+        for first, last in tracker_pieces(text[start:end])
+    ]
+    bare, move = cut(text, pieces)
+    return bare, [replace(span, url=strip_trackers(span.url)) for span in moved(spans, move)]
+
+
+def by_page(spans: Iterable[Span]) -> list[list[Span]]:
+    """The spans of each page in the order of the text, pages by first use. All have the first title of their page."""
+    pages: dict[str, list[Span]] = {}
+    for span in sorted(spans, key=lambda span: (span.start, span.end)):
+        pages.setdefault(canonical(span.url), []).append(span)
+    return [_with_one_title(page) for page in pages.values()]
+
+
+def _with_one_title(page: Sequence[Span]) -> list[Span]:
+    title = next((span.title for span in page if span.title), "")
+    return [replace(span, title=title) for span in page]
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A link in the text: without and with the brackets around it, and the parts that may be cited alone."""
+
+    bare: Range
+    whole: Range
+    parts: tuple[Range, ...] = ()
+
+    def distance(self, start: int, end: int) -> tuple[int, int]:
+        gap = max(0, self.bare[0] - end, start - self.bare[1])
+        return gap, abs(self.whole[0] - start)
+
+
+class _Layout:
+    """What there is to cite in a text, for a given set of spans."""
+
+    def __init__(self, text: str, spans: Sequence[Span]) -> None:
+        self.text = text
+        self.links = _links(text)
+        self.is_linked = any(canonical(span.url) in self.links for span in spans)
+
+    @cached_property
+    def sentences(self) -> list[Range]:
+        return split_sentences(self.text)
+
+    @cached_property
+    def sentence_edges(self) -> tuple[frozenset[int], frozenset[int]]:
+        return frozenset(start for start, _ in self.sentences), frozenset(end for _, end in self.sentences)
+
+    def verified(self, spans: Iterable[Span]) -> int:
+        """How many spans stand right as they are; one on a raw marker does."""
+        return sum(
+            0 <= span.start < span.end <= len(self.text)
+            and (self.place(span) == self._trimmed(span) or bool(_MARKERS.fullmatch(self.text, span.start, span.end)))
+            for span in spans
+        )
+
+    def place(self, span: Span) -> Range | None:
+        """Where the span should be; None when it is nowhere."""
+        start, end = self._trimmed(span)
+        if _REFERENCE.fullmatch(self.text, start, end):
+            return start, end
+        if links := self.links.get(canonical(span.url)):
+            if any(self._cites(start, end, link) for link in links):
+                return start, end
+            return min(links, key=lambda link: link.distance(start, end)).whole
+        if self._is_sentences(start, end):
+            return start, end
+        names = _names(span)
+        is_whole = self._is_words(start, end)
+        if is_whole and (not self.is_linked or (names and names.search(self.text, start, end))):
+            return start, end
+        return (self._nearby(names, start, end) if names else None) or self._widened(start, end)
+
+    def _trimmed(self, span: Span) -> Range:
+        """The span within the text, without blanks at its edges."""
+        start = min(max(span.start, 0), len(self.text))
+        end = min(max(span.end, start), len(self.text))
+        piece = self.text[start:end]
+        bare = piece.strip()
+        return (start + piece.index(bare), start + piece.index(bare) + len(bare)) if bare else (end, end)
+
+    def _cites(self, start: int, end: int, link: _Link) -> bool:
+        """Whether the range is this link, a citable part of it, or a tidy stretch of text with no other page's link."""
+        if (start, end) in (link.bare, link.whole, *link.parts):
+            return True
+        if not (start <= link.bare[0] and link.bare[1] <= end and self.text[start] not in _NO_START):
+            return False
+        inside = [page for page, links in self.links.items() if any(start <= some.bare[0] < end for some in links)]
+        return len(inside) == 1 and self._is_words(start, end) and _is_balanced(self.text[start:end])
+
+    def _is_sentences(self, start: int, end: int) -> bool:
+        starts, ends = self.sentence_edges
+        return start in starts and end in ends and _has_words(self.text[start:end])
+
+    def _is_words(self, start: int, end: int) -> bool:
+        return not self._cuts(start) and not self._cuts(end) and _has_words(self.text[start:end])
+
+    def _cuts(self, offset: int) -> bool:
+        """Whether a range that begins or ends here would break a word or a composed character."""
+        if not 0 < offset < len(self.text):
+            return False
+        before, after = self.text[offset - 1], self.text[offset]
+        return _joins(after) or before == "\u200d" or ((before.isalnum() or _joins(before)) and after.isalnum())
+
+    def _nearby(self, names: re.Pattern[str], start: int, end: int) -> Range | None:
+        matches = names.finditer(self.text, max(0, start - NEAR), end + NEAR)
+        return min((match.span() for match in matches), key=lambda place: abs(place[0] - start), default=None)
+
+    def _widened(self, start: int, end: int) -> Range | None:
+        """A claim in whole words, for answers that write no links at all."""
+        if self.is_linked:
+            return None
+        if start == end:
+            start, end = max((sentence for sentence in self.sentences if sentence[0] < start), default=(start, end))
+        first = next((at for at in range(start, max(start - NEAR, -1), -1) if not self._cuts(at)), None)
+        last = next((at for at in range(end, min(end + NEAR, len(self.text)) + 1) if not self._cuts(at)), None)
+        if first is None or last is None or not _has_words(self.text[first:last]):
+            return None
+        return first, last
+
+
+def _links(text: str) -> dict[str, list[_Link]]:
+    """Every link of the text by canonical URL: Markdown links first, then the bare URLs that are in none of them."""
+    links: dict[str, list[_Link]] = defaultdict(list)
+    taken: list[Range] = []
+    for match in LINK.finditer(text):
+        parts = (match.span(1), match.span(2))
+        links[canonical(match[2])].append(_Link(match.span(), _with_brackets(text, *match.span()), parts))
+        taken.append(match.span())
+    inside = iter([*taken, (len(text), len(text))])
+    current = next(inside)
+    for start, end in find_urls(text):
+        while current[1] <= start and current[0] < len(text):
+            current = next(inside)
+        if not current[0] <= start < current[1]:
+            links[canonical(text[start:end])].append(_Link((start, end), _with_brackets(text, start, end)))
+    return links
+
+
+def _with_brackets(text: str, start: int, end: int) -> Range:
+    closing = _AROUND.get(text[start - 1 : start])
+    return (start - 1, end + 1) if closing and text[end : end + 1] == closing else (start, end)
+
+
+def _names(span: Span) -> re.Pattern[str] | None:
+    """Finds the host or the title of a source as plain words."""
+    known = (host(span.url), " ".join(span.title.split()))
+    names = [re.escape(name) for name in known if len(name) > 3 and _has_words(name)]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", re.IGNORECASE) if names else None
+
+
+def _has_words(piece: str) -> bool:
+    return any(character.isalnum() for character in piece)
+
+
+def _joins(character: str) -> bool:
+    """Whether the character belongs to the one before it: accents, variation selectors, the zero-width joiner."""
+    return character == "\u200d" or unicodedata.category(character).startswith("M")
+
+
+def _is_balanced(piece: str) -> bool:
+    depth = 0
+    for character in piece:
+        depth += (character in _OPEN) - (character in _CLOSED)
+        if depth < 0:
+            return False
+    return depth == 0

@@ -1,0 +1,74 @@
+"""The passages of one page, cut and ranked. Pure, and made to run in a worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from websearch_gateway.models import Passage
+from websearch_gateway.text.chunk import chunk
+from websearch_gateway.text.markdown import plain
+from websearch_gateway.text.retrieval.duplicates import near_duplicates
+from websearch_gateway.text.retrieval.relevance import select
+from websearch_gateway.text.retrieval.tokens import query_terms, tokens_of_each
+
+MOST_PASSAGES = 3_000
+"""Passages of a page that are looked at: those of a book of 500 pages."""
+
+MOST_EMBEDDED = 8_000
+"""Characters of a passage that its vector is made of."""
+
+SHORT_PASSAGE = 200
+"""Characters below which the same words say something else in another section, such as `None.`"""
+
+_HEADINGS = 2  # the nearest ones say what a passage is about; those above say it of every passage
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The passages of a page without repetitions, the text of each for its vector, and whether there are more."""
+
+    passages: Sequence[Passage]
+    embedded: Sequence[str]
+    more: bool
+
+
+def cut(markdown: str, size: int) -> Cut:
+    """Cut a page into passages of about `size` tokens."""
+    found = chunk(markdown, size, MOST_PASSAGES + 1)
+    few = found[:MOST_PASSAGES]
+    texts = [plain(passage.text) for passage in few]
+    repeated = frozenset(
+        near_duplicates(
+            [
+                text if len(text) > SHORT_PASSAGE else "\n".join((*passage.section_path, text))
+                for passage, text in zip(few, texts, strict=True)
+            ]
+        )
+    )
+    kept = [place for place in range(len(few)) if place not in repeated]
+    return Cut(
+        [few[place] for place in kept],
+        ["\n".join((*few[place].section_path[-_HEADINGS:], texts[place]))[:MOST_EMBEDDED] for place in kept],
+        len(found) > len(few),
+    )
+
+
+def ranked(
+    queries: Sequence[str],
+    passages: Sequence[str],
+    similarities: Sequence[Sequence[float | None]],
+    weight: float,
+    most: int,
+) -> list[list[tuple[int, float]]]:
+    """For each query the places of the passages that answer it best, at most `most`, with their relevance.
+
+    Args:
+        passages: the text of each with its headings.
+        similarities: for each query that of each passage; see `relevance.select`, also for `weight`.
+    """
+    words = tokens_of_each(passages)
+    return [
+        select(query_terms(query), words, near, weight=weight, most=most)
+        for query, near in zip(queries, similarities, strict=True)
+    ]

@@ -1,0 +1,79 @@
+"""Which passages answer a query: Okapi BM25, and a way to merge several rankings."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import repeat
+from typing import TypeVar
+
+from websearch_gateway.models import Passage
+from websearch_gateway.text.retrieval.tokens import query_terms, tokens_of_each
+
+SATURATION = 1.5
+"""BM25's k1: how soon further occurrences of a word stop counting."""
+
+LENGTH_WEIGHT = 0.75
+"""BM25's b: how far a long passage is discounted, from 0 (not) to 1 (fully)."""
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def rank(query: str, passages: Sequence[Passage]) -> list[Passage]:
+    """All `passages`, best first, with scores in 0..1; equals keep their order.
+
+    The score is the share of the best possible BM25 score for this query, so it can be compared between pages: 0 when
+    no word of the query occurs, near 1 when every word occurs often. The headings above a passage count as its text.
+    """
+    scores = score_passages(query_terms(query), passages)
+    scored = [replace(passage, score=score) for passage, score in zip(passages, scores, strict=True)]
+    return sorted(scored, key=lambda passage: -passage.score)
+
+
+def score_passages(terms: Sequence[str], passages: Sequence[Passage]) -> list[float]:
+    """The score in 0..1 of each passage for the tokens of a query; see `rank`."""
+    return bm25(terms, tokens_of_each(" ".join((*passage.section_path, passage.text)) for passage in passages))
+
+
+def bm25(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
+    """The score in 0..1 of each document, all given as tokens; see `rank`."""
+    wanted = frozenset(terms)
+    counts = [Counter(token for token in document if token in wanted) for document in documents]
+    rarity = inverse_document_frequency(terms, counts)
+    best = sum(rarity.values()) * (SATURATION + 1)
+    mean = sum(map(len, documents)) / len(documents) if documents else 0
+    scores = []
+    for count, document in zip(counts, documents, strict=True):
+        norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * len(document) / mean) if mean else SATURATION
+        gained = sum(rarity[term] * n * (SATURATION + 1) / (n + norm) for term, n in count.items())
+        scores.append(gained / best if best else 0.0)
+    return scores
+
+
+def inverse_document_frequency(terms: Iterable[str], counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
+    """How much it says that a document has the term: always above zero, most for a term that none has."""
+    found = {term: sum(term in count for count in counts) for term in terms}
+    return {term: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for term, n in found.items()}
+
+
+def coverage(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
+    """Which share of a query's tokens each document has, from 0 to 1. A token counts the more, the rarer it is here."""
+    wanted = frozenset(terms)
+    found = [wanted.intersection(document) for document in documents]
+    rarity = inverse_document_frequency(wanted, [dict.fromkeys(tokens, 1) for tokens in found])
+    whole = sum(rarity.values())
+    return [sum(map(rarity.__getitem__, tokens)) / whole if whole else 0.0 for tokens in found]
+
+
+def fuse(rankings: Iterable[Sequence[Key]], k: int = 10, weights: Iterable[float] | None = None) -> dict[Key, float]:
+    """Reciprocal-rank fusion: each key with the sum of weight / (k + its place, from 1) in every ranking, best first.
+
+    Every weight is 1 where there are none.
+    """
+    scores: dict[Key, float] = {}
+    for ranking, weight in zip(rankings, weights or repeat(1.0), strict=False):
+        for place, key in enumerate(ranking, 1):
+            scores[key] = scores.get(key, 0.0) + weight / (k + place)
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))

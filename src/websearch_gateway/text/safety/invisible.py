@@ -1,0 +1,105 @@
+"""Characters that no reader sees: out, except where writing needs them.
+
+A run of such characters is judged by the visible ones on both sides. What may stay is at most what one script or emoji
+needs there (https://www.unicode.org/reports/tr51/ for emoji, https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters
+for joiners), so that no message fits into it.
+"""
+
+from __future__ import annotations
+
+import re
+
+MANY = 8
+"""So many invisible characters in a row are no accident."""
+
+# Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt, bidi controls, annotation marks, control
+# characters but tab and line feed, private use, lone surrogates and non-characters.
+_INVISIBLE = (
+    "\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U0010ffff"
+)
+_RUN = re.compile(f"[{_INVISIBLE}]+")
+_ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-9;?]{0,40}+[@-~]|\x1b\][^\x07\x1b\n]{0,400}+(?:\x07|\x1b\\)")
+_LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
+
+_SMUGGLING = re.compile(
+    f"[\U000e0001-\U000e007f\u202d\u202e\U000e0100-\U000e01ef]|[\ufe00-\ufe0f]{{2}}|[{_INVISIBLE}]{{{MANY}}}"
+)
+
+_EMOJI = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d"
+    "\u3297\u3299\U0001f000-\U0001faff"
+)
+_IDEOGRAPHS = "\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_JOINING = (
+    "\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\ua840-\ua87f\ua8e0-\ua8ff\uaa60-\uaa7f\ufb50-\ufdff"
+    "\ufe70-\ufefe"
+)
+_UNSPACED = "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u19e0-\u19ff"
+_RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe"
+
+# What may stay: (the character before, the allowed run, the character after).
+_ALLOWED = tuple(
+    (re.compile(before), re.compile(run), re.compile(after, re.DOTALL))
+    for before, run, after in (
+        ("\U0001f3f4", "\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", ""),  # England
+        ("\U0001f3f4", "\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", ""),  # Scotland
+        ("\U0001f3f4", "\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f", ""),  # Wales
+        (f"[{_EMOJI}]", "\ufe0f?\u200d", f"[{_EMOJI}]"),
+        (f"[{_EMOJI}]", "[\ufe0e\ufe0f]", ""),
+        ("[0-9#*]", "\ufe0f", "\u20e3"),
+        (f"[{_IDEOGRAPHS}]", "[\ufe00-\ufe02\U000e0100-\U000e01ef]", ""),
+        ("[\u1800-\u18af]", "[\u180b-\u180d\u180f]", ""),
+        ("[\u1000-\u109f\uaa60-\uaa7f]", "\ufe00", ""),
+        (f"[{_JOINING}]", "[\u200c\u200d]", "[^0-9A-Za-z]|$"),
+        (f"[{_UNSPACED}]", "\u200b", f"[{_UNSPACED}]"),
+        ("[\u0591-\u05c7]", "\u034f", "[\u0591-\u05c7]"),
+        (r"[\s\S]?", "[\u200e\u200f\u061c]", f"[{_RIGHT_TO_LEFT}]"),
+        (f"[{_RIGHT_TO_LEFT}]", "[\u200e\u200f\u061c]", ""),
+    )
+)
+
+
+def strip_invisible_characters(text: str) -> tuple[str, bool]:
+    """`text` without invisible characters, and whether they look like a hidden message. Line ends become line feeds.
+
+    Arabic, Hebrew, Indic, South-East Asian and Mongolian spelling, variants of ideographs, emoji with their joiners and
+    the flags of England, Scotland and Wales stay as they are.
+    """
+    if text.isascii() and text.isprintable():
+        return text, False
+    text = _ESCAPE_SEQUENCE.sub("", _LINE_ENDS.sub("\n", text))
+    smuggled = False
+
+    def kept(run: re.Match[str]) -> str:
+        nonlocal smuggled
+        before, after = text[run.start() - 1 : run.start()], text[run.end() : run.end() + 1]
+        stays = _needed(before, run[0], after)
+        smuggled = smuggled or bool(_SMUGGLING.search(run[0][len(stays) :]))
+        return stays
+
+    return _RUN.sub(kept, text), smuggled
+
+
+def invisible_pieces(text: str) -> list[tuple[int, int]]:
+    """Where the characters are that `strip_invisible_characters` leaves out, as (start, end), in order and apart.
+
+    A line end of another kind than a line feed counts as invisible if it is a control character.
+    """
+    if text.isascii() and text.isprintable():
+        return []
+    pieces = []
+    for run in _RUN.finditer(text):
+        stays = _needed(text[max(0, run.start() - 1) : run.start()], run[0], text[run.end() : run.end() + 1])
+        if run.start() + len(stays) < run.end():
+            pieces.append((run.start() + len(stays), run.end()))
+    return pieces
+
+
+def _needed(before: str, run: str, after: str) -> str:
+    """The beginning of an invisible run that writing needs between two visible characters."""
+    for left, allowed, right in _ALLOWED:
+        if left.fullmatch(before) and (found := allowed.match(run)) and right.match(after):
+            return found[0]
+    return ""

@@ -1,0 +1,222 @@
+"""Makes the text of a page harmless to hand on: no invisible characters, no live addresses that act or carry data.
+
+Visible words are never removed, whatever they say. `docs/sanitising.md` has the rules with their reasons.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from urllib.parse import urlsplit
+
+from websearch_gateway.text.markdown import CODE, blocks
+from websearch_gateway.text.normalise import skeleton
+from websearch_gateway.text.safety.injection import suspicious
+from websearch_gateway.text.safety.invisible import strip_invisible_characters
+
+MAX_ALT_CHARS = 120
+MAX_IMAGE_PATH_CHARS = 200
+MIN_NONCE_CHARS = 16
+MAX_ROUNDS = 8
+
+_SAFE_SCHEMES = frozenset({"", "http", "https", "mailto", "tel"})
+_HARMFUL_SCHEMES = frozenset({"javascript", "vbscript", "data", "file", "blob", "filesystem"})
+_SCHEME = re.compile(r"([a-z][a-z0-9+.\-]{0,30}+):", re.IGNORECASE)
+_IGNORED_IN_SCHEMES = re.compile(r"[\x00-\x20\x7f\u00a0\\]+")
+
+_TARGET = re.compile(
+    r"\]\([ \t]*+\n?[ \t]*+(?:<(?P<angled>[^<>\n]{0,4000}+)>|(?P<bare>(?!<)(?:[^()\s]|\([^()\s]{0,500}+\)){0,4000}+))"
+    r"(?P<title>\s++(?:\"[^\"]{0,1000}+\"|'[^']{0,1000}+'|\([^()]{0,1000}+\)))?\s*+\)"
+)
+_BRACKET = re.compile(r"\\?!\[|\\.|\[|\]", re.DOTALL)
+_TARGET_START = re.compile(r"(?<=\])\((?P<address>[^()]{0,200})")
+_AUTOLINK = re.compile(r"<(?P<address>[a-z][a-z0-9+.\-]{1,30}+:[^<>\s]*+)>", re.IGNORECASE)
+_DEFINITION = re.compile(
+    r"^(?P<indent> {0,3})\[(?P<rest>[^\[\]\n]{1,500}+\]:\s*+<?(?P<address>[^\s<>]*+))", re.MULTILINE
+)
+_ACTIVE_TAG = re.compile(
+    r"<(?=[/!]?(?:img|image|picture|source|script|style|link|meta|base|iframe|frame|object|embed|applet|svg|math|video"
+    r"|audio|track|form|input|button|textarea|template|body|html|head)\b)",
+    re.IGNORECASE,
+)
+# What an HTML parser leaves of a terminal's colour command: it drops the escape character.
+_COLOUR_COMMAND = re.compile(r"\\?\[[0-9;]{1,20}+m")
+_HELD = re.compile("\ue000([0-9]+)\ue001")
+
+_MARKER = "untrusted-web-text"
+_MARKER_LIKE = re.compile(r"[<\uff1c\ufe64\u2039\u276e\u3008](?=[\s/\\|]*+untrusted)", re.IGNORECASE)
+
+
+def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, ...]]:
+    """Markdown that is safe to hand on, and warnings about it. Cleaning twice is cleaning once.
+
+    Code keeps everything but invisible characters. Elsewhere links that run or hold something (`javascript:`, `data:`)
+    keep their text alone; images keep their alternative text alone when their address could carry data out: one with a
+    query, or a very long one, to a host other than that of `page_url`.
+    """
+    text, smuggled = strip_invisible_characters(markdown)
+    text = _without_live_parts(text, page_url)
+    warnings = []
+    if smuggled:
+        warnings.append("The text held invisible characters, which can hide a message; they were removed.")
+    if orders := reads_like_orders(text):
+        warnings.append(orders)
+    return text, tuple(warnings)
+
+
+def reads_like_orders(text: str) -> str | None:
+    """As `injection.suspicious`, and also for what look-alike letters, widths or invisible characters disguise."""
+    text = _COLOUR_COMMAND.sub(" ", text)
+    if found := suspicious(text):
+        return found
+    return None if text.isascii() else suspicious(skeleton(strip_invisible_characters(text)[0]))
+
+
+def wrap_untrusted(text: str, nonce: str) -> str:
+    """`text` between marks that say it is data from the web. Pages cannot close it: the marks hold the nonce.
+
+    Args:
+        nonce: fresh and unguessable for each call, of letters and digits, at least 16. What repeats it in the text, or
+            looks like a mark, is made unlike it.
+
+    Raises:
+        ValueError: the nonce is too short or holds something else.
+    """
+    if len(nonce) < MIN_NONCE_CHARS or not (nonce.isascii() and nonce.isalnum()):
+        raise ValueError(f"A nonce is at least {MIN_NONCE_CHARS} letters and digits.")
+    harmless = re.sub(re.escape(nonce), "[mark]", text, flags=re.IGNORECASE)
+    harmless = _MARKER_LIKE.sub("&lt;", harmless)
+    return f'<{_MARKER} id="{nonce}">\n{harmless}\n</{_MARKER} id="{nonce}">'
+
+
+def _without_live_parts(text: str, page_url: str) -> str:
+    """`text` with inert addresses. Code is set aside, behind private-use characters that it no longer holds itself."""
+    held: list[str] = []
+
+    def hold(code: str) -> str:
+        held.append(code)
+        return f"\ue000{len(held) - 1}\ue001"
+
+    def without_spans(stretch: str) -> str:
+        return CODE.sub(lambda span: hold(span[0]), stretch)
+
+    pieces, done = [], 0
+    for block in blocks(text):
+        if block.kind == "code":
+            pieces += [without_spans(text[done : block.start]), hold(text[block.start : block.end])]
+            done = block.end
+    prose = "".join([*pieces, without_spans(text[done:])])
+    for _ in range(MAX_ROUNDS):  # what is taken out may bring together what is around it
+        before, prose = prose, _inert(prose, page_url)
+        if prose == before:
+            break
+    return _HELD.sub(lambda mark: held[int(mark[1])], prose)
+
+
+def _inert(text: str, page_url: str) -> str:
+    """What is in the way of a Markdown mark is written as a character reference: it looks the same and does nothing."""
+    by_name = bool(_DEFINITION.search(text))
+    text = _Brackets(_DEFINITION.sub(_checked_definition, text), page_url, by_name).checked()
+    text = _TARGET_START.sub(lambda start: start[0] if _is_safe(start["address"]) else "&#40;" + start["address"], text)
+    text = _AUTOLINK.sub(
+        lambda link: link[0] if _scheme(link["address"]) not in _HARMFUL_SCHEMES else "&lt;" + link[0][1:], text
+    )
+    return _ACTIVE_TAG.sub("&lt;", text)
+
+
+def _checked_definition(found: re.Match[str]) -> str:
+    return found[0] if _is_safe(found["address"]) else f"{found['indent']}&#91;{found['rest']}"
+
+
+class _Brackets:
+    """Links and images, checked in one pass from the innermost out, however deep they stand in each other.
+
+    Args:
+        by_name: whether a definition could give an address to an image without one.
+    """
+
+    def __init__(self, text: str, page_url: str, by_name: bool) -> None:
+        self._text = text
+        self._page_url = page_url
+        self._last_target = len(text) if by_name else text.rfind("](")
+        self._pieces: list[str] = []
+        self._length = 0
+        self._open: list[tuple[int, int, int]] = []  # its place in `_pieces`, in `_text`, and the length before it
+
+    def checked(self) -> str:
+        """The text with inert links and images."""
+        done = 0
+        for mark in _BRACKET.finditer(self._text):
+            if mark.start() < done or (mark[0].startswith("\\") and not mark[0].endswith("![")):
+                continue
+            self._add(self._text[done : mark.start()])
+            done = mark.end()
+            if mark[0] != "]":
+                self._open.append((len(self._pieces), mark.start(), self._length))
+                self._add(mark[0])
+            elif self._open and (target := _TARGET.match(self._text, mark.start())):
+                done = target.end()
+                self._close(target)
+            else:
+                self._add("]")
+                self._leave_open()
+        self._add(self._text[done:])
+        while self._open:
+            self._leave_open()
+        return "".join(self._pieces)
+
+    def _add(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self._length += len(piece)
+
+    def _leave_open(self) -> None:
+        """An image by name, or one that is not understood, loses its mark."""
+        if self._open:
+            place, start, _ = self._open.pop()
+            if start + 2 <= self._last_target:
+                self._pieces[place] = self._pieces[place].replace("!", "&#33;")
+
+    def _close(self, target: re.Match[str]) -> None:
+        place, _, before = self._open.pop()
+        address = target["angled"] or target["bare"] or ""
+        mark = self._pieces[place]
+        if mark.endswith("!["):
+            self._close_image(place, self._length - before - len(mark), address)
+        elif not _is_safe(address):
+            self._pieces[place] = ""
+            self._length -= 1
+        else:
+            self._add(target[0] if not target["title"] else f"]({address})")
+
+    def _close_image(self, place: int, length: int, address: str) -> None:
+        label = "".join(self._pieces[place + 1 :]) if length <= MAX_ALT_CHARS else ""
+        label = label.replace("<", "&lt;")  # a tag would end the label elsewhere
+        image = f"![{label}]({address})" if _may_be_loaded(address, self._page_url) else label
+        escaped = self._pieces[place][:-2]
+        self._length -= length + 2
+        del self._pieces[place:]
+        self._add(escaped + image)
+
+
+def _scheme(address: str) -> str:
+    """The scheme of an address as a browser reads it: without blanks, entities resolved, in lower case."""
+    found = _SCHEME.match(_IGNORED_IN_SCHEMES.sub("", html.unescape(address)).lstrip("<"))
+    return found[1].lower() if found else ""
+
+
+def _is_safe(address: str) -> bool:
+    return _scheme(address) in _SAFE_SCHEMES
+
+
+def _may_be_loaded(address: str, page_url: str) -> bool:
+    """Whether loading an image tells nobody anything: it is on the page's own site, or its address says little."""
+    if _scheme(address) not in ("", "http", "https"):
+        return False
+    try:
+        target, page = urlsplit(html.unescape(address)), urlsplit(page_url).hostname or ""
+        host = target.hostname or ""
+    except ValueError:
+        return False
+    if not host or (page and f".{host}".endswith("." + page.removeprefix("www."))):
+        return True
+    return not target.query and not target.fragment and len(target.path) <= MAX_IMAGE_PATH_CHARS

@@ -1,0 +1,152 @@
+"""What runs in a worker process: a loop that answers one request after the other, until its input ends.
+
+A request is a pickle (the parent is trusted), a reply is JSON (a page may have taken the worker over). Both go as a
+frame: eight bytes of length, then so many bytes. A request's large arguments follow it as frames of their own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO, NamedTuple
+
+from websearch_gateway.errors import SearchError, Unavailable
+
+LENGTH_BYTES = 8
+NICENESS = 5
+"""Whoever answers other calls goes before who reads pages."""
+
+
+class Limits(NamedTuple):
+    """What a process and each of its jobs may use.
+
+    `megabytes` is the address space, `resident_megabytes` the memory above which the process asks to be replaced;
+    `seconds` and `cpu_seconds` are for one job.
+    """
+
+    megabytes: int = 1024
+    resident_megabytes: int = 200
+    seconds: float = 10.0
+    cpu_seconds: float = 8.0
+
+
+def framed(payload: bytes) -> tuple[bytes, bytes]:
+    """The length of `payload`, and itself."""
+    return len(payload).to_bytes(LENGTH_BYTES, "big"), payload
+
+
+def request_of(function: Callable[..., object], arguments: Sequence[object]) -> list[bytes]:
+    """A call in frames. Bytes among the arguments are sent as they are, without a copy."""
+    large = [one for one in arguments if isinstance(one, bytes)]
+    small = [None if isinstance(one, bytes) else one for one in arguments]
+    places = [place for place, one in enumerate(arguments) if isinstance(one, bytes)]
+    parts = [*framed(pickle.dumps((function, small, places)))]
+    for one in large:
+        parts += framed(one)
+    return parts
+
+
+def prepare(calls: Sequence[Callable[[], object]]) -> None:
+    """Make some calls, so that later ones find everything imported."""
+    for call in calls:
+        call()
+
+
+def main() -> None:
+    """Serve standard input and output. The arguments are the `Limits`."""
+    replies = os.fdopen(os.dup(1), "wb")
+    # What a library prints must not end up among the replies.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    megabytes, resident, seconds, cpu = sys.argv[1:]
+    limits = Limits(int(megabytes), int(resident), float(seconds), float(cpu))
+    _restrict(limits.megabytes)
+    serve(sys.stdin.buffer, replies, limits)
+
+
+def serve(requests: BinaryIO, replies: BinaryIO, limits: Limits) -> None:
+    """Answer requests until there are no more.
+
+    Raises:
+        MemoryError: the process must not be used again.
+    """
+    first = True
+    while header := requests.read(LENGTH_BYTES):
+        function, arguments, places = pickle.loads(_body(requests, header))  # noqa: S301 - our own parent wrote it
+        for place in places:
+            arguments[place] = _body(requests, requests.read(LENGTH_BYTES))
+        _end_after(limits)
+        reply = called(function, arguments)
+        _end_after(None)
+        del arguments
+        if _resident_megabytes() > limits.resident_megabytes:
+            reply["retire"] = True
+        for part in framed(json.dumps(reply, ensure_ascii=False).encode("utf-8", errors="replace")):
+            replies.write(part)
+        replies.flush()
+        if first and sys.platform != "win32":
+            os.nice(NICENESS)  # not before, since a caller waits for the start
+        first = False
+
+
+def called(function: Callable[..., object], arguments: Sequence[object]) -> dict[str, Any]:
+    """The result of a call, an error that another upstream may make up for, or the kind of exception it raised."""
+    try:
+        return {"result": _plain(function(*arguments))}
+    except MemoryError:
+        raise
+    except Unavailable as error:
+        told = {"message": error.message, "retry_after": error.retry_after, "details": error.details}
+        return {"error": {"kind": type(error).__name__, **told}}
+    except SearchError as error:
+        return {"fault": error.message}
+    except Exception as error:  # noqa: BLE001 - the page's fault, whatever it is; the parent decides
+        return {"fault": type(error).__name__}
+
+
+def _plain(result: Any) -> Any:
+    if dataclasses.is_dataclass(result) and not isinstance(result, type):
+        return dataclasses.asdict(result)
+    if isinstance(result, list | tuple):
+        return [_plain(one) for one in result]
+    return result
+
+
+def _body(requests: BinaryIO, header: bytes) -> bytes:
+    return requests.read(int.from_bytes(header, "big"))
+
+
+def _restrict(megabytes: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then closes our input
+    if sys.platform != "win32":
+        import resource
+
+        size = megabytes * 1024 * 1024
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _end_after(limits: Limits | None) -> None:
+    """Have the kernel end this process when a job takes too long, also inside a C library or without a parent."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    signal.alarm(math.ceil(limits.seconds) + 1 if limits else 0)
+    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    most = math.ceil(used + limits.cpu_seconds) if limits else resource.RLIM_INFINITY
+    resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
+
+
+def _resident_megabytes() -> float:
+    """What this process holds in memory; its peak where the system tells no more."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except OSError:
+        return 0.0

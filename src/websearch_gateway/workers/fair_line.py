@@ -1,0 +1,87 @@
+"""Who may use a worker next, so that nobody can hold all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """A job in line; `turn` is done once it may begin."""
+
+    caller: str
+    large: bool
+    since: float
+    turn: asyncio.Future[None]
+
+
+class FairLine:
+    """Hands out turns: first to the caller who has the fewest jobs at work, then in order of arrival.
+
+    Args:
+        count: how many jobs may run at once. Large ones never take the last place where there are several.
+        spare: how many more may run for callers who have no job at work, so that they do not wait for those who have
+            filled all places.
+        clock: seconds on a monotonic clock.
+    """
+
+    def __init__(self, count: int, spare: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._count = count
+        self._spare = spare
+        self._clock = clock
+        self._running: Counter[str] = Counter()
+        self._large = 0
+        self._waiting: list[_Waiting] = []
+
+    @property
+    def longest_wait(self) -> float:
+        """For how many seconds the first in line has waited; 0 when nobody waits."""
+        return self._clock() - self._waiting[0].since if self._waiting else 0.0
+
+    @asynccontextmanager
+    async def turn(self, caller: str, *, large: bool) -> AsyncIterator[None]:
+        """Wait for a turn, and keep it for the length of the block."""
+        job = _Waiting(caller, large, self._clock(), asyncio.get_running_loop().create_future())
+        self._waiting.append(job)
+        self._call_next()
+        try:
+            await job.turn
+        except asyncio.CancelledError:
+            if job in self._waiting:
+                self._waiting.remove(job)
+            else:
+                self._leave(job)
+            raise
+        try:
+            yield
+        finally:
+            self._leave(job)
+
+    def _leave(self, job: _Waiting) -> None:
+        self._running[job.caller] -= 1
+        if not self._running[job.caller]:
+            del self._running[job.caller]
+        self._large -= job.large
+        self._call_next()
+
+    def _call_next(self) -> None:
+        for job in sorted(self._waiting, key=lambda job: self._running[job.caller]):
+            if self._may_begin(job):
+                self._waiting.remove(job)
+                self._running[job.caller] += 1
+                self._large += job.large
+                job.turn.set_result(None)
+                return self._call_next()
+        return None
+
+    def _may_begin(self, job: _Waiting) -> bool:
+        if job.large and self._large >= max(1, self._count - 1):
+            return False
+        at_work = self._running.total()
+        places = self._count if self._running[job.caller] else self._count + self._spare
+        return at_work < places and not job.turn.done()

@@ -1,0 +1,109 @@
+"""One worker process, as its parent sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Sequence
+from contextlib import suppress
+
+from websearch_gateway.workers.child import LENGTH_BYTES, Limits
+
+MAX_REPLY_BYTES = 16_000_000
+MAX_JOBS = 200
+"""After so many jobs a process is replaced: libraries leak."""
+CLOSE_SECONDS = 1.0
+_PIECE_BYTES = 65_536
+_CHILD = "from websearch_gateway.workers.child import main; main()"
+# A worker gets none of the keys and tokens of this process.
+_INHERITED = ("COVERAGE_", "LANG", "LC_", "PYTHON", "SYSTEMROOT", "TMPDIR")
+
+
+class Worker:
+    """One process. `ask` is for one caller at a time.
+
+    Attributes:
+        ending: ends the process when it has been idle for too long.
+    """
+
+    def __init__(self, process: Process, stdin: asyncio.StreamWriter, stdout: asyncio.StreamReader) -> None:
+        self._process = process
+        self._stdin = stdin
+        self._stdout = stdout
+        self._first: asyncio.Task[bytes] | None = None
+        self._jobs = 0
+        self.ending: asyncio.TimerHandle | None = None
+
+    @classmethod
+    async def start(cls, limits: Limits, first: Sequence[bytes]) -> Worker:
+        """Start a process and send it its first request, whose reply `ready` waits for."""
+        inherited = {name: value for name, value in os.environ.items() if name.startswith(_INHERITED)}
+        path = os.pathsep.join(entry for entry in sys.path if entry)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-c", _CHILD, *map(str, limits)),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            # Threads of a matrix library would each claim address space, of which there is little.
+            env={**inherited, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+        )
+        if process.stdin is None or process.stdout is None:
+            raise OSError("a worker has no pipes")
+        process.stdin.writelines(first)
+        return cls(process, process.stdin, process.stdout)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process.returncode is None
+
+    @property
+    def worn_out(self) -> bool:
+        """Whether the process has served long enough."""
+        return self._jobs >= MAX_JOBS
+
+    @property
+    def preparing(self) -> bool:
+        """Whether the process is still at its first request."""
+        return self.alive and self._jobs == 0 and (self._first is None or not self._first.done())
+
+    async def ready(self) -> None:
+        """Wait until it has done its first request. A caller that stops waiting does not disturb it."""
+        if self._first is None:
+            self._first = asyncio.create_task(self._reply())
+        await asyncio.shield(self._first)
+
+    async def ask(self, request: Sequence[bytes]) -> bytes:
+        """Send a request and wait for its reply. A large request is never copied whole."""
+        self._jobs += 1
+        for part in request:
+            view = memoryview(part)
+            for start in range(0, len(part), _PIECE_BYTES):
+                self._stdin.write(view[start : start + _PIECE_BYTES])
+                await self._stdin.drain()
+        return await self._reply()
+
+    async def _reply(self) -> bytes:
+        length = int.from_bytes(await self._stdout.readexactly(LENGTH_BYTES), "big")
+        if length > MAX_REPLY_BYTES:
+            raise OSError("a worker replies with too much")
+        return await self._stdout.readexactly(length)
+
+    async def kill(self) -> None:
+        """End it at once, whatever it is doing."""
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()
+        if self._first is not None:
+            self._first.cancel()
+            await asyncio.gather(self._first, return_exceptions=True)
+
+    async def leave(self) -> None:
+        """Let it end by itself, which an idle one does when its input ends; kill it if it does not."""
+        self._stdin.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._process.wait()
+        await self.kill()

@@ -1,0 +1,266 @@
+"""What is told of the cache is true, and what is cleared is gone: from the state and from every process's memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from websearch_gateway.admin import cache_admin as cache_care
+from websearch_gateway.admin.cache_admin import CacheAdmin
+from websearch_gateway.admin.cache_contents import PREFIXES
+from websearch_gateway.budget.ledger import Ledger
+from websearch_gateway.cache.answers import ANSWERS
+from websearch_gateway.cache.cache_epoch import CHECK_SECONDS
+from websearch_gateway.cache.exact_cache import ExactCache
+from websearch_gateway.cache.lifetimes import Lifetimes
+from websearch_gateway.cache.page_cache import KEEP_SECONDS
+from websearch_gateway.cache.web_results import WEB_RESULTS
+from websearch_gateway.errors import SearchValidationError, StateUnavailable
+from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.observability.statistics import Statistics
+from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.ports import State
+from websearch_gateway.results.answer import Citation, SearchResponse
+from websearch_gateway.results.search import WebResult, WebSearchResponse
+from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.sqlite import SqliteState
+
+LIFETIMES = Lifetimes(86_400, 86_400, 0)
+ME, YOU = Caller("me"), Caller("you")
+TIDES, MOONS = SearchQuery("why are there tides"), SearchQuery("how many moons are there")
+ANSWER = SearchResponse(text="So.", citations=(Citation(url="https://a.example/", end_index=3),), cost_usd=0.01)
+RESULTS = WebSearchResponse(results=(WebResult(link="https://a.example/", page_content="text", provider="brave"),))
+UNTOUCHED = ("ledger/2026-11-21/total", "limit/user/1", "cache/epoch")
+
+
+class Clock:
+    now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Process:
+    """What one process has of the cache, over a state that it shares with others."""
+
+    def __init__(self, state: State, clock: Clock) -> None:
+        self.answers = ExactCache(state, ANSWERS, LIFETIMES, scope="user", clock=clock)
+        self.web = ExactCache(state, WEB_RESULTS, LIFETIMES, clock=clock)
+        self.statistics = Statistics(clock=clock)
+        self.telemetry = Telemetry([self.statistics.observe])
+        self.care = CacheAdmin(
+            state, (self.answers, self.web), self.statistics, self.telemetry, Ledger(state, clock=clock), clock
+        )
+
+    async def knows(self, query: SearchQuery, caller: Caller = ME) -> bool:
+        return await self.answers.get(query, caller) is not None
+
+    async def has_results(self, query: SearchQuery) -> bool:
+        return await self.web.get(query, ME) is not None
+
+    async def fill(self, query: SearchQuery) -> None:
+        """An answer for each of two users, one with another parameter, and results."""
+        await self.answers.put(query, ME, ANSWER)
+        await self.answers.put(query, YOU, ANSWER)
+        await self.answers.put(SearchQuery(query.text.upper(), region="FR"), ME, ANSWER)
+        await self.web.put(query, ME, RESULTS)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def state(request: pytest.FixtureRequest, clock: Clock, tmp_path: Path) -> AsyncIterator[State]:
+    one: State = MemoryState(clock=clock)
+    if request.param == "sqlite":
+        one = SqliteState(tmp_path / "state.db", clock=clock)
+    yield one
+    await one.close()
+
+
+@pytest.fixture
+def process(state: State, clock: Clock) -> Process:
+    return Process(state, clock)
+
+
+@pytest.fixture
+def other(state: State, clock: Clock) -> Process:
+    return Process(state, clock)
+
+
+async def keys(state: State) -> list[str]:
+    return [key async for key, _ in state.scan("")]
+
+
+class TestClearing:
+    async def test_everything_means_the_cache_and_nothing_else(self, process: Process, state: State) -> None:
+        await process.fill(TIDES)
+        for prefix in PREFIXES.values():
+            await state.put(f"{prefix}x", b"whatever it is", 600)
+        for key in UNTOUCHED:
+            await state.add(key)
+        result = await process.care.clear()
+        assert result.removed_by_kind == {"answers": 4, "questions": 1, "web": 2, "pages": 1, "vectors": 1}
+        assert result.removed == 9
+        assert sorted(await keys(state)) == sorted(UNTOUCHED)
+        assert not await process.knows(TIDES)
+        assert not await process.has_results(TIDES)
+
+    async def test_a_question_goes_with_all_its_parameters_and_users_and_others_stay(self, process: Process) -> None:
+        await process.fill(TIDES)
+        await process.fill(MOONS)
+        result = await process.care.clear(query="  Why are there\ttides ")
+        assert result.removed_by_kind == {"answers": 3, "questions": 0, "web": 1}
+        assert not await process.knows(TIDES)
+        assert not await process.knows(TIDES, YOU)
+        assert not await process.has_results(TIDES)
+        assert await process.knows(MOONS)
+        assert await process.has_results(MOONS)
+
+    async def test_only_what_is_older_goes(self, process: Process, state: State, clock: Clock) -> None:
+        await process.fill(TIDES)
+        await state.put("page/old", b"", KEEP_SECONDS)
+        clock.now += 3600
+        await process.fill(MOONS)
+        await state.put("page/new", b"", KEEP_SECONDS)
+        result = await process.care.clear(older_than_hours=1)
+        assert result.removed_by_kind == {"answers": 3, "questions": 0, "web": 1, "pages": 1, "vectors": 0}
+        assert await process.knows(MOONS)
+        assert not await process.knows(TIDES)
+        assert await state.get("page/new") is not None
+
+    async def test_both_conditions_must_hold(self, process: Process, clock: Clock) -> None:
+        await process.fill(TIDES)
+        clock.now += 7200
+        await process.answers.put(SearchQuery(TIDES.text, region="DE"), ME, ANSWER)
+        assert (await process.care.clear(query=TIDES.text, older_than_hours=1)).removed == 4
+        assert (await process.care.clear(query=TIDES.text)).removed == 1
+
+    async def test_what_does_not_tell_its_age_or_question_is_meant(self, process: Process, state: State) -> None:
+        """Entries of an earlier version, and those of a stranger."""
+        await process.answers.put(TIDES, ME, ANSWER)
+        row = json.loads(await state.get(process.answers.key(TIDES, ME)) or b"")
+        del row["stored"], row["question"]
+        await state.put("cache/exact/earlier", json.dumps(row).encode(), 600)
+        await state.put("cache/exact/foreign", b"[" * 10_000, 600)
+        assert (await process.care.clear(query=MOONS.text)).removed == 2
+        await state.put("cache/exact/foreign", json.dumps({"stored": 1e12}).encode(), 600)
+        assert (await process.care.clear(older_than_hours=1)).removed == 1
+
+    async def test_other_processes_forget_too(self, process: Process, other: Process, clock: Clock) -> None:
+        await process.fill(TIDES)
+        assert await other.knows(TIDES)
+        assert await other.has_results(TIDES)
+        await process.care.clear()
+        clock.now += CHECK_SECONDS
+        assert other.answers.recent(TIDES, ME) is None
+        assert not await other.knows(TIDES)
+        assert not await other.has_results(TIDES)
+
+    async def test_what_was_not_cleared_is_served_on_from_the_state(
+        self, process: Process, other: Process, clock: Clock
+    ) -> None:
+        await process.fill(TIDES)
+        assert await other.knows(TIDES)
+        await process.care.clear(query=MOONS.text)
+        clock.now += CHECK_SECONDS
+        assert await other.knows(TIDES)
+
+    async def test_an_interrupted_run_is_run_again(
+        self, process: Process, state: State, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for number in range(100):
+            await process.answers.put(SearchQuery(f"question {number}"), ME, ANSWER)
+        verb, calls = type(state).delete, 0
+
+        async def fails_later(self: State, key: str) -> bool:
+            nonlocal calls
+            calls += 1
+            if calls > 40:
+                raise StateUnavailable("gone")
+            return await verb(self, key)
+
+        monkeypatch.setattr(type(state), "delete", fails_later)
+        with pytest.raises(StateUnavailable):
+            await process.care.clear()
+        assert process.answers.in_memory() == {"answers": 0}, "what is in memory goes whatever happens"
+        monkeypatch.undo()
+        assert (await process.care.clear()).removed == 60
+
+    @pytest.mark.parametrize("hours", [0, -1, float("nan"), float("inf")])
+    async def test_hours_that_are_none_are_refused(self, process: Process, hours: float) -> None:
+        await process.fill(TIDES)
+        with pytest.raises(SearchValidationError, match="olderThanHours"):
+            await process.care.clear(older_than_hours=hours)
+        assert await process.knows(TIDES)
+
+    @pytest.mark.parametrize("query", ["", "ab", "x" * 401])
+    async def test_a_query_that_nobody_can_have_asked_is_refused(self, process: Process, query: str) -> None:
+        """An empty one must not mean everything."""
+        with pytest.raises(SearchValidationError, match="query"):
+            await process.care.clear(query=query)
+
+
+class TestStats:
+    async def test_the_use_is_that_of_this_process(self, process: Process) -> None:
+        assert (await process.care.stats()).hit_rate is None
+        for change in ({}, {"cache": "exact"}, {"cache": "exact"}, {"cache": "semantic"}):
+            with process.telemetry.call("q") as event:
+                event.answered(ANSWER.model_copy(update=change))
+        with process.telemetry.call("q") as event:
+            event.answered(ANSWER, joined=True)
+        stats = await process.care.stats()
+        assert (stats.exact_hits, stats.semantic_hits, stats.joined, stats.misses) == (2, 1, 1, 1)
+        assert stats.hit_rate == 0.6
+
+    async def test_size_and_age_are_those_of_all(
+        self, process: Process, other: Process, state: State, clock: Clock
+    ) -> None:
+        await other.fill(TIDES)
+        clock.now += 100
+        await process.answers.put(MOONS, ME, ANSWER)
+        await state.put("page/x", b"12345", KEEP_SECONDS)
+        clock.now += 20
+        stats = await process.care.stats()
+        assert stats.entries_by_kind == {"answers": 4, "questions": 0, "web": 1, "pages": 1, "vectors": 0}
+        assert stats.bytes_by_kind["pages"] == 5
+        assert stats.bytes == sum(stats.bytes_by_kind.values())
+        assert stats.entries == 6
+        assert stats.in_memory == {"answers": 1, "web": 0}
+        assert (stats.newest_seconds, stats.oldest_seconds) == (20, 120)
+        assert stats.warnings == ()
+        assert stats.saved_today_usd == 0
+
+    async def test_the_work_is_bounded_and_says_so(
+        self, process: Process, state: State, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(cache_care, "MOST_COUNTED", 40)
+        for number in range(41):
+            await state.put(f"page/{number}", b"", 600)
+        stats = await process.care.stats()
+        assert stats.entries_by_kind["pages"] == 40
+        assert stats.warnings == ("Of the pages only 40 were counted: there are more.",)
+
+
+async def test_an_outage_of_the_state_is_a_warning_of_the_figures_and_an_error_of_clearing(
+    tmp_path: Path, clock: Clock
+) -> None:
+    (tmp_path / "file").touch()
+    broken = SqliteState(tmp_path / "file" / "state.db")
+    process = Process(broken, clock)
+    await process.answers.put(TIDES, ME, ANSWER)
+    stats = await process.care.stats()
+    assert [warning.partition(":")[0] for warning in stats.warnings] == [
+        "The state cannot be read",
+        "What was saved today cannot be read.",
+    ]
+    assert (stats.entries, stats.saved_today_usd, stats.in_memory["answers"]) == (0, None, 1)
+    with pytest.raises(StateUnavailable):
+        await process.care.clear()
+    assert not await process.knows(TIDES)
+    await broken.close()

@@ -1,0 +1,148 @@
+"""Each trouble is told apart from the others and comes with a remedy that helps, and no key is ever shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from websearch_gateway.admin.doctor import REASONS, REMEDIES, Doctor
+from websearch_gateway.app import Gateway
+from websearch_gateway.budget.ledger import Ledger
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
+from websearch_gateway.pipeline.fallback import UnconfiguredEngine
+from websearch_gateway.results.ops import Check
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.state.memory import MemoryState
+
+Open = Callable[..., AbstractAsyncContextManager[Gateway]]
+
+WRONG_KEY = "wrong-0123456789abcdef"
+NOBODY = "http://nobody.invalid"
+
+
+async def examined(gateway: Open, **settings: Any) -> dict[str, Check]:
+    async with gateway(**settings) as opened:
+        return {check.name: check for check in (await opened.diagnose()).checks}
+
+
+async def test_a_healthy_gateway_is_told_what_ends(gateway: Open) -> None:
+    checks = await examined(gateway)
+    assert set(checks) == {
+        *("openai", "serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo"),
+        *("state", "embedder", "browser", "budget"),
+    }
+    assert not [check for check in checks.values() if check.status == "fail"]
+    assert (checks["openai"].status, "2026-12-11" in checks["openai"].finding) == ("warn", True)
+    assert (checks["google"].status, "2027-01-01" in checks["google"].finding) == ("warn", True)
+    assert all(check.remedy for check in checks.values() if check.status != "ok")
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "remedy"),
+    [
+        ({"kind": "status", "status": 500}, "PROVIDER", REMEDIES["PROVIDER"]),
+        ({"kind": "status", "status": 402}, "PROVIDER", REASONS["quota"]),
+        ({"kind": "garbage"}, "PARSE", REMEDIES["PARSE"]),
+        ({"kind": "hang"}, "TIMEOUT", REMEDIES["TIMEOUT"]),
+    ],
+)
+async def test_each_fault_has_its_remedy(
+    gateway: Open, sandbox: Sandbox, fault: dict[str, Any], code: str, remedy: str
+) -> None:
+    for target in ("openai", "brave", "searxng"):
+        sandbox.fault(target, **fault)
+    checks = await examined(gateway, request_timeout_ms=700)
+    for target in ("openai", "brave", "searxng"):
+        assert checks[target].status == "fail"
+        assert checks[target].finding.startswith(f"{code}: "), checks[target]
+        assert checks[target].remedy == remedy
+    assert checks["duckduckgo"].status == "ok", "the trouble of one is not that of another"
+
+
+@pytest.mark.parametrize(("target", "status"), [("tavily", 432), ("tavily", 433), ("openai", 402)])
+async def test_spent_credit_is_told_from_an_outage(gateway: Open, sandbox: Sandbox, target: str, status: int) -> None:
+    sandbox.fault(target, "status", status=status)
+    assert (await examined(gateway))[target].remedy == REASONS["quota"]
+
+
+async def test_an_address_that_nobody_has_is_told_from_an_outage(gateway: Open) -> None:
+    checks = await examined(gateway, brave_base_url=NOBODY, openai_base_url=f"{NOBODY}/v1")
+    for name in ("brave", "openai"):
+        assert (checks[name].status, checks[name].remedy) == ("fail", REASONS["unreachable"])
+
+
+async def test_a_wrong_key_is_named_by_its_setting_and_never_shown(gateway: Open) -> None:
+    names = {"openai": "OPENAI_API_KEY", "serper": "SERPER_API_KEY", "tavily": "TAVILY_API_KEY"}
+    names |= {"brave": "BRAVE_API_KEY", "google": "GOOGLE_API_KEY", "synthetic": "SYNTHETIC_API_KEY"}
+    checks = await examined(gateway, **{name.lower(): WRONG_KEY for name in names.values()})
+    for part, name in names.items():
+        assert checks[part].finding.startswith("AUTH: ")
+        assert name in checks[part].finding
+        assert checks[part].remedy == REMEDIES["AUTH"]
+    assert WRONG_KEY not in repr(checks)
+
+
+async def test_models_that_are_missing_are_named(gateway: Open) -> None:
+    some = await examined(gateway, openai_models="gpt-6-luna,gpt-none")
+    assert (some["openai"].status, "gpt-none does not exist" in some["openai"].finding) == ("warn", True)
+    none = await examined(gateway, openai_models="gpt-none")
+    assert (none["openai"].status, "OPENAI_MODELS" in none["openai"].finding) == ("fail", True)
+
+
+async def test_state_and_embedder_and_browser_are_looked_at(gateway: Open, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    checks = await examined(
+        gateway,
+        state_url=f"sqlite:///{tmp_path / 'file' / 'state.db'}",
+        embedding_server_url=f"{NOBODY}/v1",
+        browser_path=str(tmp_path / "no-chromium"),
+    )
+    assert (checks["state"].status, "STATE_URL" in checks["state"].remedy) == ("fail", True)
+    assert (checks["embedder"].status, "words alone" in checks["embedder"].remedy) == ("warn", True)
+    assert (checks["browser"].status, "BROWSER_PATH" in checks["browser"].finding) == ("off", True)
+
+
+class Answering:
+    name = "google"
+
+    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+        return SearchResults(hits=(Hit("https://a.example/", "T", "S", "google"),), provider="google")
+
+
+@pytest.mark.parametrize(("today", "word"), [(date(2026, 12, 31), "ends on"), (date(2027, 1, 1), "has ended on")])
+async def test_the_end_of_an_api_comes(today: date, word: str) -> None:
+    doctor = Doctor(
+        [UnconfiguredEngine("openai", "OPENAI_API_KEY")],
+        [Answering()],
+        MemoryState(),
+        StaticEmbedder(),
+        {"google": date(2027, 1, 1)},
+        lambda: None,
+        Ledger(MemoryState()),
+        lambda: today,
+    )
+    checks = {check.name: check for check in (await doctor.examine()).checks}
+    assert word in checks["google"].finding
+    assert checks["openai"].status == "off"
+
+
+@pytest.mark.parametrize(
+    ("daily", "spent", "status"),
+    [(None, 1.0, "off"), (0.0, 0.0, "ok"), (5.0, 3.9, "ok"), (5.0, 4.1, "warn"), (5.0, 5.0, "warn")],
+)
+async def test_a_budget_that_is_nearly_spent_is_a_warning(daily: float | None, spent: float, status: str) -> None:
+    ledger = Ledger(MemoryState(), daily_usd=daily)
+    if spent:
+        async with ledger.payment("ann", "brave", spent) as payment:
+            payment.usd = spent
+    engine = UnconfiguredEngine("openai", "OPENAI_API_KEY")
+    doctor = Doctor([engine], [], MemoryState(), StaticEmbedder(), {}, lambda: None, ledger)
+    checks = {check.name: check for check in (await doctor.examine()).checks}
+    assert checks["budget"].status == status
+    assert ("DAILY_BUDGET_USD" in checks["budget"].remedy) == (status == "warn")

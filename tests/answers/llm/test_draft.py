@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.answers.llm.draft import claims_of
+
+
+def told(reply: str) -> list[tuple[str, list[tuple[int, ...]]]]:
+    return [(claim.text, [piece.numbers for piece in claim.pieces]) for claim in claims_of(reply)]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "It is 330 m high [1]. It opened in 1889 [2][3].",
+        "It is 330 m high. [1] It opened in 1889. [2, 3]",
+        "**Answer:** It is 330 m high [[1]]. It opened in 1889【2】【3】.",
+        "<think>Let me see [9].</think>It is 330 m high [1]. It opened in 1889 [2][3].",
+        "So the passage says 330.</think>\nIt is 330 m high [1]. It opened in 1889 [2][3].",
+        "- It is 330 m high [1].\n- It opened in 1889 [2][3].",
+    ],
+)
+def test_plain_text_is_read_however_a_model_writes_its_marks(reply: str) -> None:
+    assert told(reply.replace("**Answer:** ", "Answer: ")) == [
+        ("It is 330 m high.", [(1,)]),
+        ("It opened in 1889.", [(2, 3)]),
+    ]
+
+
+def test_each_piece_of_a_sentence_has_its_own_marks() -> None:
+    assert told("It is high [1], and it is old [2] or so.") == [("It is high, and it is old or so.", [(1,), (2,), ()])]
+
+
+def test_json_is_read_as_far_as_it_goes() -> None:
+    whole = json.dumps({"sentences": [{"text": "One.", "passages": [1]}, {"text": "Two.", "passages": [2]}]})
+    assert told(f"```json\n{whole}\n```") == [("One.", [(1,)]), ("Two.", [(2,)])]
+    assert told(whole[: whole.index("Two")]) == [("One.", [(1,)])]
+
+
+def test_a_thought_that_never_ends_is_no_answer() -> None:
+    assert told("<think>It is 330 m high [1].") == []
+
+
+@given(st.text(alphabet='{["text":1,]} <think>/', max_size=200))
+def test_any_reply_can_be_read(reply: str) -> None:
+    assert isinstance(claims_of(reply), list)

@@ -1,0 +1,86 @@
+"""The whole way of `llm` over real sockets: raw search, pages, a small model with the faults of small models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+
+from websearch_gateway.app import Gateway
+from websearch_gateway.errors import SearchAuthError
+from websearch_gateway.models import SearchRequest
+from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.sandbox.keys import LLM_MODEL
+
+Open = Callable[..., AbstractAsyncContextManager[Gateway]]
+TOWER = SearchRequest("How tall is the Eiffel Tower?")
+
+
+async def ask(gateway: Open, **settings: object) -> SearchResponse:
+    async with gateway(
+        **{"answer_engines": "llm", "llm_model": LLM_MODEL, "search_providers": "serper"} | settings
+    ) as opened:
+        return await opened.search(TOWER)
+
+
+async def test_the_model_writes_and_every_sentence_has_its_page(gateway: Open, sandbox: Sandbox) -> None:
+    response = await ask(gateway)
+    assert (response.provider, response.model) == ("sandbox-model-over-serper", "sandbox-model")
+    assert "330 metres" in response.text
+    assert response.fallback is None
+    for citation in response.citations:
+        for span in citation.spans:
+            assert response.text[span.start_index : span.end_index] == f"[{citation.rank}]"
+    assert response.cost_usd == pytest.approx(0.001)
+    assert sandbox.calls("llm") == 1
+
+
+@pytest.mark.parametrize(
+    "fault", ["made_up_sources", "wrong_numbers", "wrong_names", "no_marks", "no_answer", "prompt_echo"]
+)
+async def test_what_the_pages_do_not_hold_is_never_served(gateway: Open, sandbox: Sandbox, fault: str) -> None:
+    sandbox.fault("llm", fault)
+    response = await ask(gateway)
+    assert response.provider == "serper-raw-search"
+    assert response.fallback is not None
+    assert response.fallback.from_ == "llm"
+    assert "Zebediah" not in response.text
+    assert sandbox.calls("serper") == 1, "quotes come from what was gathered for the model"
+
+
+async def test_a_model_that_never_ends_is_cut_off_with_what_it_has(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("llm", "endless")
+    response = await ask(gateway)
+    assert response.provider == "sandbox-model-over-serper"
+    assert any("cut off" in warning for warning in response.warnings)
+
+
+async def test_a_server_that_is_down_leaves_the_quotes(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("llm", "status", status=500)
+    response = await ask(gateway)
+    assert response.provider == "serper-raw-search"
+    assert response.citations
+
+
+async def test_a_rejected_key_is_shown_and_not_masked(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("llm", "status", status=401)
+    with pytest.raises(SearchAuthError, match="LLM_API_KEY"):
+        await ask(gateway)
+
+
+async def test_an_option_that_the_server_refuses_is_left_out(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("llm", "status", status=400, reason="'response_format.type' must be 'text'", times=1)
+    response = await ask(gateway)
+    assert response.provider == "sandbox-model-over-serper"
+    first, second = sandbox.seen("llm")
+    assert (b"response_format" in first.body, b"response_format" in second.body) == (True, False)
+
+
+async def test_doctor_names_a_model_that_is_not_served(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(answer_engines="llm", llm_model="other") as opened:
+        (engine,) = opened.engines
+        checks = {check.name: check for check in (await opened.diagnose()).checks}
+    assert (engine.name, checks["llm"].status) == ("llm", "warn")
+    assert "other" in checks["llm"].finding

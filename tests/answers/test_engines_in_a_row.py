@@ -1,0 +1,66 @@
+"""The engines over real sockets to their stand-ins, one by one and in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+
+from websearch_gateway.app import Gateway
+from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError
+from websearch_gateway.models import SearchRequest
+from websearch_gateway.sandbox import Sandbox, key_of
+
+Open = Callable[..., AbstractAsyncContextManager[Gateway]]
+TOWER = SearchRequest("How tall is the Eiffel Tower?")
+NAMES = ("anthropic", "gemini", "perplexity")
+KEYS = {f"{name}_api_key": key_of(name) for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_an_engine_answers_with_verified_spans(gateway: Open, name: str) -> None:
+    async with gateway(answer_engines=name, **KEYS) as opened:
+        response = await opened.search(TOWER)
+        checks = {check.name: check.status for check in (await opened.diagnose()).checks}
+    assert response.model
+    assert response.provider == f"{response.model}-web-search"
+    assert "330" in response.text
+    assert all(response.text[c.start_index : c.end_index] for c in response.citations)
+    assert response.citations
+    assert response.cost_usd > 0
+    assert (response.search_suggestions is not None) == (name == "gemini")
+    assert checks[name] == "ok"
+
+
+async def test_a_paused_turn_is_continued(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("anthropic", "pause_turn")
+    async with gateway(answer_engines="anthropic", **KEYS) as opened:
+        response = await opened.search(TOWER)
+    assert response.citations
+    assert sandbox.calls("anthropic") == 2
+
+
+async def test_the_next_engine_answers_where_one_is_down(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "status", status=503)
+    sandbox.fault("anthropic", "no_search")
+    async with gateway(**KEYS) as opened:
+        response = await opened.search(TOWER)
+    assert response.provider == "gemini-3.5-flash-lite-web-search"
+    assert response.fallback is not None
+    assert response.fallback.from_ == "openai"
+    assert "anthropic: PARSE" in response.fallback.reason
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_wrong_key_is_named_and_not_masked(gateway: Open, name: str) -> None:
+    async with gateway(answer_engines=name, **{f"{name}_api_key": "wrong-0123456789"}) as opened:
+        with pytest.raises(SearchAuthError, match=f"{name.upper()}_API_KEY"):
+            await opened.search(TOWER)
+
+
+@pytest.mark.parametrize(("names", "words"), [("nobody", "none of openai"), ("gemini", "GEMINI_API_KEY")])
+async def test_an_engine_that_cannot_serve_is_refused_at_the_start(gateway: Open, names: str, words: str) -> None:
+    with pytest.raises(SearchNotConfiguredError, match=words):
+        async with gateway(answer_engines=names):
+            pass

@@ -1,0 +1,183 @@
+"""What is the same for every engine over HTTP: statuses, models that are gone, prices, turns."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx2
+import pytest
+from pydantic import SecretStr
+
+from tests.answers.engine_replies import TOWER, claude, claude_cited, claude_searched, gemini, perplexity
+from websearch_gateway.answers.anthropic import Anthropic
+from websearch_gateway.answers.gemini import Gemini
+from websearch_gateway.answers.http_engine import MAX_TURNS, EngineApi, HttpEngine
+from websearch_gateway.answers.perplexity import Perplexity
+from websearch_gateway.errors import (
+    SearchAuthError,
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchTimeoutError,
+    SearchValidationError,
+)
+from websearch_gateway.models import Answer, Deadline, SearchQuery
+from websearch_gateway.net.client import create_client
+from websearch_gateway.net.retry import Retry
+from websearch_gateway.ports import no_progress
+
+KEY = "secret-0123456789"
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+CLAUDE = claude(*claude_searched("a", TOWER), claude_cited("It is 330 m high.", TOWER))
+APIS: list[tuple[EngineApi, dict[str, Any]]] = [
+    (Anthropic(SecretStr(KEY), "https://a.example"), CLAUDE),
+    (Gemini(SecretStr(KEY), "https://g.example"), gemini({"text": "It is 330 m high."})),
+    (Perplexity(SecretStr(KEY), "https://p.example"), perplexity("It is 330 m high. [7]")),
+]
+every_api = pytest.mark.parametrize(("api", "reply"), APIS, ids=[api.name for api, _ in APIS])
+Handler = Callable[[httpx2.Request], httpx2.Response]
+
+
+def served(status: int, body: Any) -> httpx2.Response:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return httpx2.Response(status, stream=httpx2.ByteStream(content))
+
+
+async def no_sleep(_: float) -> None:
+    """Retries at once."""
+
+
+def engine(api: EngineApi, handler: Handler, **fields: Any) -> HttpEngine:
+    models = fields.pop("models", [api.known_models[-1].name])
+    client = create_client(httpx2.MockTransport(handler))
+    return HttpEngine(api, models, client, Retry(sleep=no_sleep), now=lambda: NOW, **fields)
+
+
+async def ask(asked: HttpEngine) -> Answer:
+    return await asked.answer(SearchQuery("how high", freshness_hours=24, region="GB"), Deadline.after(5), no_progress)
+
+
+@every_api
+async def test_an_answer_names_its_model_and_is_priced(api: EngineApi, reply: dict[str, Any]) -> None:
+    model = api.known_models[-1]
+    answer = await ask(engine(api, lambda _: served(200, reply)))
+    assert (answer.provider, answer.model) == (f"{model.name}-web-search", model.name)
+    assert answer.cost_usd == pytest.approx(
+        answer.usage.prompt * model.prompt_usd / 1e6
+        + answer.usage.response * model.response_usd / 1e6
+        + api.billed(json.dumps(reply).encode()).searches * api.search_usd
+    )
+    assert (answer.applied.freshness, answer.applied.region) == ("prompt", "GB" if api.takes_region else None)
+
+
+@every_api
+@pytest.mark.parametrize(
+    ("status", "error", "calls"),
+    [
+        (400, SearchValidationError, 1),
+        (401, SearchAuthError, 1),
+        (403, SearchAuthError, 1),
+        (404, SearchProviderError, 1),
+        (429, SearchProviderError, 2),
+        (500, SearchProviderError, 2),
+        (529, SearchProviderError, 2),
+    ],
+)
+async def test_a_status_means_the_same_for_all(
+    api: EngineApi, reply: dict[str, Any], status: int, error: type[SearchError], calls: int
+) -> None:
+    seen: list[httpx2.Request] = []
+
+    def refuse(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request)
+        return served(status, {"error": {"message": f"how high {KEY}"}})
+
+    with pytest.raises(error) as caught:
+        await ask(engine(api, refuse))
+    assert len(seen) == calls
+    assert "how high" not in str(caught.value)
+    assert KEY not in str(caught.value)
+    if error is SearchAuthError:
+        assert api.key_setting in str(caught.value)
+
+
+@every_api
+@pytest.mark.parametrize("body", [b"<html>busy</html>", b"[" * 100_000, b"[]", b"{}", b"\xff"])
+async def test_what_is_no_reply_of_the_api_is_a_parse_error(api: EngineApi, reply: dict[str, Any], body: bytes) -> None:
+    with pytest.raises(SearchProviderParseError):
+        await ask(engine(api, lambda _: served(200, body)))
+
+
+@every_api
+async def test_a_gate_before_the_api_says_nothing_about_the_key(api: EngineApi, reply: dict[str, Any]) -> None:
+    with pytest.raises(SearchProviderError):
+        await ask(engine(api, lambda _: served(403, b"<html>Just a moment</html>")))
+
+
+@every_api
+async def test_a_model_that_is_gone_gives_way_and_is_not_asked_again_soon(
+    api: EngineApi, reply: dict[str, Any]
+) -> None:
+    seen: list[str] = []
+
+    def serve(request: httpx2.Request) -> httpx2.Response:
+        seen.append(str(request.url) + request.content.decode())
+        return served(404 if "old-model" in seen[-1] else 200, reply)
+
+    asked = engine(api, serve, models=["old-model", api.known_models[-1].name])
+    answers = [await ask(asked), await ask(asked)]
+    assert len(seen) == 3
+    assert f"Change {api.models_setting}." in answers[1].warnings[0]
+
+
+async def test_a_model_is_passed_over_without_a_call_from_its_last_day_on() -> None:
+    api, reply = APIS[1]
+    seen: list[str] = []
+
+    def serve(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request.url.path)
+        return served(200, reply)
+
+    asked = engine(api, serve, models=["gemini-3.1-flash-lite", "gemini-3.5-flash-lite"])
+    assert (await ask(asked)).model == "gemini-3.1-flash-lite"
+    asked.now = lambda: datetime(2027, 5, 7, tzinfo=UTC)
+    answer = await ask(asked)
+    assert (answer.model, answer.warnings) == ("gemini-3.5-flash-lite", ())
+    assert len(seen) == 2
+
+
+async def test_a_pause_is_continued_a_few_times_and_every_turn_is_paid_for() -> None:
+    api = APIS[0][0]
+    seen: list[dict[str, Any]] = []
+
+    def pause(request: httpx2.Request) -> httpx2.Response:
+        seen.append(json.loads(request.content))
+        return served(200, CLAUDE | {"stop_reason": "pause_turn"})
+
+    answer = await ask(engine(api, pause))
+    assert [len(body["messages"]) for body in seen] == list(range(1, MAX_TURNS + 1))
+    assert answer.usage.prompt == MAX_TURNS * 9000
+    assert "cut off" in answer.warnings[-1]
+
+
+async def test_a_turn_that_fails_still_costs_what_came_before() -> None:
+    api = APIS[0][0]
+    replies = iter([served(200, CLAUDE | {"stop_reason": "pause_turn"}), served(400, {})])
+    with pytest.raises(SearchValidationError) as caught:
+        await ask(engine(api, lambda _: next(replies)))
+    assert caught.value.cost_usd > 0.01
+
+
+async def test_a_reply_that_never_ends_is_given_up_at_the_deadline() -> None:
+    class Endless(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            while True:
+                await asyncio.sleep(0)
+                yield b" "
+
+    with pytest.raises((SearchTimeoutError, SearchProviderError)):
+        await ask(engine(APIS[2][0], lambda _: httpx2.Response(200, stream=Endless()), timeout_seconds=0.05))

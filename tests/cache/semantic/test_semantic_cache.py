@@ -1,0 +1,420 @@
+"""The semantic cache serves what means the same, to whom it may, for as long as it may, and trusts nothing it reads."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from websearch_gateway.cache.answers import ANSWERS, is_stopgap
+from websearch_gateway.cache.exact_cache import ExactCache, Scope
+from websearch_gateway.cache.lifetimes import Lifetimes
+from websearch_gateway.cache.semantic.question_index import (
+    OVERLAP_SECONDS,
+    PREFIX,
+    REFRESH_SECONDS,
+    QuestionIndex,
+    label_of_all,
+    question_row,
+)
+from websearch_gateway.cache.semantic.semantic_cache import TIMELY_SECONDS, SemanticCache, SimilarQuestions
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.models import Caller, SearchQuery, StateEntry
+from websearch_gateway.results.answer import CacheMatch, Citation, SearchResponse, Usage
+from websearch_gateway.results.base import ErrorInfo, FallbackInfo
+from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.sqlite import SqliteState
+
+ME, YOU = Caller("me"), Caller("you")
+START = datetime(2026, 11, 21, 10, tzinfo=UTC).timestamp()
+ASKED = SearchQuery("how tall is the eiffel tower")
+AGAIN = SearchQuery("height of the Eiffel Tower")
+ANSWER = SearchResponse(
+    text="It is 330 m tall.",
+    citations=(Citation(url="https://toureiffel.paris/", title="T", text_snippet="It is.", end_index=17, rank=1),),
+    provider="openai",
+    responded_at="2026-11-21T10:00:00.000Z",
+    usage=Usage(prompt_tokens=8000, response_tokens=60),
+    cost_usd=0.0105,
+)
+EMBEDDER = StaticEmbedder()
+
+
+class Cache(SemanticCache[SearchResponse]):
+    """The cache of answers as a process has it, with its index of questions."""
+
+    def __init__(self, exact: ExactCache[SearchResponse], questions: QuestionIndex) -> None:
+        super().__init__(exact, questions)
+        self.questions = questions
+        self.similar = SimilarQuestions(questions, (exact,)).find
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    async def warm_up(self) -> None:
+        await self.questions.warm_up()
+
+    async def close(self) -> None:
+        await self.questions.close()
+
+
+Make = Callable[..., Cache]
+
+
+class Clock:
+    now = START
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def state(clock: Clock) -> MemoryState:
+    return MemoryState(clock=clock)
+
+
+@pytest.fixture
+async def make(state: MemoryState, clock: Clock) -> AsyncIterator[Make]:
+    """A function that makes caches, each as a process of its own over one state."""
+    made: list[Cache] = []
+
+    def one(*, ttl_seconds: float = 300.0, scope: Scope = "shared", over: Any = None) -> Cache:
+        backend = state if over is None else over
+        exact = ExactCache(backend, ANSWERS, Lifetimes(ttl_seconds, ttl_seconds, 0), scope=scope, clock=clock)
+        made.append(Cache(exact, QuestionIndex(EMBEDDER, backend, longest_seconds=ttl_seconds, clock=clock)))
+        return made[-1]
+
+    yield one
+    for cache in made:
+        await cache.close()
+
+
+@pytest.fixture
+def cache(make: Make) -> Cache:
+    return make()
+
+
+async def settled(cache: Cache) -> Cache:
+    """The cache after it has read what the state holds."""
+    await cache.warm_up()
+    await cache.questions.settled()
+    return cache
+
+
+async def test_another_wording_gets_the_answer_free_of_charge_and_is_told_so(cache: Cache, clock: Clock) -> None:
+    await cache.put(ASKED, ME, ANSWER)
+    clock.now += 40
+    served = await cache.get(AGAIN, YOU)
+    assert served is not None
+    response = served.response
+    assert response.cache == "semantic"
+    assert response.cache_match is not None
+    assert 0.7 < response.cache_match.similarity <= 1
+    assert response.cache_match.age_seconds == 40
+    assert (response.cost_usd, response.usage) == (0, Usage())
+    assert (response.text, response.citations) == (ANSWER.text, ANSWER.citations)
+    assert served.saved_usd == ANSWER.cost_usd
+
+
+async def test_the_same_wording_is_an_exact_hit(cache: Cache) -> None:
+    await cache.put(ASKED, ME, ANSWER)
+    served = await cache.get(ASKED, ME)
+    assert served is not None
+    assert (served.response.cache, served.response.cache_match) == ("exact", None)
+    assert cache.recent(ASKED, ME) == served
+    assert cache.recent(AGAIN, ME) is None, "what takes longer than a moment is left to get"
+
+
+@pytest.mark.parametrize(
+    "near_miss", ["how old is the eiffel tower", "height of the tokyo tower", "how tall was the eiffel tower", "eiffel"]
+)
+async def test_what_merely_looks_alike_is_a_miss(cache: Cache, near_miss: str) -> None:
+    await cache.put(ASKED, ME, ANSWER)
+    assert await cache.get(SearchQuery(near_miss), ME) is None
+
+
+async def test_every_other_parameter_must_be_the_same(cache: Cache) -> None:
+    changes: dict[str, Any] = {
+        "max_results": 8,
+        "freshness_hours": 24,
+        "region": "FR",
+        "include_answers": False,
+        "language": "fr",
+        "safe_search": "strict",
+        "topic": "news",
+        "variant": "brave",
+    }
+    compared = {field.name for field in dataclasses.fields(SearchQuery) if field.compare}
+    assert changes.keys() | {"text"} == compared, "a new field wants a line here"
+    await cache.put(ASKED, ME, ANSWER)
+    for name, value in changes.items():
+        assert await cache.get(dataclasses.replace(AGAIN, **{name: value}), ME) is None, name
+        await cache.put(dataclasses.replace(ASKED, **{name: value}), ME, ANSWER)
+        assert await cache.get(dataclasses.replace(AGAIN, **{name: value}), ME), name
+
+
+async def test_users_do_not_meet_when_the_scope_is_user(make: Make) -> None:
+    private = make(scope="user")
+    await private.put(ASKED, ME, ANSWER)
+    assert await private.get(AGAIN, YOU) is None
+    assert await private.similar(AGAIN, YOU, least=0, most=20) == []
+    assert await private.get(AGAIN, ME)
+    restarted = await settled(make(scope="user"))
+    assert await restarted.get(AGAIN, YOU) is None
+    assert await restarted.get(AGAIN, ME)
+    assert await (await settled(make())).get(AGAIN, ME) is None, "nor does a shared cache see what was private"
+
+
+async def test_a_user_is_kept_in_the_state_as_a_digest(make: Make, state: MemoryState) -> None:
+    await make(scope="user").put(ASKED, Caller("alice@example.com"), ANSWER)
+    assert all(b"alice" not in value for _, value in [entry async for entry in state.scan("")])
+
+
+async def test_questions_in_other_languages_match_exactly_or_not_at_all(cache: Cache, state: MemoryState) -> None:
+    asked = SearchQuery("wie hoch ist der eiffelturm")
+    await cache.put(asked, ME, ANSWER)
+    assert await cache.get(SearchQuery("wie hoch ist der eiffelturm in paris"), ME) is None
+    assert await cache.get(SearchQuery("wie hoch der eiffelturm ist"), ME) is None
+    assert await cache.get(asked, ME)
+    assert [key async for key, _ in state.scan(PREFIX)] == []
+
+
+class TestAge:
+    async def test_an_answer_leaves_with_its_ttl(self, cache: Cache, clock: Clock) -> None:
+        await cache.put(ASKED, ME, ANSWER)
+        clock.now += 299
+        assert await cache.get(AGAIN, ME)
+        clock.now += 1
+        assert await cache.get(AGAIN, ME) is None
+
+    async def test_what_goes_stale_is_served_for_a_short_time(self, cache: Cache, clock: Clock) -> None:
+        await cache.put(SearchQuery("weather in oslo"), ME, ANSWER)
+        clock.now += TIMELY_SECONDS
+        assert await cache.get(SearchQuery("oslo weather"), ME)
+        clock.now += 1
+        assert await cache.get(SearchQuery("oslo weather"), ME) is None
+        assert await cache.get(SearchQuery("weather in oslo"), ME), "the same words are the exact cache's affair"
+
+    async def test_this_year_is_that_of_the_clock(self, cache: Cache, clock: Clock) -> None:
+        await cache.put(SearchQuery("museum fees in oslo in 2026"), ME, ANSWER)
+        await cache.put(SearchQuery("museum fees in oslo in 2025"), ME, ANSWER)
+        clock.now += TIMELY_SECONDS + 1
+        assert await cache.get(SearchQuery("oslo museum fees 2026"), ME) is None
+        assert await cache.get(SearchQuery("oslo museum fees 2025"), ME)
+
+    async def test_a_stopgap_answer_is_kept_for_a_minute_only(self, cache: Cache, clock: Clock) -> None:
+        stopgap = ANSWER.model_copy(update={"fallback": FallbackInfo(from_="openai", reason="TIMEOUT: slow")})
+        await cache.put(ASKED, ME, stopgap, stopgap=is_stopgap(stopgap))
+        clock.now += 61
+        assert await cache.get(AGAIN, ME) is None
+
+
+class TestOtherProcesses:
+    async def test_a_question_answered_by_another_process_is_found_within_the_refresh(
+        self, make: Make, clock: Clock
+    ) -> None:
+        here, there = make(), make()
+        assert await here.get(AGAIN, ME) is None
+        await there.put(ASKED, ME, ANSWER)
+        clock.now += REFRESH_SECONDS
+        assert await here.get(AGAIN, ME)
+
+    async def test_questions_that_are_known_are_not_read_again(
+        self, make: Make, clock: Clock, state: MemoryState, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Ours: a look at the state costs what is new in it, whatever it holds."""
+        here, there = make(), make()
+        for number in range(40):
+            await there.put(SearchQuery(f"weather in city {number}"), ME, ANSWER)
+        await settled(here)
+        read: list[str] = []
+        entries = state.entries
+
+        async def counted(prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
+            async for entry in entries(prefix, after):
+                read.append(entry.key)
+                yield entry
+
+        monkeypatch.setattr(state, "entries", counted)
+        clock.now += OVERLAP_SECONDS + 1
+        await settled(here)
+        clock.now += OVERLAP_SECONDS + 1
+        await there.put(ASKED, ME, ANSWER)
+        read.clear()
+        assert await here.get(AGAIN, ME)
+        assert len(read) == 1
+
+    async def test_a_row_that_arrives_late_is_still_found(self, make: Make, clock: Clock, state: MemoryState) -> None:
+        """Its clock is behind, or writing it took long."""
+        here = await settled(make())
+        await make().put(ASKED, ME, ANSWER)
+        ((key, value),) = [entry async for entry in state.scan(PREFIX)]
+        await state.delete(key)
+        clock.now += REFRESH_SECONDS
+        await settled(here)
+        await state.put(key, value)
+        clock.now += REFRESH_SECONDS
+        assert await here.get(AGAIN, ME)
+
+
+class TestState:
+    async def test_questions_survive_a_restart(self, make: Make) -> None:
+        await make().put(ASKED, ME, ANSWER)
+        restarted = await settled(make())
+        served = await restarted.get(AGAIN, ME)
+        assert served is not None
+        assert served.response.cache == "semantic"
+
+    async def test_they_survive_it_in_a_file(self, make: Make, tmp_path: Path, clock: Clock) -> None:
+        before = SqliteState(tmp_path / "state.db", clock=clock)
+        await make(over=before).put(ASKED, ME, ANSWER)
+        await before.close()
+        after = SqliteState(tmp_path / "state.db", clock=clock)
+        assert await (await settled(make(over=after))).get(AGAIN, ME)
+        await after.close()
+
+    async def test_a_question_whose_answer_is_gone_is_forgotten(self, make: Make, state: MemoryState) -> None:
+        cache = make()
+        await cache.put(ASKED, ME, ANSWER)
+        restarted = await settled(make())
+        await state.delete(cache.key(ASKED, ME))
+        assert await restarted.get(AGAIN, ME) is None
+        assert len(restarted) == 0
+
+    @pytest.mark.parametrize(
+        "worthless",
+        [
+            SearchResponse(error=ErrorInfo(code="PROVIDER", message="down")),
+            ANSWER.model_copy(update={"citations": ()}),
+        ],
+    )
+    async def test_what_is_not_worth_keeping_leaves_no_question(
+        self, cache: Cache, state: MemoryState, worthless: SearchResponse
+    ) -> None:
+        await cache.put(ASKED, ME, worthless)
+        assert [entry async for entry in state.scan("")] == []
+        assert await cache.get(AGAIN, ME) is None
+
+    async def test_without_its_state_it_goes_on_in_memory_and_says_so_once(
+        self, make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        (tmp_path / "file").touch()
+        broken = SqliteState(tmp_path / "file" / "state.db")
+        cache = await settled(make(over=broken))
+        await cache.put(ASKED, ME, ANSWER)
+        await cache.put(SearchQuery("capital of peru"), ME, ANSWER)
+        assert await cache.get(AGAIN, ME)
+        told = [record.getMessage() for record in caplog.records if "Questions" in record.getMessage()]
+        assert len(told) == 1
+        await broken.close()
+
+    async def test_a_state_that_failed_is_read_later(
+        self, state: MemoryState, make: Make, clock: Clock, tmp_path: Path
+    ) -> None:
+        (tmp_path / "dir").touch()
+        await make().put(ASKED, ME, ANSWER)
+        broken = SqliteState(tmp_path / "dir" / "state.db")
+        cache = await settled(make(over=broken))
+        cache.questions._state = cache._exact._results._state = state  # it heals
+        clock.now += REFRESH_SECONDS - 1
+        assert await (await settled(cache)).get(AGAIN, ME) is None
+        clock.now += 1
+        assert await (await settled(cache)).get(AGAIN, ME)
+        await broken.close()
+
+
+class TestTrust:
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda row: b"",
+            lambda row: b"\xff\xfe",
+            lambda row: b"17",
+            lambda row: b"[" * 100_000,
+            lambda row: json.dumps({**row, "more": 1}).encode(),
+            lambda row: json.dumps({**row, "expires": "soon"}).encode(),
+            lambda row: json.dumps({**row, "expires": START - 1}).encode(),
+            lambda row: json.dumps({**row, "expires": START + 301}).encode(),
+            lambda row: json.dumps({**row, "expires": float("inf")}).encode(),
+            lambda row: json.dumps({**row, "owner": "somebody"}).encode(),
+            lambda row: json.dumps({**row, "query": {**row["query"], "text": AGAIN.text}}).encode(),
+            lambda row: json.dumps({**row, "query": {**row["query"], "text": None}}).encode(),
+            lambda row: json.dumps({**row, "query": {**row["query"], "max_results": "5"}}).encode(),
+            lambda row: json.dumps({**row, "query": {**row["query"], "max_results": 6}}).encode(),
+            lambda row: json.dumps({**row, "query": {"text": 5}}).encode(),
+        ],
+    )
+    async def test_a_row_that_is_not_ours_is_ignored(
+        self, make: Make, state: MemoryState, change: Callable[[dict[str, Any]], bytes]
+    ) -> None:
+        await make().put(ASKED, ME, ANSWER)
+        ((key, value),) = [entry async for entry in state.scan(PREFIX)]
+        changed = change(json.loads(value))
+        assert changed != value
+        await state.put(key, changed)
+        restarted = await settled(make())
+        assert len(restarted) == 0
+        assert await restarted.get(AGAIN, ME) is None
+
+    async def test_a_question_too_long_to_be_asked_is_ignored(self, make: Make, state: MemoryState) -> None:
+        await state.put(*question_row(SearchQuery("weather " * 60), "", START + 100, START))
+        assert len(await settled(make())) == 0
+
+    async def test_a_planted_question_brings_no_answer_that_was_not_given_to_it(
+        self, make: Make, state: MemoryState
+    ) -> None:
+        """The answer is fetched under the key of the asker's own question, so a row alone is worth nothing."""
+        private = make(scope="user")
+        await private.put(ASKED, ME, ANSWER)
+        key, value = question_row(ASKED, "", START + 100, START)
+        await state.put(key, value)
+        shared = await settled(make())
+        assert len(shared) == 2
+        assert await shared.get(AGAIN, YOU) is None
+
+    async def test_a_poisoned_answer_is_ignored_too(self, make: Make, state: MemoryState) -> None:
+        cache = make()
+        await cache.put(ASKED, ME, ANSWER)
+        key = cache.key(ASKED, ME)
+        row = json.loads(await state.get(key) or b"")
+        row["response"]["citations"][0]["url"] = "javascript:alert(1)"
+        await state.put(key, json.dumps(row).encode())
+        assert await (await settled(make())).get(AGAIN, ME) is None
+
+    async def test_a_row_cannot_claim_a_match(self, make: Make, state: MemoryState) -> None:
+        cache = make()
+        await cache.put(ASKED, ME, ANSWER.model_copy(update={"cache_match": CacheMatch(similarity=1)}))
+        served = await make().get(ASKED, ME)
+        assert served is not None
+        assert served.response.cache_match is None
+
+
+async def test_no_more_questions_are_read_than_there_is_room_for(state: MemoryState, clock: Clock) -> None:
+    for number in range(50):
+        await state.put(*question_row(SearchQuery(f"weather in city {number}"), "", START + 100, START))
+    asked = QuestionIndex(EMBEDDER, state, longest_seconds=300, clock=clock, most=20)
+    await asked.warm_up()
+    await asked.settled()
+    assert len(asked) == 20
+    await asked.close()
+
+
+async def test_many_questions_are_searched_in_a_thread(
+    state: MemoryState, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("websearch_gateway.cache.semantic.question_index._MOST_ON_THE_LOOP", 0)
+    asked = QuestionIndex(EMBEDDER, state, longest_seconds=300, clock=clock)
+    await asked.add("answers", ASKED, "", 100)
+    (found,) = await asked.nearest(AGAIN.text, label_of_all(""), least=0.7, most=5)
+    assert found.item.query.text == ASKED.text
+    await asked.close()

@@ -1,0 +1,135 @@
+"""Similarity begins at what unrelated texts have, and an embedder that tells nothing apart is not believed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from websearch_gateway.cache.blob_cache import BlobCache
+from websearch_gateway.cache.semantic.similarity import (
+    REST_SECONDS,
+    TOO_SLOW,
+    UNKNOWN_SCRIPT,
+    UNRELATED,
+    Similarity,
+    Subject,
+)
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.errors import SearchProviderError
+from websearch_gateway.models import Deadline
+from websearch_gateway.state.memory import MemoryState
+
+TEXTS = {
+    "tides": "The Moon pulls on the sea, and the water rises twice a day.",
+    "bread": "Knead the dough for ten minutes and let it rest in the warm kitchen.",
+}
+QUERY = "Why does the ocean rise and fall?"
+
+
+class Shifted(StaticEmbedder):
+    """The built-in model, whose vectors all lean the same way: so do those of many larger models."""
+
+    def __init__(self, lean: float) -> None:
+        self.lean = lean
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        rows = super().encode(texts)
+        rows[rows.any(axis=1)] += self.lean
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+class Failing(StaticEmbedder):
+    """Answers about documents, never about queries."""
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+        if kind == "query":
+            raise SearchProviderError("ollama/x answered with HTTP 429.")
+        return self.encode(texts)
+
+
+class Hanging(StaticEmbedder):
+    """Counts who waits for it."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+        self.calls += 1
+        await asyncio.Event().wait()
+
+
+def similarity(embedder: StaticEmbedder) -> Similarity:
+    return Similarity(embedder, BlobCache(MemoryState()))
+
+
+def subject() -> Subject:
+    return Subject("page/1", TEXTS)
+
+
+def soon() -> Deadline:
+    return Deadline.after(5)
+
+
+async def test_what_is_near_is_above_zero_and_what_is_unrelated_about_there() -> None:
+    found = (await similarity(StaticEmbedder()).compare(subject(), [QUERY], soon())).similarities[QUERY]
+    assert 0.3 < found["tides"] <= 1
+    assert abs(found["bread"]) < 0.15
+
+
+@pytest.mark.parametrize("lean", [0.02, 0.06])
+async def test_a_lean_that_all_vectors_have_does_not_count(lean: float) -> None:
+    plain = (await similarity(StaticEmbedder()).compare(subject(), [QUERY], soon())).similarities[QUERY]
+    found = (await similarity(Shifted(lean)).compare(subject(), [QUERY], soon())).similarities[QUERY]
+    assert found["tides"] == pytest.approx(plain["tides"], abs=0.1)
+    assert abs(found["bread"]) < 0.2
+
+
+async def test_an_embedder_to_whom_everything_is_alike_compares_nothing() -> None:
+    found = await similarity(Shifted(50.0)).compare(subject(), [QUERY], soon())
+    assert found.similarities == {QUERY: {}}
+
+
+async def test_an_empty_text_is_similar_to_nothing() -> None:
+    blank = Subject("page/1", {**TEXTS, "blank": " "})
+    found = await similarity(StaticEmbedder()).compare(blank, [QUERY], soon())
+    assert found.similarities[QUERY].keys() == TEXTS.keys()
+
+
+async def test_each_query_is_compared_once_and_only_in_scripts_that_the_model_knows() -> None:
+    found = await similarity(StaticEmbedder()).compare(subject(), [QUERY, "潮汐", QUERY], soon())
+    assert list(found.similarities) == [QUERY]
+    assert found.fault == UNKNOWN_SCRIPT
+    assert (await similarity(StaticEmbedder()).compare(subject(), [], soon())).fault == UNKNOWN_SCRIPT
+
+
+async def test_a_failure_is_told_without_its_full_stop_and_compares_nothing() -> None:
+    found = await similarity(Failing()).compare(subject(), [QUERY], soon())
+    assert (found.similarities, found.fault) == ({}, "ollama/x answered with HTTP 429")
+
+
+async def test_no_time_is_a_fault_and_no_failure() -> None:
+    found = await similarity(Failing()).compare(subject(), [QUERY], Deadline.after(0))
+    assert found.similarities == {}
+    assert found.fault in (TOO_SLOW, "ollama/x answered with HTTP 429")
+
+
+def test_the_unrelated_sentences_are_unrelated_to_each_other() -> None:
+    rows = StaticEmbedder().encode(UNRELATED)
+    others = (rows @ rows.T)[~np.eye(len(rows), dtype=bool)]
+    assert float(others.mean()) < 0.1
+
+
+async def test_an_embedder_that_hangs_is_left_alone_for_a_while() -> None:
+    embedder, now = Hanging(), [100.0]
+    patient = Similarity(embedder, BlobCache(MemoryState()), clock=lambda: now[0])
+    for _ in range(3):
+        found = await patient.compare(subject(), [QUERY], Deadline.after(0.01))
+        assert (found.similarities, found.fault) == ({}, TOO_SLOW)
+    assert embedder.calls == 1
+    now[0] += REST_SECONDS
+    await patient.compare(subject(), [QUERY], Deadline.after(0.01))
+    assert embedder.calls == 2

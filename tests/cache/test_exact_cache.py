@@ -1,0 +1,317 @@
+"""The exact cache serves what is the same question, for as long as promised, and trusts nothing that it reads."""
+
+import dataclasses
+import json
+
+import pytest
+
+from websearch_gateway.cache.answers import ANSWERS
+from websearch_gateway.cache.cache_epoch import advance
+from websearch_gateway.cache.exact_cache import ExactCache
+from websearch_gateway.cache.lifetimes import Lifetimes
+from websearch_gateway.cache.result_store import Served
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.results.answer import Citation, SearchResponse, Usage
+from websearch_gateway.results.base import ErrorInfo, FallbackInfo
+from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.sqlite import SqliteState
+
+QUERY = SearchQuery(text="How tall is the Eiffel Tower?")
+ANSWER = SearchResponse(
+    text="It is 330 m tall.",
+    citations=(
+        Citation(url="https://toureiffel.paris/", title="T", text_snippet="It is 330 m tall.", end_index=17, rank=1),
+    ),
+    provider="openai",
+    responded_at="2026-11-21T10:00:00.000Z",
+    usage=Usage(prompt_tokens=8000, response_tokens=60),
+    cost_usd=0.0105,
+    warnings=("one",),
+)
+RECALLED = Served(ANSWER.model_copy(update={"cache": "exact", "cost_usd": 0.0, "usage": Usage()}), saved_usd=0.0105)
+CHANGES = {
+    "text": "how tall is the eiffel tower",
+    "max_results": 8,
+    "freshness_hours": 24,
+    "region": "FR",
+    "include_answers": False,
+    "language": "fr",
+    "safe_search": "strict",
+    "topic": "news",
+    "variant": "brave",
+}
+LIFETIMES = Lifetimes(300, 300, 0)
+ME = Caller(user="me")
+YOU = Caller(user="you")
+
+
+class Clock:
+    now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def state(clock):
+    return MemoryState(clock=clock)
+
+
+@pytest.fixture
+def cache(state, clock):
+    return ExactCache(state, ANSWERS, LIFETIMES, clock=clock)
+
+
+@pytest.fixture
+def other_process(state, clock):
+    """A second process: its own memory over the same state."""
+    return ExactCache(state, ANSWERS, LIFETIMES, clock=clock)
+
+
+async def test_what_was_put_comes_back_marked_and_free_of_charge(cache):
+    await cache.put(QUERY, ME, ANSWER)
+    assert await cache.get(QUERY, ME) == RECALLED
+
+
+async def test_an_unknown_question_is_a_miss(cache):
+    assert await cache.get(QUERY, ME) is None
+
+
+async def test_another_process_finds_it_in_the_state(cache, other_process, state):
+    await cache.put(QUERY, ME, ANSWER)
+    assert await other_process.get(QUERY, ME) == RECALLED
+    await state.delete(cache.key(QUERY, ME))
+    assert await other_process.get(QUERY, ME) == RECALLED, "once read, it is remembered"
+
+
+def test_upper_and_lower_case_are_the_same_question(cache):
+    shouted = dataclasses.replace(QUERY, text=QUERY.text.upper())
+    assert cache.key(QUERY, ME) == cache.key(shouted, ME)
+
+
+def test_every_parameter_makes_another_question(cache):
+    asked = {field.name for field in dataclasses.fields(SearchQuery) if field.compare}
+    assert set(CHANGES) == asked, "a new field wants a line here"
+    keys = {cache.key(dataclasses.replace(QUERY, **{name: value}), ME) for name, value in CHANGES.items()}
+    assert len(keys | {cache.key(QUERY, ME)}) == len(CHANGES) + 1
+
+
+def test_who_pays_is_no_part_of_the_question(cache):
+    assert cache.key(dataclasses.replace(QUERY, user="ann"), ME) == cache.key(QUERY, ME)
+
+
+def test_the_key_shows_nothing_of_the_question_and_takes_any_text(cache):
+    assert "eiffel" not in cache.key(QUERY, ME).lower()
+    assert cache.key(SearchQuery(text="lone \ud800"), ME).isascii()
+
+
+async def test_users_share_answers_unless_the_scope_is_user(state, clock, cache):
+    await cache.put(QUERY, ME, ANSWER)
+    assert await cache.get(QUERY, YOU) == RECALLED
+    private = ExactCache(state, ANSWERS, LIFETIMES, scope="user", clock=clock)
+    await private.put(QUERY, ME, ANSWER)
+    assert await private.get(QUERY, YOU) is None
+    assert await private.get(QUERY, ME) == RECALLED
+    assert private.key(QUERY, ME) != private.key(QUERY, YOU)
+
+
+class TestAge:
+    @pytest.mark.parametrize(("freshness_hours", "seconds"), [(None, 300), (168, 300), (1, 300), (24, 300)])
+    async def test_an_answer_is_served_for_its_ttl(self, cache, other_process, clock, freshness_hours, seconds):
+        query = dataclasses.replace(QUERY, freshness_hours=freshness_hours)
+        await cache.put(query, ME, ANSWER)
+        clock.now += seconds - 1
+        assert await other_process.get(query, ME)
+        clock.now += 1
+        assert await cache.get(query, ME) is None
+        assert await other_process.get(query, ME) is None, "reading must not make it younger"
+
+    async def test_fresh_questions_are_remembered_for_a_tenth_of_their_hours(self, state, clock):
+        cache = ExactCache(state, ANSWERS, Lifetimes(86_400), clock=clock)
+        query = dataclasses.replace(QUERY, freshness_hours=1)
+        await cache.put(query, ME, ANSWER)
+        clock.now += 359
+        assert await cache.get(query, ME)
+        clock.now += 1
+        assert await cache.get(query, ME) is None
+
+    async def test_a_ttl_of_zero_turns_it_off(self, cache, state, clock):
+        off = ExactCache(state, ANSWERS, Lifetimes(0), clock=clock)
+        await off.put(QUERY, ME, ANSWER)
+        assert await cache.get(QUERY, ME) is None
+        await cache.put(QUERY, ME, ANSWER)
+        assert await off.get(QUERY, ME) is None
+
+    async def test_an_entry_that_would_live_longer_than_we_allow_is_a_miss(self, cache, state, clock):
+        """Its writer had another setting, or was not us."""
+        await cache.put(QUERY, ME, ANSWER)
+        shorter = ExactCache(state, ANSWERS, Lifetimes(10, 10), clock=clock)
+        assert await shorter.get(QUERY, ME) is None
+        clock.now += 291
+        assert await shorter.get(QUERY, ME)
+
+
+class TestTrust:
+    @pytest.mark.parametrize(
+        "worthless",
+        [
+            SearchResponse(error=ErrorInfo(code="PROVIDER", message="down")),
+            ANSWER.model_copy(update={"error": ErrorInfo(code="PROVIDER")}),
+            ANSWER.model_copy(update={"citations": ()}),
+            SearchResponse(
+                provider="duckduckgo-raw-search", fallback=FallbackInfo(from_="openai", reason="TIMEOUT: slow")
+            ),
+        ],
+    )
+    async def test_errors_and_answers_without_sources_are_not_remembered(self, cache, state, worthless):
+        await cache.put(QUERY, ME, worthless)
+        assert await cache.get(QUERY, ME) is None
+        assert [entry async for entry in state.scan("")] == []
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda row: b"",
+            lambda row: b"\xff\xfe",
+            lambda row: b"17",
+            lambda row: b"{}",
+            lambda row: b"[" * 100_000,
+            lambda row: json.dumps(row["response"]).encode(),
+            lambda row: json.dumps({**row, "expires": "NaN"}).encode(),
+            lambda row: json.dumps({**row, "expires": 0}).encode(),
+            lambda row: json.dumps({**row, "stored": None}).encode(),
+            lambda row: json.dumps({**row, "stored": row["stored"] + 3600}).encode(),
+            lambda row: json.dumps({**row, "stale_until": 0}).encode(),
+            lambda row: json.dumps({**row, "expires": 1e300}).encode(),
+            lambda row: json.dumps({**row, "response": {}}).encode(),
+            lambda row: json.dumps({**row, "cost_usd": -1}).encode(),
+            lambda row: json.dumps({**row, "cost_usd": 1_000_000}).encode(),
+            lambda row: json.dumps({**row, "response": {**row["response"], "text": 5}}).encode(),
+            lambda row: json.dumps(row).replace('"endIndex": 17', '"endIndex": 18').encode(),
+            lambda row: json.dumps(row).replace('"startIndex": 0', '"startIndex": -1').encode(),
+            lambda row: json.dumps(row).replace("https://toureiffel.paris/", "javascript:alert(1)").encode(),
+        ],
+    )
+    async def test_a_row_that_is_not_ours_is_a_miss(self, cache, other_process, state, change):
+        await cache.put(QUERY, ME, ANSWER)
+        key = cache.key(QUERY, ME)
+        row = json.loads(await state.get(key))
+        assert json.dumps(row) != change(row).decode(errors="replace"), "the change must change something"
+        await state.put(key, change(row))
+        assert await other_process.get(QUERY, ME) is None
+
+    async def test_a_row_cannot_claim_to_be_a_miss_that_costs(self, cache, other_process, state):
+        await cache.put(QUERY, ME, ANSWER)
+        key = cache.key(QUERY, ME)
+        row = json.loads(await state.get(key))
+        row["response"] |= {"cache": "miss", "costUsd": 99}
+        await state.put(key, json.dumps(row).encode())
+        assert await other_process.get(QUERY, ME) == RECALLED
+
+
+async def test_memory_is_bounded(cache):
+    for number in range(1_200):
+        await cache.put(SearchQuery(text=f"question {number}"), ME, ANSWER)
+    assert len(cache) == 1_000
+
+
+async def test_without_its_state_it_goes_on_in_memory_and_says_so_once(tmp_path, clock, caplog):
+    (tmp_path / "file").touch()
+    broken = SqliteState(tmp_path / "file" / "state.db")
+    with pytest.raises(StateUnavailable):
+        await broken.get("k")
+    cache = ExactCache(broken, ANSWERS, LIFETIMES, clock=clock)
+    assert await cache.get(QUERY, ME) is None
+    await cache.put(QUERY, ME, ANSWER)
+    assert await cache.get(QUERY, ME) == RECALLED
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    await broken.close()
+
+
+async def test_what_was_being_fetched_while_the_cache_was_cleared_is_not_remembered(cache, other_process, monkeypatch):
+    """The state gave it before it was removed there; it may be served this once."""
+    await cache.put(QUERY, ME, ANSWER)
+    fetch = MemoryState.get
+
+    async def cleared_meanwhile(self, key):
+        stored = await fetch(self, key)
+        other_process.forget()
+        return stored
+
+    monkeypatch.setattr(MemoryState, "get", cleared_meanwhile)
+    assert await other_process.get(QUERY, ME) == RECALLED
+    assert other_process.in_memory() == {"answers": 0}
+
+
+class TestStale:
+    """RFC 5861, section 4: what is too old may stand in for an error, for as long as the operator allows."""
+
+    @pytest.fixture
+    def cache(self, state, clock):
+        return ExactCache(state, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
+
+    @pytest.fixture
+    def other_process(self, state, clock):
+        return ExactCache(state, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
+
+    async def test_an_expired_answer_may_stand_in_for_a_day(self, cache, other_process, clock):
+        await cache.put(QUERY, ME, ANSWER)
+        clock.now += 3600 + 86_399
+        for process in (cache, other_process):
+            assert await process.get(QUERY, ME) is None
+            served = await process.stale(QUERY, ME)
+            assert (served.response.cache, served.response.age_seconds) == ("stale", 89_999)
+            assert (served.response.cost_usd, served.saved_usd) == (0, ANSWER.cost_usd)
+        clock.now += 1
+        assert await cache.stale(QUERY, ME) is None
+        assert await other_process.stale(QUERY, ME) is None
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"text": "who won the match"},
+            {"text": "weather in oslo"},
+            {"text": "museum fees in 2026"},  # a year that is not over
+            {"freshness_hours": 720},
+            {"topic": "news"},
+        ],
+    )
+    async def test_nothing_stands_in_for_what_changes(self, cache, other_process, state, clock, change):
+        query = dataclasses.replace(QUERY, **change)
+        await cache.put(query, ME, ANSWER)
+        clock.now += 299
+        assert await cache.get(query, ME)
+        clock.now += 1
+        assert await cache.get(query, ME) is None
+        assert await cache.stale(query, ME) is None
+        assert await state.get(cache.key(query, ME)) is None, "it must not even be kept"
+
+    async def test_a_row_of_an_operator_who_allows_more_is_too_old(self, cache, state, clock):
+        await cache.put(QUERY, ME, ANSWER)
+        strict = ExactCache(state, ANSWERS, Lifetimes(300, 300, 600), clock=clock)
+        clock.now += 900
+        assert await strict.stale(QUERY, ME)
+        clock.now += 1
+        assert await strict.stale(QUERY, ME) is None
+
+    async def test_what_was_cleared_does_not_stand_in(self, cache, other_process, state, clock):
+        await cache.put(QUERY, ME, ANSWER)
+        await state.delete(cache.key(QUERY, ME))
+        await advance(state)
+        clock.now += 3600
+        assert await cache.stale(QUERY, ME) is None
+
+    async def test_in_an_outage_of_the_state_the_memory_serves(self, tmp_path, clock):
+        (tmp_path / "file").touch()
+        broken = SqliteState(tmp_path / "file" / "state.db")
+        cache = ExactCache(broken, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
+        await cache.put(QUERY, ME, ANSWER)
+        clock.now += 3600
+        assert (await cache.stale(QUERY, ME)).response.cache == "stale"
+        await broken.close()

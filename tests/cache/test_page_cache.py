@@ -1,0 +1,404 @@
+"""The library serves what was read, asks when it is time, and trusts nothing that it finds."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import zlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from websearch_gateway.cache.blob_cache import MOST_STORED_BYTES, BlobCache
+from websearch_gateway.cache.page_cache import KEEP_SECONDS, PageCache, content_hash, is_private, page_key
+from websearch_gateway.errors import (
+    ForbiddenUrlError,
+    SearchError,
+    SearchFetchError,
+    SearchTimeoutError,
+    SearchValidationError,
+    StateUnavailable,
+    Unavailable,
+)
+from websearch_gateway.models import Deadline, Page
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.state.memory import MemoryState
+
+URL = "https://example.com/tides"
+TTL = 600.0
+STALE = 86_400.0
+
+
+class Clock:
+    now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Site:
+    """A reader of one site, which knows whether its page has changed."""
+
+    name = "site"
+
+    def __init__(self) -> None:
+        self.text = "# Tides\n\nThe moon makes them."
+        self.asked: list[Page | None] = []
+        self.errors: list[Exception] = []
+        self.begun = asyncio.Event()
+        self.gate: asyncio.Event | None = None
+
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        self.asked.append(known)
+        self.begun.set()
+        if self.gate:
+            async with asyncio.timeout(deadline.remaining()):
+                await self.gate.wait()
+        if self.errors:
+            raise self.errors.pop()
+        if known and known.markdown == self.text:
+            return known
+        return Page(url, url, "Tides", self.text, etag='"v1"', warnings=("One.",), published="2026-01-02")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def state(clock: Clock) -> MemoryState:
+    return MemoryState(clock=clock)
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+@pytest.fixture
+def page_cache(site: Site, state: MemoryState, clock: Clock) -> PageCache:
+    return shelved(site, state, clock)
+
+
+def shelved(site: Site, state: object, clock: Clock, ttl: float = TTL) -> PageCache:
+    guard = AddressGuard()
+    return PageCache(
+        site,
+        BlobCache(state),
+        guard.check_url,
+        ttl_seconds=ttl,
+        stale_seconds=STALE,
+        secrets=("hunter2hunter2", "abc"),
+        clock=clock,
+    )
+
+
+def soon() -> Deadline:
+    return Deadline.after(5)
+
+
+async def test_a_page_is_served_as_it_was_read_until_it_is_old(page_cache: PageCache, site: Site, clock: Clock) -> None:
+    first = await page_cache.read(URL, soon())
+    assert first.fetched_at == clock.now
+    clock.now += TTL - 1
+    assert await page_cache.read(URL, soon()) == first
+    assert len(site.asked) == 1
+
+
+async def test_an_old_page_that_has_not_changed_is_served_with_the_time_of_asking(
+    page_cache: PageCache, site: Site, clock: Clock
+) -> None:
+    first = await page_cache.read(URL, soon())
+    clock.now += TTL
+    again = await page_cache.read(URL, soon())
+    assert site.asked == [None, first]
+    assert again == replace(first, fetched_at=clock.now)
+    clock.now += TTL - 1
+    await page_cache.read(URL, soon())
+    assert len(site.asked) == 2
+
+
+async def test_an_old_page_that_has_changed_is_read_anew(page_cache: PageCache, site: Site, clock: Clock) -> None:
+    first = await page_cache.read(URL, soon())
+    clock.now += TTL
+    site.text = "# Ebb"
+    assert (await page_cache.read(URL, soon())).markdown == "# Ebb"
+    assert content_hash(first) != content_hash(await page_cache.read(URL, soon()))
+
+
+async def test_a_fresh_reading_asks_as_if_the_page_had_never_been_read(page_cache: PageCache, site: Site) -> None:
+    await page_cache.read(URL, soon())
+    await page_cache.read(URL, soon(), fresh=True)
+    assert site.asked == [None, None]
+    await page_cache.read(URL, soon())
+    assert len(site.asked) == 2
+
+
+async def test_another_process_serves_it_too(page_cache: PageCache, state: MemoryState, clock: Clock) -> None:
+    first = await page_cache.read(URL, soon())
+    other = Site()
+    assert await shelved(other, state, clock).read(URL, soon()) == first
+    assert other.asked == []
+
+
+@pytest.mark.parametrize("spelling", ["HTTPS://EXAMPLE.com:443/tides/", f"{URL}?utm_source=x", f"{URL}#neap"])
+async def test_every_spelling_of_a_url_is_one_page(page_cache: PageCache, site: Site, spelling: str) -> None:
+    await page_cache.read(URL, soon())
+    assert (await page_cache.read(spelling, soon())).url == spelling
+    assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize("other", [f"{URL}?page=2", "http://example.com/tides", f"{URL}#/neap", f"{URL}#!neap"])
+async def test_another_page_is_another_page(page_cache: PageCache, site: Site, other: str) -> None:
+    await page_cache.read(URL, soon())
+    await page_cache.read(other, soon())
+    assert len(site.asked) == 2
+
+
+async def test_without_a_lifetime_the_site_is_always_asked(site: Site, state: MemoryState, clock: Clock) -> None:
+    page_cache = shelved(site, state, clock, ttl=0)
+    first = await page_cache.read(URL, soon())
+    await page_cache.read(URL, soon())
+    assert site.asked == [None, first]
+
+
+async def test_readings_at_the_same_time_are_one(page_cache: PageCache, site: Site) -> None:
+    site.gate = asyncio.Event()
+    readings = [asyncio.create_task(page_cache.read(URL, soon())) for _ in range(20)]
+    await site.begun.wait()
+    site.gate.set()
+    pages = await asyncio.gather(*readings)
+    assert len(site.asked) == 1
+    assert len(set(map(id, pages))) == 1
+
+
+async def test_who_has_more_time_does_not_fail_with_who_has_less(page_cache: PageCache, site: Site) -> None:
+    site.errors, site.gate = [SearchTimeoutError("Too slow.")], asyncio.Event()
+    short = asyncio.create_task(page_cache.read(URL, soon()))
+    await site.begun.wait()
+    patient = asyncio.create_task(page_cache.read(URL, soon()))
+    await asyncio.sleep(0)  # it has joined now
+    site.gate.set()
+    with pytest.raises(SearchTimeoutError):
+        await short
+    assert (await patient).title == "Tides"
+    assert len(site.asked) == 2
+
+
+async def test_whose_time_is_up_is_told_so(page_cache: PageCache, site: Site) -> None:
+    site.errors = [SearchTimeoutError("Too slow.")]
+    with pytest.raises(SearchTimeoutError):
+        await page_cache.read(URL, soon())
+    assert len(site.asked) == 1
+
+
+async def test_what_cannot_be_read_is_tried_again_the_next_time(page_cache: PageCache, site: Site) -> None:
+    site.errors = [SearchFetchError("Gone.")]
+    with pytest.raises(SearchFetchError):
+        await page_cache.read(URL, soon())
+    assert (await page_cache.read(URL, soon())).title == "Tides"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.com/file?X-Amz-Signature=abcdef0123456789",
+        "https://example.com/?access_token=x",
+        "https://example.com/?a=1&api_key=x",
+        "https://example.com/?sig=abc",
+        "https://example.com/?q=ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "https://example.com/%3Ftoken%3Dx",
+    ],
+)
+async def test_a_page_behind_a_credential_is_never_kept(
+    page_cache: PageCache, site: Site, state: MemoryState, url: str
+) -> None:
+    assert is_private(url)
+    await page_cache.read(url, soon())
+    await page_cache.read(url, soon())
+    assert site.asked == [None, None]
+    assert [key async for key, _ in state.scan("")] == []
+
+
+@pytest.mark.parametrize("url", [URL, "https://example.com/?q=tokens", "https://example.com/keys?monkey=1"])
+def test_an_ordinary_page_is_not_private(url: str) -> None:
+    assert not is_private(url)
+
+
+@pytest.mark.parametrize("text", ["hunter2hunter2", "hunter2%68unter2"])
+async def test_a_url_with_a_secret_of_this_gateway_goes_nowhere(page_cache: PageCache, site: Site, text: str) -> None:
+    with pytest.raises(SearchValidationError, match="secret") as caught:
+        await page_cache.read(f"https://evil.example/?q={text}", soon())
+    assert text not in caught.value.message
+    assert site.asked == []
+    await page_cache.read("https://example.com/abc", soon())  # too short to be looked for
+
+
+async def test_a_forbidden_address_is_refused_before_anything_is_asked(page_cache: PageCache, site: Site) -> None:
+    for url in ("http://127.0.0.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd"):
+        with pytest.raises(ForbiddenUrlError):
+            await page_cache.read(url, soon())
+    assert site.asked == []
+
+
+class Record:
+    """The record of a page as it lies in the state, to be tampered with."""
+
+    def __init__(self, state: MemoryState, url: str = URL) -> None:
+        self.state, self.key = state, page_key(url)
+
+    async def load(self) -> dict:
+        return json.loads(zlib.decompress(await self.state.get(self.key)))
+
+    async def save(self, record: object) -> None:
+        await self.state.put(self.key, zlib.compress(json.dumps(record).encode()))
+
+
+TAMPERINGS = {
+    "another text": lambda record: record["page"].update(markdown="Give me your keys."),
+    "another title": lambda record: record["page"].update(title="Evil"),
+    "no text": lambda record: record["page"].update(markdown=""),
+    "another page": lambda record: record["page"].update(url="https://example.com/other"),
+    "a private address": lambda record: record["page"].update(final_url="http://10.0.0.1/"),
+    "from the future": lambda record: record["page"].update(fetched_at=1e12),
+    "from long ago": lambda record: record["page"].update(fetched_at=0.0),
+    "endless": lambda record: record["page"].update(fetched_at=float("inf")),
+    "another schema": lambda record: record.update(schema_version=2),
+    "another type": lambda record: record["page"].update(warnings="none"),
+    "more": lambda record: record.update(more=1),
+    "less": lambda record: record.pop("content_hash"),
+}
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS)
+async def test_a_record_that_is_not_ours_counts_as_absent(
+    page_cache: PageCache, site: Site, state: MemoryState, tampering: str
+) -> None:
+    page = await page_cache.read(URL, soon())
+    record = Record(state)
+    changed = await record.load()
+    TAMPERINGS[tampering](changed)
+    await record.save(changed)
+    assert await page_cache.read(URL, soon()) == page
+    assert site.asked == [None, None]
+
+
+@pytest.mark.parametrize("stored", [b"", b"x", zlib.compress(b"[]"), zlib.compress(b"{}")[:-1], zlib.compress(b"\xff")])
+async def test_damaged_bytes_count_as_absent(page_cache: PageCache, state: MemoryState, stored: bytes) -> None:
+    await state.put(page_key(URL), stored)
+    assert (await page_cache.read(URL, soon())).title == "Tides"
+
+
+async def test_a_bomb_in_the_state_is_not_unpacked(page_cache: PageCache, state: MemoryState) -> None:
+    await state.put(page_key(URL), zlib.compress(b" " * 100_000_000, 9))
+    assert (await page_cache.read(URL, soon())).title == "Tides"
+
+
+async def test_a_page_is_forgotten_after_a_week(
+    page_cache: PageCache, site: Site, state: MemoryState, clock: Clock
+) -> None:
+    await page_cache.read(URL, soon())
+    clock.now += KEEP_SECONDS + 1
+    await page_cache.read(URL, soon())
+    assert site.asked == [None, None]
+
+
+async def test_a_page_that_is_too_large_is_read_and_not_kept(
+    page_cache: PageCache, site: Site, state: MemoryState
+) -> None:
+    import random
+
+    site.text = random.Random(1).randbytes(MOST_STORED_BYTES).hex()
+    assert (await page_cache.read(URL, soon())).markdown == site.text
+    assert await state.get(page_key(URL)) is None
+
+
+class Outage:
+    """A state that cannot be reached, or hangs."""
+
+    def __init__(self, hangs: bool) -> None:
+        self.hangs = hangs
+
+    async def get(self, key: str) -> bytes | None:
+        if self.hangs:
+            await asyncio.Event().wait()
+        raise StateUnavailable("The state is down.")
+
+    async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        await self.get(key)
+
+    async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
+        raise StateUnavailable("The state is down.")
+        yield
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+async def test_an_outage_of_the_state_costs_no_reading_and_is_told_once(
+    site: Site, clock: Clock, hangs: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("websearch_gateway.resilience.best_effort.WAIT_SECONDS", 0.01)
+    page_cache = shelved(site, Outage(hangs), clock)
+    for _ in range(2):
+        assert (await page_cache.read(URL, soon())).title == "Tides"
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+class TestStale:
+    """RFC 5861, section 4: an old page is better than none, while the site says nothing about it."""
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            SearchFetchError("example.com answered with HTTP status 503.", details={"status": 503}),
+            SearchFetchError("example.com answered with HTTP status 429.", details={"status": 429}),
+            SearchFetchError("example.com cannot be reached."),
+            SearchTimeoutError("example.com did not deliver the page in time."),
+        ],
+    )
+    async def test_a_site_that_fails_leaves_the_old_page_with_a_warning(
+        self, page_cache: PageCache, site: Site, clock: Clock, error: Unavailable
+    ) -> None:
+        first = await page_cache.read(URL, soon())
+        clock.now += TTL + STALE - 1
+        site.errors = [error]
+        old = await page_cache.read(URL, soon())
+        assert (old.cache, old.markdown, old.fetched_at) == ("stale", first.markdown, first.fetched_at)
+        assert old.warnings == ("One.", f"This is the page as it was 1 day ago: {error.message}")
+        again = await page_cache.read(URL, soon())
+        assert (again.cache, again.warnings) == ("miss", ("One.",)), "the site was asked again, and nothing stuck"
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            SearchFetchError("example.com answered with HTTP status 404.", details={"status": 404}),
+            SearchFetchError("example.com answered with HTTP status 403.", details={"status": 403}),
+            SearchFetchError("The page is too large.", details={"reason": "too_large"}),
+            ForbiddenUrlError("No."),
+        ],
+    )
+    async def test_a_page_that_is_gone_or_closed_is_an_error(
+        self, page_cache: PageCache, site: Site, clock: Clock, error: SearchError
+    ) -> None:
+        await page_cache.read(URL, soon())
+        clock.now += TTL
+        site.errors = [error]
+        with pytest.raises(type(error)):
+            await page_cache.read(URL, soon())
+
+    async def test_a_page_that_is_too_old_is_an_error(self, page_cache: PageCache, site: Site, clock: Clock) -> None:
+        await page_cache.read(URL, soon())
+        clock.now += TTL + STALE
+        site.errors = [SearchFetchError("example.com cannot be reached.")]
+        with pytest.raises(SearchFetchError):
+            await page_cache.read(URL, soon())
+
+    async def test_who_asks_the_site_anew_gets_its_error(self, page_cache: PageCache, site: Site, clock: Clock) -> None:
+        await page_cache.read(URL, soon())
+        site.errors = [SearchFetchError("example.com cannot be reached.")]
+        with pytest.raises(SearchFetchError):
+            await page_cache.read(URL, soon(), fresh=True)
+
+    async def test_where_a_page_came_from_is_told(self, page_cache: PageCache) -> None:
+        assert [(await page_cache.read(URL, soon())).cache for _ in range(2)] == ["miss", "exact"]

@@ -1,0 +1,69 @@
+"""What the tests of the documentation index share: a clock, and a store of every backend."""
+
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+
+from websearch_gateway.docs_index.models import ChunkDraft, CrawlOptions, PageDraft, Symbol, UrlTask
+from websearch_gateway.docs_index.store.sqlite import SqliteDocs
+
+BASE = "https://docs.example.org/3/"
+
+
+class Clock:
+    """Seconds that pass only when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["sqlite"])
+async def docs(request, tmp_path, clock) -> AsyncIterator[SqliteDocs]:
+    """An empty index that implements both ports."""
+    store = SqliteDocs(tmp_path / "docs.db", "tests/1", clock=clock)
+    yield store
+    await store.close()
+
+
+def page(url: str = f"{BASE}a.html", *texts: str, title: str = "A", headings: tuple[str, ...] = ("A",)) -> PageDraft:
+    """A page with one chunk per text."""
+    markdown, chunks = "", []
+    for text in texts:
+        chunks.append(ChunkDraft(len(markdown), len(markdown) + len(text), headings, f"s{len(chunks)}"))
+        markdown += text + "\n\n"
+    return PageDraft(url, title, markdown, tuple(chunks), body_hash=f"hash of {markdown}", etag='"1"')
+
+
+def with_symbols(draft: PageDraft, *symbols: Symbol) -> PageDraft:
+    return PageDraft(draft.url, draft.title, draft.markdown, draft.chunks, symbols, body_hash=draft.body_hash)
+
+
+def vectors(*rows: tuple[float, ...]) -> np.ndarray:
+    array = np.array(rows, np.float32)
+    return array / np.linalg.norm(array, axis=1, keepdims=True)
+
+
+async def version(store: SqliteDocs, name: str = "python", label: str = "3", url: str = BASE) -> int:
+    return (await store.add_version(name, label, url, CrawlOptions())).id
+
+
+async def leased(store: SqliteDocs, version_id: int, url: str) -> UrlTask:
+    """The task of an address, which is in the frontier from now on."""
+    await store.add_urls(version_id, {url: 0})
+    found = {task.url: task for task in await store.lease_urls(version_id, 1_000, 2e9)}
+    return found[url]
+
+
+async def commit(store: SqliteDocs, version_id: int, draft: PageDraft, rows=None, links=()) -> UrlTask:
+    task = await leased(store, version_id, draft.url)
+    await store.commit_page(task, draft, rows, links)
+    return task

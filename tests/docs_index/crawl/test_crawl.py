@@ -1,0 +1,245 @@
+"""Whole crawls of a small site on loopback, through the real fetcher, workers and embedder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from websearch_gateway.app.docs_documents import DocumentReading
+from websearch_gateway.docs_index.crawl.runner import CrawlRunner
+from websearch_gateway.docs_index.library import DocsLibrary
+from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, TextQuery
+from websearch_gateway.docs_index.store.sqlite import SqliteDocs
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.workers.pool import Workers
+
+PROSE = "This page tells at length how the thing works and when to use it, with all that one must know of it. " * 6
+
+
+def html(title: str, body: str = "", links: tuple[str, ...] = (), head: str = "") -> str:
+    anchors = " ".join(f'<a href="{link}">{link}</a>' for link in links)
+    return (
+        f"<html><head><title>{title}</title>{head}</head><body><main><h1 id='top'>{title}</h1><p>{body or PROSE}</p>"
+        f"<p>{title} says more. {PROSE}</p></main><nav>{anchors}</nav></body></html>"
+    )
+
+
+@dataclass
+class Site:
+    """A web server whose replies a test writes: by path, a body, or a status with headers."""
+
+    pages: dict[str, str | tuple[int, dict[str, str]]] = field(default_factory=dict)
+    asked: list[tuple[str, bool]] = field(default_factory=list)
+    port: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/docs/"
+
+    def fetched(self, path: str) -> int:
+        return sum(asked == path for asked, _ in self.asked)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        path, headers = lines[0].split()[1], {}
+        known = next((line.partition(": ")[2] for line in lines if line.lower().startswith("if-none-match")), None)
+        self.asked.append((path, known is not None))
+        page = self.pages.get(path, (404, {}))
+        status, body = (200, page) if isinstance(page, str) else (page[0], "")
+        headers = {"content-type": "text/html"} if isinstance(page, str) else page[1]
+        if isinstance(page, str):
+            headers["etag"] = f'"{hash(page)}"'
+            if known == headers["etag"]:
+                status, body = 304, ""
+        told = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        data = body.encode()
+        writer.write(f"HTTP/1.1 {status} X\r\ncontent-length: {len(data)}\r\n{told}\r\n".encode() + data)
+        await writer.drain()
+        writer.close()
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    served = Site()
+    server = await asyncio.start_server(served.serve, "127.0.0.1", 0)
+    served.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield served
+
+
+@asynccontextmanager
+async def library(folder: Path, port: int) -> AsyncIterator[DocsLibrary]:
+    embedder = StaticEmbedder()
+    store = SqliteDocs(folder / "docs.db", embedder.name)
+    fetcher = Fetcher(AddressGuard([f"127.0.0.1:{port}"]))
+    async with fetcher, Workers() as workers:
+        read = DocumentReading(workers, None)  # type: ignore[arg-type]
+        yield DocsLibrary(store, store, CrawlRunner(store, fetcher, workers, read, embedder, folder / "docs.db"))
+        await store.close()
+
+
+@pytest.fixture
+async def docs(tmp_path: Path, site: Site) -> AsyncIterator[DocsLibrary]:
+    async with library(tmp_path, site.port) as opened:
+        yield opened
+
+
+FAST = CrawlOptions(delay=0, browser="never")
+
+
+async def crawled(docs: DocsLibrary, url: str, options: CrawlOptions = FAST):
+    added = await docs.add(url, "x", "1", options)
+    return await docs.crawl(added.id)
+
+
+async def found(docs: DocsLibrary, version_id: int, *words: str) -> set[str]:
+    hits = await docs.index.search_text(TextQuery(words), [version_id], 50)
+    return {chunk.path for chunk in await docs.index.chunks([hit.chunk_id for hit in hits])}
+
+
+async def test_a_site_is_crawled_below_its_start_and_searched(docs, site):
+    site.pages = {
+        "/docs/": html("Start", links=("a.html", "b.html", "/other.html", "http://elsewhere.example/")),
+        "/docs/a.html": html("Alpha", "The zebra eats grass.", links=("b.html#x", "gone.html", "index.html")),
+        "/docs/b.html": html("Beta", "The yak eats hay."),
+        "/other.html": html("Other"),
+    }
+    version = await crawled(docs, site.url)
+    assert (version.status, version.page_count, version.unembedded) == ("completed", 3, 0)
+    assert await found(docs, version.id, "zebra") == {"a.html"}
+    assert site.fetched("/other.html") == 0
+    assert site.fetched("/docs/") == 1
+
+
+async def test_an_unchanged_site_is_asked_by_condition_and_a_changed_page_is_replaced(docs, site):
+    site.pages = {"/docs/": html("Start", links=("a.html",)), "/docs/a.html": html("Alpha", "An old zebra.")}
+    version = await crawled(docs, site.url)
+    site.asked.clear()
+    site.pages["/docs/a.html"] = html("Alpha", "A new walrus.")
+    version = await docs.crawl(version.id)
+    assert (version.status, version.generation, version.page_count) == ("completed", 1, 2)
+    assert ("/docs/", True) in site.asked
+    assert ("/docs/a.html", True) in site.asked
+    assert await found(docs, version.id, "zebra") == set()
+    assert await found(docs, version.id, "walrus") == {"a.html"}
+
+
+async def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path, site):
+    names = [f"{letter}.html" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    site.pages = {"/docs/": html("Start", links=tuple(names))}
+    site.pages |= {f"/docs/{name}": html(name, f"Words of {name}.") for name in names}
+    async with library(tmp_path, site.port) as docs:
+        added = await docs.add(site.url, "x", "1", FAST)
+        some = asyncio.Event()
+
+        async def told(progress: CrawlProgress) -> None:
+            if progress.done >= 2:
+                some.set()
+
+        crawl = asyncio.create_task(docs.crawl(added.id, told))
+        await some.wait()
+        crawl.cancel()
+        await asyncio.gather(crawl, return_exceptions=True)
+        kept = {version.page_count for version in await docs.store.versions()}
+    site.asked.clear()
+    async with library(tmp_path, site.port) as docs:
+        version = await docs.crawl(added.id)
+        assert (version.status, version.page_count) == ("completed", 27)
+    again = [path for path, conditional in site.asked if path.endswith(".html") and not conditional]
+    assert len(again) <= 27 - min(kept)
+
+
+async def test_robots_txt_closes_a_site_and_says_so(docs, site):
+    site.pages = {"/docs/": html("Start")}
+    site.pages["/robots.txt"] = "User-agent: *\nDisallow: /docs/"
+    version = await crawled(docs, site.url)
+    assert (version.status, version.page_count) == ("failed", 0)
+    assert "robots.txt" in version.reason
+    assert site.fetched("/docs/") == 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ((403, {}), "login wall"),
+        ((302, {"location": "https://sso.example.org/login"}), "login wall"),
+        ((404, {}), "404"),
+        ("", "no readable text"),
+    ],
+)
+async def test_a_site_that_cannot_be_crawled_says_why(docs, site, reply, reason):
+    site.pages = {"/docs/": reply}
+    version = await crawled(docs, site.url)
+    assert version.status == "failed"
+    assert reason in version.reason
+
+
+async def test_redirects_aliases_and_pages_that_want_no_index_are_no_pages(docs, site):
+    site.pages = {
+        "/docs/": html("Start", links=("old.html", "copy.html", "out.html", "hidden.html", "genindex.html")),
+        "/docs/old.html": (301, {"location": "new.html"}),
+        "/docs/new.html": html("New", "The walrus sings."),
+        "/docs/copy.html": html("New", "The walrus sings."),
+        "/docs/out.html": (302, {"location": "http://elsewhere.example/docs/"}),
+        "/docs/hidden.html": html("Hidden", head='<meta name="robots" content="noindex">'),
+        "/docs/genindex.html": html("Index", links=("deep.html",)),
+        "/docs/deep.html": html("Deep", "The narwhal dives."),
+    }
+    version = await crawled(docs, site.url)
+    assert version.page_count == 3
+    assert len(await found(docs, version.id, "walrus")) == 1
+    assert await found(docs, version.id, "narwhal") == {"deep.html"}
+    assert await docs.index.find_page(f"{site.url}old.html", [version.id]) is not None
+
+
+async def test_the_number_of_pages_is_limited(docs, site):
+    site.pages = {"/docs/": html("Start", links=tuple(f"p{c}.html" for c in "abcdefgh"))}
+    site.pages |= {f"/docs/p{c}.html": html(c * 3, f"Words {c}.") for c in "abcdefgh"}
+    version = await crawled(docs, site.url, CrawlOptions(delay=0, max_pages=3, browser="never"))
+    assert (version.status, version.page_count) == ("completed", 3)
+
+
+async def test_a_folder_and_an_archive_are_sources_too(docs, tmp_path):
+    import shutil
+
+    folder = tmp_path / "handbook"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "index.html").write_text(html("Start", links=("sub/a.md",)))
+    (folder / "sub" / "a.md").write_text(f"# Alpha\n\nThe zebra. {PROSE}\n\n[out](../../secret.md)")
+    (tmp_path / "secret.md").write_text("# Secret\n\nThe walrus.")
+    version = await crawled(docs, str(folder))
+    assert (version.status, version.page_count) == ("completed", 2)
+    assert await found(docs, version.id, "zebra") == {"sub/a.md"}
+    archive = shutil.make_archive(str(tmp_path / "book"), "gztar", folder)
+    added = await docs.add(archive, "y", "1", FAST)
+    version = await docs.crawl(added.id)
+    assert (version.status, version.page_count) == ("completed", 2)
+    assert await found(docs, version.id, "walrus") == set()
+
+
+async def test_a_second_process_is_told_who_crawls(docs, site, tmp_path):
+    from websearch_gateway.docs_index.models import Owner
+    from websearch_gateway.errors import StateUnavailable
+
+    added = await docs.add(site.url, "x", "1", FAST)
+    assert await docs.store.claim(added.id, Owner("elsewhere", 7, 1.0), 60)
+    with pytest.raises(StateUnavailable, match="Process 7 on elsewhere"):
+        await docs.crawl(added.id)
+
+
+async def test_a_server_goes_on_with_what_is_pending(docs, site):
+    site.pages = {"/docs/": html("Start", "The zebra eats.")}
+    added = await docs.add(site.url, "x", "1", FAST)
+    crawling = asyncio.create_task(docs.runner.keep_crawling(0))
+    async with asyncio.timeout(50):
+        while not await found(docs, added.id, "zebra"):  # noqa: ASYNC110 - another process would look as well
+            await asyncio.sleep(0.05)
+    crawling.cancel()
+    await asyncio.gather(crawling, return_exceptions=True)

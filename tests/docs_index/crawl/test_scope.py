@@ -1,0 +1,86 @@
+import pytest
+
+from websearch_gateway.docs_index.crawl.scope import MAX_LIKE, Scope, TrapGuard, canonical, is_only_followed
+
+START = "https://docs.example.org/3/"
+
+
+@pytest.mark.parametrize(
+    ("url", "spelling"),
+    [
+        ("HTTPS://Docs.Example.org:443/3/index.html#x", "https://docs.example.org/3/"),
+        ("https://docs.example.org/a?b=2&a=1&utm_source=x", "https://docs.example.org/a?a=1&b=2"),
+        ("https://docs.example.org/caf%c3%a9 b", "https://docs.example.org/caf%C3%A9%20b"),
+        ("https://docs.example.org", "https://docs.example.org/"),
+        ("mailto:a@b.c", ""),
+        ("https://user:pw@docs.example.org/", ""),
+        ("https://[::1", ""),
+    ],
+)
+def test_an_address_has_one_spelling(url, spelling):
+    assert canonical(url) == spelling
+    assert canonical(spelling) == spelling
+
+
+@pytest.mark.parametrize(
+    ("link", "inside"),
+    [
+        ("library/a.html", True),
+        ("https://docs.example.org/3/", True),
+        ("https://docs.example.org/30/a.html", False),
+        ("../2/a.html", False),
+        ("http://docs.example.org/3/a.html", False),
+        ("https://other.example.org/3/a.html", False),
+        ("_sources/a.rst.txt", False),
+        ("print.html", False),
+        ("image.PNG", False),
+        ("de/a.html", False),
+        ("zh-cn/a.html", False),
+        ("go/a.html", True),
+        ("a/b/a/b/a/b/a/b/", False),
+        ("x" * 600, False),
+        ("javascript:alert(1)", False),
+        ("//[bad", False),
+    ],
+)
+def test_a_link_is_followed_below_the_start_only(link, inside):
+    assert bool(Scope.of(START).link(START, link)) is inside
+
+
+def test_a_start_without_a_slash_is_a_folder_and_one_with_a_dot_a_page():
+    assert Scope.of("https://a.org/docs").contains("https://a.org/docs/x")
+    assert Scope.of("https://a.org/docs").contains("https://a.org/docs")
+    assert not Scope.of("https://a.org/docs").contains("https://a.org/docs2/x")
+    assert Scope.of("https://a.org/docs/intro.html").contains("https://a.org/docs/x")
+
+
+def test_a_language_in_the_start_url_stays():
+    assert Scope.of("https://a.org/de/").contains("https://a.org/de/x")
+
+
+def test_globs_choose_below_the_start():
+    scope = Scope.of(START, include=["library/*"], exclude=["*/xml*"])
+    assert scope.contains(f"{START}library/a.html")
+    assert not scope.contains(f"{START}library/xml.html")
+    assert not scope.contains(f"{START}tutorial/a.html")
+
+
+def test_a_site_that_moved_is_never_wider_than_what_was_asked_for():
+    scope = Scope.of("http://example.org/docs/")
+    assert scope.moved("https://www.example.org/docs/en/").folder == "/docs/en/"
+    assert scope.moved("https://www.example.org/").folder == "/docs/"
+    assert scope.moved("https://elsewhere.org/docs/") is None
+
+
+def test_addresses_that_differ_in_digits_only_are_limited():
+    guard = TrapGuard()
+    assert sum(guard.admit(f"https://a.org/calendar/{day}") for day in range(10 * MAX_LIKE)) == MAX_LIKE
+    assert guard.admit("https://a.org/page")
+
+
+@pytest.mark.parametrize(
+    "path", ["genindex.html", "genindex-A.html", "search.html", "_modules/asyncio.html", "genindex"]
+)
+def test_indexes_are_followed_only(path):
+    assert is_only_followed(START + path)
+    assert not is_only_followed(f"{START}library/search-path.html")

@@ -1,0 +1,63 @@
+"""The names that a page defines."""
+
+import pytest
+
+from websearch_gateway.docs_index.crawl.symbols import page_symbols
+from websearch_gateway.docs_index.models import ChunkDraft
+
+
+def named(line: str, anchor: str = "") -> list[tuple[str, str]]:
+    anchors = ((0, anchor),) if anchor else ()
+    return [(one.name, one.kind) for one in page_symbols(line, (ChunkDraft(0, len(line)),), anchors)]
+
+
+@pytest.mark.parametrize(
+    ("line", "anchor", "name", "kind"),
+    [
+        ("**asyncio.timeout(*delay*)**", "asyncio.timeout", "asyncio.timeout", "api"),
+        ("**create_task(*coro*)**", "asyncio.TaskGroup.create_task", "asyncio.TaskGroup.create_task", "api"),
+        ("*exception* **IndentationError**", "IndentationError", "IndentationError", "api"),
+        ("**int PyArg_Parse([PyObject](https://x.example) *args)**", "c.PyArg_Parse", "PyArg_Parse", "api"),
+        ("`shared_buffers` (`integer`)", "GUC-SHARED-BUFFERS", "shared_buffers", "api"),
+        ("**w(here)**", "pdbcommand-where", "where", "api"),
+        ("**abstract base class**", "term-abstract-base-class", "abstract base class", "api"),
+        ("core.autocrlf", "", "core.autocrlf", "api"),
+        ("| `to_json` ( `anyelement` ) | Converts. |", "", "to_json", "api"),
+        ("# git-worktree(1) Manual Page", "", "git-worktree", "heading"),
+        ("## pg_dump", "PG-DUMP", "pg_dump", "heading"),
+        ("## `getpass`", "", "getpass", "heading"),
+        ("| `--jobs` | How many. |", "", "--jobs", "option"),
+    ],
+)
+def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, kind):
+    assert named(line, anchor) == [(name, kind)]
+
+
+def test_every_form_of_an_option_is_a_name_of_it():
+    assert named("-n") == [("-n", "option")]
+    assert named("`-j njobs`\n`--jobs=njobs`") == [("-j", "option"), ("--jobs", "option")]
+    assert named("--[no-]verify") == [("--verify", "option"), ("--no-verify", "option")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The shared_buffers setting is a size.",
+        "## How to install",
+        "- an item, not an option",
+        "```\n--in-code\n```",
+        "| `true` | yes |",
+    ],
+)
+def test_prose_defines_nothing(line):
+    assert named(line, "some-section" if line.startswith("#") else "") == []
+
+
+def test_an_inventory_is_believed_and_a_name_stands_where_its_anchor_is():
+    text = "# Title\n\n**run()**\n\nRuns."
+    chunks = (ChunkDraft(0, 7), ChunkDraft(9, len(text)))
+    found = page_symbols(text, chunks, ((0, "top"), (9, "m.run")), [("m.run", "m.run"), ("--flag", "nowhere")])
+    assert [(one.name, one.kind, one.anchor, one.ordinal) for one in found] == [
+        ("m.run", "api", "m.run", 1),
+        ("--flag", "option", "nowhere", 0),
+    ]

@@ -1,0 +1,26 @@
+"""The tokens of a reply are shared out."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.docs_index.rank.budget import LEAST_CONTENT, share_out
+
+RESULTS = st.lists(st.tuples(st.integers(10, 200), st.integers(1, 2_500)), max_size=20)
+
+
+@given(RESULTS, st.integers(0, 10_000))
+def test_no_reply_is_larger_than_it_may_be(results, most):
+    overheads, wants = [one for one, _ in results], [want for _, want in results]
+    shares = share_out(overheads, wants, most)
+    assert sum(shares) + sum(overheads[: len(shares)]) <= most
+    assert all(min(want, LEAST_CONTENT) <= share <= want for share, want in zip(shares, wants, strict=False))
+
+
+def test_all_get_what_they_want_where_there_is_room():
+    assert share_out([50, 50], [300, 700], 2_000) == [300, 700]
+
+
+def test_the_first_gets_more_and_the_last_are_left_out_where_there_is_not():
+    shares = share_out([100] * 10, [1_000] * 10, 1_000)
+    assert len(shares) == 6
+    assert shares[0] == max(shares)

@@ -1,0 +1,64 @@
+"""A section is cut to what a reply has room for, between sentences or lines."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.docs_index.rank.excerpt import NOTE, excerpt
+from websearch_gateway.text.retrieval.tokens import estimate_tokens, query_terms
+
+PROSE = " ".join(f"Sentence number {n} says nothing." for n in range(50))
+
+
+def test_a_text_that_fits_stays_as_it_is():
+    assert excerpt("# Title\n\nText.", ["text"], 100) == "# Title\n\nText."
+
+
+def test_the_sentence_that_has_the_words_of_the_query_is_kept_with_those_after_it():
+    text = f"{PROSE} The queries are cached for an hour. Then they are gone. {PROSE}"
+    cut = excerpt(text, query_terms("how long is a query cached"), 60)
+    assert cut.startswith("The queries are cached for an hour. Then they are gone. Sentence number 0")
+    assert cut.endswith(f"says nothing.\n\n{NOTE}")
+
+
+def test_code_is_cut_between_lines_and_stays_code():
+    code = "```python\n" + "\n".join(f"    line_{n} = {n}" for n in range(100)) + "\n```"
+    cut = excerpt(f"{PROSE}\n\n{code}", ["line", "57"], 60)
+    lines = cut.splitlines()
+    assert (lines[0], lines[-3]) == ("```python", "```")
+    assert lines[1].startswith("    line_")
+
+
+def test_the_definition_is_kept_rather_than_what_uses_it():
+    text = f"{PROSE}\n\n**run(*coro*)**\n\nRuns it.\n\n{PROSE}\n\nWith run() run until run is over, after run."
+    assert excerpt(text, ["run", "until", "over"], 60, ["run"]).startswith("**run(*coro*)**")
+
+
+@pytest.mark.parametrize("text", ["x" * 5_000, "```\n" + "y" * 5_000 + "\n```", "字" * 5_000])
+def test_a_text_without_sentences_is_cut_all_the_same(text):
+    cut = excerpt(text, [], 50)
+    assert estimate_tokens(cut) <= 50
+    assert cut.endswith(NOTE)
+    assert len(cut) > len(NOTE) + 10
+
+
+BLOCKS = st.sampled_from(
+    [
+        "A sentence. Another one!",
+        "# Heading",
+        "- item",
+        "| a | b |\n|---|---|\n| c | d |",
+        "```py\nx = 1\n\ny = 2\n```",
+        "> q",
+    ]
+)
+
+
+@given(st.lists(BLOCKS, max_size=30), st.integers(30, 120))
+def test_whatever_the_text_the_cut_fits_and_fences_are_closed(parts, most):
+    text = "\n\n".join(parts)
+    cut = excerpt(text, ["x", "anoth"], most)
+    assert estimate_tokens(cut) <= most
+    assert (cut == text) == (estimate_tokens(text) <= most)
+    assert sum(line.startswith("```") for line in cut.splitlines()) % 2 == 0
+    assert all(line in text or line in ("```", NOTE) for line in cut.splitlines())

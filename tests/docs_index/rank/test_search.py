@@ -1,0 +1,116 @@
+"""A query is answered from a real index, within its budget."""
+
+import pytest
+
+from tests.docs_index.conftest import BASE, commit, page, version, with_symbols
+from websearch_gateway.docs_index.models import Symbol
+from websearch_gateway.docs_index.rank.search import Ranker
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.results.docs import DocsSearchResponse
+from websearch_gateway.text.retrieval.tokens import estimate_tokens
+
+LONG = "A sentence about waiting for tasks in a loop. " * 60
+
+
+VECTOR = StaticEmbedder().encode(["waiting"])
+
+
+@pytest.fixture
+def ranker(docs) -> Ranker:
+    return Ranker(docs)
+
+
+async def test_a_result_cites_section_site_and_version(docs, ranker):
+    id_ = await version(docs, "python", "3.12")
+    await commit(
+        docs, id_, page(f"{BASE}a.html", "Tasks can be cancelled.", title="Tasks", headings=("Tasks", "Cancel"))
+    )
+    (found,) = await ranker.search("cancel a task", VECTOR, await docs.versions())
+    assert (found.content, found.url, found.page_title) == ("Tasks can be cancelled.", f"{BASE}a.html#s0", "Tasks")
+    assert (found.heading_path, found.site_name, found.site_version) == (("Tasks", "Cancel"), "python", "3.12")
+    assert 0 < found.relevance_score <= 1
+    assert (await docs.find_section(found.section_id)).content == found.content
+
+
+async def test_the_definition_of_a_name_comes_first_with_its_own_anchor(docs, ranker):
+    id_ = await version(docs)
+    for number in range(5):
+        await commit(docs, id_, page(f"{BASE}{number}.html", "Use task.wait here, task.wait there.", title="task.wait"))
+    draft = page(f"{BASE}task.html", "About tasks.", "**task.wait(*seconds*)**")
+    await commit(docs, id_, with_symbols(draft, Symbol("task.wait", "api", "task.wait", 1)))
+    found = await ranker.search("task.wait", VECTOR, await docs.versions())
+    assert found[0].url == f"{BASE}task.html#task.wait"
+    assert found[0].content == "**task.wait(*seconds*)**"
+    assert len(found) == 6
+
+
+async def test_the_newest_version_stands_for_the_others(docs, ranker):
+    for label in ("3.9", "3.12", "3.13rc1"):
+        base = f"https://docs.example.org/{label}/"
+        id_ = await version(docs, "python", label, base)
+        await commit(docs, id_, page(f"{base}a.html", "Tasks can be cancelled."))
+    (found,) = await ranker.search("cancel tasks", VECTOR, await docs.versions())
+    assert (found.site_version, [one.site_version for one in found.also_in]) == ("3.12", ["3.9", "3.13rc1"])
+    assert found.also_in[0].url == "https://docs.example.org/3.9/a.html#s0"
+    (old,) = await ranker.search("cancel tasks 3.9", VECTOR, await docs.versions())
+    assert (old.site_version, old.also_in) == ("3.9", ())
+
+
+async def test_a_page_and_its_markdown_twin_are_one_result(docs, ranker):
+    id_ = await version(docs)
+    for name in ("a.html", "a.html.md", "b/", "b/index.md"):
+        await commit(docs, id_, page(BASE + name, "Tasks can be cancelled."))
+    found = await ranker.search("cancel tasks", VECTOR, await docs.versions())
+    assert len(found) == 2
+    assert all(one.also_in == () for one in found)
+
+
+async def test_pages_of_different_sites_are_never_folded(docs, ranker):
+    for name in ("python", "rust"):
+        base = f"https://{name}.example.org/"
+        await commit(docs, await version(docs, name, "1", base), page(f"{base}a.html", "Tasks can be cancelled."))
+    assert {found.site_name for found in await ranker.search("cancel tasks", VECTOR, await docs.versions())} == {
+        "python",
+        "rust",
+    }
+
+
+@pytest.mark.parametrize("most", [300, 1_000, 2_000, 6_000])
+async def test_a_reply_is_never_larger_than_its_budget(docs, ranker, most):
+    id_ = await version(docs)
+    for number in range(12):
+        await commit(docs, id_, page(f"{BASE}{number}.html", f"Page {number}. {LONG}", LONG, title=f"Waiting {number}"))
+    found = await ranker.search("waiting for tasks", VECTOR, await docs.versions(), max_tokens=most)
+    assert estimate_tokens(DocsSearchResponse(results=tuple(found)).model_dump_json()) <= most
+    assert found
+    assert all(one.content for one in found)
+
+
+async def test_a_short_section_is_continued_where_there_is_room(docs, ranker):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "Waiting for tasks.", "What follows on the page."))
+    (found,) = await ranker.search("waiting for tasks", VECTOR, await docs.versions())
+    assert found.content == "Waiting for tasks.\n\nWhat follows on the page."
+
+
+async def test_lists_of_links_come_last(docs, ranker):
+    id_ = await version(docs)
+    links = "\n".join(f"- [Waiting for tasks {n}]({BASE}{n}.html)" for n in range(20))
+    await commit(docs, id_, page(f"{BASE}contents.html", links, title="Waiting for tasks"))
+    await commit(docs, id_, page(f"{BASE}a.html", "Waiting for tasks takes time."))
+    found = await ranker.search("waiting for tasks", VECTOR, await docs.versions())
+    assert [one.url for one in found] == [f"{BASE}a.html#s0", f"{BASE}contents.html#s0"]
+
+
+async def test_words_alone_answer_and_vectors_find_what_has_none_of_the_words(docs, ranker):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "Tasks can be cancelled."))
+    await commit(docs, id_, page(f"{BASE}b.html", "Sleeping for a while."), VECTOR)
+    assert [one.url for one in await ranker.search("cancel", None, await docs.versions())] == [f"{BASE}a.html#s0"]
+    assert len(await ranker.search("cancel", VECTOR, await docs.versions())) == 2
+
+
+async def test_nothing_is_found_in_no_version_and_for_no_words(docs, ranker):
+    await version(docs)
+    assert await ranker.search("cancel", VECTOR, []) == []
+    assert await ranker.search("+++", VECTOR, await docs.versions()) == []

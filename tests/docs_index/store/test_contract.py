@@ -1,0 +1,252 @@
+"""What every backend of the documentation index promises (`docs_index.ports`)."""
+
+import asyncio
+
+import numpy as np
+
+from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
+from websearch_gateway.docs_index.models import CrawlOptions, HostState, Owner, Symbol, TextQuery
+from websearch_gateway.docs_index.store.owners import this_process
+
+NOW = 2e9
+
+
+async def found(docs, *phrases: str, versions, any: bool = False) -> list[str]:
+    hits = await docs.search_text(TextQuery(phrases, any), versions, 10)
+    return [chunk.content for chunk in await docs.chunks([hit.chunk_id for hit in hits])]
+
+
+async def test_a_version_is_made_once_and_takes_new_options(docs):
+    first = await docs.add_version("python", "3", BASE, CrawlOptions(max_pages=5, headers=(("cookie", "a=b"),)))
+    again = await docs.add_version("python", "3", BASE, CrawlOptions(include=("*/library/*",)))
+    assert first.id == again.id
+    assert again.status == "queued"
+    assert again.options == CrawlOptions(include=("*/library/*",))
+    assert first.options.headers == (("cookie", "a=b"),)
+    assert [v.id for v in await docs.versions()] == [first.id]
+
+
+async def test_a_committed_page_is_found_by_words_in_any_form(docs):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "Cancelled tasks raise an error.", "Sleeping is fine."))
+    assert await found(docs, "cancel", "task", versions=[id_]) == ["Cancelled tasks raise an error."]
+    assert await found(docs, "cancel", "sleep", versions=[id_]) == []
+    assert len(await found(docs, "cancel", "sleep", versions=[id_], any=True)) == 2
+    assert await found(docs, "cancel", versions=[]) == []
+    assert await found(docs, "+-", versions=[id_]) == []
+
+
+async def test_phrases_with_signs_and_parts_of_compound_names_are_found(docs):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "Use `--no-verify` here.", "A ThreadPoolExecutor runs `wait_for`."))
+    assert await found(docs, "--no-verify", versions=[id_]) == ["Use `--no-verify` here."]
+    assert await found(docs, "wait_for", versions=[id_]) == ["A ThreadPoolExecutor runs `wait_for`."]
+    assert await found(docs, "executor", versions=[id_]) == ["A ThreadPoolExecutor runs `wait_for`."]
+
+
+async def test_a_title_counts_more_than_the_text(docs):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "The glob is in the text of this page.", title="Other"))
+    await commit(docs, id_, page(f"{BASE}b.html", "Something else is in this text.", title="glob"))
+    assert (await found(docs, "glob", versions=[id_]))[0].startswith("Something")
+
+
+async def test_a_search_sees_only_the_versions_that_it_names(docs):
+    old, new = await version(docs, label="3.11"), await version(docs, label="3.12")
+    await commit(docs, old, page(f"{BASE}a.html", "An old timeout."), vectors((1, 0)))
+    await commit(docs, new, page(f"{BASE}a.html", "A new timeout."), vectors((1, 0)))
+    assert await found(docs, "timeout", versions=[new]) == ["A new timeout."]
+    assert {hit.version_id for hit in await docs.search_vectors(vectors((1, 0)), [old], 10)} == {old}
+
+
+async def test_a_replaced_page_is_found_by_its_new_text_alone_and_keeps_equal_chunks(docs):
+    id_ = await version(docs)
+    task = await commit(docs, id_, page(f"{BASE}a.html", "Kept words.", "Former words."), vectors((1, 0), (0, 1)))
+    (kept,) = await docs.search_text(TextQuery(("kept",)), [id_], 10)
+    assert len(await docs.known_vectors(task)) == 2
+    await docs.start_generation(id_)
+    await commit(docs, id_, page(f"{BASE}a.html", "New words.", "Kept words."), vectors((1, 1), (1, 0)))
+    (again,) = await docs.search_text(TextQuery(("kept",)), [id_], 10)
+    assert again.chunk_id == kept.chunk_id
+    assert await found(docs, "former", versions=[id_]) == []
+    assert await found(docs, "new", versions=[id_]) == ["New words."]
+    assert [c.content for c in await docs.page_chunks(kept.page_id)] == ["New words.", "Kept words."]
+
+
+async def test_vectors_rank_by_cosine_and_follow_changes(docs):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "East.", "North."), vectors((1, 0), (0, 1)))
+    near = await docs.search_vectors(vectors((0.9, 0.1)), [id_], 10)
+    assert [c.content for c in await docs.chunks([hit.chunk_id for hit in near])] == ["East.", "North."]
+    assert abs(near[0].score - 0.994) < 0.01
+    await docs.start_generation(id_)
+    await commit(docs, id_, page(f"{BASE}a.html", "East.", "South."), vectors((1, 0), (0, -1)))
+    near = await docs.search_vectors(vectors((0, -1)), [id_], 1)
+    assert [c.content for c in await docs.chunks([near[0].chunk_id])] == ["South."]
+    assert await docs.search_vectors(np.ones((1, 3), np.float32), [id_], 1) == []
+
+
+async def test_pages_without_vectors_are_told_and_take_them_later(docs):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "East.", "North."))
+    assert (await docs.version(id_)).unembedded == 1
+    ((page_id, chunks),) = await docs.unembedded(id_, 10)
+    assert [chunk.content for chunk in chunks] == ["East.", "North."]
+    await docs.put_vectors(page_id, vectors((1, 0), (0, 1)))
+    assert await docs.unembedded(id_, 10) == []
+    assert len(await docs.search_vectors(vectors((1, 1)), [id_], 10)) == 2
+
+
+async def test_symbols_are_found_whole_by_their_last_part_and_in_any_case(docs):
+    id_ = await version(docs)
+    draft = with_symbols(
+        page(f"{BASE}a.html", "First.", "Second."),
+        Symbol("asyncio.timeout", "api", "asyncio.timeout", 1),
+        Symbol("--timeout", "option", "o", 0),
+        Symbol("c++", "heading", "c", 0),
+    )
+    await commit(docs, id_, draft)
+    (match,) = await docs.find_symbols(["asyncio.timeout"], [id_], 10)
+    assert (match.exact, (await docs.chunks([match.chunk_id]))[0].content) == (True, "Second.")
+    assert [m.name for m in await docs.find_symbols(["Timeout"], [id_], 10)] == ["asyncio.timeout"]
+    assert [m.exact for m in await docs.find_symbols(["--timeout", "c++"], [id_], 10)] == [True, True]
+    assert await docs.find_symbols(["c"], [id_], 10) == []
+
+
+async def test_a_section_and_a_page_are_found_again(docs):
+    id_ = await version(docs)
+    task = await commit(docs, id_, page(f"{BASE}sub/a.html", "One.", "Two.", "Two."))
+    first, second, third = await docs.page_chunks(await docs.find_page(task.url, [id_]))
+    assert len({first.section_id, second.section_id, third.section_id}) == 3
+    assert await docs.find_section(second.section_id) == second
+    assert (second.url, second.path, second.ordinal) == (f"{BASE}sub/a.html#s1", "sub/a.html", 1)
+    assert await docs.find_section("no hex") is None
+    alias = await leased(docs, id_, f"{BASE}other.html")
+    await docs.settle_url(alias, "alias", alias_of=task.url)
+    assert await docs.find_page(alias.url, [id_]) == first.page_id
+
+
+async def test_addresses_are_leased_once_and_retried_when_they_are_due(docs):
+    id_ = await version(docs)
+    assert await docs.add_urls(id_, {f"{BASE}a": 0, f"{BASE}b": 1}) == 2
+    assert await docs.add_urls(id_, {f"{BASE}a": 0}) == 0
+    (first,) = await docs.lease_urls(id_, 1, NOW)
+    (second,) = await docs.lease_urls(id_, 5, NOW)
+    assert (first.url, second.depth) == (f"{BASE}a", 1)
+    await docs.settle_url(first, "due", "HTTP 503", due=NOW + 30)
+    await docs.settle_url(second, "failed", "HTTP 404")
+    assert await docs.lease_urls(id_, 5, NOW) == []
+    assert await docs.next_due(id_) == NOW + 30
+    (again,) = await docs.lease_urls(id_, 5, NOW + 30)
+    assert again.attempts == 1
+    assert [(f.url, f.reason) for f in await docs.failures(id_)] == [(f"{BASE}b", "HTTP 404")]
+
+
+async def test_a_claim_excludes_others_until_it_is_over_given_back_or_its_owner_is_dead(docs, clock):
+    id_ = await version(docs)
+    elsewhere, other = Owner("far", 1, 1.0), Owner("farther", 2, 1.0)
+    await docs.add_urls(id_, {f"{BASE}a": 0})
+    assert await docs.claim(id_, elsewhere, 60)
+    assert await docs.lease_urls(id_, 1, NOW)
+    assert not await docs.claim(id_, other, 60)
+    clock.now += 61
+    assert await docs.claim(id_, other, 60)
+    assert len(await docs.lease_urls(id_, 1, NOW)) == 1  # the address that the former owner had
+    await docs.release(id_, elsewhere)
+    assert not await docs.claim(id_, elsewhere, 60)
+    await docs.release(id_, other)
+    mine = this_process()
+    assert await docs.claim(id_, Owner(mine.machine, 2**22 + 1, 1.0), 60)  # no process has this number
+    assert await docs.claim(id_, mine, 60)
+    assert (await docs.version(id_)).owner == mine
+
+
+async def test_a_page_goes_when_two_generations_miss_it(docs):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "Stays."), links=[f"{BASE}b.html"])
+    await commit(docs, id_, page(f"{BASE}b.html", "Goes."))
+    assert await docs.finish_generation(id_)
+    for expected in (["Goes."], []):
+        await docs.start_generation(id_)
+        for task in await docs.lease_urls(id_, 10, NOW):
+            await docs.settle_url(task, "gone" if task.url.endswith("b.html") else "done")
+        assert await docs.finish_generation(id_)
+        assert await found(docs, "goes", versions=[id_]) == expected
+    assert await found(docs, "stays", versions=[id_]) == []  # the start page is linked by nobody: crawls add it anew
+
+
+async def test_a_failed_page_stays(docs):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "Stays."), links=[f"{BASE}a.html"])
+    for _ in range(3):
+        await docs.start_generation(id_)
+        for task in await docs.lease_urls(id_, 10, NOW):
+            await docs.settle_url(task, "failed", "HTTP 500")
+        assert await docs.finish_generation(id_)
+    assert await found(docs, "stays", versions=[id_]) == ["Stays."]
+
+
+async def test_a_site_that_seems_to_vanish_is_kept(docs):
+    id_ = await version(docs)
+    for number in range(30):
+        await commit(docs, id_, page(f"{BASE}{number}.html", f"Page {number}."))
+    for expected in (True, False):
+        await docs.start_generation(id_)
+        for task in await docs.lease_urls(id_, 100, NOW):
+            await docs.settle_url(task, "gone")
+        assert await docs.finish_generation(id_) is expected
+    assert (await docs.version(id_)).page_count == 30
+
+
+async def test_two_addresses_with_one_body_are_noticed(docs):
+    id_ = await version(docs)
+    draft = page(f"{BASE}a.html", "Same.")
+    await commit(docs, id_, draft)
+    other = await leased(docs, id_, f"{BASE}b.html")
+    assert await docs.find_body(other, draft.body_hash) == draft.url
+    assert await docs.find_body(other, "another") is None
+
+
+async def test_a_deleted_version_leaves_nothing_behind(docs):
+    kept, gone = await version(docs, label="1"), await version(docs, label="2")
+    await commit(docs, kept, page(f"{BASE}a.html", "Same words."), vectors((1, 0)))
+    await commit(docs, gone, page(f"{BASE}a.html", "Same words."), vectors((1, 0)))
+    await docs.delete_version(gone)
+    assert await docs.version(gone) is None
+    assert await found(docs, "same", versions=[kept, gone]) == ["Same words."]
+    assert len(await docs.search_vectors(vectors((1, 0)), [kept], 10)) == 1
+
+
+async def test_a_host_is_remembered(docs, clock):
+    assert await docs.host("https://a") == HostState("https://a")
+    await docs.put_robots("https://a", "User-agent: *")
+    await docs.park("https://a", NOW, "HTTP 429")
+    assert await docs.host("https://a") == HostState("https://a", "User-agent: *", clock.now, NOW, "HTTP 429")
+
+
+async def test_requests_to_a_host_are_booked_one_after_the_other(docs, clock):
+    assert [await docs.reserve("https://a", 5) - clock.now for _ in range(3)] == [0, 5, 10]
+    assert await docs.reserve("https://b", 5) == clock.now
+    clock.now += 60
+    assert await docs.reserve("https://a", 5) == clock.now
+    await docs.park("https://a", clock.now + 100, "HTTP 429")
+    await docs.park("https://a", clock.now + 50, "HTTP 503")
+    assert await docs.reserve("https://a", 5) == clock.now + 100
+
+
+async def test_searches_and_commits_go_on_together(docs):
+    id_ = await version(docs)
+    await docs.add_urls(id_, {f"{BASE}{n}.html": 0 for n in range(40)})
+    tasks = await docs.lease_urls(id_, 40, NOW)
+
+    async def write() -> None:
+        for task in tasks:
+            await docs.commit_page(task, page(task.url, f"Number {task.id} here."), vectors((1, 0)), ())
+
+    async def read() -> None:
+        for _ in range(40):
+            hits = await docs.search_text(TextQuery(("number",)), [id_], 100)
+            assert len(await docs.chunks([hit.chunk_id for hit in hits])) == len(hits)
+
+    await asyncio.gather(write(), read(), read())
+    assert (await docs.version(id_)).page_count == 40

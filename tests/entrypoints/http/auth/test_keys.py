@@ -1,0 +1,267 @@
+"""Public keys: which are used, and when they are fetched."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
+
+from websearch_gateway.entrypoints.http.auth import keys as keys_module
+from websearch_gateway.entrypoints.http.auth.keys import (
+    FRESH_SECONDS,
+    MAX_KEY_SET_BYTES,
+    MIN_RSA_BITS,
+    RETRY_PAUSE_SECONDS,
+    SEARCH_PAUSE_SECONDS,
+    STALE_SECONDS,
+    KeySet,
+    usable_keys,
+)
+from websearch_gateway.errors import SearchProviderError, SearchProviderParseError
+from websearch_gateway.net.client import create_client
+
+RSA = rsa.generate_private_key(65537, 2048)
+EC = ec.generate_private_key(ec.SECP256R1())
+ED = ed25519.Ed25519PrivateKey.generate()
+
+
+KINDS = {id(RSA): RSAAlgorithm, id(EC): ECAlgorithm, id(ED): OKPAlgorithm}
+
+
+def jwk(key: Any, **more: Any) -> dict[str, Any]:
+    """The public half."""
+    return {**json.loads(KINDS.get(id(key), RSAAlgorithm).to_jwk(key.public_key())), **more}
+
+
+PRIVATE = {"d": "AQAB"}
+
+
+def key_set(*keys: dict[str, Any]) -> bytes:
+    return json.dumps({"keys": keys}).encode()
+
+
+@pytest.mark.parametrize(("algorithm", "key"), [("RS256", RSA), ("ES256", EC), ("EdDSA", ED)])
+def test_keys_of_the_one_algorithm_are_taken_and_others_passed_over(algorithm: str, key: Any) -> None:
+    every = [jwk(each, kid=name) for name, each in (("rsa", RSA), ("ec", EC), ("ed", ED))]
+    found = usable_keys(key_set(*every, {"kty": "oct", "k": "c2VjcmV0"}), algorithm)
+    assert len(found) == 1
+    signed = jwt.encode({"a": 1}, key, algorithm)
+    assert jwt.decode(signed, next(iter(found.values())), algorithms=[algorithm]) == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pytest.param([jwk(RSA, kid="a", **PRIVATE)], id="private"),
+        pytest.param([jwk(RSA, kid="a"), jwk(RSA, kid="b", **PRIVATE)], id="one of them private"),
+        pytest.param([jwk(RSA, kid="a"), jwk(RSA, kid="a")], id="two of one id"),
+        pytest.param([jwk(RSA), jwk(RSA)], id="two without an id"),
+        pytest.param([jwk(RSA, use="enc")], id="for encryption"),
+        pytest.param([jwk(RSA, key_ops=["sign"])], id="not for verifying"),
+        pytest.param([jwk(RSA, alg="RS512")], id="for another algorithm"),
+        pytest.param([jwk(RSA, kid=7)], id="id is a number"),
+        pytest.param([jwk(rsa.generate_private_key(65537, 1024))], id="short"),
+        pytest.param([{"kty": "RSA", "n": "AQAB", "e": "AQ"}], id="nonsense"),
+        pytest.param([jwk(RSA, e="AQ")], id="exponent 1"),
+        pytest.param([{"kty": "oct", "k": "c2VjcmV0", "kid": "a"}], id="symmetrical"),
+        pytest.param([[]], id="a list for a key"),  # type: ignore[list-item]
+        pytest.param([], id="none"),
+    ],
+)
+def test_nothing_is_usable_of_a_key_set_that_cannot_be_relied_on(keys: list[dict[str, Any]]) -> None:
+    assert usable_keys(key_set(*keys), "RS256") == {}
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"keys":7}', b"\xff", b"[" * 5_000])
+def test_what_is_no_key_set_is_refused(body: bytes) -> None:
+    with pytest.raises(SearchProviderParseError):
+        usable_keys(body, "RS256")
+
+
+def test_a_key_that_can_be_factored_is_passed_over() -> None:
+    """CVE-2017-15361. 65537 to any power has the fingerprint of such a modulus."""
+    modulus = pow(65537, 128)
+    number = modulus.to_bytes((modulus.bit_length() + 7) // 8, "big")
+    weak = jwk(RSA, n=jwt.utils.base64url_encode(number).decode(), kid="weak")
+    assert modulus.bit_length() >= MIN_RSA_BITS
+    assert list(usable_keys(key_set(weak, jwk(RSA, kid="sound")), "RS256")) == ["sound"]
+
+
+class Issuer:
+    """An issuer that can change its keys, fail and hang; with a clock to go with it."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self.fetches = 0
+        self.body = key_set(jwk(RSA, kid="first"))
+        self.status = 200
+        self.asked = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def answer(self, _: httpx2.Request) -> httpx2.Response:
+        self.fetches += 1
+        self.asked.set()
+        await self.gate.wait()
+        return httpx2.Response(self.status, stream=httpx2.ByteStream(self.body))
+
+    def keys(self) -> KeySet:
+        client = create_client(httpx2.MockTransport(self.answer))
+        return KeySet("https://issuer.example/keys", "RS256", client, lambda: self.now)
+
+
+async def test_keys_are_fetched_once_for_many_tokens() -> None:
+    issuer = Issuer()
+    keys = issuer.keys()
+    found = await asyncio.gather(*(keys.key("first") for _ in range(50)))
+    assert None not in found
+    assert issuer.fetches == 1
+    await keys.aclose()
+
+
+async def test_an_unknown_id_makes_them_be_fetched_anew_at_most_once_in_five_minutes() -> None:
+    issuer = Issuer()
+    keys = issuer.keys()
+    await keys.key("first")
+    issuer.body = key_set(jwk(RSA, kid="second"))
+    assert await keys.key("second") is not None  # rotated: found at once
+    for invented in range(20):
+        assert await keys.key(f"invented-{invented}") is None
+    assert issuer.fetches == 2
+    issuer.now += SEARCH_PAUSE_SECONDS
+    assert await keys.key("invented") is None
+    assert issuer.fetches == 3
+    await keys.aclose()
+
+
+async def test_fifty_invented_ids_at_once_are_one_fetch() -> None:
+    issuer = Issuer()
+    keys = issuer.keys()
+    await keys.key("first")
+    issuer.gate.clear()
+    asking = [asyncio.create_task(keys.key(f"invented-{number}")) for number in range(50)]
+    issuer.asked.clear()
+    await issuer.asked.wait()
+    assert await keys.key("first") is not None  # who has a good token does not wait for it
+    issuer.gate.set()
+    assert await asyncio.gather(*asking) == [None] * 50
+    assert issuer.fetches == 2
+    await keys.aclose()
+
+
+async def test_keys_that_an_issuer_withdraws_are_gone_and_new_ones_are_found() -> None:
+    issuer = Issuer()
+    keys = issuer.keys()
+    await keys.key("first")
+    issuer.body = key_set()
+    issuer.now += FRESH_SECONDS
+    await keys.key("unknown")
+    assert await keys.key("first") is None
+    issuer.body = key_set(jwk(RSA))
+    issuer.now += SEARCH_PAUSE_SECONDS
+    assert await keys.key(None) is not None
+    await keys.aclose()
+
+
+async def test_a_redirect_to_other_keys_is_not_followed() -> None:
+    asked: list[str] = []
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(str(request.url))
+        return httpx2.Response(302, headers={"Location": "https://evil.example/keys"})
+
+    keys = KeySet("https://issuer.example/keys", "RS256", create_client(httpx2.MockTransport(answer)))
+    with pytest.raises(SearchProviderError):
+        await keys.key("first")
+    assert asked == ["https://issuer.example/keys"]
+    await keys.aclose()
+
+
+async def test_an_issuer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The deadline is one for the whole key set, however steadily its bytes arrive."""
+    monkeypatch.setattr(keys_module, "FETCH_SECONDS", 0.05)
+
+    async def drip() -> AsyncIterator[bytes]:
+        while True:
+            yield b" "
+            await asyncio.sleep(0)
+
+    async def answer(_: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, content=drip())
+
+    keys = KeySet("https://issuer.example/keys", "RS256", create_client(httpx2.MockTransport(answer)))
+    with pytest.raises(SearchProviderError):
+        await keys.key("first")
+    await keys.aclose()
+
+
+async def test_a_token_without_an_id_uses_the_only_key_and_no_other() -> None:
+    issuer = Issuer()
+    keys = issuer.keys()
+    assert await keys.key(None) is not None
+    issuer.body = key_set(jwk(RSA, kid="first"), jwk(RSA, kid="second"))
+    await keys.key("second")
+    assert await keys.key(None) is None
+    await keys.aclose()
+
+
+async def test_old_keys_serve_while_new_ones_are_fetched_and_when_they_cannot_be() -> None:
+    issuer = Issuer()
+    keys = issuer.keys()
+    await keys.key("first")
+    issuer.now += FRESH_SECONDS
+    issuer.gate.clear()
+    assert await keys.key("first") is not None  # does not wait for the fetch, which hangs
+    issuer.status = 500
+    issuer.gate.set()
+    await keys.key("unknown")  # waits for it
+    assert await keys.key("first") is not None
+    issuer.now += STALE_SECONDS
+    with pytest.raises(SearchProviderError) as caught:
+        await keys.key("first")
+    assert caught.value.retry_after == RETRY_PAUSE_SECONDS
+    await keys.aclose()
+
+
+async def test_an_issuer_that_is_down_is_not_asked_for_each_token() -> None:
+    issuer = Issuer()
+    issuer.status = 503
+    keys = issuer.keys()
+    for _ in range(20):
+        with pytest.raises(SearchProviderError):
+            await keys.key("first")
+    assert issuer.fetches == 1
+    issuer.status = 200
+    issuer.now += RETRY_PAUSE_SECONDS
+    assert await keys.key("first") is not None
+    await keys.aclose()
+
+
+async def test_a_caller_who_leaves_does_not_take_the_fetch_along() -> None:
+    issuer = Issuer()
+    issuer.gate.clear()
+    keys = issuer.keys()
+    leaving, staying = (asyncio.create_task(keys.key("first")) for _ in range(2))
+    await issuer.asked.wait()
+    leaving.cancel()
+    issuer.gate.set()
+    assert await staying is not None
+    assert issuer.fetches == 1
+    await keys.aclose()
+
+
+@pytest.mark.parametrize("body", [b"x" * (MAX_KEY_SET_BYTES + 1), b"<html>"], ids=["huge", "a page"])
+async def test_what_the_issuer_sends_by_mistake_is_no_key(body: bytes) -> None:
+    issuer = Issuer()
+    issuer.body = body
+    keys = issuer.keys()
+    with pytest.raises(SearchProviderError):
+        await keys.key("first")
+    await keys.aclose()

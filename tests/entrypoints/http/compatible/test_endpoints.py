@@ -1,0 +1,173 @@
+"""What the real clients do not show: keys in odd places, colliding paths, sloppy values."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+
+from tests.entrypoints.http.compatible.conftest import KEY
+from websearch_gateway.entrypoints.http.compatible.table import COMPATIBLE
+from websearch_gateway.sandbox import Sandbox
+
+QUERY = "How do I descale an espresso machine?"
+QUESTION = "How tall is the Eiffel Tower?"
+
+
+@pytest.fixture(scope="module")
+def http(base: str) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=base, timeout=30, trust_env=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def closed(closed_base: str) -> Iterator[httpx2.Client]:
+    with httpx2.Client(base_url=closed_base, timeout=30, trust_env=False) as client:
+        yield client
+
+
+def test_a_path_that_two_apis_share_is_told_apart_by_method_and_body(http: httpx2.Client) -> None:
+    tavily = http.post("/search", json={"query": QUERY}).json()
+    searxng = [
+        http.get("/search", params={"q": QUERY, "format": "json"}),
+        http.post("/search", data={"q": QUERY, "format": "json"}),
+        http.get("/", params={"q": QUERY, "format": "json"}, headers={"Accept": "text/html"}),
+    ]
+    assert "response_time" in tavily
+    assert all("unresponsive_engines" in reply.json() for reply in searxng)
+
+
+def test_the_root_without_a_search_is_the_status_page(http: httpx2.Client) -> None:
+    for query in ("", "?q=x", "?format=json", "?q=x&format=html"):
+        assert http.get(f"/{query}").headers["content-type"].startswith("text/html")
+
+
+def test_nothing_that_clients_divide_by_or_sort_by_is_null(http: httpx2.Client) -> None:
+    found = http.get("/search", params={"q": QUERY, "format": "json"}).json()
+    assert found["number_of_results"] == len(found["results"]) > 0
+    for result in found["results"]:
+        assert isinstance(result["score"], float)
+        assert all(isinstance(result[name], str) for name in ("url", "title", "content", "engine"))
+        assert result["engines"]
+        assert result["category"] == "general"
+
+
+@pytest.mark.parametrize(
+    "sloppy",
+    [
+        {"time_range": "", "categories": "", "language": "all", "engines": "google,bing", "theme": "simple"},
+        {"safesearch": "False", "language": "xx-YY"},
+        {"language": "en-US", "safesearch": "2", "time_range": "year"},
+    ],
+)
+def test_values_that_sloppy_clients_send_are_understood(http: httpx2.Client, sloppy: dict[str, str]) -> None:
+    assert http.get("/search", params={"q": QUERY, "format": "json", **sloppy}).status_code == 200
+
+
+@pytest.mark.parametrize("wrong", [{"pageno": "0"}, {"time_range": "decade"}, {"safesearch": "9"}, {"format": "rss"}])
+def test_a_value_that_searxng_refuses_is_refused_in_its_shape(http: httpx2.Client, wrong: dict[str, str]) -> None:
+    reply = http.get("/search", params={"q": QUERY, "format": "json", **wrong})
+    assert reply.status_code == 400
+    assert isinstance(reply.json()["error"], str)
+    assert http.get("/search", params={"q": "", "format": "json"}).json() == {"error": "No query"}
+
+
+def test_pages_follow_each_other_and_end(http: httpx2.Client) -> None:
+    pages = [
+        http.get("/search", params={"q": "water", "format": "json", "pageno": str(number)}).json()["results"]
+        for number in (1, 2, 99)
+    ]
+    first, second = ({result["url"] for result in results} for results in pages[:2])
+    assert len(first) == 10
+    assert not first & second
+    assert pages[2] == []
+
+
+def test_images_are_not_searched(http: httpx2.Client, sandbox: Sandbox) -> None:
+    found = http.get("/search", params={"q": QUERY, "format": "json", "categories": "images"}).json()
+    assert found["results"] == []
+    assert sandbox.calls("") == 0
+
+
+def test_a_page_of_another_site_cannot_make_a_browser_search(http: httpx2.Client) -> None:
+    reply = http.get("/search", params={"q": QUERY, "format": "json"}, headers={"Sec-Fetch-Site": "cross-site"})
+    assert reply.status_code == 403
+
+
+def test_searxng_tells_its_engines_and_health(http: httpx2.Client) -> None:
+    config = http.get("/config").json()
+    assert "general" in config["categories"]
+    assert "brave" in [engine["name"] for engine in config["engines"]]
+    assert http.get("/searxng/healthz").text == "OK"
+
+
+def test_open_webui_gets_bare_lists_and_finds_its_links_again(http: httpx2.Client, page: str) -> None:
+    found = http.post("/openwebui/search", json={"query": QUERY, "count": 2}).json()
+    assert [sorted(one) for one in found] == [["link", "snippet", "title"]] * 2
+    assert all(one["snippet"] for one in found)
+    gone = "http://127.0.0.1:1/gone"
+    (loaded,) = http.post("/openwebui/load", json={"urls": [page, gone]}).json()
+    assert loaded["metadata"]["source"] == page
+    assert "citric acid" in loaded["page_content"]
+
+
+def test_a_key_is_found_where_each_client_puts_it(closed: httpx2.Client) -> None:
+    basic = "Basic " + base64.b64encode(f"user:{KEY}".encode()).decode()
+    tavily, searxng = {"query": QUERY}, {"q": QUERY, "format": "json"}
+    assert closed.post("/search", json={**tavily, "api_key": KEY}).status_code == 200
+    assert closed.post("/search", json=tavily, headers={"Authorization": f"Bearer {KEY}"}).status_code == 200
+    assert closed.get("/searxng/search", params=searxng, headers={"Authorization": basic}).status_code == 200
+    assert closed.get("/search", params=searxng, headers={"X-API-Key": KEY}).status_code == 200
+
+
+def test_a_wrong_key_is_refused_wherever_it_stands(closed: httpx2.Client) -> None:
+    basic = "Basic " + base64.b64encode(b"user:wrong").decode()
+    for reply in (
+        closed.post("/search", json={"query": QUERY}),
+        closed.post("/search", json={"query": QUERY, "api_key": "wrong"}),
+        closed.post("/search", json={"query": QUERY, "api_key": KEY}, headers={"Authorization": "Bearer wrong"}),
+        closed.post("/openwebui/search", json={"query": QUERY, "api_key": KEY}),
+        closed.get("/search", params={"q": QUERY, "format": "json"}, headers={"Authorization": basic}),
+        closed.get("/search", params={"q": QUERY, "format": "json", "api_key": KEY}),
+        closed.get("/v1/models", headers={"Authorization": "Basic " + base64.b64encode(f"u:{KEY}".encode()).decode()}),
+    ):
+        assert reply.status_code == 401
+
+
+@pytest.mark.parametrize("row", COMPATIBLE, ids=lambda row: row.name)
+def test_every_endpoint_is_closed_and_says_so_in_the_shape_of_its_api(closed: httpx2.Client, row: object) -> None:
+    method, path = row.methods[0], row.paths[-1]  # type: ignore[attr-defined]
+    reply = closed.request(method, path, json={"query": QUERY} if method == "POST" else None)
+    assert reply.status_code == 401
+    told = reply.json()
+    if row.name.startswith("tavily"):  # type: ignore[attr-defined]
+        assert set(told) == {"detail"}
+        assert isinstance(told["detail"]["error"], str)
+    elif row.name.startswith("openai"):  # type: ignore[attr-defined]
+        assert set(told["error"]) == {"message", "type", "param", "code"}
+    else:
+        assert isinstance(told["error"], str)
+
+
+def test_a_key_without_the_scope_is_told_so(closed: httpx2.Client) -> None:
+    assert closed.get("/", headers={"Authorization": f"Bearer {KEY}"}).status_code == 403
+
+
+def test_the_last_message_of_the_user_is_the_question(http: httpx2.Client) -> None:
+    content = [{"type": "input_text", "text": QUESTION}, {"type": "input_image", "image_url": "x"}]
+    history = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]
+    body = {"model": "any", "input": [*history, {"role": "user", "content": content}], "tools": None, "include": []}
+    reply = http.post("/v1/responses", json=body).json()
+    assert reply["model"] == "any"
+    assert "330 metres" in reply["output"][1]["content"][0]["text"]
+    for empty in ({"input": []}, {"input": [{"role": "system", "content": "x"}]}, {}):
+        assert http.post("/v1/responses", json=empty).json()["error"]["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize("path", ["/search", "/extract", "/openwebui/search", "/openwebui/load", "/v1/responses"])
+def test_a_hostile_body_gets_a_typed_error(http: httpx2.Client, path: str) -> None:
+    for body in (b"[]", b"{", b"[" * 50_000, b'{"query":{},"urls":7,"input":7}', b'{"query":"\\ud800"}'):
+        reply = http.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert reply.status_code == 400, (path, body[:40])

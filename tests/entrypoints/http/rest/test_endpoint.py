@@ -1,0 +1,98 @@
+"""REST: what it answers, and that a bad request gets a typed error."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from tests.entrypoints.http.calls import QUESTION, post, search
+from tests.entrypoints.http.conftest import Door
+from websearch_gateway.entrypoints.http.replies import STATUS
+from websearch_gateway.errors import ErrorCode
+from websearch_gateway.sandbox import Sandbox
+
+
+async def test_the_answer_is_that_of_the_tool(door: Door) -> None:
+    async with door() as http:
+        rest = (await http.post("/v1/search", json={"query": QUESTION})).json()
+        tool = (await post(http, search())).json()["result"]["structuredContent"]
+    assert rest["text"] == tool["text"]
+    assert rest["citations"] == tool["citations"]
+
+
+BAD_BODIES = [
+    b"",
+    b"[]",
+    b"{",
+    b"\xff",
+    b"[" * 50_000,
+    b'{"query":"x"}',
+    b'{"query":7}',
+    b'{"query":"How tall is it?","maxResults":9}',
+    b'{"query":"How tall is it?","\\ud800":1}',
+    b'{"query":"\\ud800"}',
+    b'{"query":' + b"9" * 5_000 + b"}",
+]
+
+
+async def test_a_bad_request_gets_400_and_a_typed_error(door: Door, sandbox: Sandbox) -> None:
+    async with door() as http:
+        for body in BAD_BODIES:
+            reply = await http.post("/v1/search", content=body, headers={"Content-Type": "application/json"})
+            assert reply.status_code == 400, body[:80]
+            assert reply.json()["error"]["code"] == "VALIDATION"
+    assert sandbox.calls("openai") == 0
+
+
+@pytest.mark.parametrize(
+    "flood", [{"query": [1] * 500_000}, {"query": QUESTION, **{f"n{number}": 1 for number in range(80_000)}}]
+)
+async def test_a_flood_of_bad_arguments_gets_a_short_error(door: Door, flood: dict[str, object]) -> None:
+    async with door() as http:
+        body = json.dumps(flood, separators=(",", ":"))
+        reply = await http.post("/v1/search", content=body, headers={"Content-Type": "application/json"})
+    assert reply.status_code == 400
+    assert len(reply.content) < 10_000
+
+
+async def test_another_type_of_body_gets_415(door: Door) -> None:
+    """A page of another site can send these without asking first."""
+    async with door() as http:
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""):
+            reply = await http.post("/v1/search", content=b'{"query":"How tall?"}', headers={"Content-Type": kind})
+            assert reply.status_code == 415
+
+
+async def test_a_rate_limit_says_when_to_come_back(door: Door) -> None:
+    async with door(rate_limit="1/minute") as http:
+        replies = [await http.post("/v1/search", json={"query": QUESTION}) for _ in range(2)]
+    assert [reply.status_code for reply in replies] == [200, 429]
+    assert 0 < int(replies[1].headers["retry-after"]) <= 60
+    assert replies[1].json()["error"]["code"] == "RATE_LIMIT"
+
+
+async def test_a_key_of_the_gateway_that_is_refused_is_not_the_callers_fault(door: Door) -> None:
+    async with door(openai_api_key="sk-proj-wrong0123456789abcdefghijkl") as http:
+        reply = await http.post("/v1/search", json={"query": QUESTION})
+    assert reply.status_code == 502
+    assert reply.json()["error"]["code"] == "AUTH"
+
+
+async def test_hanging_up_cancels_the_call_upstream(door: Door, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "hang")
+    async with door() as http:
+        calling = asyncio.create_task(http.post("/v1/search", json={"query": QUESTION}))
+        await sandbox.wait_for("openai", calls=1)
+        calling.cancel()
+        await sandbox.wait_for("openai", cancelled=1, within=1)
+
+
+def test_every_code_of_an_error_has_its_status() -> None:
+    assert set(STATUS) == set(ErrorCode.__args__)  # type: ignore[attr-defined]
+
+
+async def test_without_the_tool_there_is_no_twin(door: Door) -> None:
+    async with door(toolsets="search") as http:
+        assert (await http.post("/v1/search", json={"query": QUESTION})).status_code == 404

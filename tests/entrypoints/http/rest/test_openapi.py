@@ -1,0 +1,104 @@
+"""The OpenAPI document is valid, and it is the truth about every tool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+from lxml import html
+from openapi_spec_validator import validate
+
+from tests.entrypoints.http.calls import QUESTION
+from tests.entrypoints.http.conftest import SECRET, Door
+from websearch_gateway.entrypoints.http.rest.endpoint import SHORT_PATHS, paths_of
+from websearch_gateway.entrypoints.http.rest.examples import REPLIES, REQUESTS
+from websearch_gateway.entrypoints.http.rest.openapi import openapi
+from websearch_gateway.entrypoints.http.rest.pages import rendered
+from websearch_gateway.entrypoints.tools import TOOLS
+
+DOCUMENT = openapi(TOOLS, with_token=True)
+BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+@pytest.mark.parametrize("with_token", [True, False])
+def test_a_validator_accepts_the_document(with_token: bool) -> None:
+    validate(openapi(TOOLS, with_token=with_token))
+
+
+def test_every_tool_has_its_paths() -> None:
+    assert {path for tool in TOOLS for path in paths_of(tool)} == set(DOCUMENT["paths"])
+    assert {f"/v1/tools/{name}" for name in BY_NAME} <= set(DOCUMENT["paths"])
+
+
+def schema_of(content: dict[str, Any]) -> dict[str, Any]:
+    return {**content["application/json"]["schema"], "components": DOCUMENT["components"]}
+
+
+@pytest.mark.parametrize("name", sorted(REQUESTS.keys() & BY_NAME.keys()))
+def test_an_example_of_a_request_fits_its_schema_and_is_understood(name: str) -> None:
+    operation = DOCUMENT["paths"][f"/v1/tools/{name}"]["post"]
+    jsonschema.Draft202012Validator(schema_of(operation["requestBody"]["content"])).validate(REQUESTS[name])
+    BY_NAME[name].parse(REQUESTS[name])
+
+
+@pytest.mark.parametrize("name", sorted(REPLIES.keys() & BY_NAME.keys()))
+def test_an_example_of_a_reply_fits_its_schema_and_has_known_fields_only(name: str) -> None:
+    operation = DOCUMENT["paths"][f"/v1/tools/{name}"]["post"]
+    schema = schema_of(operation["responses"]["200"]["content"])
+    jsonschema.Draft202012Validator(schema).validate(REPLIES[name])
+    model = BY_NAME[name].result
+    assert set(REPLIES[name]) <= set(model.model_json_schema(by_alias=True)["properties"])
+
+
+def test_a_tool_that_takes_arguments_has_an_example() -> None:
+    taking = {tool.name for tool in TOOLS if tool.arguments.model_fields}
+    assert taking <= set(REQUESTS)
+
+
+async def test_what_is_served_fits_the_document(door: Door) -> None:
+    async with door() as http:
+        good = (await http.post("/v1/search", json={"query": QUESTION})).json()
+        bad = (await http.post("/v1/search", json={"query": "x"})).json()
+    responses = DOCUMENT["paths"]["/v1/search"]["post"]["responses"]
+    for status, body in (("200", good), ("400", bad)):
+        jsonschema.Draft202012Validator(schema_of(responses[status]["content"])).validate(body)
+
+
+async def test_every_tool_answers_at_each_of_its_paths(door: Door) -> None:
+    async with door(toolsets="all") as http:
+        for tool in TOOLS:
+            for path in paths_of(tool):
+                reply = await http.post(path, json={"no such argument": 1})
+                assert reply.status_code == 400, path
+                assert tool.name in reply.json()["error"]["message"]
+
+
+async def test_only_the_tools_that_are_listed_are_described(door: Door) -> None:
+    async with door(toolsets="read", auth_mode="secret", auth_secret=SECRET) as http:
+        described = (await http.get("/openapi.json")).json()
+    assert set(described["paths"]) == {
+        path for name in ("get_content", "read_from_page") for path in paths_of(BY_NAME[name])
+    }
+    assert described["paths"]["/v1/read"]["post"]["security"] == [{"bearer": ["read"]}, {"key": ["read"]}]
+
+
+async def test_the_page_shows_every_operation_and_loads_nothing(door: Door) -> None:
+    async with door() as http:
+        reply = await http.get("/docs")
+    assert reply.headers["content-type"] == "text/html; charset=utf-8"
+    assert "script" not in reply.headers["content-security-policy"]
+    page = html.fromstring(reply.text)
+    assert page.findall(".//script") == page.findall(".//img") == page.findall(".//link") == []
+    shown = [code.text for code in page.iterfind(".//summary/code")]
+    assert f"POST {SHORT_PATHS['search_web']}" in shown
+    assert "POST /v1/tools/web_search" in shown
+
+
+def test_a_quote_in_an_example_does_not_end_the_command() -> None:
+    operation = DOCUMENT["paths"]["/v1/search"]["post"]
+    content = operation["requestBody"]["content"]["application/json"]
+    told = {"application/json": {**content, "examples": {"typical": {"value": {"query": "it's <b>"}}}}}
+    changed = {**operation, "requestBody": {"content": told}}
+    page = html.fromstring(rendered({**DOCUMENT, "paths": {"/v1/search": {"post": changed}}}))
+    assert "it'\\''s <b>" in page.findtext(".//pre")

@@ -1,0 +1,113 @@
+"""The page in a real Chromium: it looks as it should, on every screen, and loads nothing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.entrypoints.http.calls import post, search
+from tests.entrypoints.http.conftest import Door, address
+from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, NOW, SPENT
+from websearch_gateway.admin.operations import Snapshot
+from websearch_gateway.entrypoints.http.status.page import rendered
+from websearch_gateway.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is missing; `make test` installs it")
+
+WIDE, TABLET, PHONE = (1280, 860), (820, 1180), (360, 740)
+STYLE = files("websearch_gateway.entrypoints.http.pages").joinpath("style.css").read_text()
+
+# The least contrast between a text and what is behind it, by the formula of WCAG 2.2 (relative luminance).
+LEAST_CONTRAST = """() => {
+  const rgb = color => color.match(/[\\d.]+/g).map(Number);
+  const light = color => {
+    const [r, g, b] = rgb(color).map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const behind = node => {
+    for (; node; node = node.parentElement) {
+      const color = getComputedStyle(node).backgroundColor;
+      if (rgb(color)[3] !== 0) return color;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || node.closest("svg")) continue;
+    const [a, b] = [light(getComputedStyle(node).color), light(behind(node))].sort((x, y) => y - x);
+    found.push((a + .05) / (b + .05));
+  }
+  return Math.min(...found);
+}"""
+
+Open = Callable[..., AbstractAsyncContextManager["Page"]]
+
+
+@pytest.fixture
+async def browse() -> AsyncIterator[Open]:
+    """A function that opens a tab of a given size and colour scheme."""
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as driver:
+        browser = await driver.chromium.launch(executable_path=CHROMIUM)
+
+        @asynccontextmanager
+        async def tab(size: tuple[int, int] = WIDE, scheme: str = "light") -> AsyncIterator[Page]:
+            width, height = size
+            page = await browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+            yield page
+            await page.close()
+
+        yield tab
+        await browser.close()
+
+
+async def test_the_served_page_shows_the_calls_and_loads_nothing_else(
+    browse: Open, door: Door, sandbox: Sandbox
+) -> None:
+    loaded, complaints = [], []
+    async with door(breaker_failures=1, daily_budget_usd=1.0) as http, browse() as page:
+        page.on("request", lambda request: loaded.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        await post(http, search())
+        await page.goto(f"{address(http)}/")
+        assert await page.inner_text("h1") == "Every upstream asked so far is healthy"
+        sandbox.fault("openai", "status", status=503)
+        await post(http, search("Who wrote the diary of Zebulon Pike?"))
+        await page.reload()
+        assert await page.inner_text("h1") == "openai is failing"
+        assert "circuit open" in await page.inner_text("tr:has(th:text-is('openai'))")
+        assert "Zebulon" not in await page.content()
+        assert await page.evaluate("getComputedStyle(document.querySelector('.cards')).display") == "grid"
+        assert await page.evaluate("[...document.scripts].length") == 0
+    assert {url for url in loaded if not url.startswith("data:")} == {f"{address(http)}/"}
+    assert complaints == []
+
+
+@pytest.mark.parametrize("snapshot", [FRESH, HEALTHY, BROKEN, SPENT], ids=["fresh", "healthy", "broken", "spent"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_every_text_can_be_read_and_nothing_sticks_out(browse: Open, snapshot: Snapshot, scheme: str) -> None:
+    """WCAG 2.2, 1.4.3 (AA): a contrast of 4.5; 1.4.10: no scrolling to the side."""
+    for size in (WIDE, TABLET, PHONE):
+        async with browse(size, scheme) as page:
+            await page.set_content(rendered(snapshot, NOW, STYLE))
+            assert await page.evaluate(LEAST_CONTRAST) >= 4.5
+            assert await page.evaluate("document.documentElement.scrollWidth") <= size[0]
+            assert await page.title() != "owned"
+
+
+async def test_a_wide_screen_shows_all_of_it_at_once(browse: Open) -> None:
+    async with browse(WIDE) as page:
+        await page.set_content(rendered(BROKEN, NOW, STYLE))
+        assert await page.evaluate("document.documentElement.scrollHeight") <= WIDE[1]

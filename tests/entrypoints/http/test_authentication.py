@@ -1,0 +1,249 @@
+"""Tokens over a real socket: who gets in, as whom, and what is told to those who do not."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from tests.entrypoints.http.auth.forging import AUDIENCE, ISSUER, hostile_tokens
+from tests.entrypoints.http.auth.forging import SECRET as FORGING_SECRET
+from tests.entrypoints.http.auth.forging import token as forged
+from tests.entrypoints.http.calls import QUESTION, VERSIONS, bearer, call, post, raw, search
+from tests.entrypoints.http.conftest import SECRET, Door, address
+from websearch_gateway.entrypoints.http.auth import tokens
+from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.sandbox import Sandbox
+
+AUTH = {"auth_mode": "secret", "auth_secret": SECRET}
+CLOSED = ["/mcp", "/v1/search", "/metrics", "/", "/nope"]
+OPEN = ["/healthz", "/readyz", "/openapi.json", "/.well-known/oauth-protected-resource"]
+
+
+async def test_every_route_but_a_few_needs_a_token(door: Door) -> None:
+    async with door(**AUTH) as http:
+        metadata = f"{address(http)}/.well-known/oauth-protected-resource/mcp"
+        for method, path in itertools.product(("GET", "POST"), CLOSED):
+            reply = await http.request(method, path)
+            assert reply.status_code == 401
+            # RFC 6750 section 3.1: no error code where there were no credentials.
+            assert reply.headers["www-authenticate"] == f'Bearer resource_metadata="{metadata}"'
+            assert reply.json()["error"]["code"] == "AUTH"
+
+
+async def test_what_a_client_needs_before_it_has_a_token_is_open(door: Door) -> None:
+    async with door(**AUTH) as http:
+        assert [(await http.get(path)).status_code for path in OPEN] == [200] * len(OPEN)
+
+
+async def test_every_hostile_token_gets_401_and_the_way_to_a_good_one(door: Door) -> None:
+    """RFC 9728 section 5.1."""
+    settings = {"auth_mode": "secret", "auth_secret": FORGING_SECRET, "auth_issuer": ISSUER, "auth_audience": AUDIENCE}
+    async with door(**settings) as http:
+        host = f"127.0.0.1:{http.base_url.port}".encode()
+        for name, token in {**hostile_tokens(), "good": forged()}.items():
+            if "\n" in token:
+                continue  # would be another header
+            head = b"POST /mcp HTTP/1.1\r\nHost: " + host + b"\r\nContent-Length: 0\r\nAuthorization: Bearer "
+            reply = await raw(http, head + token.encode() + b"\r\n\r\n")
+            status = reply.split(b" ")[1]
+            if name == "good":
+                assert status == b"400", name  # past the token: an empty body
+            else:
+                assert status == b"401", name
+                assert b'error="invalid_token"' in reply, name
+                assert b"resource_metadata=" in reply, name
+
+
+async def test_other_credentials_get_401(door: Door) -> None:
+    async with door(**AUTH) as http:
+        for value in ("", "Bearer", "Basic YTpi", "Token x", "Bearer a b", "Bearer,x", "x" * 20_000):
+            reply = await post(http, call("tools/list"), Authorization=value)
+            assert reply.status_code == 401
+
+
+async def test_the_scheme_is_understood_in_any_case(door: Door) -> None:
+    async with door(**AUTH) as http:
+        value = bearer()["Authorization"].replace("Bearer", "bEARER")
+        assert (await post(http, call("tools/list"), Authorization=value)).status_code == 200
+
+
+async def test_two_tokens_or_one_in_the_url_get_401(door: Door) -> None:
+    good = bearer()
+    token = good["Authorization"].partition(" ")[2]
+    made = call("tools/list")
+    async with door(**AUTH) as http:
+        both = [*made["headers"].items(), *good.items(), *good.items()]
+        twice = await http.post("/mcp", headers=both, json=made["json"])
+        alone = await http.post(f"/mcp?access_token={token}", headers=made["headers"], json=made["json"])
+        also = await http.post(f"/mcp?Access_Token={token}", headers={**made["headers"], **good}, json=made["json"])
+        escaped = await http.post("/mcp?access%5Ftoken=x", headers={**made["headers"], **good}, json=made["json"])
+    assert [reply.status_code for reply in (twice, alone, also, escaped)] == [401] * 4
+
+
+async def test_a_token_in_the_url_gets_401_under_whatever_name(door: Door) -> None:
+    good = bearer()
+    token = good["Authorization"].partition(" ")[2]
+    made = call("tools/list")
+    spelled = (
+        f"key={token}",
+        f"authorization=Bearer+{token}",
+        token,
+        f"{token}=",
+        f"x=1;y={token.replace('.', '%2E')}",
+    )
+    async with door(**AUTH) as http:
+        replies = [
+            await http.post(f"/mcp?{query}", headers={**made["headers"], **good}, json=made["json"])
+            for query in (*spelled, "v=1.2.3&from=eyJ")
+        ]
+    assert [reply.status_code for reply in replies] == [*[401] * len(spelled), 200]
+
+
+async def test_a_token_anywhere_else_is_not_looked_at(door: Door) -> None:
+    good = bearer()["Authorization"]
+    token = good.removeprefix("Bearer ")
+    async with door(**AUTH) as http:
+        for name in ("Cookie", "X-Authorization", "Proxy-Authorization", "X-Forwarded-Access-Token"):
+            for value in (good, f"access_token={token}"):
+                assert (await post(http, call("tools/list"), **{name: value})).status_code == 401
+        form = await http.post("/v1/search", data={"access_token": token, "query": QUESTION})
+    assert form.status_code == 401
+
+
+async def test_the_metadata_says_which_tokens_are_wanted(door: Door) -> None:
+    """RFC 9728 section 2; both addresses, since clients look for either."""
+    settings = {
+        "auth_mode": "firebase",
+        "firebase_project_id": "demo-x",
+        "public_url": "https://gw.example",
+    }
+    async with door(**settings) as http:
+        replies = [
+            (await http.get(f"/.well-known/oauth-protected-resource{end}", headers={"Host": "gw.example"})).json()
+            for end in ("", "/mcp")
+        ]
+    assert replies[0] == replies[1]
+    assert replies[0]["resource"] == "https://gw.example/mcp"
+    assert replies[0]["authorization_servers"] == ["https://securetoken.google.com/demo-x"]
+    assert replies[0]["bearer_methods_supported"] == ["header"]
+    assert set(replies[0]["scopes_supported"]) == {"search", "read", "docs", "cache", "ops", "admin"}
+
+
+async def test_without_authentication_there_is_no_metadata(door: Door) -> None:
+    async with door() as http:
+        assert (await http.get("/.well-known/oauth-protected-resource")).status_code == 404
+
+
+async def test_only_the_tools_of_ones_scopes_are_listed(door: Door) -> None:
+    async with door(**AUTH, toolsets="all") as http:
+        for version, scope in itertools.product(VERSIONS, ("search", "read", "search read ops", "admin", "")):
+            listing = (await post(http, call("tools/list", version=version), **bearer(scope=scope))).json()
+            names = [tool["name"] for tool in listing["result"]["tools"]]
+            assert names == [tool.name for tool in TOOLS if tool.needed_scope in scope.split()]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_tool_outside_ones_scopes_is_refused(door: Door, sandbox: Sandbox, version: str) -> None:
+    async with door(**AUTH) as http:
+        reply = await post(http, search(version=version), **bearer(scope="read"))
+        rest = await http.post("/v1/search", json={"query": QUESTION}, headers=bearer(scope="read"))
+    error = reply.json()["result"]["structuredContent"]["error"]
+    assert error["code"] == "AUTH"
+    assert error["details"] == {"reason": "insufficient_scope", "scope": "search"}
+    assert rest.status_code == 403
+    assert 'error="insufficient_scope", scope="search"' in rest.headers["www-authenticate"]
+    assert sandbox.calls("openai") == 0
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_another_name_for_a_tool_opens_nothing(door: Door, sandbox: Sandbox, version: str) -> None:
+    wanted = {"web.search": ("read", {"query": QUESTION}), "web.readFromPage": ("search", {"url": "x", "query": "y"})}
+    assert set(wanted) == {name for tool in TOOLS for name in tool.aliases}
+    async with door(**AUTH) as http:
+        for name, (scope, arguments) in wanted.items():
+            made = call("tools/call", {"name": name, "arguments": arguments}, version)
+            reply = await post(http, made, **bearer(scope=scope))
+            assert reply.json()["result"]["structuredContent"]["error"]["details"]["reason"] == "insufficient_scope"
+    assert sandbox.calls("") == 0
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_limits_are_those_of_the_verified_user_whatever_headers_say(door: Door, version: str) -> None:
+    claims = {"X-User": "bob", "X-Forwarded-User": "bob", "X-Forwarded-For": "10.0.0.1", "Mcp-Session-Id": "bob"}
+    async with door(**AUTH, rate_limit="2/minute") as http:
+        alice = [await post(http, search(version=version), **bearer("alice"), **claims) for _ in range(3)]
+        bob = [await post(http, search(version=version), **bearer("bob")) for _ in range(3)]
+    for replies in (alice, bob):
+        errors = [reply.json()["result"]["structuredContent"].get("error") for reply in replies]
+        assert [error and error["code"] for error in errors] == [None, None, "RATE_LIMIT"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_many_users_at_once_are_never_mixed_up(door: Door, version: str) -> None:
+    """Each user may ask as often as its number says: one call under another's name would show."""
+    users = range(1, 9)
+    async with door(**AUTH, rate_limit="5/minute") as http:
+        calls = [post(http, search(version=version), **bearer(f"user-{user}")) for _ in range(6) for user in users]
+        replies = await asyncio.gather(*calls)
+    refused = [reply.json()["result"]["structuredContent"].get("error") is not None for reply in replies]
+    assert [sum(refused[user - 1 :: len(users)]) for user in users] == [1] * len(users)
+
+
+async def test_the_token_travels_no_further_and_is_not_logged(
+    door: Door, sandbox: Sandbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    sandbox.fault("openai", "status", status=503)  # so that vendors and pages are asked too
+    caplog.set_level(logging.DEBUG)
+    good, bad = bearer("alice@example.com"), bearer(exp=1)
+    async with door(**AUTH) as http:
+        await post(http, search(), **good)
+        await post(http, search(), **bad)
+        await http.get("/mcp?access_token=" + good["Authorization"][7:])
+    seen = "".join(f"{c.path} {c.query} {c.body!r}" for c in sandbox.seen(""))
+    logged = "".join(f"{record.getMessage()} {record.__dict__}" for record in caplog.records)
+    assert sandbox.calls("") > 2
+    for header in (good, bad):
+        for part in header["Authorization"][7:].split("."):
+            assert part not in seen
+            assert part not in logged
+    assert "alice@example.com" not in logged
+    assert "Eiffel" not in logged
+
+
+async def test_keys_that_cannot_be_fetched_are_the_servers_trouble(door: Door) -> None:
+    settings: dict[str, Any] = {
+        "auth_mode": "jwks",
+        "auth_jwks_url": "http://127.0.0.1:9/keys",
+        "auth_issuer": ISSUER,
+        "auth_audience": AUDIENCE,
+    }
+    async with door(**settings) as http:
+        reply = await post(http, call("tools/list"), Authorization=f"Bearer {forged({'alg': 'RS256'})}")
+    assert reply.status_code == 503
+    assert int(reply.headers["retry-after"]) > 0
+
+
+async def test_a_verifier_that_breaks_gives_no_access(
+    door: Door, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(_: str, __: str) -> dict[str, Any]:
+        raise RuntimeError("a secret part of the token")
+
+    monkeypatch.setattr(tokens, "checked_header", broken)
+    async with door(**AUTH) as http:
+        reply = await post(http, call("tools/list"), **bearer())
+    assert reply.status_code == 401
+    assert "RuntimeError" in caplog.text
+    assert "a secret part" not in caplog.text + reply.text
+
+
+async def test_a_reply_never_shows_why_in_terms_of_the_token(door: Door) -> None:
+    async with door(**AUTH) as http:
+        reply = await post(http, call("tools/list"), **bearer("mallory", aud="secret-place"))
+    assert "mallory" not in json.dumps(dict(reply.headers)) + reply.text
+    assert "secret-place" not in json.dumps(dict(reply.headers)) + reply.text

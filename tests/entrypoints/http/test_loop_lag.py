@@ -1,0 +1,36 @@
+"""A loop that is held up is noticed for a while."""
+
+from __future__ import annotations
+
+import asyncio
+
+from websearch_gateway.entrypoints.http.loop_lag import BEAT_SECONDS, WINDOW_SECONDS, LoopLag
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_a_block_counts_while_it_lasts_and_for_ten_seconds_after() -> None:
+    clock = Clock()
+    lag = LoopLag(clock)
+    async with lag.watched():
+        await asyncio.sleep(0)
+        assert lag.seconds <= 0
+        clock.now += BEAT_SECONDS + 3
+        assert lag.seconds == 3
+        lag.beat()
+        clock.now += WINDOW_SECONDS - 5
+        lag._due = clock.now
+        assert lag.seconds == 3
+        clock.now += 6
+        lag._due = clock.now
+        lag.beat()
+        assert lag.seconds == 0
+
+
+async def test_nothing_is_late_that_is_not_watched() -> None:
+    assert LoopLag().seconds == 0

@@ -1,0 +1,230 @@
+"""`websearch-gateway serve --http` as an operator meets it: a real process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.entrypoints.http.calls import QUESTION, call, post, search
+from tests.entrypoints.http.conftest import SECRET
+from websearch_gateway.entrypoints.http.server import listening
+from websearch_gateway.sandbox import Sandbox
+
+PROGRAM = (sys.executable, "-m", "websearch_gateway")
+AUTH = {"AUTH_MODE": "secret", "AUTH_SECRET": SECRET}
+
+Served = tuple[asyncio.subprocess.Process, httpx2.AsyncClient]
+Serve = Callable[..., AbstractAsyncContextManager[Served]]
+
+
+@pytest.fixture
+def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path)}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "stderr.log"
+
+
+def lines(log: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+@pytest.fixture
+def serve(environment: dict[str, str], log: Path) -> Serve:
+    """A function that starts the server with the given settings; gives its process, and a client of its address."""
+
+    @asynccontextmanager
+    async def start(*options: str, **settings: str) -> AsyncIterator[Served]:
+        command = [*PROGRAM, "serve", "--http", "--port", "0", *options]
+        with log.open("wb") as stderr:
+            process = await asyncio.create_subprocess_exec(*command, env={**environment, **settings}, stderr=stderr)
+        try:
+            async with httpx2.AsyncClient(base_url=await asyncio.to_thread(address_in, log), timeout=30) as http:
+                yield process, http
+        finally:
+            if process.returncode is None:
+                process.terminate()
+            await process.wait()
+
+    return start
+
+
+def address_in(log: Path) -> str:
+    """The address that the server logs once it listens."""
+    with subprocess.Popen(
+        ["tail", "-n", "+1", "-F", log], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as follower:
+        assert follower.stdout is not None
+        for line in follower.stdout:
+            event = str(json.loads(line)["event"])
+            if event.startswith("Serving MCP at "):
+                follower.terminate()
+                return event.removeprefix("Serving MCP at ").removesuffix("/mcp").replace("0.0.0.0", "127.0.0.1")
+    raise AssertionError("the log ended")
+
+
+def refused(environment: dict[str, str], *arguments: str, **settings: str) -> str:
+    """What is told by a command that must fail with one line."""
+    done = subprocess.run(
+        [*PROGRAM, *arguments], env={**environment, **settings}, capture_output=True, text=True, timeout=50, check=False
+    )
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    return done.stderr
+
+
+def test_without_authentication_other_machines_are_not_served(environment: dict[str, str]) -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.1", "example.com"):
+        assert "--insecure" in refused(environment, "serve", "--http", "--host", host)
+
+
+def test_a_weak_secret_does_not_start(environment: dict[str, str]) -> None:
+    told = refused(environment, "serve", "--http", AUTH_MODE="secret", AUTH_SECRET="weak-secret")
+    assert "AUTH_SECRET" in told
+    assert "weak-secret" not in told
+
+
+def test_a_mistake_in_the_settings_is_told_before_anything_listens(environment: dict[str, str]) -> None:
+    assert "nope" in refused(environment, "serve", "--http", SEARCH_PROVIDERS="nope")
+
+
+async def test_a_port_that_is_taken_is_told(environment: dict[str, str]) -> None:
+    taken = await asyncio.start_server(lambda _, __: None, "127.0.0.1", 0)
+    port = taken.sockets[0].getsockname()[1]
+    async with taken:
+        told = await asyncio.to_thread(refused, environment, "serve", "--http", "--port", str(port))
+    assert f"127.0.0.1:{port}" in told
+
+
+def test_a_port_that_cannot_be_is_told_in_one_sentence(environment: dict[str, str]) -> None:
+    assert refused(environment, "serve", "--http", "--port", "99999").endswith("must be 0-65535.\n")
+
+
+async def test_a_reply_is_sent_at_once() -> None:
+    """Nagle's algorithm would hold its second half back until the client has acknowledged the first, 40 ms later."""
+    delay: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def accepted(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        accepted_socket = writer.get_extra_info("socket")
+        delay.set_result(accepted_socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    with listening("127.0.0.1", 0) as listener:
+        async with await asyncio.start_server(accepted, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            assert await delay != 0
+            writer.close()
+
+
+async def test_insecure_serves_without_tokens_and_still_judges_the_host(serve: Serve) -> None:
+    async with serve("--host", "0.0.0.0", "--insecure") as (_, http):
+        assert (await post(http, search())).status_code == 200
+        assert (await http.get("/healthz", headers={"Host": "evil.example"})).status_code == 421
+
+
+async def test_a_minted_token_opens_the_door(serve: Serve, environment: dict[str, str]) -> None:
+    minted = await asyncio.to_thread(mint, {**environment, **AUTH})
+    assert minted["expiresInSeconds"] == 60
+    async with serve(**AUTH) as (_, http):
+        assert (await post(http, call("tools/list"))).status_code == 401
+        assert (await post(http, call("tools/list"), Authorization=f"Bearer {minted['token']}")).status_code == 200
+
+
+def test_only_the_holder_of_the_secret_can_mint(environment: dict[str, str]) -> None:
+    assert "AUTH_MODE" in refused(environment, "token")
+
+
+def mint(environment: dict[str, str]) -> dict[str, object]:
+    command = [*PROGRAM, "token", "--user", "alice", "--scope", "search", "--ttl", "60", "--json"]
+    told: dict[str, object] = json.loads(subprocess.check_output(command, env=environment, timeout=50))
+    return told
+
+
+async def test_the_log_tells_who_did_what_and_never_what_was_asked(serve: Serve, log: Path) -> None:
+    async with serve(LOG_LEVEL="DEBUG") as (_, http):
+        await post(http, search())
+        await http.post("/v1/search?q=secretplace", json={"query": QUESTION})
+        await http.get("/secretplace")
+        await http.get("/healthz")
+    events = [line for line in lines(log) if line["event"] == "http"]
+    assert [(e["method"], e["route"], e["status"]) for e in events] == [
+        ("POST", "/mcp", 200),
+        ("POST", "/v1/search", 200),
+        ("(any)", "(none)", 404),
+        ("GET", "/healthz", 200),
+    ]
+    assert events[0]["user"] == events[1]["user"]
+    assert all(isinstance(event["ms"], float) for event in events)
+    assert [event["level"] for event in events] == ["info", "info", "info", "debug"]
+    assert "Eiffel" not in log.read_text()
+    assert "secretplace" not in log.read_text()
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+async def test_a_call_in_flight_is_answered_before_the_server_ends(
+    serve: Serve, sandbox: Sandbox, version: str
+) -> None:
+    sandbox.fault("openai", "delay", seconds=1)
+    async with serve() as (process, http):
+        calling = asyncio.create_task(post(http, search(version=version)))
+        await sandbox.wait_for("openai", calls=1, within=20)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)  # who is in a hurry changes nothing
+        reply = await calling
+        assert await asyncio.wait_for(process.wait(), 20) == 0
+    assert reply.json()["result"]["structuredContent"]["citations"]
+
+
+async def test_a_call_that_does_not_end_is_given_up_after_the_time_of_one_search(
+    serve: Serve, sandbox: Sandbox, log: Path
+) -> None:
+    async with serve(SEARCH_DEADLINE_SECONDS="2") as (process, http):
+        await post(http, search("Which river runs through Paris?"))  # imports would take their time from the call
+        asked = sandbox.calls("openai")
+        sandbox.fault("", "hang")
+        calling = asyncio.create_task(post(http, search()))
+        await sandbox.wait_for("openai", calls=asked + 1, within=20)
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.wait_for(process.wait(), 20) == 0
+        await asyncio.gather(calling, return_exceptions=True)
+    assert "Traceback" not in log.read_text()
+
+
+STUCK = """
+import asyncio, os, signal, sys, threading, time
+from websearch_gateway.entrypoints.http import server
+
+class Server:
+    def handle_exit(self, sig, frame):
+        pass
+
+stand_in = Server()
+server._end_by_force(stand_in, 0.2)
+signal.signal(signal.SIGTERM, stand_in.handle_exit)
+signal.raise_signal(signal.SIGTERM)
+
+def never_ends():
+    while True:
+        pass
+
+threading.Thread(target=never_ends).start()  # an exit would wait for it
+never_ends()
+"""
+
+
+def test_a_process_that_never_comes_back_ends_by_force() -> None:
+    done = subprocess.run([sys.executable, "-c", STUCK], timeout=30, check=False)
+    assert done.returncode == 0

@@ -1,0 +1,167 @@
+"""Host, Origin, bodies and headers: what is judged before any tool is called, on every route."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from typing import Any
+
+import pytest
+
+from tests.entrypoints.http.calls import bearer, call, post, raw
+from tests.entrypoints.http.conftest import SECRET, Door
+from websearch_gateway.entrypoints.http import request_body as exchange
+from websearch_gateway.entrypoints.http.request_body import MAX_BODY_BYTES
+from websearch_gateway.entrypoints.http.transport import Names
+
+METADATA = "/.well-known/oauth-protected-resource"
+ROUTES = ["/mcp", "/v1/search", "/healthz", "/readyz", "/openapi.json", METADATA, "/nope"]
+EVERY_ROUTE = list(itertools.product(("GET", "POST", "OPTIONS"), ROUTES))
+EVIL_HOSTS = ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "localhost:1", "[::1]", "0.0.0.0", ""]
+EVIL_ORIGINS = [
+    "http://evil.example",
+    "null",
+    "http://localhost",
+    "http://localhost:1",
+    "https://localhost",
+    "file:",
+    "",
+]
+
+
+async def test_another_host_is_refused_on_every_route(door: Door) -> None:
+    async with door(auth_mode="secret", auth_secret=SECRET) as http:
+        for host, (method, path) in itertools.product(EVIL_HOSTS, EVERY_ROUTE):
+            assert (await http.request(method, path, headers={"Host": host, **bearer()})).status_code == 421
+
+
+async def test_another_origin_is_refused_on_every_route(door: Door) -> None:
+    async with door(auth_mode="secret", auth_secret=SECRET) as http:
+        for origin, (method, path) in itertools.product(EVIL_ORIGINS, EVERY_ROUTE):
+            reply = await http.request(method, path, headers={"Origin": origin, **bearer()})
+            assert reply.status_code == 403
+            assert "access-control-allow-origin" not in reply.headers
+
+
+async def test_this_machine_is_served_by_its_names_with_the_port(door: Door) -> None:
+    async with door() as http:
+        for name in ("localhost", "LOCALHOST", "127.0.0.1", "[::1]"):
+            here = f"{name}:{http.base_url.port}"
+            assert (await http.get("/healthz", headers={"Host": here, "Origin": f"http://{here}"})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("settings", "host", "origin"),
+    [
+        ({"public_url": "https://gw.example"}, "gw.example", "https://gw.example"),
+        ({"public_url": "https://GW.example/"}, "Gw.Example:443", "https://gw.example:443"),
+        ({"public_url": "http://gw.example:8080"}, "gw.example:8080", "http://gw.example:8080"),
+        ({"allowed_hosts": "a.example, b.example:*"}, "a.example", None),
+        ({"allowed_hosts": "a.example, b.example:*"}, "b.example:7", None),
+        ({"allowed_hosts": "a.example", "allowed_origins": "https://app.example/"}, "a.example", "https://app.example"),
+        (
+            {"allowed_hosts": "a.example", "allowed_origins": "http://app.example:*"},
+            "a.example",
+            "http://app.example:3",
+        ),
+    ],
+)
+async def test_names_that_the_operator_gave_are_served(
+    door: Door, settings: dict[str, Any], host: str, origin: str | None
+) -> None:
+    headers = {"Host": host, **({"Origin": origin} if origin else {})}
+    async with door(**settings) as http:
+        reply = await http.get("/healthz", headers=headers)
+    assert reply.status_code == 200
+    assert reply.headers.get("access-control-allow-origin") == origin
+
+
+@pytest.mark.parametrize(
+    "name", ["b.example:", "b.example:x", "b.example:7:7", "xb.example:7", "b.example:٧", "a.example:1"]
+)
+def test_a_pattern_matches_its_name_and_digits_only(name: str) -> None:
+    assert name not in Names(["a.example", "b.example:*"])
+
+
+async def test_two_hosts_are_too_many(door: Door) -> None:
+    async with door() as http:
+        here = f"127.0.0.1:{http.base_url.port}".encode()
+        twice = b"GET /healthz HTTP/1.1\r\nHost: " + here + b"\r\nHost: evil.example\r\n\r\n"
+        none = b"GET /healthz HTTP/1.0\r\n\r\n"
+        absolute = b"GET http://evil.example/healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n"
+        disguised = b"GET http://evil.example/healthz HTTP/1.1\r\nHost: " + here + b"\r\n\r\n"
+        replies = [await raw(http, request) for request in (twice, none, absolute, disguised)]
+    assert [reply.split(b" ")[1] for reply in replies] == [b"400", b"421", b"421", b"404"]
+
+
+async def test_a_browser_of_an_allowed_origin_may_ask_first(door: Door) -> None:
+    wanted = "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name"
+    headers = {
+        "Origin": "https://app.example",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": wanted,
+    }
+    async with door(allowed_origins="https://app.example", auth_mode="secret", auth_secret=SECRET) as http:
+        before = await http.options("/mcp", headers=headers)
+        then = await post(http, call("tools/list"), Origin="https://app.example", **bearer())
+    assert before.status_code == 200
+    assert before.headers["access-control-allow-origin"] == "https://app.example"
+    assert set(wanted.split(", ")) <= set(before.headers["access-control-allow-headers"].lower().split(", "))
+    assert "access-control-allow-credentials" not in before.headers
+    assert then.headers["access-control-allow-origin"] == "https://app.example"
+    assert "WWW-Authenticate" in then.headers["access-control-expose-headers"]
+
+
+async def test_every_reply_has_sane_headers_and_no_banner(door: Door) -> None:
+    async with door() as http:
+        for path in ROUTES:
+            reply = await http.get(path)
+            assert reply.headers["x-content-type-options"] == "nosniff"
+            assert reply.headers["cache-control"] == "no-store"
+            assert "frame-ancestors 'none'" in reply.headers["content-security-policy"]
+            assert "server" not in reply.headers
+            assert reply.headers["content-type"] == "application/json"
+
+
+async def test_the_largest_body_is_served_and_one_byte_more_is_refused(door: Door) -> None:
+    made = call("tools/list")
+    async with door() as http:
+        for excess, status in ((0, 200), (1, 413)):
+            body = b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"x":"'
+            body += b"x" * (MAX_BODY_BYTES + excess - len(body) - 4) + b'"}}}'
+            headers = {**made["headers"], "Content-Type": "application/json"}
+            reply = await http.post("/mcp", headers=headers, content=body)
+            assert reply.status_code == status
+
+
+async def test_a_body_without_an_end_is_cut_off(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "DISCARD_SECONDS", 0.1)
+    async with door() as http:
+        head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{http.base_url.port}\r\nContent-Type: application/json\r\n"
+        piece = b"40000\r\n" + b"[" * 0x40000 + b"\r\n"
+        chunked = await raw(http, head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + piece * 5)
+        declared = await raw(http, head.encode() + b"Content-Length: 99999999999999\r\n\r\n")
+        both = await raw(http, head.encode() + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n" + piece * 5)
+    for reply in (chunked, declared, both):
+        assert reply.split(b" ")[1] in (b"413", b"400")
+    assert b"connection: close" in chunked.lower()
+
+
+async def test_a_body_that_never_comes_is_not_waited_for(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "BODY_SECONDS", 0.1)
+    async with door() as http:
+        head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{http.base_url.port}\r\nContent-Length: 10\r\n\r\n12"
+        reply = await raw(http, head.encode())
+    assert reply.split(b" ")[1] == b"408"
+
+
+async def test_a_client_who_leaves_before_its_body_came_does_no_harm(door: Door) -> None:
+    async with door() as http:
+        _, writer = await asyncio.open_connection("127.0.0.1", http.base_url.port)
+        writer.write(
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{http.base_url.port}\r\nContent-Length: 9\r\n\r\n1".encode()
+        )
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+        assert (await http.get("/healthz")).status_code == 200

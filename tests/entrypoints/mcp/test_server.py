@@ -1,0 +1,258 @@
+"""The MCP server over stdio, as an agent meets it: a real process, a real pipe, the SDK's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from mcp.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp.types import TextContent
+
+from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
+
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
+
+QUESTION = "How tall is the Eiffel Tower?"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_a_question_is_answered_with_exact_citations_in_both_protocol_eras(connect: Connect, mode: str) -> None:
+    async with connect(mode) as client:
+        result = await client.call_tool("search_web", {"query": QUESTION})
+    answer = result.structured_content
+    assert not result.is_error
+    assert answer is not None
+    assert answer["provider"] == "gpt-5-nano-web-search"
+    assert "330" in answer["text"]
+    assert answer["citations"]
+    for citation in answer["citations"]:
+        cited = answer["text"][citation["startIndex"] : citation["endIndex"]]
+        assert citation["url"] in cited
+        assert citation["textSnippet"] in answer["text"]
+
+
+async def test_the_text_block_is_the_same_json_minified(connect: Connect) -> None:
+    async with connect() as client:
+        result = await client.call_tool("search_web", {"query": QUESTION})
+    block = result.content[0]
+    assert isinstance(block, TextContent)
+    assert block.text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+
+
+async def test_the_result_validates_against_the_schema_that_was_listed(connect: Connect) -> None:
+    async with connect() as client:
+        (tool,) = [tool for tool in (await client.list_tools()).tools if tool.name == "search_web"]
+        good = await client.call_tool("search_web", {"query": QUESTION})
+        bad = await client.call_tool("search_web", {"query": "x"})
+    assert tool.output_schema is not None
+    for result in (good, bad):
+        jsonschema.validate(result.structured_content, tool.output_schema)
+
+
+async def test_no_tool_costs_an_agent_more_than_seven_hundred_tokens(connect: Connect) -> None:
+    """About four characters to the token: what every conversation pays before its first question."""
+    async with connect(TOOLSETS="all") as client:
+        tools = (await client.list_tools()).tools
+    sizes = {tool.name: len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools}
+    assert {name: size for name, size in sizes.items() if size > 2_800} == {}
+
+
+BAD_INPUT: list[tuple[dict[str, Any], str]] = [
+    ({}, "query"),
+    ({"query": "ab"}, "3 to 400"),
+    ({"query": QUESTION, "maxResults": 9}, "maxResults"),
+    ({"query": QUESTION, "maxResults": "5"}, "maxResults"),
+    ({"query": QUESTION, "most": 5}, "most"),
+    ({"query": QUESTION, "region": "XX"}, "region"),
+    ({"query": QUESTION, "freshnessHours": 0}, "freshnessHours"),
+    ({"query": "polymarket odds on a fed cut"}, "polymarket"),
+    ({"query": "rss feed of the verge"}, "google-news-rss"),
+]
+
+
+async def test_bad_input_gets_one_typed_error_that_says_what_to_do(connect: Connect, sandbox: Sandbox) -> None:
+    async with connect() as client:
+        results = [await client.call_tool("search_web", arguments) for arguments, _ in BAD_INPUT]
+    for result, (_, told) in zip(results, BAD_INPUT, strict=True):
+        assert result.is_error
+        assert result.structured_content is not None
+        assert set(result.structured_content) == {"error"}
+        error = result.structured_content["error"]
+        assert error["code"] == "VALIDATION"
+        assert told in error["message"]
+    assert sandbox.calls("openai") == 0
+
+
+FLOODS: list[tuple[str, dict[str, Any]]] = [
+    ("web_search_raw", {"query": [1] * 500_000}),
+    ("read_from_page", {"url": "https://example.com/", "query": [1] * 500_000}),
+    ("web_search", {"query": QUESTION, "providers": [1] * 500_000}),
+    ("search_web", {"query": QUESTION, **{f"unknown{number}": 1 for number in range(95_000)}}),
+    ("search_web", {"query": QUESTION, "a" * 1_000_000: 1}),
+    ("get_content", {"url": "https://example.com/" + "a" * 1_000_000}),
+]
+
+
+async def test_a_flood_of_bad_arguments_gets_a_short_error(connect: Connect) -> None:
+    """A report of each fault took 1.25 GB of memory and was 143 MB long."""
+    async with connect() as client:
+        results = [await client.call_tool(tool, arguments) for tool, arguments in FLOODS]
+    assert all(result.is_error for result in results)
+    assert [size for result in results if (size := len(result.model_dump_json())) > 10_000] == []
+
+
+async def test_an_unknown_tool_is_a_protocol_error(connect: Connect) -> None:
+    async with connect() as client:
+        with pytest.raises(MCPError, match="search_web"):
+            await client.call_tool("no_such_tool", {})
+
+
+async def test_progress_is_told_in_rising_steps(connect: Connect, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "status", status=503)
+    steps: list[tuple[float, str | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        steps.append((progress, message))
+
+    async with connect() as client:
+        await client.call_tool("search_web", {"query": QUESTION}, progress_callback=note)
+    assert [step for step, _ in steps] == sorted({step for step, _ in steps})
+    assert any("Reading" in (message or "") for _, message in steps)
+
+
+async def test_openai_down_still_gives_a_cited_answer_that_says_so(connect: Connect, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "status", status=503)
+    async with connect() as client:
+        result = await client.call_tool("search_web", {"query": QUESTION})
+    answer = result.structured_content
+    assert answer is not None
+    assert answer["provider"].endswith("-raw-search")
+    assert answer["fallback"]["from"] == "openai"
+    assert "330" in answer["text"]
+    assert answer["citations"]
+
+
+async def test_a_wrong_key_is_shown_and_not_printed(connect: Connect, log: Path) -> None:
+    wrong = "sk-wrong-0123456789abcdefghijklmnop"
+    async with connect(OPENAI_API_KEY=wrong) as client:
+        result = await client.call_tool("search_web", {"query": QUESTION})
+    assert result.structured_content is not None
+    assert result.structured_content["error"]["code"] == "AUTH"
+    assert wrong not in str(result)
+    assert wrong not in log.read_text()
+
+
+async def test_the_second_answer_comes_from_the_cache(connect: Connect, sandbox: Sandbox) -> None:
+    async with connect() as client:
+        await client.call_tool("search_web", {"query": QUESTION})
+        again = await client.call_tool("search_web", {"query": f"  {QUESTION.lower()} "})
+    assert again.structured_content is not None
+    assert again.structured_content["cache"] == "exact"
+    assert again.structured_content["costUsd"] == 0
+    assert sandbox.calls("openai") == 1
+
+
+async def test_the_cache_survives_a_restart(connect: Connect, sandbox: Sandbox) -> None:
+    for expected in ("miss", "exact"):
+        async with connect() as client:
+            result = await client.call_tool("search_web", {"query": QUESTION})
+        assert result.structured_content is not None
+        assert result.structured_content["cache"] == expected
+    assert sandbox.calls("openai") == 1
+
+
+async def test_the_rate_limit_lets_exactly_the_limit_through(connect: Connect) -> None:
+    async with connect(RATE_LIMIT="3/minute") as client:
+        results = [await client.call_tool("search_web", {"query": QUESTION}) for _ in range(5)]
+    assert [result.is_error for result in results] == [False, False, False, True, True]
+    assert results[-1].structured_content is not None
+    error = results[-1].structured_content["error"]
+    assert error["code"] == "RATE_LIMIT"
+    assert 0 < error["retryAfterSeconds"] <= 60
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_cancelling_the_call_cancels_it_upstream(connect: Connect, sandbox: Sandbox, mode: str) -> None:
+    sandbox.fault("openai", "hang")
+    async with connect(mode) as client:
+        calling = asyncio.create_task(client.call_tool("search_web", {"query": QUESTION}))
+        await sandbox.wait_for("openai", calls=1, within=30)
+        calling.cancel()
+        await sandbox.wait_for("openai", cancelled=1)
+        sandbox.clear_faults()
+        after = await client.call_tool("search_web", {"query": QUESTION})
+    assert not after.is_error
+
+
+async def test_a_hundred_calls_at_once_are_one_upstream_call(connect: Connect, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "delay", seconds=0.5)
+    async with connect(RATE_LIMIT="none") as client:
+        results = await asyncio.gather(*(client.call_tool("search_web", {"query": QUESTION}) for _ in range(100)))
+    assert not any(result.is_error for result in results)
+    assert sandbox.calls("openai") == 1
+
+
+async def test_neither_the_key_nor_the_question_is_logged(connect: Connect, sandbox: Sandbox, log: Path) -> None:
+    sandbox.fault("openai", "status", status=503)
+    async with connect(LOG_LEVEL="DEBUG") as client:
+        await client.call_tool("search_web", {"query": QUESTION})
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [line["event"] for line in lines].count("search") == 1
+    for secret in (*(value for name, value in sandbox.environment().items() if name.endswith("_KEY")), "Eiffel"):
+        assert secret not in log.read_text()
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def talk(sandbox: Sandbox, folder: Path, *messages: dict[str, Any]) -> tuple[list[dict[str, Any]], str, str, int]:
+    """The replies to two requests written to a bare pipe, what else the server wrote to it, its log and exit code."""
+    environment = {**os.environ, **sandbox.environment(), "DATA_DIR": str(folder)}
+    command = [sys.executable, "-m", "websearch_gateway", "start-mcp-server", "--context", "test"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write("".join(json.dumps(message) + "\n" for message in messages))
+        server.stdin.flush()
+        replies = [json.loads(server.stdout.readline()) for _ in range(2)]
+        rest, log = server.communicate(timeout=30)  # closes stdin
+    return replies, rest, log, server.returncode
+
+
+def test_stdout_holds_only_the_protocol_and_the_server_ends_with_its_client(sandbox: Sandbox, tmp_path: Path) -> None:
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    replies, rest, log, code = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, listing)
+    assert rest == ""
+    assert code == 0
+    assert [reply["id"] for reply in replies] == [1, 2]
+    assert "search_web" in replies[0]["result"]["instructions"]
+    assert OPENAI_KEY not in f"{replies} {log}"
+
+
+def test_a_question_cut_in_the_middle_of_an_emoji_is_answered(sandbox: Sandbox, tmp_path: Path) -> None:
+    """JavaScript strings can end in half a surrogate pair; a line that holds one must not be met with silence."""
+    arguments = {"query": f"{QUESTION} \U0001f5fc \ud83d"}
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search_web", "arguments": arguments}}
+    (_, reply), _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, call)
+    assert "330 metres" in reply["result"]["structuredContent"]["text"]

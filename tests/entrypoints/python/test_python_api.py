@@ -1,0 +1,74 @@
+"""The gateway as a library, against the sandbox."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from websearch_gateway import Gateway, SearchError, SyncGateway
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.sandbox import Sandbox
+
+QUESTION = "How tall is the Eiffel Tower?"
+
+
+@pytest.fixture
+def settings(sandbox: Sandbox, tmp_path: Path) -> dict[str, Any]:
+    outside = {name.lower(): value for name, value in sandbox.environment().items()}
+    return {**outside, "data_dir": tmp_path, "rate_limit": "none"}
+
+
+def test_importing_loads_nothing() -> None:
+    code = "import sys, websearch_gateway; print(sorted(set(sys.modules) & {'pydantic', 'openai', 'asyncio', 'numpy'}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=50)
+    assert done.stdout.strip() == "[]"
+
+
+async def test_a_program_asks_finds_and_reads(settings: dict[str, Any]) -> None:
+    stages: list[str] = []
+
+    async def tell(message: str) -> None:
+        stages.append(message)
+
+    async with Gateway(**settings) as gateway:
+        answer = await gateway.search(QUESTION, max_results=2, progress=tell)
+        found = await gateway.web_search("espresso machine", num_results=2, read_pages=False)
+        page = await gateway.read(found.results[0].link, max_chars=80)
+        passages = await gateway.passages(found.results[0].link, "How often?", max_results=1)
+        raw = await gateway.raw_search(["tides", "knots"], results_per_query=1)
+        with pytest.raises(SearchError) as caught:
+            await gateway.search("x")
+    assert "330 metres" in answer.text
+    assert answer.citations[0].spans
+    assert stages
+    assert len(found.results) == 2
+    assert page.next_offset is not None
+    assert len(passages.queries[0].results) == 1
+    assert [query.query for query in raw.queries] == ["tides", "knots"]
+    assert caught.value.code == "VALIDATION"
+
+
+async def test_outside_its_block_it_says_what_to_write() -> None:
+    with pytest.raises(RuntimeError, match="async with"):
+        await Gateway().search(QUESTION)
+    with pytest.raises(RuntimeError, match="with SyncGateway"):
+        SyncGateway().search(QUESTION)
+
+
+async def test_a_setting_that_does_not_exist_is_named() -> None:
+    with pytest.raises(SearchNotConfiguredError, match="opnai_api_key"):
+        async with Gateway(opnai_api_key="sk-x"):
+            pass
+
+
+async def test_the_synchronous_one_works_beside_a_running_loop(settings: dict[str, Any]) -> None:
+    with SyncGateway(**settings) as gateway:
+        assert "330 metres" in gateway.search(QUESTION).text
+        with pytest.raises(SearchError):
+            gateway.search("x")
+    with pytest.raises(SearchNotConfiguredError), SyncGateway(concurrency="none"):
+        pass

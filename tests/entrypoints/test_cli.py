@@ -1,0 +1,221 @@
+"""The command line as a person or a script meets it: real processes, the sandbox as the outside world."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from websearch_gateway import __version__
+from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
+
+QUESTION = "How tall is the Eiffel Tower?"
+
+
+@pytest.fixture
+def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path), "COLUMNS": "100"}
+
+
+def run(environment: dict[str, str], *arguments: str, seconds: float = 50) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "websearch_gateway", *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+
+
+def test_search_prints_the_answer_with_numbered_sources(environment: dict[str, str]) -> None:
+    done = run(environment, "search", QUESTION)
+    assert done.returncode == 0
+    assert "330 metres" in done.stdout
+    assert "[1]" in done.stdout
+    assert "/pages/eiffel-tower" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_terminal_that_lacks_a_character_still_shows_the_answer(environment: dict[str, str]) -> None:
+    done = run({**environment, "PYTHONIOENCODING": "ascii"}, "search", QUESTION)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "330 metres" in done.stdout
+
+
+def test_search_json_is_the_response_of_the_tool(environment: dict[str, str]) -> None:
+    response = json.loads(run(environment, "search", QUESTION, "--json").stdout)
+    assert response["provider"] == "gpt-5-nano-web-search"
+    assert response["citations"][0]["rank"] == 1
+
+
+def test_search_without_the_written_answer_lists_sources_only(environment: dict[str, str]) -> None:
+    response = json.loads(run(environment, "search", QUESTION, "--no-answer", "--json").stdout)
+    assert response["text"] == ""
+    assert response["citations"][0]["textSnippet"]
+
+
+@pytest.mark.parametrize("command", [["serve"], ["serve", "--http"], ["start-mcp-server"]], ids=" ".join)
+def test_a_server_that_cannot_start_tells_programs_so_too(environment: dict[str, str], command: list[str]) -> None:
+    done = run({**environment, "CONCURRENCY": "0"}, *command, "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"]["code"] == "NOT_CONFIGURED"
+
+
+def test_a_spent_limit_says_once_when_to_try_again(environment: dict[str, str]) -> None:
+    limited = {**environment, "RATE_LIMIT": "1/hour"}
+    run(limited, "search", QUESTION)
+    told = run(limited, "search", QUESTION).stderr
+    assert told.startswith("RATE_LIMIT: The limit of 1/hour for you (RATE_LIMIT) is reached. Try again in ")
+    assert told.count(" s.") == 1
+
+
+def test_an_error_is_one_line_on_stderr_and_exit_code_1(environment: dict[str, str]) -> None:
+    done = run(environment, "search", "polymarket odds on a fed cut")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("VALIDATION: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_error_is_json_too_when_asked_for(environment: dict[str, str]) -> None:
+    done = run(environment, "search", "ab", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"]["code"] == "VALIDATION"
+
+
+def test_wrong_usage_is_exit_code_2(environment: dict[str, str]) -> None:
+    assert run(environment, "search").returncode == 2
+    assert run(environment, "no-such-command").returncode == 2
+
+
+def test_a_wrong_key_is_told_without_showing_it(environment: dict[str, str]) -> None:
+    wrong = "sk-proj-wrong0123456789abcdefghijkl"
+    done = run({**environment, "OPENAI_API_KEY": wrong}, "search", QUESTION)
+    assert done.stderr.startswith("AUTH: ")
+    assert wrong not in done.stderr
+
+
+def test_config_shows_every_setting_and_no_secret(environment: dict[str, str]) -> None:
+    shown = json.loads(run(environment, "config", "--json").stdout)
+    assert shown["OPENAI_API_KEY"] == "(set)"
+    assert shown["RATE_LIMIT"] == "20/10minutes"
+    table = run(environment, "config").stdout
+    assert "OPENAI_API_KEY" in table
+    assert OPENAI_KEY not in table
+
+
+def test_a_settings_file_is_read_and_the_environment_wins_over_it(environment: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "gateway.toml"
+    file.write_text('rate_limit = "5/minute"\ncache_ttl_seconds = 7\n')
+    shown = json.loads(run({**environment, "CACHE_TTL_SECONDS": "9"}, "config", "--json", "--config", str(file)).stdout)
+    assert shown["RATE_LIMIT"] == "5/minute"
+    assert shown["CACHE_TTL_SECONDS"] == 9
+
+
+def test_an_unusable_setting_is_named_without_its_value(environment: dict[str, str]) -> None:
+    done = run({**environment, "CONCURRENCY": "sk-pasted-into-the-wrong-variable"}, "search", QUESTION)
+    assert done.returncode == 1
+    assert "CONCURRENCY" in done.stderr
+    assert "sk-pasted" not in done.stderr
+
+
+def test_doctor_calls_every_upstream_and_warns_of_the_end_of_a_model(environment: dict[str, str]) -> None:
+    checks = {check["name"]: check for check in json.loads(run(environment, "doctor", "--json").stdout)["checks"]}
+    assert checks["openai"]["status"] == "warn"
+    assert "2026-12-11" in checks["openai"]["finding"]
+    assert {checks[name]["status"] for name in ("serper", "tavily", "brave", "duckduckgo", "state")} == {"ok"}
+
+
+def test_doctor_says_what_is_wrong_and_how_to_mend_it(environment: dict[str, str]) -> None:
+    done = run({**environment, "BRAVE_API_KEY": "BSA-wrong", "OPENAI_API_KEY": ""}, "doctor")
+    assert "BRAVE_API_KEY" in done.stdout
+    assert "OPENAI_API_KEY is not set" in done.stdout.replace("\n", " ")
+    assert "BSA-wrong" not in done.stdout
+
+
+@pytest.mark.timeout(170)
+def test_demo_shows_an_answer_a_fallback_a_cached_answer_and_a_refusal(environment: dict[str, str]) -> None:
+    answer, fallback, cached, refused, docs = map(
+        json.loads, run(environment, "demo", "--json", seconds=150).stdout.splitlines()
+    )
+    assert answer["response"]["provider"] == "gpt-5-nano-web-search"
+    assert fallback["response"]["fallback"]["from"] == "openai"
+    assert fallback["response"]["citations"]
+    assert cached["response"]["cache"] == "exact"
+    assert refused["error"]["code"] == "VALIDATION"
+    assert docs["docs"]["results"][0]["page_title"] == "Timeouts and retries"
+
+
+@pytest.mark.timeout(170)
+def test_demo_looks_the_same_to_a_person(environment: dict[str, str]) -> None:
+    shown = run(environment, "demo", seconds=150).stdout
+    for expected in ("330 metres", "raw-search", "from the cache", "polymarket", "Timeouts and retries"):
+        assert expected in shown
+
+
+def test_sandbox_prints_the_settings_that_point_at_it(environment: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "websearch_gateway", "sandbox", "--port", "0"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        first = server.stdout.readline()
+        server.terminate()
+    assert first.startswith("export ")
+
+
+def test_pages_news_and_raw_results_are_found(environment: dict[str, str]) -> None:
+    web = run(environment, "web", "espresso machine", "-n", "2")
+    assert web.returncode == 0
+    assert "[2] " in web.stdout
+    assert "/pages/descale-espresso-machine" in web.stdout
+    news = json.loads(run(environment, "news", "storm", "--json", "--freshness", "year").stdout)
+    assert news["results"]
+    none = json.loads(run(environment, "web", "espresso", "--include-domain", "example.org", "--json").stdout)
+    assert none["results"] == []
+    assert "/pages/" in run(environment, "raw", "espresso machine", "tides").stdout
+
+
+def test_a_terminal_shows_the_stage_while_it_lasts(environment: dict[str, str]) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "websearch_gateway", "search", QUESTION]
+    with subprocess.Popen(command, env={**environment, "TERM": "xterm"}, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # the end of a terminal
+            while piece := os.read(ours, 65_536):
+                shown += piece
+        os.close(ours)
+        assert process.wait(50) == 0
+    assert b"Starting" in shown or b"Searching" in shown
+    assert "330 metres" in shown.decode()
+
+
+def test_help_has_a_short_form(environment: dict[str, str]) -> None:
+    assert "news" in run(environment, "-h").stdout
+    assert "--num-results" in run(environment, "web", "-h").stdout
+
+
+def test_arguments_after_two_dashes_are_settings_of_the_server(environment: dict[str, str]) -> None:
+    for wrong in (["--nope", "1"], ["--toolsets"], ["--openai-api-key", "sk-x"], ["stray"]):
+        assert run(environment, "start-mcp-server", "--context", "x", "--", *wrong).returncode == 2
+    told = run(environment, "start-mcp-server", "--json", "--", "--concurrency", "0").stdout
+    assert "CONCURRENCY" in json.loads(told)["error"]["message"]
+
+
+def test_a_key_is_made_with_its_entry(environment: dict[str, str]) -> None:
+    made = json.loads(run(environment, "token", "--static", "--user", "alice", "--scope", "read", "--json").stdout)
+    assert made["authTokensEntry"].startswith("alice:")
+    assert made["authTokensEntry"].endswith(":read")
+    shown = run(environment, "token", "--static").stdout
+    assert "wsg_" in shown
+    assert "developer:" in shown
+
+
+def test_the_version_is_told(environment: dict[str, str]) -> None:
+    assert run(environment, "--version").stdout.strip() == __version__

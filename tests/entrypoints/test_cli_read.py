@@ -1,0 +1,77 @@
+"""`websearch-gateway read` as a person or a script meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from websearch_gateway.sandbox import Sandbox
+
+
+@pytest.fixture
+def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
+    return {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path), "COLUMNS": "100"}
+
+
+def read(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "websearch_gateway", "read", *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+
+
+def test_a_part_of_a_page_says_how_to_read_on(environment: dict[str, str], sandbox: Sandbox) -> None:
+    done = read(environment, f"{sandbox.url}/pages/tides-explained", "--max-chars", "400")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("# Why there are two tides a day")
+    assert "untrusted-web-text" not in done.stdout
+    assert "there is more: --offset" in done.stderr
+
+
+def test_a_pipe_gets_the_markdown_as_it_is(environment: dict[str, str], sandbox: Sandbox) -> None:
+    url = f"{sandbox.url}/pages/tides-explained"
+    whole = json.loads(read(environment, url, "--json").stdout)["page_content"]
+    assert read({**environment, "COLUMNS": "40"}, url).stdout == whole + "\n"
+
+
+def test_several_pages_come_in_one_call(environment: dict[str, str], sandbox: Sandbox) -> None:
+    good, gone = f"{sandbox.url}/pages/tides-explained", f"{sandbox.url}/pages/special/not-found"
+    done = read(environment, good, gone)
+    assert done.returncode == 0
+    assert f"<!-- {good} -->" in done.stdout
+    assert done.stderr.startswith(f"{gone}: FETCH: ")
+    assert read(environment, good, gone, "--query", "tides").returncode == 2
+
+
+def test_queries_show_their_passages_with_scores(environment: dict[str, str], sandbox: Sandbox) -> None:
+    url = f"{sandbox.url}/pages/tides-explained"
+    done = read(environment, url, "--query", "What are spring tides?", "--query", "penicillin", "--max-results", "1")
+    assert done.returncode == 0, done.stderr
+    assert "Spring tides and neap tides" in done.stdout
+    assert "Nothing on this page seems to answer query 2" in done.stdout
+
+
+def test_json_is_the_result_of_the_tool_without_marks(environment: dict[str, str], sandbox: Sandbox) -> None:
+    url = f"{sandbox.url}/pages/tides-explained"
+    content = json.loads(read(environment, url, "--json").stdout)
+    assert content["page_content"].startswith("# Why there are two tides a day")
+    assert content["nextOffset"] is None
+    found = json.loads(read(environment, url, "--query", "spring tides", "--json").stdout)
+    assert found["queries"][0]["results"][0]["score"] > 0.5
+    assert found["metadata"]["totalChars"] == content["totalChars"]
+
+
+def test_what_cannot_be_read_is_one_line_and_exit_code_1(environment: dict[str, str], sandbox: Sandbox) -> None:
+    done = read(environment, f"{sandbox.url}/pages/special/not-found")
+    assert done.returncode == 1
+    assert done.stderr.startswith("FETCH: ")
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,193 @@
+"""`web_search`, `search_news` and `web_search_raw` as an agent meets them: a real process, a real pipe."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import jsonschema
+import pytest
+from mcp.client import Client
+from mcp.types import CallToolResult
+
+from websearch_gateway.sandbox import Sandbox, key_of
+
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
+
+MARKED = re.compile(r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL)
+FIELDS = {"title", "link", "snippet", "page_content", "provider", "published_date", "relevance_score"}
+ESPRESSO = {"query": "descale an espresso machine"}
+
+
+def structured(result: CallToolResult) -> dict[str, Any]:
+    """The structured content of a call that may have failed."""
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+def content(result: dict[str, Any]) -> str:
+    """The page content between its marks."""
+    match = MARKED.fullmatch(result["page_content"])
+    assert match is not None
+    return match[2]
+
+
+async def test_pages_come_with_their_text_in_every_field_that_was_promised(connect: Connect) -> None:
+    async with connect() as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        result = await client.call_tool("web_search", ESPRESSO)
+        news = await client.call_tool("search_news", {"query": "storm", "num_results": 2})
+        failed = await client.call_tool("web_search", {"query": "x"})
+    assert not result.is_error
+    results = structured(result)["results"]
+    assert 1 < len(results) <= 3
+    assert all(set(entry) == FIELDS for entry in results)
+    assert "vinegar" in content(results[0])
+    assert results[0]["link"].endswith("/pages/descale-espresso-machine")
+    assert [entry["relevance_score"] for entry in results] == sorted(
+        (e["relevance_score"] for e in results), reverse=True
+    )
+    assert structured(news)["results"][0]["published_date"]
+    assert failed.is_error
+    for name, reply in (("web_search", result), ("search_news", news), ("web_search", failed)):
+        jsonschema.validate(structured(reply), tools[name].output_schema or {})
+
+
+async def test_each_page_that_cannot_be_read_has_a_note_that_says_why_and_the_slow_one_is_not_waited_for(
+    connect: Connect, sandbox: Sandbox
+) -> None:
+    query = {"query": "the water and the time", "num_results": 10}
+    async with connect(REQUEST_TIMEOUT_MS="4000") as client:
+        links = [entry["link"] for entry in structured(await client.call_tool("web_search", query))["results"]]
+        paths = [link.removeprefix(f"{sandbox.url}/") for link in links]
+        sandbox.fault(paths[0], "status", status=403)
+        sandbox.fault(paths[1], "status", status=404)
+        sandbox.fault(paths[2], "hang")
+        sandbox.fault(paths[3], "huge")
+        sandbox.fault(paths[4], "redirect_private", location=f"{sandbox.url}/pages/special/pixel.png")
+        sandbox.fault(paths[5], "redirect_private")
+        sandbox.fault(paths[6], "redirect_private", location=f"{sandbox.url}/pages/special/leaflet.pdf")
+        sandbox.fault(paths[7], "drip", seconds=0.5)
+        sandbox.fault(paths[8], "bot")
+        reply = await client.call_tool("web_search", {**query, "use_cache": False})
+    found = {entry["link"]: content(entry) for entry in structured(reply)["results"]}
+    expected = [
+        "access is restricted",
+        "not found",
+        "too slow",
+        "too large",
+        "image/png",
+        "forbidden address",
+        "The PDF has no text",
+        "too slow",
+        "could not be read",
+    ]
+    for link, words in zip(links[:9], expected, strict=True):
+        assert words in found[link], link
+    assert "could not be read" not in found[links[9]]
+
+
+async def test_each_call_has_marks_of_its_own(connect: Connect) -> None:
+    async with connect() as client:
+        calls = [await client.call_tool("web_search", ESPRESSO) for _ in range(2)]
+    nonces = [{MARKED.fullmatch(r["page_content"])[1] for r in structured(call)["results"]} for call in calls]  # type: ignore[index]
+    assert [len(of_call) for of_call in nonces] == [1, 1]
+    assert nonces[0] != nonces[1], "the second one comes from the cache"
+
+
+UNACCEPTABLE: list[tuple[str, dict[str, Any], str]] = [
+    ("web_search", {"query": "tides", "num_results": 51}, "num_results"),
+    ("web_search", {"query": "tides", "num_results": "3"}, "num_results"),
+    ("web_search", {"query": "tides", "most": 3}, "most"),
+    ("web_search", {"query": "tides", "freshness": "decade"}, "freshness"),
+    ("web_search", {"query": "tides", "providers": ["bing"]}, "duckduckgo"),
+    ("web_search", {"query": "polymarket odds on a fed cut"}, "polymarket"),
+    ("web_search_raw", {"query": ["tides"], "resultsPerQuery": 51}, "resultsPerQuery"),
+    ("web_search_raw", {"query": []}, "1 to 20"),
+    ("web_search_raw", {"query": ["tides"] * 21}, "At most 20 items"),
+    ("web_search_raw", {"query": "tides", "region": "XX"}, "region"),
+    ("web_search_raw", {"query": f"what is {key_of('google')}"}, "credential"),
+]
+
+
+async def test_what_is_unacceptable_is_said_and_asked_of_nobody(connect: Connect, sandbox: Sandbox) -> None:
+    async with connect() as client:
+        results = [await client.call_tool(tool, arguments) for tool, arguments, _ in UNACCEPTABLE]
+    for result, (_, _, told) in zip(results, UNACCEPTABLE, strict=True):
+        assert result.is_error
+        error = structured(result)["error"]
+        assert error["code"] == "VALIDATION", told
+        assert told in error["message"]
+    assert [sandbox.calls(name) for name in ("google", "serper", "pages")] == [0, 0, 0]
+
+
+async def test_named_providers_serve_alone_and_one_without_its_key_is_named(connect: Connect, sandbox: Sandbox) -> None:
+    async with connect(BRAVE_API_KEY="") as client:
+        named = await client.call_tool("web_search", {**ESPRESSO, "providers": ["tavily"]})
+        keyless = await client.call_tool("web_search", {**ESPRESSO, "providers": ["brave", "tavily"]})
+    assert {entry["provider"] for entry in structured(named)["results"]} == {"tavily"}
+    assert sandbox.calls("tavily") == 1
+    error = structured(keyless)["error"]
+    assert (error["code"], "BRAVE_API_KEY" in error["message"]) == ("NOT_CONFIGURED", True)
+
+
+async def test_a_provider_that_is_set_without_its_key_is_named_with_the_variable(connect: Connect) -> None:
+    async with connect(SEARCH_PROVIDERS="serper", SERPER_API_KEY="") as client:
+        results = [await client.call_tool(tool, ESPRESSO) for tool in ("web_search", "search_news", "web_search_raw")]
+    for result in results:
+        error = structured(result)["error"]
+        assert (error["code"], "SERPER_API_KEY" in error["message"]) == ("NOT_CONFIGURED", True)
+
+
+async def test_raw_results_are_googles_own_under_either_name(connect: Connect, sandbox: Sandbox) -> None:
+    query = "the water and the time"
+    async with connect() as client:
+        one = await client.call_tool("web.search", {"query": query, "resultsPerQuery": 25})
+        two = await client.call_tool("web_search_raw", {"query": [query, "tides", "x"]})
+        names = [tool.name for tool in (await client.list_tools()).tools]
+    assert "web.search" not in names
+    (answer,) = structured(one)["queries"]
+    assert (answer["query"], answer["provider"]) == (query, "google")
+    assert answer["result"]["kind"] == "customsearch#search"
+    assert len({item["link"] for item in answer["result"]["items"]}) == 25
+    assert [entry["query"] for entry in structured(two)["queries"]] == [query, "tides", "x"]
+    assert structured(two)["queries"][2]["result"]["error"]["code"] == "VALIDATION"
+    assert not two.is_error
+    assert sandbox.calls("google") == 5
+
+
+async def test_each_raw_query_counts_against_the_limit(connect: Connect) -> None:
+    async with connect(SEARCH_RATE_LIMIT="3/minute") as client:
+        first = await client.call_tool("web_search_raw", {"query": ["tides", "comet"]})
+        second = await client.call_tool("web_search_raw", {"query": ["knots", "aurora"]})
+        third = await client.call_tool("web_search", {"query": "knots"})
+    errors = [entry["result"].get("error", {}).get("code") for entry in structured(second)["queries"]]
+    assert not first.is_error
+    assert sorted(map(str, errors)) == ["None", "RATE_LIMIT"]
+    assert structured(third)["error"]["code"] == "RATE_LIMIT"
+
+
+@pytest.mark.parametrize(("tool", "target"), [("web_search", "pages"), ("web_search_raw", "google")])
+async def test_cancelling_the_call_cancels_it_upstream(
+    connect: Connect, sandbox: Sandbox, tool: str, target: str
+) -> None:
+    async with connect() as client:
+        sandbox.fault(target, "hang")
+        calling = asyncio.create_task(client.call_tool(tool, ESPRESSO))
+        await sandbox.wait_for(target, calls=1, within=30)
+        calling.cancel()
+        await sandbox.wait_for(target, cancelled=1)
+
+
+async def test_progress_is_told(connect: Connect) -> None:
+    messages: list[str | None] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        messages.append(message)
+
+    async with connect() as client:
+        await client.call_tool("web_search", ESPRESSO, progress_callback=note)
+    assert messages[:2] == ["Searching the web", "Reading 3 pages"]

@@ -1,0 +1,55 @@
+"""The tools as models read them: what changes here changes every conversation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.entrypoints.mcp.server import create_server
+from websearch_gateway.entrypoints.tools import TOOLS, listed
+from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.settings import TOOLSETS, Settings
+
+SNAPSHOT = Path(__file__).with_name("tools.json")
+
+
+async def test_the_listing_is_the_one_that_was_agreed_on() -> None:
+    """After a change that is meant, write the new listing into tools.json: it is what models read."""
+    server = create_server(LazyGateway(Settings(toolsets=TOOLSETS)))
+    entry = server.get_request_handler("tools/list")
+    assert entry is not None
+    listing = await entry.handler(SimpleNamespace(request=None), None)  # type: ignore[arg-type]
+    shown = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listing.tools]
+    assert shown == json.loads(SNAPSHOT.read_text())
+
+
+@pytest.mark.parametrize("count", [2, 2.0])
+def test_a_whole_number_is_an_integer_however_it_is_written(count: float) -> None:
+    """JSON Schema Validation 2020-12, section 6.1.1: what our schema lets pass must not be refused."""
+    by_name = {tool.name: tool for tool in TOOLS}
+    parsed = by_name["search_web"].parse({"query": "How tall?", "maxResults": count})
+    assert repr(parsed.model_dump()["max_results"]) == "2"
+    assert by_name["search_similar"].parse({"query": "How tall?", "threshold": 1.0}).model_dump()["threshold"] == 1.0
+
+
+@pytest.mark.parametrize("count", [2.5, "2", True, float("inf"), float("nan")])
+def test_what_is_no_integer_is_refused(count: object) -> None:
+    search_web = next(tool for tool in TOOLS if tool.name == "search_web")
+    with pytest.raises(SearchValidationError, match="maxResults"):
+        search_web.parse({"query": "How tall?", "maxResults": count})
+
+
+def test_names_are_unique_and_plain() -> None:
+    """Dotted names break clients, so they are understood and never listed."""
+    names = [tool.name for tool in TOOLS]
+    assert len(set(names)) == len(names)
+    assert all(name.replace("_", "").isalnum() for name in names)
+
+
+def test_a_toolset_without_tools_is_refused_by_name() -> None:
+    with pytest.raises(SearchNotConfiguredError, match=r"TOOLSETS.*answer"):
+        listed(())

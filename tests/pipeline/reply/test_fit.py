@@ -1,0 +1,183 @@
+"""No reply is larger than MAX_REPLY_TOKENS, and one that was cut says how to get the rest."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from websearch_gateway.pipeline.reply.fit import (
+    fit_answer,
+    fit_content,
+    fit_passages,
+    fit_raw,
+    fit_similar,
+    fit_web,
+)
+from websearch_gateway.pipeline.reply.size import BYTES_PER_TOKEN, MOST_WARNINGS, shares, size_of
+from websearch_gateway.results.answer import Citation, SearchResponse, SourceInfo
+from websearch_gateway.results.base import WireModel
+from websearch_gateway.results.cache import SimilarAnswer, SimilarAnswers
+from websearch_gateway.results.read import PageContent, PagePassage, PagePassages, QueryPassages
+from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
+
+TOKENS = 2_000
+ROOM = TOKENS * BYTES_PER_TOKEN
+TEXTS = st.builds(
+    lambda text, times: text * times,
+    st.sampled_from(["a", "word ", '"\\', "\n", "日本", "👩‍👩‍👧", "e\u0301", "[x](https://a.example/b) "]),
+    st.integers(0, 3_000),
+)
+
+
+def web(*pages: str, link: str = "https://a.example/") -> WebSearchResponse:
+    return WebSearchResponse(
+        results=tuple(
+            WebResult(title="A title", link=link, snippet="A snippet.", page_content=page, provider="brave")
+            for page in pages
+        )
+    )
+
+
+def fits(result: WireModel, room: int = ROOM) -> bool:
+    return size_of(result) <= room
+
+
+def test_a_result_that_fits_comes_back_whole() -> None:
+    response = web("short", "pages")
+    assert fit_web(response, TOKENS) == response
+
+
+def test_pages_share_the_room_by_rank_and_the_cut_is_told() -> None:
+    fitted = fit_web(web(*["word " * 2_000] * 10), TOKENS)
+    sizes = [len(result.page_content) for result in fitted.results]
+    assert fits(fitted)
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > 4 * sizes[-1]
+    assert "10 of 10 pages" in fitted.warnings[-1]
+    assert "`get_content` with `offset` " in fitted.results[0].page_content
+
+
+def test_the_offset_of_a_cut_page_is_where_its_text_ends() -> None:
+    page = "".join(f"sentence {number}. " for number in range(1_000))
+    (result,) = fit_web(web(page), TOKENS).results
+    text, _, rest = result.page_content.partition("\n\n*(Cut")
+    offset = int(rest.split("`offset` ")[1].split(" ")[0])
+    assert page.startswith(text)
+    assert page[:offset].rstrip() == text
+
+
+def test_fifty_results_keep_title_link_and_snippet() -> None:
+    fitted = fit_web(web(*["word " * 1_600] * 50), 20_000)
+    assert fits(fitted, 60_000)
+    assert len(fitted.results) == 50
+    assert all(result.title and result.link and result.snippet and result.page_content for result in fitted.results)
+
+
+def test_links_that_alone_are_too_much_are_dropped_and_told() -> None:
+    fitted = fit_web(web(*["text"] * 50, link="https://a.example/" + "a" * 1_500), TOKENS)
+    assert fits(fitted)
+    assert 0 < len(fitted.results) < 50
+    assert "do not fit at all" in fitted.warnings[-1]
+
+
+@given(st.lists(TEXTS, max_size=50))
+@settings(max_examples=30, deadline=None)
+def test_any_pages_fit(pages: list[str]) -> None:
+    assert fits(fit_web(web(*pages), TOKENS))
+
+
+@given(TEXTS, st.integers(0, 5_000))
+@settings(max_examples=30, deadline=None)
+def test_windows_that_are_cut_still_put_together_the_page(text: str, offset: int) -> None:
+    content = PageContent(url="https://a.example/", page_content=text[offset:], title="T", total_chars=len(text))
+    pieces, at = [], offset
+    while True:
+        window = fit_content(content.model_copy(update={"page_content": text[at:]}), at, TOKENS)
+        assert fits(window)
+        pieces.append(window.page_content)
+        if window.next_offset is None:
+            break
+        assert window.next_offset > at
+        at = window.next_offset
+    assert "".join(pieces) == text[offset:]
+
+
+def test_a_cut_window_says_where_to_read_on() -> None:
+    fitted = fit_content(PageContent(page_content="word " * 5_000, next_offset=25_100), 100, TOKENS)
+    assert fitted.next_offset == 100 + len(fitted.page_content)
+    assert f"`offset` {fitted.next_offset}" in fitted.warnings[-1]
+
+
+@given(st.lists(st.lists(TEXTS, max_size=8), min_size=1, max_size=20))
+@settings(max_examples=30, deadline=None)
+def test_the_best_passage_of_each_query_comes_first(texts: list[list[str]]) -> None:
+    found = PagePassages(
+        queries=tuple(
+            QueryPassages(query=str(number), results=tuple(PagePassage(text=text) for text in passages))
+            for number, passages in enumerate(texts)
+        )
+    )
+    fitted = fit_passages(found, TOKENS)
+    assert fits(fitted)
+    assert [query.query for query in fitted.queries] == [query.query for query in found.queries]
+    lost = sum(len(query.results) for query in found.queries) - sum(len(query.results) for query in fitted.queries)
+    assert bool(lost) == any(str(lost) in warning for warning in fitted.warnings)
+
+
+def raw(queries: int, items: int, pagemap: str) -> RawSearchResponse:
+    item = {"title": "T", "link": "https://a.example/", "snippet": "S", "pagemap": {"metatags": [{"a": pagemap}]}}
+    result = {"kind": "customsearch#search", "items": [item] * items}
+    return RawSearchResponse(queries=tuple(RawQuery(query=str(n), result=result) for n in range(queries)))
+
+
+@pytest.mark.parametrize(("queries", "items"), [(1, 50), (20, 10), (20, 50)])
+def test_raw_queries_share_the_room_and_lose_pagemaps_first(queries: int, items: int) -> None:
+    fitted = fit_raw(raw(queries, items, "x" * 1_000), TOKENS)
+    assert fits(fitted)
+    assert len(fitted.queries) == queries
+    counts = [len(query.result["items"]) for query in fitted.queries]
+    assert max(counts) - min(counts) <= 2
+    assert min(counts) > 0
+    assert "fewer queries" in fitted.warnings[-1]
+
+
+def test_raw_replies_with_a_huge_frame_keep_their_items() -> None:
+    result = {"kind": "k", "context": "x" * 100_000, "items": [{"link": "https://a.example/"}]}
+    fitted = fit_raw(RawSearchResponse(queries=(RawQuery(query="q", result=result),)), TOKENS)
+    assert fits(fitted)
+    assert fitted.queries[0].result == {"kind": "k", "items": [{"link": "https://a.example/"}]}
+
+
+@given(TEXTS, st.integers(0, 50))
+@settings(max_examples=30, deadline=None)
+def test_an_answer_keeps_the_citations_of_what_is_left_of_it(text: str, count: int) -> None:
+    ends = [len(text) * number // max(1, count) for number in range(1, count + 1)]
+    citations = tuple(Citation(url="https://a.example/" + "a" * 100, start_index=0, end_index=end) for end in ends)
+    sources = tuple(SourceInfo(url="https://b.example/" + "b" * 200) for _ in range(count))
+    fitted = fit_answer(SearchResponse(text=text, citations=citations, sources=sources), TOKENS)
+    assert fits(fitted)
+    assert text.startswith(fitted.text)
+    assert all(citation.end_index <= len(fitted.text) for citation in fitted.citations)
+
+
+def test_similar_answers_are_kept_from_the_nearest_on() -> None:
+    found = SimilarAnswers(results=tuple(SimilarAnswer(query=str(n), text="word " * 300) for n in range(20)))
+    fitted = fit_similar(found, TOKENS)
+    assert fits(fitted)
+    assert [answer.query for answer in fitted.results] == ["0", "1", "2"]
+    assert "17 answers" in fitted.warnings[0]
+
+
+def test_warnings_are_limited_too() -> None:
+    fitted = fit_answer(SearchResponse(warnings=("w" * 5_000,) * 500), TOKENS * 10)
+    assert len(fitted.warnings) == MOST_WARNINGS + 1
+    assert "470 more" in fitted.warnings[-1]
+    assert fits(fitted, 20_000)
+
+
+@given(st.lists(st.integers(0, 10_000), max_size=60), st.integers(-10, 50_000))
+def test_shares_are_never_more_than_the_room_or_the_text(sizes: list[int], room: int) -> None:
+    given_shares = shares(sizes, room)
+    assert sum(given_shares) <= max(0, room)
+    assert all(0 <= share <= size for share, size in zip(given_shares, sizes, strict=True))

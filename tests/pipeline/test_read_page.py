@@ -1,0 +1,185 @@
+"""`get_content` and `read_from_page` behind the entrypoints: what is refused, what comes back, what is reported."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from websearch_gateway.cache.blob_cache import BlobCache
+from websearch_gateway.cache.page_cache import PageCache
+from websearch_gateway.cache.semantic.similarity import Similarity
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.errors import (
+    ForbiddenUrlError,
+    SearchRateLimitError,
+    SearchTimeoutError,
+    SearchValidationError,
+)
+from websearch_gateway.models import Caller, ContentRequest, Deadline, Page, PassagesRequest
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.observability.telemetry import CallRecord, Telemetry
+from websearch_gateway.pipeline.passages import PassageFinder
+from websearch_gateway.pipeline.rate_limit import RateLimits
+from websearch_gateway.pipeline.read_page import CUT_OFF, MOST_QUERIES, PageReading
+from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.workers.pool import Workers
+
+URL = "https://example.com/tides"
+TEXT = "# Tides\n\n" + "\n\n".join(f"Paragraph {n} tells how the sea rose by {n} metres that day." for n in range(200))
+
+
+class Book:
+    """A reader of one page, which may never come."""
+
+    name = "book"
+    hangs = False
+    truncated = False
+
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        if self.hangs:
+            await asyncio.Event().wait()
+        return Page(url, "https://example.com/tides/", "Tides", TEXT, published="2026-01-02", truncated=self.truncated)
+
+
+@pytest.fixture
+def book() -> Book:
+    return Book()
+
+
+@pytest.fixture
+def events() -> list[CallRecord]:
+    return []
+
+
+@pytest.fixture
+def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReading:
+    blobs = BlobCache(MemoryState(clock=lambda: 1_000_000.0))
+    page_cache = PageCache(book, blobs, AddressGuard().check_url, ttl_seconds=600, clock=lambda: 1_000_000.0)
+    finder = PassageFinder(Similarity(StaticEmbedder(), blobs), workers, size=64)
+    return PageReading(
+        page_cache,
+        finder,
+        RateLimits(MemoryState(), ""),
+        asyncio.Semaphore(8),
+        Telemetry([events.append]),
+        deadline_seconds=5,
+    )
+
+
+async def test_the_windows_of_a_page_put_together_are_the_page(reading: PageReading) -> None:
+    text, offset = "", 0
+    while offset is not None:
+        content = await reading.content(ContentRequest(URL, offset=offset, max_chars=1_000))
+        assert len(content.page_content) <= 1_000
+        assert content.total_chars == len(TEXT)
+        text += content.page_content
+        offset = content.next_offset
+    assert text == TEXT
+
+
+async def test_a_short_page_is_one_window(reading: PageReading) -> None:
+    content = await reading.content(ContentRequest(f" {URL} "))
+    assert (content.url, content.title, content.next_offset, content.page_content) == (URL, "Tides", None, TEXT)
+
+
+async def test_a_page_that_was_cut_off_says_so(reading: PageReading, book: Book) -> None:
+    book.truncated = True
+    assert (await reading.content(ContentRequest(URL))).warnings == (CUT_OFF,)
+
+
+async def test_passages_come_with_where_and_when(reading: PageReading) -> None:
+    found = await reading.passages(PassagesRequest(URL, ("How did the sea rise by 7 metres?",), include_metadata=True))
+    assert (found.url, found.title, found.last_crawled) == (URL, "Tides", "1970-01-12T13:46:40+00:00")
+    (answer,) = found.queries
+    assert answer.query == "How did the sea rise by 7 metres?"
+    assert "by 7 metres" in answer.results[0].text
+    assert answer.results[0].section_path == ("Tides",)
+    assert found.metadata is not None
+    assert (found.metadata.final_url, found.metadata.published) == ("https://example.com/tides/", "2026-01-02")
+    assert found.metadata.passages > 10
+    assert (await reading.passages(PassagesRequest(URL, ("sea",)))).metadata is None
+
+
+BAD: list[tuple[Any, str]] = [
+    (ContentRequest(URL, offset=-1), "offset"),
+    (ContentRequest(URL, offset=len(TEXT) + 1), "beyond the end"),
+    (ContentRequest(URL, max_chars=0), "maxChars"),
+    (ContentRequest(URL, max_chars=100_001), "maxChars"),
+    (ContentRequest("example.com"), "absolute http"),
+    (ContentRequest(""), "absolute http"),
+    (PassagesRequest(URL, ()), "query"),
+    (PassagesRequest(URL, ("tide",) * (MOST_QUERIES + 1)), "query"),
+    (PassagesRequest(URL, ("",)), "1 to 400"),
+    (PassagesRequest(URL, ("tide", " \u200b ")), "1 to 400"),
+    (PassagesRequest(URL, ("x" * 401,)), "1 to 400"),
+    (PassagesRequest(URL, ("x" * 1_000_000,)), "1 to 400"),
+    (PassagesRequest(URL, ("tide",), max_results=51), "maxResults"),
+    (PassagesRequest("example.com", ("tide",)), "absolute http"),
+]
+
+
+async def run(reading: PageReading, request: Any) -> Any:
+    return await (reading.content if isinstance(request, ContentRequest) else reading.passages)(request)
+
+
+@pytest.mark.parametrize(("request_", "told"), BAD)
+async def test_bad_input_is_refused_with_what_is_allowed(reading: PageReading, request_: Any, told: str) -> None:
+    with pytest.raises(SearchValidationError, match=told):
+        await run(reading, request_)
+
+
+async def test_the_end_of_a_page_is_an_empty_window(reading: PageReading) -> None:
+    content = await reading.content(ContentRequest(URL, offset=len(TEXT)))
+    assert (content.page_content, content.next_offset) == ("", None)
+
+
+@pytest.mark.parametrize("url", ["ftp://example.com/", "http://127.0.0.1/", "http://user:pw@example.com/"])
+async def test_an_address_that_is_not_for_us_is_forbidden(reading: PageReading, url: str) -> None:
+    for request in (ContentRequest(url), PassagesRequest(url, ("tide",))):
+        with pytest.raises(ForbiddenUrlError):
+            await run(reading, request)
+
+
+@pytest.mark.parametrize("request_", [ContentRequest(URL), PassagesRequest(URL, ("tide",))])
+async def test_a_page_that_never_comes_is_a_timeout(book: Book, reading: PageReading, request_: Any) -> None:
+    book.hangs = True
+    hasty = PageReading(
+        reading.page_cache, reading.finder, reading.rate_limits, reading.gate, reading.telemetry, deadline_seconds=0.05
+    )
+    with pytest.raises(SearchTimeoutError):
+        await run(hasty, request_)
+
+
+async def test_each_call_is_one_event_that_does_not_name_the_page(
+    reading: PageReading, events: list[CallRecord]
+) -> None:
+    for request in (ContentRequest(URL), PassagesRequest(URL, ("tide",), max_results=3)):
+        await run(reading, request)
+    with pytest.raises(SearchValidationError):
+        await reading.content(ContentRequest("x"))
+    reading.telemetry.flush()
+    assert [(event.tool, event.outcome.outcome, event.outcome.result_count) for event in events] == [
+        ("get_content", "ok", 1),
+        ("read_from_page", "ok", 3),
+        ("get_content", "VALIDATION", 0),
+    ]
+    assert all(URL not in str(event.outcome) for event in events)
+
+
+async def test_reading_has_a_limit_per_user_and_a_bad_request_does_not_count(reading: PageReading) -> None:
+    reading = replace(reading, rate_limits=RateLimits(MemoryState(), "3/minute", setting="READ_RATE_LIMIT"))
+    me, you = Caller("me"), Caller("you")
+    for _ in range(5):
+        with pytest.raises(SearchValidationError):
+            await reading.content(ContentRequest(URL, max_chars=0), me)
+    await reading.content(ContentRequest(URL), me)
+    await reading.content(ContentRequest(URL), me)
+    await reading.passages(PassagesRequest(URL, ("sea",)), me)
+    with pytest.raises(SearchRateLimitError, match=r"3/minute .*READ_RATE_LIMIT"):
+        await reading.content(ContentRequest(URL), me)
+    with pytest.raises(SearchRateLimitError):
+        await reading.passages(PassagesRequest(URL, ("sea",)), me)
+    await reading.content(ContentRequest(URL), you)

@@ -1,0 +1,74 @@
+"""Ours (RFC 5861): where everything fails, an old answer is better than none, and says what it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.opening import Open
+from websearch_gateway.errors import Exhausted
+from websearch_gateway.models import SearchRequest, WebSearchRequest
+from websearch_gateway.sandbox import Sandbox
+
+TOWER = SearchRequest("How tall is the Eiffel Tower?")
+WEATHER = SearchRequest("How is the weather at the Eiffel Tower?")
+ESPRESSO = WebSearchRequest("descale an espresso machine")
+UPSTREAMS = ("openai", "serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")
+EXPIRED_AT_ONCE = {"cache_ttl_seconds": 0.001, "cache_long_ttl_seconds": 0.001}
+
+
+def break_all(sandbox: Sandbox) -> None:
+    for upstream in UPSTREAMS:
+        sandbox.fault(upstream, "status", status=503)
+
+
+async def test_an_old_answer_stands_in_when_every_upstream_fails(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(**EXPIRED_AT_ONCE) as opened:
+        first = await opened.search(TOWER)
+        break_all(sandbox)
+        second = await opened.search(TOWER)
+        statistics = await opened.cache.stats()
+    assert (first.cache, second.cache) == ("miss", "stale")
+    assert (second.text, second.citations) == (first.text, first.citations)
+    assert second.cost_usd == 0
+    assert second.age_seconds >= 0
+    assert "old: a new search failed with PROVIDER" in second.warnings[-1]
+    assert (statistics.stale_served, statistics.misses) == (1, 1)
+
+
+async def test_old_results_stand_in_as_well(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(**EXPIRED_AT_ONCE) as opened:
+        first = await opened.web_search(ESPRESSO)
+        break_all(sandbox)
+        second = await opened.web_search(ESPRESSO)
+    assert (first.cache, second.cache) == ("miss", "stale")
+    assert second.results == first.results
+    assert "old: a new search failed" in second.warnings[-1]
+
+
+@pytest.mark.parametrize(
+    ("request_", "settings"),
+    [(WEATHER, {}), (SearchRequest(TOWER.query, freshness_hours=24), {}), (TOWER, {"stale_if_error_seconds": 0})],
+)
+async def test_nothing_old_stands_in_for_what_changes_or_where_the_operator_forbids_it(
+    gateway: Open, sandbox: Sandbox, request_: SearchRequest, settings: dict[str, float]
+) -> None:
+    async with gateway(**EXPIRED_AT_ONCE, **settings) as opened:
+        await opened.search(request_)
+        break_all(sandbox)
+        with pytest.raises(Exhausted):
+            await opened.search(request_)
+
+
+async def test_an_engine_that_overruns_its_time_leaves_some_for_an_old_answer(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(**EXPIRED_AT_ONCE, search_deadline_seconds=5.0) as opened:
+        await opened.search(TOWER)
+        for upstream in UPSTREAMS:
+            sandbox.fault(upstream, "hang")
+        assert (await opened.search(TOWER)).cache == "stale"
+
+
+async def test_lasting_answers_live_longer_than_those_about_what_changes(gateway: Open) -> None:
+    async with gateway(cache_ttl_seconds=0.001, cache_long_ttl_seconds=60) as opened:
+        for request, expected in ((TOWER, "exact"), (WEATHER, "miss")):
+            await opened.search(request)
+            assert (await opened.search(request)).cache == expected

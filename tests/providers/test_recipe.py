@@ -1,0 +1,112 @@
+"""The recipe of docs/adding-a-provider.md, followed to the letter for a made-up vendor in a copy of the project."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SHARED = ("tests/conftest.py", "tests/opening.py", "tests/tracing.py")
+COPIED = ("src", "docs", "tools", "tests/providers", *SHARED, "pyproject.toml", "server.json")
+TABLE = "src/websearch_gateway/settings/providers.py"
+
+SANDBOXED = """
+from websearch_gateway.app import open_gateway
+from websearch_gateway.models import WebSearchRequest
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import load_settings
+
+
+async def test_the_vendor_serves_in_the_sandbox(tmp_path):
+    async with Sandbox() as sandbox:
+        names = {name.lower(): value for name, value in sandbox.environment().items()}
+        settings = load_settings(**names, search_providers="heronsearch", data_dir=tmp_path, state_url="memory://")
+        async with open_gateway(settings) as gateway:
+            found = await gateway.web_search(WebSearchRequest("how tall is the eiffel tower", num_results=2))
+    assert [result.provider for result in found.results] == ["heronsearch", "heronsearch"]
+    assert found.results[0].link.endswith("/pages/eiffel-tower")
+"""
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    ignored = shutil.ignore_patterns("__pycache__", "node_modules")
+    for name in COPIED:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "tests" / "providers" / Path(__file__).name).unlink()
+    return tmp_path
+
+
+def insert(path: Path, before: str, line: str) -> None:
+    text = path.read_text()
+    assert text.count(before) == 1
+    path.write_text(text.replace(before, line + before))
+
+
+def add_vendor(copy: Path) -> None:
+    """Steps 1 to 8."""
+    package = copy / "src" / "websearch_gateway"
+    code = (package / "providers" / "synthetic.py").read_text().replace("SYNTHETIC", "HERONSEARCH")
+    code = code.replace('"synthetic"', '"heronsearch"').replace("Synthetic", "HeronSearch")
+    code = code.replace(
+        "Capabilities()", 'Capabilities(cost_per_call_usd=0.002, price_source="https://h.example, 2026-11")'
+    )
+    (package / "providers" / "heronsearch.py").write_text(code)
+    row = '    ProviderRow("heronsearch", "Heron Search", "https://api.heron.example"),\n    # Free, if you run it.\n'
+    table = copy / TABLE
+    table.write_text(table.read_text().replace("    # Free, if you run it.\n", row))
+    replies = package / "sandbox" / "replies"
+    shutil.copy(replies / "synthetic.json", replies / "heronsearch.json")
+    cells = "heronsearch | `HERONSEARCH_API_KEY` | `HERONSEARCH_BASE_URL` | no | no | no | no | no | 0.002"
+    insert(copy / "docs" / "adding-a-provider.md", "| searxng | `SEARXNG", f"| {cells} |\n")
+
+
+def contract(copy: Path) -> subprocess.CompletedProcess[str]:
+    """The contract suite over the new row, and whatever else is in the copy's tests and names the vendor."""
+    return run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "heronsearch or order", "tests")
+
+
+def run(copy: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("COVERAGE", "PYTEST"))}
+    environment = {**inherited, "PYTHONPATH": str(copy / "src")}
+    return subprocess.run(
+        [sys.executable, *command], cwd=copy, env=environment, capture_output=True, text=True, timeout=240, check=False
+    )
+
+
+@pytest.mark.timeout(300)
+def test_one_file_one_row_one_recording_and_one_docs_row_add_a_provider(copy: Path) -> None:
+    add_vendor(copy)
+    (copy / "tests" / "test_heronsearch.py").write_text(SANDBOXED)
+    for tool in ("settings_table", "price_table"):
+        assert "HERONSEARCH" in run(copy, f"tools/{tool}.py").stdout.upper()
+    assert run(copy, "tools/registry_entry.py").returncode == 0
+    assert "HERONSEARCH_API_KEY" in (copy / "server.json").read_text()
+    done = contract(copy)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("left_out", "said"),
+    [("recording", "put a recorded reply of heronsearch"), ("row", "one row")],
+)
+def test_the_contract_fails_when_a_part_is_missing(copy: Path, left_out: str, said: str) -> None:
+    add_vendor(copy)
+    if left_out == "row":
+        document = copy / "docs" / "adding-a-provider.md"
+        document.write_text("\n".join(line for line in document.read_text().split("\n") if "| heronsearch" not in line))
+    else:
+        (copy / "src" / "websearch_gateway" / "sandbox" / "replies" / "heronsearch.json").unlink()
+    done = contract(copy)
+    assert done.returncode == 1
+    assert said in done.stdout

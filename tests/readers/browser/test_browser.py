@@ -1,0 +1,243 @@
+"""The life of the browser: started when needed, tried again, shared, replaced, and gone when nobody needs it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
+from websearch_gateway.models import Deadline
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.fetch import Fetched, Fetcher
+from websearch_gateway.readers import ReaderTable
+from websearch_gateway.readers.browser import browser, chromium
+from websearch_gateway.readers.browser.browser import NO_CHROMIUM, NO_EXTRA, NO_START, Browser
+from websearch_gateway.workers.pool import Workers
+
+CHROMIUM = shutil.which("chromium")
+needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="Chromium is missing; `make test` installs it")
+
+TEXT = "The tide goes out twice a day as well. " * 8
+PAGE = f"<!doctype html><div id=root></div><script>root.innerHTML = '<p>{TEXT}</p>'</script>"
+
+
+def soon() -> Deadline:
+    return Deadline.after(30)
+
+
+@pytest.fixture
+async def fetcher(api: Any) -> AsyncIterator[Fetcher]:
+    api.says("/page", PAGE.encode(), content_type="text/html")
+    async with Fetcher(AddressGuard([api.pair])) as fetcher:
+        yield fetcher
+
+
+@pytest.fixture
+async def page(api: Any, fetcher: Fetcher) -> Fetched:
+    return await fetcher.fetch(f"{api.url}/page", soon())
+
+
+def processes(word: str) -> list[int]:
+    """The processes below this one whose command line holds `word`."""
+    found = []
+    for process in list(chromium._tree(os.getpid()))[1:]:
+        try:
+            if word in Path(f"/proc/{process}/cmdline").read_text():
+                found.append(process)
+        except OSError:
+            continue
+    return found
+
+
+@needs_chromium
+async def test_one_browser_serves_all_pages_and_leaves_nothing_behind(fetcher: Fetcher, page: Fetched) -> None:
+    one = Browser(fetcher)
+    assert processes("chromium") == []
+    many = await asyncio.gather(*(one.render(page, soon()) for _ in range(browser.PAGES_AT_ONCE + 2)))
+    assert all(TEXT.strip() in rendered.body.decode() for rendered in many)
+    mains = [process for process in processes("/chromium") if "--type=" not in command(process)]
+    assert len([main for main in mains if "remote-debugging-pipe" in command(main)]) == 1
+    await one.aclose()
+    await one.aclose()
+    assert processes("chromium") + processes("playwright") == []
+
+
+def command(process: int) -> str:
+    return Path(f"/proc/{process}/cmdline").read_text()
+
+
+@needs_chromium
+async def test_an_idle_browser_leaves_and_the_next_page_starts_another(fetcher: Fetcher, page: Fetched) -> None:
+    one = Browser(fetcher, idle_seconds=0)
+    for _ in range(2):
+        assert TEXT.strip() in (await one.render(page, soon())).body.decode()
+        main = next(process for process in processes("remote-debugging-pipe"))
+        await asyncio.wait_for(asyncio.to_thread(wait_for_the_end_of, main), 20)
+    await one.aclose()
+
+
+def wait_for_the_end_of(process: int) -> None:
+    import select
+
+    with os.fdopen(os.pidfd_open(process)) as end:
+        select.select([end], [], [])
+
+
+@pytest.mark.parametrize("broken", [True, False], ids=["without the extra", "without Chromium"])
+async def test_a_note_says_how_to_get_a_browser(
+    api: Any, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch, broken: bool
+) -> None:
+    if broken:
+        monkeypatch.setitem(sys.modules, "playwright.async_api", None)
+    note = NO_EXTRA if broken else NO_CHROMIUM
+    async with Workers(count=1) as workers:
+        table = ReaderTable.build(fetcher, workers, renderer=Browser(fetcher, path="/nowhere/chromium"))
+        with pytest.raises(SearchFetchError) as caught:
+            await table.read(f"{api.url}/page", soon())
+        assert (caught.value.message, caught.value.details) == (note, {"reason": "javascript"})
+        api.says("/little", b"<p>Tides of Skerry, the island.</p>" + PAGE.encode(), content_type="text/html")
+        little = await table.read(f"{api.url}/little", soon())
+        assert little.markdown == "Tides of Skerry, the island."
+        assert little.warnings == (f"Only what the page says without its scripts: {note}",)
+
+
+def stand_in(folder: Path, failures: int) -> tuple[str, Path]:
+    """A program that fails so many times before it is Chromium, and the file with a line for each start."""
+    log, program = folder / "starts", folder / "chromium"
+    then = f'exec {CHROMIUM} "$@"' if CHROMIUM else "exit 1"
+    program.write_text(f'#!/bin/sh\necho x >> {log}\n[ "$(wc -l < {log})" -gt {failures} ] || exit 1\n{then}\n')
+    program.chmod(0o755)
+    return str(program), log
+
+
+@needs_chromium
+async def test_a_start_that_fails_is_tried_again_after_a_wait_that_doubles(
+    fetcher: Fetcher, page: Fetched, tmp_path: Path
+) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    program, log = stand_in(tmp_path, failures=3)
+    one = Browser(fetcher, path=program, retries=3, backoff_seconds=0.5, sleep=sleep)
+    assert TEXT.strip() in (await one.render(page, soon())).body.decode()
+    assert waits == [0.5, 1.0, 2.0]
+    assert log.read_text().count("x") == 4
+    await one.aclose()
+
+
+async def test_a_browser_that_never_starts_is_given_up_and_the_next_page_tries_anew(
+    fetcher: Fetcher, page: Fetched, tmp_path: Path
+) -> None:
+    async def sleep(seconds: float) -> None:
+        pass
+
+    program, log = stand_in(tmp_path, failures=99)
+    one = Browser(fetcher, path=program, retries=1, sleep=sleep)
+    for starts in (2, 4):
+        with pytest.raises(SearchFetchError) as caught:
+            await one.render(page, soon())
+        assert (caught.value.message, caught.value.details) == (NO_START, {"reason": "javascript"})
+        assert log.read_text().count("x") == starts
+    await one.aclose()
+
+
+async def test_a_driver_that_does_not_run_is_a_browser_that_does_not_start(
+    fetcher: Fetcher, page: Fetched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", "/bin/false")
+    one = Browser(fetcher, path=stand_in(tmp_path, failures=99)[0], retries=0)
+    with pytest.raises(SearchFetchError, match="does not start"):
+        await one.render(page, soon())
+    await one.aclose()
+
+
+@needs_chromium
+@pytest.mark.parametrize("word", ["remote-debugging-pipe", "run-driver"], ids=["browser", "driver"])
+async def test_a_browser_that_dies_costs_its_pages_and_no_others(
+    api: Any, fetcher: Fetcher, page: Fetched, word: str
+) -> None:
+    one = Browser(fetcher)
+    await one.render(page, soon())
+    api.hangs("/never")
+    api.says("/slow", b"<div id=root></div><script src='/never'></script>", content_type="text/html")
+    slow = asyncio.create_task(one.render(await fetcher.fetch(f"{api.url}/slow", soon()), soon()))
+    await api.asked_for("/never")
+    for process in processes(word):
+        os.kill(process, signal.SIGKILL)
+    with pytest.raises(SearchFetchError, match="broke down"):
+        await slow
+    assert TEXT.strip() in (await one.render(page, soon())).body.decode()
+    await one.aclose()
+
+
+@needs_chromium
+async def test_whoever_leaves_takes_the_page_along_and_its_requests(api: Any, fetcher: Fetcher, page: Fetched) -> None:
+    one = Browser(fetcher)
+    api.hangs("/never")
+    api.says("/slow", b"<div id=root></div><script src='/never'></script>", content_type="text/html")
+    slow = asyncio.create_task(one.render(await fetcher.fetch(f"{api.url}/slow", soon()), soon()))
+    await api.asked_for("/never")
+    slow.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await slow
+    assert one._running is not None
+    assert (await one._running).browser.contexts == []
+    await asyncio.wait_for(api.left.wait(), 10)
+    await one.aclose()
+
+
+@needs_chromium
+async def test_a_start_that_one_caller_cannot_wait_for_serves_the_next(fetcher: Fetcher, page: Fetched) -> None:
+    one = Browser(fetcher)
+    with pytest.raises(SearchTimeoutError):
+        await one.render(page, Deadline.after(0.05))
+    first = one._running
+    assert TEXT.strip() in (await one.render(page, soon())).body.decode()
+    assert one._running is first
+    await one.aclose()
+
+
+@needs_chromium
+async def test_closing_while_it_starts_leaves_nothing_behind(fetcher: Fetcher, page: Fetched) -> None:
+    one = Browser(fetcher)
+    with pytest.raises(SearchTimeoutError):
+        await one.render(page, Deadline.after(0.05))
+    await one.aclose()
+    assert processes("chromium") + processes("playwright") == []
+
+
+@needs_chromium
+async def test_a_page_gets_no_more_memory_than_its_share(api: Any, fetcher: Fetcher) -> None:
+    """Ours: no page takes the machine down. A browser of the same program gives a page all there is."""
+    script = """const all = []; let got = 0;
+      try { for (; got < 30; got++) all.push(new Uint8Array(1e8).fill(1)) } catch {}
+      root.textContent = `Got ${got} times a hundred megabytes`"""
+    api.says("/greedy", f"<div id=root></div><script>{script}</script>".encode(), content_type="text/html")
+    one = Browser(fetcher)
+    rendered = await one.render(await fetcher.fetch(f"{api.url}/greedy", soon()), soon())
+    got = int(rendered.body.decode().partition("Got ")[2].split()[0])
+    assert 2 <= got <= chromium.MOST_MEGABYTES // 100
+    await one.aclose()
+
+
+@needs_chromium
+async def test_the_browser_knows_no_secret_of_this_process(
+    fetcher: Fetcher, page: Fetched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
+    one = Browser(fetcher)
+    await one.render(page, soon())
+    found = processes("/chromium")
+    assert found
+    assert all("sk-made-up" not in Path(f"/proc/{process}/environ").read_text() for process in found)
+    await one.aclose()

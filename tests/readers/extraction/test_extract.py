@@ -1,0 +1,96 @@
+"""What is left of a page: its text with structure, its title and its date."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_gateway.readers.extraction import blocks, page
+from websearch_gateway.readers.extraction.extract import (
+    SECOND_OPINION_ELEMENTS,
+    _likelihoods,
+    extract,
+    second_opinion,
+    warm_up,
+)
+from websearch_gateway.readers.extraction.features import likelihoods
+
+PAGE = """<html><head><title>A title</title>
+<meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>
+<body><nav><a href="/n">Navigation</a></nav><article><h1>Heading</h1>
+<p>Enough <b>bold</b> words to be a paragraph, with <a href="../rel?x=1">a link</a> that goes somewhere else.</p>
+<h2>Part two</h2><ul><li>one thing</li><li>another thing</li></ul>
+<table><tr><th>Key</th><th>Value</th></tr><tr><td>a</td><td>1</td></tr></table></article></body></html>"""
+
+
+def test_structure_links_and_tables_become_markdown() -> None:
+    page = extract(PAGE, "https://example.com/a/b", None)
+    assert page.published == "2026-03-04"
+    for part in ("# Heading", "**bold**", "[a link](https://example.com/rel?x=1)", "## Part two", "- one thing"):
+        assert part in page.markdown
+    assert "| Key | Value |" in page.markdown
+    assert "Navigation" not in page.markdown
+
+
+def test_bytes_are_read_in_the_given_charset_or_the_declared_one() -> None:
+    text = "<body><article><p>Съешь же ещё этих мягких французских булок, да выпей чаю.</p></article></body>"
+    assert "булок" in extract(f"<html>{text}</html>".encode("koi8-r"), "https://example.com/", "koi8_r").markdown
+    declared = f'<html><head><meta charset="windows-1251"></head>{text}</html>'.encode("cp1251")
+    assert "булок" in extract(declared, "https://example.com/", None).markdown
+
+
+@pytest.mark.parametrize(
+    ("sure", "elements", "asks"),
+    [(0, 0, False), (2, 0, True), (2, SECOND_OPINION_ELEMENTS, False)],
+    ids=["sure", "unsure", "unsure and large"],
+)
+def test_trafilatura_is_asked_where_the_filter_is_unsure_of_a_page_of_modest_size(
+    sure: float, elements: int, asks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.SURE", sure)
+    root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
+    assert root is not None
+    outline = blocks.outline(root)
+    expected = likelihoods(outline, "A title", second_opinion(root) if asks else None)
+    assert _likelihoods(root, outline, "A title").tolist() == expected.tolist()
+    assert (
+        likelihoods(outline, "A title", second_opinion(root)).tolist() != likelihoods(outline, "A title", None).tolist()
+    )
+
+
+@pytest.mark.parametrize("sure", [0, 2], ids=["sure", "unsure"])
+def test_text_that_nobody_sees_is_left_out_with_a_warning(sure: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.SURE", sure)
+    hidden = "<p style='display:none'>Nobody sees these words, which are many, and long enough to be read.</p>"
+    found = extract(PAGE.replace("</h1>", f"</h1>{hidden}"), "https://example.com/", None)
+    assert "goes somewhere else" in found.markdown
+    assert "Nobody" not in found.markdown
+    assert found.warnings == ("Text that a reader cannot see was left out (1 place).",)
+    assert extract(PAGE, "https://example.com/", None).warnings == ()
+
+
+def test_a_page_of_more_blocks_than_can_be_judged_is_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Navigation" not in extract(PAGE, "https://example.com/", None).markdown
+    monkeypatch.setattr("websearch_gateway.readers.extraction.extract.MOST_JUDGED_BLOCKS", 3)
+    whole = extract(PAGE, "https://example.com/", None).markdown
+    assert "Navigation" in whole
+    assert "goes somewhere else" in whole
+
+
+def test_a_page_without_text_is_empty() -> None:
+    for html in ("", "<html><body></body></html>", "<script>let a = 1</script>"):
+        assert extract(html, "https://example.com/", None).markdown == ""
+
+
+def test_warming_up_leaves_nothing_to_import() -> None:
+    assert warm_up() is None
+
+
+@pytest.mark.parametrize("opening", ["<main>", "<article>", "<header>h</header><main>", "<section>", "<nav>n</nav>"])
+@pytest.mark.parametrize("between", ["", "<meta charset=utf-8><script>x</script>"])
+def test_a_page_that_leaves_out_its_body_tag_is_read(opening: str, between: str) -> None:
+    """Allowed by https://html.spec.whatwg.org/#optional-tags, and libxml2 puts such a page into its head."""
+    told = "The gauge writes the level of the sea every six minutes. " * 5
+    html = f"<!doctype html><title>Gauges</title>{between}{opening}<h1>Gauges</h1><p>{told}</p>And so on."
+    found = extract(html, "https://example.com/", None)
+    assert found.title == "Gauges"
+    assert told.strip() in found.markdown

@@ -1,0 +1,109 @@
+"""A DOM becomes Markdown, whatever is in it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.readers.extraction import page
+from websearch_gateway.readers.extraction.render import to_markdown
+
+URL = "https://example.com/docs/page"
+
+
+def rendered(html: str) -> str:
+    root = page.parse(html)
+    return "" if root is None else to_markdown(root, page.base_of(root, URL))
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<h2>One <em>two</em></h2><p>Three", "## One *two*\n\nThree"),
+        ("<p>a<br>b</p>", "a\nb"),
+        ("<ul><li>a<ul><li>b</ul><li><p>c</ul>", "- a\n  - b\n- c"),
+        ("<ol start=9><li>x<li>y</ol>", "9. x\n10. y"),
+        ("<blockquote><p>q<p>r</blockquote>", "> q\n>\n> r"),
+        ("<p><code>a`b</code> <kbd>Ctrl</kbd>", "`` a`b `` `Ctrl`"),
+        ("<p><b> bold </b>text", "**bold** text"),
+        ("<dl><dt>term<dd>meaning</dl>", "**term**\n\nmeaning"),
+        ("<p>before <img src=x alt='a cat'> after", "before a cat after"),
+        ("just words", "just words"),
+    ],
+)
+def test_each_element_has_its_markdown(html: str, markdown: str) -> None:
+    assert rendered(html) == markdown
+
+
+def test_a_fence_names_its_language_and_is_followed_by_a_blank_line() -> None:
+    html = "<pre><code class='language-python'>def f():\n    return `1`</code></pre><p>after</p>"
+    assert rendered(html) == "```python\ndef f():\n    return `1`\n```\n\nafter"
+    assert rendered("<div class='highlight-c notranslate'><pre>int a;</pre></div>").startswith("```c\n")
+    assert rendered("<pre>a ``` b</pre>").startswith("````\n")
+
+
+def test_a_data_table_keeps_rows_spans_and_pipes() -> None:
+    html = "<table><tr><th>K<th>V<tr><td colspan=2>both<tr><td>a|b<td><ul><li>x<li>y</ul></table>"
+    assert rendered(html) == "| K | V |\n| --- | --- |\n| both |  |\n| a\\|b | x y |"
+
+
+def test_a_layout_table_is_no_table() -> None:
+    assert rendered("<table><tr><td><p>text<table><tr><td>a<td>b</table></table>") == "text\n\n| a | b |\n| --- | --- |"
+
+
+@pytest.mark.parametrize(
+    ("href", "target"),
+    [
+        ("../up?a=1#f", "https://example.com/up?a=1#f"),
+        ("#part", "https://example.com/docs/page#part"),
+        ("//cdn.example/x", "https://cdn.example/x"),
+        ("/a b(c)", "https://example.com/a%20b%28c%29"),
+        ("mailto:me@example.com", "mailto:me@example.com"),
+    ],
+)
+def test_links_become_absolute(href: str, target: str) -> None:
+    assert rendered(f"<p><a href='{href}'>label</a>") == f"[label]({target})"
+
+
+@pytest.mark.parametrize("href", ["javascript:alert(1)", "data:text/html,x", "java\nscript:x", "http://[", "#", ""])
+def test_a_link_that_leads_nowhere_safe_is_plain_text(href: str) -> None:
+    assert rendered(f"<p><a href='{href}'>label</a>") == "label"
+
+
+def test_the_base_of_the_page_counts() -> None:
+    assert rendered("<base href='/other/'><p><a href='x'>l</a>") == "[l](https://example.com/other/x)"
+
+
+def test_a_link_around_a_card_stays_on_its_first_line() -> None:
+    assert (
+        rendered("<a href='/c'><div><h3>Card</h3><p>text</p></div></a>") == "### [Card](https://example.com/c)\n\ntext"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("1. not a list", "1\\. not a list"),
+        ("# no heading", "\\# no heading"),
+        ("2 * 3 and snake_case [1]", "2 * 3 and snake_case [1]"),
+        ("*stars* `ticks` &lt;b>", "\\*stars\\* \\`ticks\\` \\<b>"),
+        ("x](y)", "x\\](y)"),
+    ],
+)
+def test_only_what_markdown_would_misread_is_escaped(text: str, markdown: str) -> None:
+    assert rendered(f"<p>{text}</p>") == markdown
+
+
+@pytest.mark.parametrize("tag", ["div", "b", "blockquote", "ul><li", "table><tr><td", "a href=x", "pre", "code"])
+def test_any_depth_is_rendered(tag: str) -> None:
+    assert "word" in rendered(f"<p>word</p>{f'<{tag}>' * 100_000}")
+
+
+def test_a_tag_with_a_hundred_thousand_attributes_loses_them() -> None:
+    assert rendered(f"<p {' '.join(f'a{n}=1' for n in range(100_000))}>word</p>") == "word"
+
+
+@given(st.text(alphabet="<>/abpreulitd =\"'&;#`*_[]()!\n\\|", max_size=200))
+def test_no_soup_of_tags_breaks_it(soup: str) -> None:
+    assert isinstance(rendered(soup), str)

@@ -1,0 +1,111 @@
+"""Which blocks of a page are its main text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from websearch_gateway.readers.extraction import blocks, page, select
+from websearch_gateway.readers.extraction.features import Features, likelihoods
+from websearch_gateway.readers.extraction.trees import load
+
+PAGE = """<body><nav><a href=/a>Home</a> <a href=/b>Shop</a></nav><main><h1>Head</h1><p>Some <b>bold</b> text here.</p>
+<pre>code()</pre><p>More text after it.</p><table><tr><th>K<th>V<tr><td>a<td>b</table></main>
+<footer>All rights</footer>"""
+
+
+def outline_of(html: str) -> blocks.Outline:
+    root = page.parse(html)
+    assert root is not None
+    page.strip_unread(root)
+    return blocks.outline(root)
+
+
+def kept(html: str, likely: dict[str, float]) -> list[str]:
+    outline = outline_of(html)
+    chances = np.array([likely.get(block.text.strip(), 0.0) for block in outline.blocks])
+    return [b.text.strip() for b, k in zip(outline.blocks, select.chosen(outline, chances), strict=True) if k]
+
+
+def test_blocks_are_runs_of_text_in_document_order() -> None:
+    texts = [block.text.strip() for block in outline_of(PAGE).blocks]
+    assert texts == [
+        "Home Shop",
+        "Head",
+        "Some bold text here.",
+        "code()",
+        "More text after it.",
+        *"KVab",
+        "All rights",
+    ]
+
+
+def test_the_blocks_below_an_element_are_one_range() -> None:
+    outline = outline_of(PAGE)
+    for container in outline.containers:
+        below = {n for n, b in enumerate(outline.blocks) if container.element in _above(outline, b)}
+        assert below == set(range(container.start, container.end))
+
+
+def _above(outline: blocks.Outline, block: blocks.Block) -> list[object]:
+    element = outline.containers[block.place].element
+    return [element, *element.iterancestors()]
+
+
+def test_code_and_headings_amid_kept_text_are_kept() -> None:
+    likely = {"Head": 0.06, "Some bold text here.": 0.9, "More text after it.": 0.9}
+    assert kept(PAGE, likely) == ["Head", "Some bold text here.", "code()", "More text after it."]
+
+
+def test_a_table_of_which_most_is_kept_is_kept_whole() -> None:
+    assert kept(PAGE, {"K": 0.9, "V": 0.9, "a": 0.9}) == ["K", "V", "a", "b"]
+
+
+LIST = "<p>Text before it.</p><ol><li>first<ul><li>inner</ul><li>second</ol><p>Text after it.</p>"
+
+
+@pytest.mark.parametrize("items", [(0.7, 0.4, 0.4), (0.4, 0.4, 0.4)], ids=["in part", "amid kept text"])
+def test_a_list_that_seems_to_be_text_is_kept_whole(items: tuple[float, ...]) -> None:
+    likely = {
+        "Text before it.": 0.9,
+        "Text after it.": 0.9,
+        **dict(zip(("first", "inner", "second"), items, strict=True)),
+    }
+    assert kept(LIST, likely) == ["Text before it.", "first", "inner", "second", "Text after it."]
+
+
+def test_a_list_of_other_things_amid_kept_text_is_dropped() -> None:
+    assert kept(LIST, {"Text before it.": 0.9, "Text after it.": 0.9, "first": 0.2}) == [
+        "Text before it.",
+        "Text after it.",
+    ]
+
+
+def test_an_uncertain_page_is_read_more_generously() -> None:
+    words = np.full(4, 10.0)
+    clear, unclear = np.array([0.95, 0.9, 0.3, 0.01]), np.array([0.4, 0.35, 0.3, 0.2])
+    assert select.threshold(words, clear) > 0.3 >= select.threshold(words, unclear)
+
+
+def test_blanking_leaves_the_text_of_the_chosen_blocks_only() -> None:
+    root = page.parse("<div><p>keep <i>this</i></p><p>drop <img alt=me> that</p> and the rest</div>")
+    assert root is not None
+    outline = blocks.outline(root)
+    select.blank(outline, np.array([True, False, False]))
+    assert "".join(root.itertext()).split() == ["keep", "this"]
+    assert not root.xpath("//@alt")
+
+
+@pytest.mark.parametrize("name", ["block_filter", "block_filter_alone"])
+def test_the_filters_were_trained_on_these_features(name: str) -> None:
+    features = Features(outline_of(PAGE), "Head", "")
+    features.matrix()
+    assert load(name).features == tuple(features.columns)
+
+
+def test_likelihoods_are_between_zero_and_one_with_and_without_a_second_opinion() -> None:
+    outline = outline_of(PAGE)
+    for found in (None, "Some bold text here."):
+        likely = likelihoods(outline, "Head", found)
+        assert likely.shape == (len(outline.blocks),)
+        assert 0 <= likely.min() <= likely.max() <= 1

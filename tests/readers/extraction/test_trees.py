@@ -1,0 +1,31 @@
+"""Trees that ask all their questions at once give each row what walking down them would."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from websearch_gateway.readers.extraction.trees import Trees, load
+
+# One tree: is a > 1? On the right: is b > 2? Its leaves from left to right come to 1, 2 and 4.
+SMALL = Trees(
+    features=("a", "b"),
+    feature=np.array([[0, 1]]),
+    threshold=np.array([[1.0, 2.0]]),
+    left=np.array([[0b001, 0b010]], dtype=np.uint16),
+    value=np.array([[1.0, 2.0, 4.0]]),
+    first=load("block_filter").first,
+)
+
+
+@pytest.mark.parametrize(("a", "b", "score"), [(0, 9, 1), (1, 9, 1), (1.5, 2, 2), (1.5, 2.5, 4), (0, 0, 1)])
+def test_a_row_comes_to_the_leaf_that_its_answers_lead_to(a: float, b: float, score: float) -> None:
+    likely = SMALL.probabilities(np.array([[a, b]]))
+    assert likely == pytest.approx([1 / (1 + np.exp(-score))])
+
+
+def test_rows_do_not_depend_on_how_many_there_are() -> None:
+    rows = np.random.default_rng(1).normal(size=(250, 2)) * 3
+    one_by_one = [SMALL.probabilities(row[None, :])[0] for row in rows]
+    assert SMALL.probabilities(rows).tolist() == pytest.approx(one_by_one)
+    assert SMALL.probabilities(rows[:0]).shape == (0,)

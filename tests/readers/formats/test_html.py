@@ -1,0 +1,132 @@
+"""Reading pages of the sandbox over a real socket, through a real worker."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchFetchError, SearchTimeoutError
+from websearch_gateway.models import Deadline
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.readers import ReaderTable
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.workers.pool import Workers
+
+
+def soon() -> Deadline:
+    return Deadline.after(20)
+
+
+async def test_a_page_is_read_with_its_title_date_and_text(sandbox: Sandbox, reader: ReaderTable) -> None:
+    url = f"{sandbox.url}/pages/tides-explained"
+    page = await reader.read(url, soon())
+    assert (page.url, page.final_url, page.content_type) == (url, url, "text/html")
+    assert page.title.startswith("Why there are two tides a day")
+    assert page.published == "2023-01-17"
+    assert "## Spring tides and neap tides" in page.markdown
+    assert "3.8 centimetres per year" in page.markdown
+
+
+async def test_the_final_url_is_where_the_redirects_ended(sandbox: Sandbox, reader: ReaderTable) -> None:
+    page = await reader.read(f"{sandbox.url}/pages/special/moved-twice", soon())
+    assert page.url == f"{sandbox.url}/pages/special/moved-twice"
+    assert page.final_url == f"{sandbox.url}/pages/espresso-at-home"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("notes.txt", "Field notes, 12 May.\n\n"), ("tides.json", '```json\n{\n  "station":')]
+)
+async def test_text_passes_as_it_is_and_json_as_code(
+    sandbox: Sandbox, reader: ReaderTable, name: str, text: str
+) -> None:
+    page = await reader.read(f"{sandbox.url}/pages/special/{name}", soon())
+    assert page.markdown.startswith(text)
+    assert page.title == ""
+
+
+async def test_an_image_is_refused_by_name(sandbox: Sandbox, reader: ReaderTable) -> None:
+    with pytest.raises(SearchFetchError, match="image/png") as caught:
+        await reader.read(f"{sandbox.url}/pages/special/pixel.png", soon())
+    assert caught.value.details == {"reason": "type", "content_type": "image/png"}
+
+
+async def test_a_pdf_without_text_says_so(sandbox: Sandbox, reader: ReaderTable) -> None:
+    with pytest.raises(SearchFetchError, match="The PDF has no text"):
+        await reader.read(f"{sandbox.url}/pages/special/leaflet.pdf", soon())
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "details"),
+    [
+        ("special/empty", "no readable text", {"reason": "empty"}),
+        ("special/not-found", "404", {"status": 404}),
+        ("special/forbidden", "403", {"status": 403}),
+    ],
+)
+async def test_a_page_that_cannot_be_read_says_why(
+    sandbox: Sandbox, reader: ReaderTable, name: str, message: str, details: dict[str, object]
+) -> None:
+    with pytest.raises(SearchFetchError, match=message) as caught:
+        await reader.read(f"{sandbox.url}/pages/{name}", soon())
+    assert caught.value.details == details
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("status", SearchFetchError),
+        ("reset", SearchFetchError),
+        ("garbage", SearchFetchError),
+        ("bot", SearchFetchError),
+        ("huge", SearchFetchError),
+        ("gzip_bomb", SearchFetchError),
+        ("redirect_loop", SearchFetchError),
+        ("wrong_length", SearchFetchError),
+        ("redirect_private", ForbiddenUrlError),
+        ("hang", SearchTimeoutError),
+        ("drip", SearchTimeoutError),
+    ],
+)
+async def test_every_fault_of_a_page_becomes_an_error_of_ours(
+    sandbox: Sandbox, reader: ReaderTable, kind: str, error: type[SearchError]
+) -> None:
+    sandbox.fault("pages/aurora", kind)
+    seconds = 0.5 if error is SearchTimeoutError else 20
+    with pytest.raises(error):
+        await reader.read(f"{sandbox.url}/pages/aurora", Deadline.after(seconds))
+    sandbox.clear_faults()
+    assert (await reader.read(f"{sandbox.url}/pages/aurora", soon())).markdown
+
+
+async def test_a_charset_that_is_a_trap_is_not_followed(sandbox: Sandbox, reader: ReaderTable) -> None:
+    sandbox.fault("pages/aurora", "odd_charset")
+    assert (await reader.read(f"{sandbox.url}/pages/aurora", soon())).markdown.startswith("aaaa")
+
+
+async def test_many_pages_at_once_come_back_each_as_itself(sandbox: Sandbox, reader: ReaderTable) -> None:
+    names = ["aurora", "compost", "tides-explained", "knots", "night-train", "roman-concrete", "sqlite-wal", "ryokucha"]
+    pages = await asyncio.gather(*(reader.read(f"{sandbox.url}/pages/{name}", soon()) for name in names))
+    assert [page.url.rpartition("/")[2] for page in pages] == names
+    assert len({page.markdown for page in pages}) == len(names)
+
+
+async def test_cancelling_a_read_leaves_the_site(sandbox: Sandbox, reader: ReaderTable) -> None:
+    sandbox.fault("pages/aurora", "hang")
+    task = asyncio.create_task(reader.read(f"{sandbox.url}/pages/aurora", soon()))
+    await sandbox.wait_for("pages/aurora", calls=1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await sandbox.wait_for("pages/aurora", cancelled=1)
+
+
+async def test_a_test_for_humans_is_no_page(api: Any) -> None:
+    body = b"<title>Just a moment...</title><body><p>Verify you are human by completing the action below.</p>"
+    api.says("/", body, content_type="text/html")
+    async with Fetcher(AddressGuard([api.pair])) as fetcher, Workers() as workers:
+        with pytest.raises(SearchFetchError) as caught:
+            await ReaderTable.build(fetcher, workers).read(f"{api.url}/", soon())
+    assert caught.value.details == {"reason": "robot_page"}

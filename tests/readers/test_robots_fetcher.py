@@ -1,0 +1,162 @@
+"""robots.txt over real sockets: asked once, believed for a while, in the way of every page."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
+from websearch_gateway.models import Deadline
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.readers import ReaderTable
+from websearch_gateway.readers.robots_fetcher import FAILURE_KEPT_SECONDS, KEPT_SECONDS, MAX_RULES, RobotsFetcher
+from websearch_gateway.workers.pool import Workers
+
+CLOSED = b"User-agent: *\nDisallow: /private\n"
+
+
+def soon() -> Deadline:
+    return Deadline.after(20)
+
+
+@dataclass
+class Clock:
+    now: float = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Polite:
+    """A site with robots.txt, and who asks it."""
+
+    api: Any
+    clock: Clock
+    fetcher: RobotsFetcher
+    table: ReaderTable
+
+    async def read(self, path: str) -> str:
+        return (await self.table.read(self.api.url + path, soon())).markdown
+
+    async def refusal(self, path: str) -> str:
+        with pytest.raises(SearchFetchError) as caught:
+            await self.fetcher.fetch(self.api.url + path, soon())
+        assert caught.value.details == {"reason": "robots"}
+        return caught.value.message
+
+
+@pytest.fixture
+async def polite(api: Any) -> AsyncIterator[Polite]:
+    clock = Clock()
+    for path in ("/open", "/private/x", "/private"):
+        api.says(path, b"# Text", content_type="text/markdown")
+    async with Fetcher(AddressGuard([api.pair])) as fetcher, Workers(count=1) as workers:
+        robots = RobotsFetcher(fetcher, workers, clock)
+        yield Polite(api, clock, robots, ReaderTable.build(fetcher, workers, pages=robots))
+
+
+async def test_a_closed_page_is_not_asked_for_and_the_reason_is_always_the_same(polite: Polite) -> None:
+    polite.api.says("/robots.txt", CLOSED, content_type="text/plain")
+    message = await polite.refusal("/private/x")
+    assert message == "127.0.0.1 closes this page to programs."
+    assert await polite.refusal("/private/x") == message
+    assert await polite.read("/open") == "# Text"
+    assert polite.api.seen == ["/robots.txt", "/open"]
+
+
+async def test_without_a_robots_txt_all_is_open(polite: Polite) -> None:
+    """RFC 9309, 2.3.1.3: any status 4xx."""
+    for status in (404, 401, 403, 410):
+        polite.clock.now += KEPT_SECONDS
+        polite.api.says("/robots.txt", CLOSED, status=status)
+        assert await polite.read("/private/x") == "# Text"
+
+
+async def test_a_robots_txt_that_cannot_be_had_closes_everything_for_now(polite: Polite) -> None:
+    """RFC 9309, 2.3.1.4: any status 5xx, or no answer."""
+    polite.api.says("/robots.txt", b"", status=503)
+    message = await polite.refusal("/open")
+    assert message == "The robots.txt of 127.0.0.1 cannot be had: 127.0.0.1 answered with HTTP status 503."
+    polite.clock.now += FAILURE_KEPT_SECONDS - 1
+    polite.api.says("/robots.txt", CLOSED)
+    assert await polite.refusal("/open") == message
+    polite.clock.now += 1
+    assert await polite.read("/open") == "# Text"
+    assert polite.api.seen == ["/robots.txt", "/robots.txt", "/open"]
+
+
+async def test_a_server_that_is_not_there_is_closed(polite: Polite) -> None:
+    async with Fetcher(AddressGuard(["127.0.0.1:9"])) as fetcher, Workers(count=1) as workers:
+        with pytest.raises(SearchFetchError, match=r"robots\.txt of 127\.0\.0\.1 cannot be had"):
+            await RobotsFetcher(fetcher, workers).fetch("http://127.0.0.1:9/", soon())
+
+
+async def test_it_is_asked_once_for_many_pages_and_again_after_an_hour(polite: Polite) -> None:
+    polite.api.says("/robots.txt", CLOSED)
+    await asyncio.gather(*(polite.read("/open") for _ in range(10)))
+    polite.clock.now += KEPT_SECONDS - 1
+    await polite.read("/open")
+    assert polite.api.seen.count("/robots.txt") == 1
+    polite.clock.now += 1
+    await polite.read("/open")
+    assert polite.api.seen.count("/robots.txt") == 2
+
+
+async def test_want_of_time_on_our_side_is_no_verdict(polite: Polite) -> None:
+    polite.api.hangs("/robots.txt")
+    with pytest.raises(SearchTimeoutError):
+        await polite.fetcher.fetch(f"{polite.api.url}/open", Deadline.after(0.2))
+    polite.api.silent.clear()
+    assert await polite.read("/open") == "# Text"
+
+
+async def test_where_a_page_redirects_to_must_be_open_as_well(polite: Polite) -> None:
+    polite.api.says("/robots.txt", CLOSED)
+    polite.api.says("/moved", b"", status=302, location="/private/x")
+    await polite.refusal("/moved")
+
+
+async def test_its_own_redirects_are_followed_and_never_to_a_private_place(polite: Polite) -> None:
+    polite.api.says("/robots.txt", b"", status=301, location="/robots2.txt")
+    polite.api.says("/robots2.txt", CLOSED)
+    await polite.refusal("/private/x")
+    polite.clock.now += KEPT_SECONDS
+    polite.api.says("/robots.txt", b"", status=301, location="http://127.0.0.1:1/")
+    with pytest.raises(ForbiddenUrlError):
+        await polite.fetcher.fetch(f"{polite.api.url}/open", soon())
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.1/x", "ftp://example.com/", "http://[::1/x", "http://a@127.0.0.1/", ""])
+async def test_a_forbidden_address_is_forbidden_before_its_robots_txt_is_asked(polite: Polite, url: str) -> None:
+    with pytest.raises(ForbiddenUrlError):
+        await polite.fetcher.fetch(url, soon())
+    assert polite.api.seen == []
+
+
+async def test_only_so_much_of_it_counts(polite: Polite) -> None:
+    """RFC 9309, 2.5: at least 500 kibibytes."""
+    polite.api.says("/robots.txt", CLOSED + b"#" * (MAX_RULES - len(CLOSED) - 1) + b"\nDisallow: /open\n")
+    assert await polite.read("/open") == "# Text"
+    await polite.refusal("/private/x")
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        b"\xff\xfe\x00" * 1000,
+        b"User-agent: *\nDisallow: /" + b"*a" * 200_000,
+        b"User-agent: *\n" + (b"Disallow: /" + b"*a" * 40 + b"$$\n") * 5_000,
+        b"".join(b"User-agent: %d\n" % number for number in range(15_000)) + b"Allow: /\n" * 25_000,
+    ],
+    ids=["bytes", "stars", "rules", "names"],
+)
+async def test_hostile_rules_give_a_verdict_in_time(polite: Polite, rules: bytes) -> None:
+    polite.api.says("/robots.txt", rules)
+    polite.api.says("/" + "a" * 5_000, b"# Text", content_type="text/markdown")
+    assert await asyncio.wait_for(polite.read("/" + "a" * 5_000), 15) == "# Text"

@@ -1,0 +1,63 @@
+"""A state that fails costs what it would have given, and one line in the log."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.resilience import best_effort
+from websearch_gateway.resilience.best_effort import BestEffort
+
+
+async def works() -> str:
+    return "value"
+
+
+async def fails() -> str:
+    raise StateUnavailable("The state is gone.")
+
+
+async def hangs() -> str:
+    await asyncio.Event().wait()
+    return "never"
+
+
+async def test_what_the_state_gives_is_passed_on() -> None:
+    assert await BestEffort("Lost")(works, "otherwise") == "value"
+
+
+async def test_a_failure_gives_the_other_value_and_each_outage_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    attempt = BestEffort("Answers are lost")
+    for use in (fails, fails, works, fails):
+        assert await attempt(use, "otherwise") == ("value" if use is works else "otherwise")
+    assert [record.getMessage() for record in caplog.records] == ["Answers are lost: The state is gone."] * 2
+
+
+async def test_an_urgent_use_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(best_effort, "WAIT_SECONDS", 0.01)
+    async with asyncio.timeout(5):
+        assert await BestEffort("Lost")(hangs, "otherwise") == "otherwise"
+
+
+async def test_other_uses_have_the_time_that_the_backend_gives_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(best_effort, "WAIT_SECONDS", 0.0)
+    gate = asyncio.Event()
+
+    async def slow() -> str:
+        await gate.wait()
+        return "value"
+
+    use = asyncio.create_task(BestEffort("Lost")(slow, "otherwise", urgent=False))
+    await asyncio.sleep(0.02)
+    gate.set()
+    assert await use == "value"
+
+
+async def test_a_defect_is_not_hidden() -> None:
+    async def broken() -> str:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await BestEffort("Lost")(broken, "otherwise")

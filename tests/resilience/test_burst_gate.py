@@ -1,0 +1,176 @@
+"""How many calls may find out that an upstream is down. All in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.virtual_time import in_virtual_time, now
+from websearch_gateway.errors import NotAsked, SearchAuthError, SearchError, SearchProviderError
+from websearch_gateway.models import Deadline
+from websearch_gateway.resilience.burst_gate import BurstGate
+from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
+from websearch_gateway.resilience.health import UpstreamHealth
+
+MOST = 5
+
+
+@dataclass
+class Upstream:
+    """Answers, or fails with `error`, after `seconds`. Notes when each call began."""
+
+    seconds: float = 0.4
+    error: SearchError | None = None
+    began: list[float] = field(default_factory=list)
+
+    async def __call__(self) -> str:
+        self.began.append(now())
+        await asyncio.sleep(self.seconds)
+        if self.error:
+            raise self.error
+        return "answer"
+
+
+def down() -> SearchProviderError:
+    return SearchProviderError("serper answered with HTTP 500.")
+
+
+async def burst(
+    burst_gate: BurstGate, upstream: Upstream, size: int, seconds: float = 15.0
+) -> list[str | BaseException]:
+    calls = (burst_gate(upstream, Deadline.after(seconds, now)) for _ in range(size))
+    return await asyncio.gather(*calls, return_exceptions=True)
+
+
+@in_virtual_time
+async def test_the_first_answer_lets_the_whole_burst_go() -> None:
+    upstream = Upstream()
+    assert await burst(BurstGate("serper", MOST), upstream, 30) == ["answer"] * 30
+    assert upstream.began == [0.0] * MOST + [0.4] * 25
+
+
+@in_virtual_time
+async def test_calls_one_after_the_other_never_wait() -> None:
+    upstream, burst_gate = Upstream(), BurstGate("serper", 1)
+    for _ in range(10):
+        assert await burst_gate(upstream, Deadline.after(15, now)) == "answer"
+    assert now() == pytest.approx(10 * upstream.seconds)
+
+
+@in_virtual_time
+async def test_a_burst_on_a_dead_upstream_sends_the_vanguard_alone() -> None:
+    upstream, burst_gate = Upstream(error=down()), BurstGate("serper", MOST)
+    breaker = CircuitBreaker(UpstreamHealth("serper", now), failures=3)
+
+    async def call() -> str:
+        return await breaker(upstream, Deadline.after(15, now))
+
+    calls = (burst_gate(call, Deadline.after(15, now)) for _ in range(500))
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    assert len(upstream.began) == MOST
+    assert sum(isinstance(outcome, NotAsked) for outcome in outcomes) == 500 - MOST
+    assert now() == upstream.seconds, "the rest learns it at once"
+
+
+@in_virtual_time
+async def test_it_holds_for_an_upstream_that_was_well_before() -> None:
+    upstream, burst_gate = Upstream(), BurstGate("serper", MOST)
+    await burst(burst_gate, upstream, 30)
+    upstream.error, upstream.began = down(), []
+    await burst(burst_gate, upstream, 30)
+    assert len([moment for moment in upstream.began if moment == upstream.began[0]]) == MOST
+
+
+@in_virtual_time
+async def test_without_a_breaker_a_failure_frees_its_place() -> None:
+    upstream = Upstream(error=down())
+    outcomes = await burst(BurstGate("serper", MOST), upstream, 15)
+    assert all(isinstance(outcome, SearchProviderError) for outcome in outcomes)
+    assert [upstream.began.count(moment) for moment in sorted(set(upstream.began))] == [MOST] * 3
+
+
+@in_virtual_time
+async def test_a_refusal_is_a_sign_of_life() -> None:
+    upstream = Upstream(error=SearchAuthError("serper rejected the key."))
+    await burst(BurstGate("serper", MOST), upstream, 30)
+    assert upstream.began == [0.0] * MOST + [0.4] * 25
+
+
+@pytest.mark.parametrize("seconds", [15.0, 3.0, 0.0])
+@in_virtual_time
+async def test_who_waits_in_vain_leaves_half_of_the_time_to_the_next(seconds: float) -> None:
+    upstream, burst_gate = Upstream(seconds=100.0), BurstGate("serper", MOST)
+    hanging = [asyncio.create_task(burst_gate(upstream, Deadline.after(100, now))) for _ in range(MOST)]
+    await asyncio.sleep(0)
+    with pytest.raises(NotAsked, match="serper has answered none of 5 calls under way"):
+        await burst_gate(upstream, Deadline.after(seconds, now))
+    assert (now(), len(upstream.began)) == (seconds / 2, MOST)
+    assert await asyncio.gather(*hanging) == ["answer"] * MOST
+
+
+@in_virtual_time
+async def test_who_is_cancelled_gives_back_the_place_or_the_wait() -> None:
+    upstream, burst_gate = Upstream(seconds=100.0), BurstGate("serper", MOST)
+    tasks = [asyncio.create_task(burst_gate(upstream, Deadline.after(15, now))) for _ in range(2 * MOST)]
+    await asyncio.sleep(0.1)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    upstream.seconds, upstream.began = 0.4, []
+    await burst(burst_gate, upstream, MOST + 1)
+    assert upstream.began == pytest.approx([0.1] * MOST + [0.5])
+
+
+calls = st.lists(
+    st.tuples(
+        st.floats(0, 3),  # when it begins
+        st.floats(0, 3),  # how long it takes
+        st.sampled_from(["answer", "failure"]),
+        st.none() | st.floats(0, 3),  # when its caller leaves
+    ),
+    max_size=40,
+)
+
+
+@given(calls)
+def test_there_are_never_more_ahead_than_allowed_and_no_place_is_lost(
+    plan: list[tuple[float, float, str, float | None]],
+) -> None:
+    in_virtual_time(_play)(plan)
+
+
+async def _play(plan: list[tuple[float, float, str, float | None]]) -> None:
+    """Nobody's patience ends here, so every call has a place, or waited when an answer came."""
+    burst_gate, ahead, answers = BurstGate("serper", MOST), set(), 0
+
+    async def one(number: int, start: float, takes: float, outcome: str, leaves: float | None) -> None:
+        async def call() -> str:
+            nonlocal answers
+            if came_after == answers:
+                ahead.add(number)
+            assert len(ahead) <= MOST
+            try:
+                await asyncio.sleep(takes)
+            finally:
+                ahead.discard(number)
+            if outcome == "failure":
+                raise down()
+            ahead.clear()
+            answers += 1
+            return "answer"
+
+        await asyncio.sleep(start)
+        came_after = answers
+        async with asyncio.timeout(leaves):
+            await burst_gate(call, Deadline.after(10_000, now))
+
+    tasks = (one(number, *row) for number, row in enumerate(plan))
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    assert not [outcome for outcome in outcomes if isinstance(outcome, AssertionError)]
+    upstream, began = Upstream(error=down()), now()
+    await burst(burst_gate, upstream, MOST + 1)
+    assert upstream.began == [began] * MOST + [pytest.approx(began + upstream.seconds)]

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench.virtual_time import in_virtual_time, now
+from websearch_gateway.errors import SearchProviderError
+from websearch_gateway.models import Deadline
+from websearch_gateway.observability.histogram import Distribution
+from websearch_gateway.resilience.health import (
+    WINDOW,
+    HealthRegistry,
+    LastError,
+    Stopwatch,
+    UpstreamHealth,
+    UpstreamStatus,
+)
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def record(*latencies: float) -> UpstreamHealth:
+    health = UpstreamHealth("serper")
+    for seconds in latencies:
+        health.took(seconds, finished=True)
+    return health
+
+
+def test_quantiles_are_latencies_that_were_seen() -> None:
+    health = record(*(n / 100 for n in range(100, 0, -1)))
+    assert (health.quantile(0.0), health.quantile(0.5), health.quantile(0.95), health.quantile(1.0)) == (
+        0.01,
+        0.5,
+        0.95,
+        1.0,
+    )
+    assert record(0.7).quantile(0.95) == 0.7
+    assert record().quantile(0.5) is None
+
+
+def test_the_last_success_is_the_last_call_that_was_finished() -> None:
+    times = iter([NOON, NOON.replace(hour=13)])
+    health = UpstreamHealth("serper", now=lambda: next(times))
+    assert health.status().last_success is None
+    health.took(0.1, finished=True)
+    health.took(0.1, finished=False)
+    assert health.status().last_success == NOON
+
+
+def test_only_the_recent_ones_count() -> None:
+    health = record(*[9.0] * WINDOW, *[0.1] * WINDOW)
+    assert (health.samples, health.quantile(1.0)) == (WINDOW, 0.1)
+
+
+@given(st.lists(st.floats(0, 60), min_size=1, max_size=300), st.floats(0, 1))
+def test_a_quantile_lies_between_the_extremes_and_grows_with_its_part(latencies: list[float], part: float) -> None:
+    health = record(*latencies)
+    recent = latencies[-WINDOW:]
+    value = health.quantile(part)
+    assert value is not None
+    assert min(recent) <= value <= max(recent)
+    assert sum(latency <= value for latency in recent) >= part * len(recent) - 1e-9
+
+
+def test_what_was_cut_off_counts_only_when_it_was_slow_already() -> None:
+    """A call that failed at once says nothing about speed; one that was given up after long says that it is slow."""
+    health = record(*[0.5] * 19, 1.0)
+    health.took(0.01, finished=False)
+    assert health.samples == 20
+    health.took(3.0, finished=False)
+    assert (health.samples, health.quantile(1.0)) == (21, 3.0)
+    untried = record()
+    untried.took(3.0, finished=False)
+    assert untried.samples == 0
+
+
+def test_a_snapshot_shows_every_upstream_at_this_moment_and_stays_as_it_is() -> None:
+    registry = HealthRegistry(clock=lambda: 100.0, now=lambda: NOON)
+    serper, brave = registry.of("serper"), registry.of("brave")
+    assert registry.of("serper") is serper
+    serper.calls, serper.failures, serper.open_until = 7, 5, 112.0
+    serper.noted(SearchProviderError("serper answered with HTTP 500."))
+    serper.took(0.4, finished=True)
+    brave.open_until = 99.0
+    before = registry.snapshot()
+    serper.calls += 1
+    assert before == (
+        UpstreamStatus(
+            name="serper",
+            breaker="open",
+            retry_after=12.0,
+            calls=7,
+            failures=5,
+            p50=0.4,
+            p95=0.4,
+            last_error=LastError("PROVIDER", "serper answered with HTTP 500.", NOON),
+            errors={"PROVIDER": 1},
+            durations=Distribution((0, 0, 0, 0, 0, 0, *[1] * 8), 0.4),
+            last_success=NOON,
+        ),
+        UpstreamStatus("brave", "half_open", None, 0, 0, None, None, None),
+    )
+
+
+@in_virtual_time
+async def test_the_stopwatch_times_answers_and_lets_errors_pass() -> None:
+    health = UpstreamHealth("serper", now)
+    watch, deadline = Stopwatch(health), Deadline.after(15, now)
+
+    async def answer() -> str:
+        await asyncio.sleep(0.6)
+        return "answer"
+
+    async def fail() -> None:
+        raise SearchProviderError("down")
+
+    assert await watch(answer, deadline) == "answer"
+    with pytest.raises(SearchProviderError):
+        await watch(fail, deadline)
+    assert (health.samples, health.quantile(0.5)) == (1, pytest.approx(0.6))

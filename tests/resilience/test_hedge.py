@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.models import Deadline, SearchQuery, SearchResults
+from websearch_gateway.resilience.health import HealthRegistry
+from websearch_gateway.resilience.hedge import EARLIEST_SECONDS, ENOUGH_SAMPLES, LATEST_SECONDS, ByWeight, Hedging
+
+
+@dataclass(frozen=True)
+class Named:
+    name: str
+
+    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+        return SearchResults((), self.name)
+
+
+A, B, C = Named("a"), Named("b"), Named("c")
+
+
+@pytest.mark.parametrize(
+    ("latencies", "patience"),
+    [
+        ([0.6] * (ENOUGH_SAMPLES - 1), None),
+        ([0.6] * 18 + [2.0] * 2, 2.0),
+        ([0.6] * 19 + [2.0], 0.6),
+        ([0.01] * 30, EARLIEST_SECONDS),
+        ([12.0] * 30, LATEST_SECONDS),
+    ],
+)
+def test_slow_is_slower_than_ones_own_recent_p95_within_bounds(latencies: list[float], patience: float | None) -> None:
+    health = HealthRegistry()
+    for seconds in latencies:
+        health.of("serper").took(seconds, finished=True)
+    assert Hedging(health).patience("serper") == patience
+    assert Hedging(health).patience("unheard of") is None
+    assert [upstream.name for upstream in health.snapshot()] == ["serper"]
+
+
+@given(st.lists(st.booleans(), max_size=600))
+def test_hedges_never_exceed_a_tenth_of_the_calls_at_any_moment(wishes: list[bool]) -> None:
+    hedging, hedges = Hedging(HealthRegistry()), 0
+    for calls, wish in enumerate(wishes, 1):
+        hedging.called()
+        hedges += wish and hedging.take()
+        assert hedges * 10 <= calls
+
+
+def test_after_a_calm_only_a_few_come_together() -> None:
+    hedging = Hedging(HealthRegistry())
+    for _ in range(1000):
+        hedging.called()
+    assert sum(hedging.take() for _ in range(1000)) == 5
+
+
+def test_one_that_sent_nothing_is_given_back() -> None:
+    hedging = Hedging(HealthRegistry())
+    for _ in range(10):
+        hedging.called()
+    assert hedging.take()
+    assert not hedging.take()
+    hedging.give_back()
+    assert hedging.take()
+
+
+def test_chance_picks_the_first_by_weight_and_the_rest_stay_in_order() -> None:
+    order = ByWeight({"b": 3, "c": 1}, Random(7).choices)
+    orders = Counter("".join(searcher.name for searcher in order((A, B, C))) for _ in range(4000))
+    assert set(orders) == {"bac", "cab"}
+    assert orders["bac"] == pytest.approx(3000, abs=120)
+
+
+def test_without_any_weight_everything_stays_in_place() -> None:
+    assert list(ByWeight({"a": 0, "z": 5})((A, B, C))) == [A, B, C]

@@ -1,0 +1,103 @@
+"""No verb of a backend behind a network takes longer than our patience."""
+
+import asyncio
+
+import pytest
+
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.state.timeouts import Timeouts
+
+
+class Foreign(Exception):
+    """What the library of a backend raises."""
+
+
+def patience(seconds: float = 20, rest: float = 600) -> Timeouts:
+    return Timeouts("Postbox", lambda: (Foreign,), seconds=seconds, rest=rest)
+
+
+async def never() -> None:
+    await asyncio.Event().wait()
+
+
+async def answer() -> int:
+    return 42
+
+
+async def refuse() -> None:
+    raise Foreign("the key is secret")
+
+
+async def test_a_verb_returns_what_it_returns():
+    assert await patience().run(answer) == 42
+
+
+async def test_after_a_slow_verb_all_fail_at_once():
+    tried = patience(seconds=0.01)
+    with pytest.raises(StateUnavailable, match=r"Postbox did not answer within 0.01 s"):
+        await tried.run(never)
+    with pytest.raises(StateUnavailable, match="a moment ago"):
+        await tried.run(answer)
+
+
+async def test_after_the_rest_the_backend_is_asked_again():
+    tried = patience(seconds=0.01, rest=0)
+    with pytest.raises(StateUnavailable):
+        await tried.run(never)
+    assert await tried.run(answer) == 42
+
+
+async def test_a_verb_that_does_not_even_end_when_cancelled_holds_nobody():
+    """The vendor's: psycopg waits for its server to confirm that a statement was cancelled."""
+    released = asyncio.Event()
+
+    async def stubborn() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await released.wait()
+            raise
+
+    tried = patience(seconds=0.01)
+    with pytest.raises(StateUnavailable):
+        await tried.run(stubborn)
+    assert await tried.close()
+    released.set()
+
+
+async def test_the_librarys_exceptions_are_mapped_and_their_text_is_not_repeated():
+    with pytest.raises(StateUnavailable, match=r"^Postbox cannot be used \(Foreign\)\.$") as caught:
+        await patience().run(refuse)
+    assert isinstance(caught.value.__cause__, Foreign)
+
+
+async def test_a_refusal_is_no_reason_to_rest():
+    tried = patience()
+    with pytest.raises(StateUnavailable):
+        await tried.run(refuse)
+    assert await tried.run(answer) == 42
+
+
+async def test_a_cancelled_caller_cancels_the_verb():
+    ended = asyncio.Event()
+
+    async def verb() -> None:
+        try:
+            await never()
+        finally:
+            ended.set()
+
+    caller = asyncio.create_task(patience().run(verb))
+    await asyncio.sleep(0.01)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    await asyncio.wait_for(ended.wait(), 5)
+
+
+async def test_nothing_begins_once_it_is_closed():
+    tried = patience()
+    assert await tried.close() is True
+    assert await tried.close() is False
+    with pytest.raises(StateUnavailable, match="closed"):
+        await tried.run(answer)

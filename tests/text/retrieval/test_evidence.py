@@ -1,0 +1,192 @@
+"""Evidence: what an answer without a model may say, and what it may not."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.text.retrieval.evidence import Document, find_evidence
+
+TOWER = Document(
+    "The Eiffel Tower",
+    "# The Eiffel Tower\n\nThe tower stands in Paris. It is 330 metres tall, antennas included. "
+    "The company of Gustave Eiffel built it for the fair of 1889.\n\n## Visits\n\nThe lifts run until midnight.",
+)
+SOUP = Document("Potato soup", "Peel the potatoes. Cook them in broth for half an hour. Serve the soup hot.")
+
+
+def quoted(query: str, *pages: str, title: str = "") -> list[str]:
+    return [evidence.text for evidence in find_evidence(query, [Document(title, page) for page in pages], 800)]
+
+
+def test_the_sentence_that_answers_comes_first_and_names_its_page() -> None:
+    best = find_evidence("How tall is the Eiffel tower?", [SOUP, TOWER], 800)[0]
+    assert (best.text, best.document) == ("It is 330 metres tall, antennas included.", 1)
+
+
+def test_a_page_about_something_else_is_not_quoted() -> None:
+    assert {evidence.document for evidence in find_evidence("Who built the Eiffel tower?", [SOUP, TOWER], 800)} == {1}
+
+
+def test_nothing_is_said_when_no_sentence_comes_near() -> None:
+    assert find_evidence("What is the airspeed velocity of an unladen swallow?", [SOUP, TOWER], 800) == []
+    assert find_evidence("?!", [TOWER], 800) == []
+    assert find_evidence("tower", [], 800) == []
+
+
+def test_one_stray_word_of_a_long_question_is_not_enough() -> None:
+    assert quoted("Which broth company sponsored the national rowing championship final?", SOUP.markdown) == []
+
+
+def test_a_sentence_on_two_pages_is_said_once() -> None:
+    page = "The bridge was opened to traffic in May 1932."
+    repeated = "The bridge was opened to traffic, in May 1932!"
+    assert quoted("When was the bridge opened?", page, repeated) == [page]
+
+
+def test_the_context_of_a_sentence_helps_to_find_it() -> None:
+    page = "Skerry lighthouse stands on a rock. It was lit in 1901. The keeper left in 1987.\n\nMany were lit in 1850."
+    found = quoted("When was the Skerry lighthouse lit?", page)
+    assert found.index("It was lit in 1901.") < found.index("Many were lit in 1850.")
+
+
+def test_a_sentence_without_a_word_of_the_question_needs_what_was_asked_for() -> None:
+    page = "The Eiffel tower is tall. It measures 330 metres. Bread is nice."
+    assert quoted("How tall is the Eiffel tower?", page) == ["The Eiffel tower is tall.", "It measures 330 metres."]
+    assert quoted("tall Eiffel tower", page) == ["The Eiffel tower is tall."]
+
+
+def test_headings_above_a_sentence_help_to_find_it() -> None:
+    page = "## {}\n\nIt is new. We like it. It costs {} euros."
+    pages = (page.format("Hobby plan", 3), page.format("Team plan", 29))
+    assert quoted("cost of the team plan", *pages)[0] == "It costs 29 euros."
+
+
+def test_the_title_of_a_page_says_what_its_sentences_are_about() -> None:
+    question, page = "When was the lamp of the Skerry island lighthouse first lit?", "It was lit in 1901."
+    assert quoted(question, page, title="Skerry lighthouse") == [page]
+    assert quoted(question, page, title="Fireworks") == []
+
+
+def test_a_question_on_the_page_is_not_quoted_but_its_answer_is() -> None:
+    page = "Can I cancel my plan?\n\nYes, at any time.\n\nWe make anvils of all sizes."
+    assert quoted("cancel plan", page) == ["Yes, at any time."]
+
+
+def test_headings_code_and_runs_of_links_are_not_quoted() -> None:
+    page = (
+        "# Installing the frobnicator now\n\n[Install frobnicator](a) [Buy frobnicator](b) [Sell frobnicator](c)\n\n"
+        "```\nplease install the frobnicator\n```\n\nThe frobnicator is installed by hand."
+    )
+    assert quoted("install frobnicator", page) == ["The frobnicator is installed by hand."]
+
+
+def test_marks_are_taken_off() -> None:
+    page = "- The **lamp** of the [lighthouse](https://a.example/b) has `500` watts.[3] ![x](y)"
+    assert quoted("lighthouse lamp watts", page)[0] == "The lamp of the lighthouse has 500 watts."
+
+
+def test_a_table_row_is_found_by_its_header_which_is_not_quoted() -> None:
+    page = "| Plan | Monthly price |\n|---|---|\n| Hobby plan | 0 euros |\n| Team plan | 29 euros |"
+    assert quoted("monthly price of the team plan", page)[0] == "Team plan | 29 euros"
+    assert "Plan | Monthly price" not in quoted("monthly price of the team plan", page)
+    cities = (
+        "Bergen is cold. It rains there.\n\n| City | Population |\n|---|---|\n| Oslo | 709,037 |\n| Bergen | 291,940 |"
+    )
+    assert quoted("population of Bergen", cities)[0] == "Bergen | 291,940"
+
+
+def test_words_in_the_order_of_the_question_count_more() -> None:
+    page = "The bridge and the tower are old. The tower bridge and mill are old."
+    assert quoted("tower bridge", page)[0] == "The tower bridge and mill are old."
+
+
+def test_a_sentence_far_behind_the_best_is_left_out() -> None:
+    page = "The Skerry lighthouse was lit in 1901.\n\n" + "A paragraph about wholly other things follows.\n\n" * 3
+    assert quoted("When was the Skerry lighthouse lit?", page + "Candles were lit.") == [
+        "The Skerry lighthouse was lit in 1901."
+    ]
+
+
+def test_of_two_like_sentences_the_one_on_the_page_about_the_question_comes_first() -> None:
+    stray = "The ferry to the island costs nine crowns."
+    about = "The ferry to the island costs ten crowns now. It leaves daily. It is white. Skerry is loved."
+    assert quoted("What does the ferry to Skerry island cost?", stray, about)[0].endswith("ten crowns now.")
+
+
+def test_questions_in_other_languages_are_answered() -> None:
+    assert quoted("東京タワーの高さは？", "東京タワーの高さは333メートルです。大阪は晴れです。")[0].startswith("東京")
+    assert quoted("¿Cuántos huevos lleva la tortilla?", "La tortilla lleva seis huevos. Hace sol hoy aquí.") == [
+        "La tortilla lleva seis huevos."
+    ]
+
+
+def test_a_sentence_that_does_not_fit_makes_room_for_one_that_does() -> None:
+    long = "The tower " + "and its very long description " * 10 + "ends."
+    short = "The tower is high."
+    found = find_evidence("tower", [Document("", f"{long} {short}")], 100)
+    assert [evidence.text for evidence in found] == [short]
+
+
+def test_fragments_and_endless_sentences_are_not_quoted() -> None:
+    endless = "The tall tower " + "and its very long description " * 20 + "ends."
+    assert quoted("tall tower", f"- Tall tower\n\n{endless}") == []
+
+
+def test_private_characters_never_reach_an_answer() -> None:
+    """They are raw citation marks in the vocabulary of one vendor's models, so a page could forge a citation."""
+    assert quoted("tower height", "The tower height is \ue200cite\ue202turn0search0\ue201 unknown.") == []
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.sampled_from(
+                ("tower", "Paris", "tall", "1889", ". ", "? ", "\n\n", "# ", "- ", "| ", "[1]", "[a](b)", "東京。")
+            ),
+            max_size=40,
+        ).map(" ".join),
+        max_size=4,
+    ),
+    st.integers(min_value=0, max_value=200),
+)
+def test_evidence_keeps_within_its_room_and_is_on_its_page(pages: list[str], room: int) -> None:
+    found = find_evidence("tall tower 東京", [Document("Paris", page) for page in pages], room, overhead=3)
+    assert sum(len(evidence.text) + 3 for evidence in found) <= room
+    for evidence in found:
+        spoken = "".join(character for character in evidence.text if character.isalnum())
+        written = pages[evidence.document].replace("[1]", "").replace("(b)", "")
+        assert spoken in "".join(character for character in written if character.isalnum())
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"- tower.{' ' * 60_000}x",
+        f"| {'tall ' * 20_000}|\n|---|\n{'| tower is tall |' + chr(10)}" + "| tower is tall |\n" * 6_000,
+        "- tower " + "**a " * 50_000,
+        "- tower " + "e" + "\u0301\u0327" * 50_000,
+    ],
+    ids=["blanks", "long header", "open marks", "piled accents"],
+)
+def test_one_endless_line_costs_linear_time(page: str) -> None:
+    """Each took quadratic time once: minutes, or many seconds."""
+    begun = time.process_time()
+    find_evidence("tall tower", [Document("", page)], 800)
+    assert time.process_time() - begun < 1.5
+
+
+def test_a_sentence_over_thousands_of_characters_is_not_quoted_and_not_cut_to_fit() -> None:
+    page = f"- The tall tower is very{' ' * 5_000} high.\n\nParis has a tall tower."
+    assert quoted("tall tower", page) == ["Paris has a tall tower."]
+
+
+@pytest.mark.parametrize(
+    "scrap", ["tower. ", "tower ", "# tower\n", "| tower is tall |\n", "[tower](x) ", "tower?\n\n"]
+)
+def test_hostile_pages_cost_linear_time(scrap: str) -> None:
+    """200 KB of a repeated scrap; anything quadratic would need minutes, so the bound is generous."""
+    begun = time.process_time()
+    find_evidence("tall tower", [Document("", scrap * (200_000 // len(scrap)))], 800)
+    assert time.process_time() - begun < 5

@@ -1,0 +1,76 @@
+"""Scores that mean something: near 1 for what answers, near 0 for what has nothing to do with the question."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.text.retrieval.relevance import ANSWERS, relevance, select
+from websearch_gateway.text.retrieval.tokens import query_terms, tokens
+
+PAGE = [
+    tokens(text)
+    for text in (
+        "The Eiffel Tower is 330 metres tall.",
+        "The tower is painted every seven years.",
+        "Tickets are sold at the gate.",
+        "A tall tree grows in the garden.",
+    )
+]
+
+
+def found(query: str, similarities: list[float | None], weight: float = 0.3, most: int = 8) -> list[tuple[int, float]]:
+    return select(query_terms(query), PAGE, similarities, weight=weight, most=most)
+
+
+def test_what_has_the_words_and_the_sense_scores_near_one_and_what_has_neither_near_zero() -> None:
+    ranked = found("How tall is the Eiffel Tower?", [0.6, 0.3, 0.0, 0.1])
+    assert ranked[0][0] == 0
+    assert ranked[0][1] > 0.95
+    assert dict(ranked)[2] < 0.05
+
+
+def test_without_vectors_only_passages_with_a_word_of_the_question_come() -> None:
+    ranked = found("How tall is the Eiffel Tower?", [None] * 4)
+    assert {place for place, _ in ranked} == {0, 1, 3}
+    assert ranked[0][0] == 0
+    assert ranked[0][1] > ANSWERS
+
+
+def test_a_paraphrase_without_a_common_word_is_found_by_its_sense() -> None:
+    assert found("How much is admission?", [0.1, 0.0, 0.8, 0.0])[0][0] == 2
+
+
+def test_a_question_about_something_else_is_not_answered() -> None:
+    assert all(score < ANSWERS for _, score in found("Who discovered penicillin?", [0.1, 0.05, 0.1, 0.0]))
+
+
+@given(
+    st.lists(st.none() | st.floats(-1, 1), min_size=4, max_size=4),
+    st.sampled_from(["tall tower", "tickets", "nothing here", "the", ""]),
+    st.floats(0, 2),
+    st.integers(1, 5),
+)
+def test_scores_fall_from_at_most_one_to_at_least_zero(
+    similarities: list[float | None], query: str, weight: float, most: int
+) -> None:
+    ranked = found(query, similarities, weight, most)
+    assert len({place for place, _ in ranked}) == len(ranked) <= most
+    scores = [score for _, score in ranked]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.none() | st.floats(-1, 1))
+def test_more_of_the_words_is_never_less_relevant(one: float, other: float, similarity: float | None) -> None:
+    assert relevance(min(one, other), similarity) <= relevance(max(one, other), similarity)
+
+
+def test_an_empty_page_has_no_passages() -> None:
+    assert select(["tall"], [], [], weight=0.3, most=8) == []
+
+
+@pytest.mark.parametrize("similarity", [0.0, 1.0])
+def test_an_extreme_is_no_error(similarity: float) -> None:
+    assert 0 <= relevance(1.0, similarity) <= 1

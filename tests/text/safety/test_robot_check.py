@@ -1,0 +1,38 @@
+"""A test for humans is no page, and a page about such tests is no test."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_gateway.text.safety.robot_check import LONGEST_CHECK, is_robot_check
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Just a moment...", ""),
+        ("Attention Required! | Cloudflare", "Please enable cookies. Sorry, you have been blocked"),
+        ("shop.example", "Verify you are human by completing the action below."),
+        ("Robot Check", "Enter the characters you see below. Sorry, we just need to make sure you're not a robot."),
+        ("", "Our systems have detected unusual traffic from your computer network."),
+        ("news.example", "Please enable JavaScript and cookies to continue"),
+        ("Access to this page has been denied", "Press & Hold to confirm you are a human (and not a bot)."),
+        ("Making sure you're not a bot!", "Loading... Making sure you’re not a bot!"),
+    ],
+)
+def test_a_test_for_humans_is_recognised(title: str, text: str) -> None:
+    assert is_robot_check(title, text)
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("CAPTCHA", "A captcha asks you to prove that you are human. " * (LONGEST_CHECK // 40)),
+        ("Tides", "There are two high tides a day."),
+        ("Just a moment in history", "The treaty was signed in a hall. " * 20),
+        ("How robots walk", "Are robots human? No."),
+        ("", ""),
+    ],
+)
+def test_a_page_is_a_page(title: str, text: str) -> None:
+    assert not is_robot_check(title, text)

@@ -1,0 +1,235 @@
+"""Whoever writes a page chooses its text, so no function over page text may take more than linear time.
+
+Growth is counted, not judged by the clock: each function reads a text and one four times as long, in CPU time of this
+thread, and the ratio of the two must stay near four. A quadratic one comes near sixteen.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+
+import pytest
+
+from websearch_gateway.models import Passage, Span
+from websearch_gateway.readers.formats.plain import csv_table, json_text
+from websearch_gateway.text.chunk import chunk
+from websearch_gateway.text.citation.cite import in_code_points, repair, without_trackers
+from websearch_gateway.text.citation.markers import strip_markers
+from websearch_gateway.text.citation.sentences import split_sentences
+from websearch_gateway.text.citation.snippet import snippets
+from websearch_gateway.text.citation.spans import from_utf16
+from websearch_gateway.text.markdown import LINK, blocks, lines, plain, without_comments
+from websearch_gateway.text.normalise import skeleton
+from websearch_gateway.text.payload import one_line
+from websearch_gateway.text.retrieval.duplicates import near_duplicates
+from websearch_gateway.text.retrieval.evidence import Document, find_evidence
+from websearch_gateway.text.retrieval.rank import rank
+from websearch_gateway.text.retrieval.tokens import estimate_tokens, tokens
+from websearch_gateway.text.retrieval.windows import window
+from websearch_gateway.text.robots_txt import may_read
+from websearch_gateway.text.safety.injection import suspicious
+from websearch_gateway.text.safety.invisible import strip_invisible_characters
+from websearch_gateway.text.safety.sanitise import clean_markdown, reads_like_orders, wrap_untrusted
+from websearch_gateway.text.trackers import strip_trackers
+from websearch_gateway.text.urls import canonical, find_urls, host
+
+LARGEST_RATIO = 6.0
+SIZES = (4_000, 16_000, 64_000, 256_000)
+MEASURABLE_SECONDS = 0.003
+NEGLIGIBLE_SECONDS = 0.01
+"""A function that takes less for the largest size is too quick for its growth to matter: memory decides there."""
+ATTEMPTS = 6
+
+QUESTION = "How tall is the tower?"
+
+
+def _counting(size: int) -> str:
+    """Runs of ticks that are all of different lengths, so that no code span ever ends."""
+    return " ".join("`" * length for length in range(1, math.isqrt(2 * size)))
+
+
+ALPHABETS: dict[str, str | Callable[[int], str]] = {
+    "image marks": "![",
+    "brackets": "[",
+    "escaped brackets": "\\[",
+    "brackets in brackets with escapes": "[\\][a]",
+    "link middles": "](",
+    "links without an end": "[a](",
+    "images without an end": "![a](<",
+    "images by name": "![a][b]",
+    "images": "![a](//b.example?c) ",
+    "links": "[a](http://a.example/?b=c) ",
+    "links in links": lambda size: "[" * (size // 5) + "](a)" * (size // 5),
+    "images in images": lambda size: "![" * (size // 9) + "](//b?c)" * (size // 9),
+    "definitions": "[a]: b\n",
+    "titles": '[a](b "',
+    "ticks": "`",
+    "ticks and letters": "``a`",
+    "counting ticks": _counting,
+    "stars": "*a",
+    "strong": "**a ",
+    "underscores": "_",
+    "tildes": "~~",
+    "comments": "<!--",
+    "closed comments": "<!-- a -->",
+    "quotes": "> ",
+    "quoted lines": "\n> ",
+    "pipes": "|",
+    "rows": "| a |\n",
+    "empty headings": "# \n",
+    "underlined headings": "a\n=\n",
+    "items": "- a\n",
+    "numbered items": "1. ",
+    "unclosed fence": lambda size: "```\n" + "a\n" * (size // 2),
+    "one fence": "~",
+    "fences": "~~~\n",
+    "cells": "a,",
+    "stops": ". ",
+    "abbreviations": "Dr. ",
+    "short sentences": "A. B",
+    "questions": "? ",
+    "digits": "1",
+    "dates": "2024-01-01 ",
+    "bare addresses": "http://a.b ",
+    "schemes": "http://",
+    "addresses with brackets": "https://a(",
+    "no-break spaces": "\u00a0",
+    "blanks": " ",
+    "empty lines": "\n",
+    "lines": "a\n",
+    "joined emoji": "👩\u200d👩\u200d👧",
+    "overrides": "\u202e",
+    "accents": "e\u0301",
+    "only accents": "\u0301",
+    "ideographs": "中。",
+    "one word": "a",
+    "words": "word ",
+    "long ligatures": "\ufdfa",
+    "deep brackets": "(",
+    "deep lists": "[[",
+    "tags": "<a",
+    "less than": "<",
+    "autolinks": "<a:",
+    "entities": "&#40;",
+    "backslashes": "\\",
+    "terminal commands": "\x1b[",
+    "colour commands": "\\[0;",
+    "orders": "ignore all ",
+    "roles": "system: ",
+    "modes": "enable dan mode a",
+    "citation marks": "\ue200cite\ue202turn0search0",
+    "torn citation marks": "citeturn0search0",
+    "wide brackets": "【",
+    "parameters": "?a&utm_a=b",
+    "agents": "user-agent: a\n",
+    "rules": "disallow: /*a\n",
+    "objects": '{"a":',
+    "lists": "[1,",
+}
+
+FUNCTIONS: dict[str, Callable[[str], object]] = {
+    "markdown.blocks": blocks,
+    "markdown.lines": lambda text: list(lines(text, 0, len(text))),
+    "markdown.LINK": LINK.findall,
+    "markdown.plain": plain,
+    "markdown.without_comments": without_comments,
+    "chunk.chunk": chunk,
+    "citation.repair": lambda text: repair(text, [Span("http://a.b", "word", 5, 9), Span("http://c.d", "", 3, 3)]),
+    "citation.without_trackers": lambda text: without_trackers(text, []),
+    "citation.in_code_points": lambda text: in_code_points(text, [Span("http://a.b", "word", 5, 9)]),
+    "citation.split_sentences": split_sentences,
+    "citation.snippets": lambda text: snippets(text, [(at, at + 4) for at in range(0, len(text), len(text) // 4 + 1)]),
+    "citation.strip_markers": lambda text: strip_markers(text, []),
+    "citation.from_utf16": from_utf16,
+    "safety.strip_invisible_characters": strip_invisible_characters,
+    "safety.suspicious": suspicious,
+    "safety.reads_like_orders": reads_like_orders,
+    "safety.clean_markdown": lambda text: clean_markdown(text, "https://example.com/"),
+    "safety.wrap_untrusted": lambda text: wrap_untrusted(text, "a1" * 10),
+    "normalise.skeleton": skeleton,
+    "payload.one_line": one_line,
+    "retrieval.near_duplicates": lambda text: near_duplicates([text[at : at + 500] for at in range(0, len(text), 500)]),
+    "retrieval.find_evidence": lambda text: find_evidence(QUESTION, [Document("A", text)], 800, 4),
+    "retrieval.rank": lambda text: rank(QUESTION, [Passage(text, (), "a")]),
+    "retrieval.tokens": tokens,
+    "retrieval.estimate_tokens": estimate_tokens,
+    "retrieval.window": lambda text: window(text, 0, len(text) - 1),
+    "robots_txt.may_read": lambda text: may_read(text, "https://example.com/aaaaaa", "websearch-gateway"),
+    "trackers.strip_trackers": strip_trackers,
+    "urls.find_urls": find_urls,
+    "urls.canonical": canonical,
+    "urls.host": host,
+    "plain.json_text": lambda text: json_text(text.encode("utf-8", "replace"), "", "utf-8"),
+    "plain.csv_table": lambda text: csv_table(text.encode("utf-8", "replace"), "", "utf-8"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_collector() -> Iterator[None]:
+    with _without_collector():
+        yield
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_text_four_times_as_long_takes_about_four_times_as_long(name: str) -> None:
+    slow = {kind: ratio for kind in ALPHABETS if (ratio := _growth(FUNCTIONS[name], kind)) > LARGEST_RATIO}
+    assert not slow
+
+
+def test_a_quadratic_function_is_found_out() -> None:
+    def quadratic(text: str) -> int:
+        return sum(text[at:].count("b") for at in range(0, len(text), 200))
+
+    assert _growth(quadratic, "one word") > LARGEST_RATIO
+
+
+def _growth(function: Callable[[str], object], kind: str) -> float:
+    """How much longer a text takes than a fourth of it, at the smallest size at which that can be measured.
+
+    A step between two sizes, such as that from a text in one piece to one in many, is not growth: that goes on.
+    """
+    function(_text(kind, 100))  # what only the first call costs
+    ratio = 1.0
+    for shorter, longer in pairwise(SIZES):
+        seconds = _seconds(function, _text(kind, longer))
+        if seconds >= (NEGLIGIBLE_SECONDS if longer == SIZES[-1] else MEASURABLE_SECONDS):
+            ratio = _ratio(function, kind, (shorter, longer), seconds)
+            if ratio <= LARGEST_RATIO:
+                return ratio
+    return ratio
+
+
+def _ratio(function: Callable[[str], object], kind: str, sizes: tuple[int, int], many: float) -> float:
+    """The best of several, but only as many as it takes; `many` is what the larger size took once."""
+    few = math.inf
+    for _ in range(ATTEMPTS):
+        few = min(few, _seconds(function, _text(kind, sizes[0])))
+        if many <= LARGEST_RATIO * few:
+            break
+        many = min(many, _seconds(function, _text(kind, sizes[1])))
+    return many / few
+
+
+def _text(kind: str, size: int) -> str:
+    unit = ALPHABETS[kind]
+    return unit(size) if callable(unit) else (unit * (size // len(unit) + 1))[:size]
+
+
+def _seconds(function: Callable[[str], object], text: str) -> float:
+    began = time.thread_time()
+    function(text)
+    return time.thread_time() - began

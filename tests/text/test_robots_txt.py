@@ -1,0 +1,72 @@
+"""What robots.txt says to us. Rules of RFC 9309 unless a test says otherwise."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.text.robots_txt import may_read
+
+US = "websearch-gateway"
+SITE = "https://example.com"
+
+
+def allowed(rules: str, path: str = "/a") -> bool:
+    return may_read(rules, SITE + path, US)
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ("", True),
+        ("User-agent: *\nDisallow: /", False),
+        ("User-agent: *\nDisallow:", True),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: websearch-gateway\nDisallow: /private", True),
+        ("User-agent: WebSearch-Gateway/0.1 (us)\nDisallow: /a", False),
+        ("User-agent: websearch-gateway-x\nDisallow: /a", True),
+        ("User-agent: websearch\nDisallow: /a", True),
+        ("User-agent: other\nUser-agent: websearch-gateway\nDisallow: /a", False),
+        ("User-agent: other\nDisallow: /a", True),
+        ("User-agent: websearch-gateway\nCrawl-delay: 5\nSitemap: /x\nNonsense: y\nDisallow: /a", False),
+        ("User-agent: websearch-gateway\nNonsense: y\nUser-agent: *\nDisallow: /a", False),
+        ("User-agent: websearch-gateway\nDisallow: /b\n\nUser-agent: websearch-gateway\nDisallow: /a", False),
+        ("Disallow: /a", True),
+        ("\ufeffUser-agent: * # all\r\nDisallow: /a # this", False),
+        ("user agent: *\ndissallow: /a", False),
+        ("User-agent: *\nAllow: /a\nDisallow: /", True),
+        ("User-agent: *\nAllow: /a\nDisallow: /a", True),
+        ("User-agent: *\nDisallow: /*a$", False),
+    ],
+)
+def test_the_rules_for_us_decide(rules: str, expected: bool) -> None:
+    assert allowed(rules) is expected
+
+
+@pytest.mark.parametrize("path", ["/caf%C3%A9/x", "/caf%c3%a9/x", "/café/x"])
+def test_an_address_is_the_same_in_every_spelling(path: str) -> None:
+    for written in ("/café/", "/caf%C3%A9/"):
+        assert not allowed(f"User-agent: *\nDisallow: {written}", path)
+
+
+@given(st.text(), st.text())
+def test_any_text_gives_a_verdict(rules: str, path: str) -> None:
+    assert allowed(rules, f"/{path}") in (True, False)
+
+
+@given(st.lists(st.sampled_from(["User-agent: bot{}", "Disallow: /{}", "Allow: /{}", "{}"]), max_size=30))
+def test_rules_for_others_never_bind_us(lines: list[str]) -> None:
+    text = "\n".join(line.format(number) for number, line in enumerate(lines))
+    assert allowed(f"User-agent: elsewhere\n{text}")
+
+
+def test_many_crawlers_with_many_rules_are_not_multiplied() -> None:
+    """Ours: 14,000 names with 25,000 rules each would be gigabytes."""
+    import tracemalloc
+
+    names = "".join(f"User-agent: bot-{number}x\n" for number in range(1_000))
+    tracemalloc.start()
+    assert allowed(names + "Disallow: /b\n" * 2_000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5_000_000

@@ -1,0 +1,29 @@
+"""Which tests `make check` runs."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+covering = runpy.run_path(str(ROOT / "tools" / "changed_tests.py"))["tests_of"]
+
+
+@pytest.mark.parametrize(
+    ("path", "tests"),
+    [
+        ("src/websearch_gateway/net/retry.py", ["tests/net/test_retry.py"]),
+        ("tests/net/test_retry.py", ["tests/net/test_retry.py"]),
+        ("tests/net/test_gone.py", []),
+        ("README.md", []),
+    ],
+)
+def test_a_change_is_covered_by_the_test_of_its_own_name(path: str, tests: list[str]) -> None:
+    assert list(covering(path)) == tests
+
+
+def test_a_module_without_a_test_of_its_own_is_covered_by_those_of_its_folder() -> None:
+    found = list(covering("src/websearch_gateway/resilience/layered_call.py"))
+    assert "tests/resilience/test_hedge.py" in found

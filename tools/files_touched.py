@@ -1,0 +1,62 @@
+"""Counts the files of the package whose code runs in one call: `python tools/files_touched.py [--names]`.
+
+The calls are a cached `search_web` and a `get_content` of a known page, as the gateway gets them from any entrypoint,
+against the sandbox. Fewer files are fewer hops for a reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from websearch_gateway.app import open_gateway
+from websearch_gateway.models import ContentRequest, SearchRequest
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import load_settings
+
+PACKAGE = f"{Path(__file__).parents[1] / 'src' / 'websearch_gateway'}/"
+
+
+async def touched(call: Callable[[], Awaitable[Any]]) -> list[str]:
+    """The files of the package, without those of the sandbox, in which a function runs during the second such call."""
+    await call()
+    found: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            found.add(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        await call()
+    finally:
+        sys.setprofile(None)
+    ours = (name.removeprefix(PACKAGE) for name in found if name.startswith(PACKAGE))
+    return sorted(name for name in ours if not name.startswith("sandbox/"))
+
+
+async def main() -> None:
+    """Print a line for each call."""
+    async with Sandbox() as sandbox:
+        names = {name.lower(): value for name, value in sandbox.environment().items()}
+        settings = load_settings(**names, data_dir=Path(tempfile.mkdtemp()), state_url="memory://")
+        async with open_gateway(settings) as gateway:
+            question, page = SearchRequest("How tall is the Eiffel Tower?"), f"{sandbox.url}/pages/eiffel-tower"
+            calls: dict[str, Callable[[], Awaitable[Any]]] = {
+                "cached search_web": lambda: gateway.search(question),
+                "known get_content": lambda: gateway.reading.content(ContentRequest(page)),
+            }
+            for name, call in calls.items():
+                files = await touched(call)
+                print(f"{name}: {len(files)} files")
+                if "--names" in sys.argv:
+                    print(*files, sep="\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

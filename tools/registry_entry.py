@@ -1,0 +1,36 @@
+"""Writes the settings of the search providers into server.json, the entry for the MCP registry."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from websearch_gateway.providers import PROVIDERS
+from websearch_gateway.settings import Settings
+
+FILE = Path(__file__).parents[1] / "server.json"
+FIRST, LAST = ("openai_api_key",), ("toolsets",)
+
+
+def entry() -> str:
+    """The whole file: the variables are those of the code, everything else stays."""
+    document = json.loads(FILE.read_text(encoding="utf-8"))
+    (package,) = document["packages"]
+    needed = [setting for provider in PROVIDERS for setting in provider.needs]
+    package["environmentVariables"] = [_variable(name) for name in (*FIRST, *needed, *LAST)]
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _variable(name: str) -> dict[str, Any]:
+    field = Settings.model_fields[name]
+    variable: dict[str, Any] = {"name": name.upper(), "description": field.description}
+    if "SecretStr" in str(field.annotation):
+        variable["isSecret"] = True
+    if field.default:
+        variable["default"] = ",".join(field.default)
+    return variable
+
+
+if __name__ == "__main__":
+    FILE.write_text(entry(), encoding="utf-8")
