@@ -23,7 +23,7 @@ from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.sandbox import Sandbox
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
-RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")
+RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo", "wikipedia")
 
 
 def exact(response: SearchResponse) -> bool:
@@ -94,6 +94,24 @@ async def test_without_any_key_duckduckgo_answers(gateway: Open, sandbox: Sandbo
     assert "OPENAI_API_KEY" in response.fallback.reason
     assert "330" in response.text
     assert response.cost_usd == 0
+
+
+async def test_without_any_key_wikipedia_answers_where_duckduckgo_blocks(gateway: Open, sandbox: Sandbox) -> None:
+    keys = {name.lower(): None for name in sandbox.environment() if name.endswith("_KEY")}
+    sandbox.fault("duckduckgo", "bot")
+    async with gateway(**keys, searxng_base_url=None) as opened:
+        response = await opened.search(TOWER)
+        german = await opened.search(SearchRequest("Wie lange zieht ein Sauerteig?"))
+        sandbox.fault("wikipedia", "status", status=503)
+        with pytest.raises(Exhausted, match=r"SERPER_API_KEY .*https://serper\.dev"):
+            await opened.search(SearchRequest("how deep is the sea"))
+        checks = {check.name: check for check in (await opened.diagnose()).checks}
+    assert response.provider == "wikipedia-raw-search"
+    assert "330" in response.text
+    assert any("encyclopaedia" in warning for warning in response.warnings)
+    assert german.provider == "wikipedia-raw-search"
+    assert [call.path.split("/")[1] for call in sandbox.seen("wikipedia")][:2] == ["en", "de"]
+    assert (checks["keys"].status, "SERPER_API_KEY" in checks["keys"].remedy) == ("warn", True)
 
 
 async def test_every_provider_down_is_an_error_that_names_each_attempt_and_no_secret(

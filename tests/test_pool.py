@@ -18,7 +18,7 @@ from websearch_gateway.resilience.health import UpstreamStatus
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.sandbox import Sandbox
 
-RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")
+RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo", "wikipedia")
 UPSTREAMS = ("openai", *RAW)
 NEVER = 10**9
 DEADLINE = 4.0

@@ -197,16 +197,18 @@ class Exhausted(SearchError):
     """Every upstream was tried in vain. `attempts` holds each name and reason, in order.
 
     If all failed for the same reason, `code` is that reason's: RATE_LIMIT if each refused because of its limits.
+    `advice` says what the operator can do that lasts.
     """
 
-    def __init__(self, attempts: Sequence[Attempt], *, retry_after: float | None = None) -> None:
+    def __init__(self, attempts: Sequence[Attempt], *, retry_after: float | None = None, advice: str = "") -> None:
         tried = "; ".join(f"{a.name}: {a.code}: {a.reason.removesuffix('.')}" for a in attempts) or "none configured"
         super().__init__(
-            f"Every search upstream failed ({tried}).",
+            f"Every search upstream failed ({tried}).{' ' if advice else ''}{advice}",
             retry_after=retry_after,
             details={"attempts": [{"name": a.name, "code": a.code, "reason": a.reason} for a in attempts]},
         )
         self.attempts = tuple(attempts)
+        self.advice = advice
         self.code = _common_code([attempt for attempt in attempts if attempt.code != "NOT_CONFIGURED"])
 
 

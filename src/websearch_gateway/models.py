@@ -158,7 +158,7 @@ class Capabilities:
     """What a raw search vendor can do, how many hits a full page of its holds, and what one call costs (USD).
 
     `price_source` says who told the price, and when. `requests_per_second` is what the vendor allows a key; None where
-    no limit is known. `ends` is the day from which the API is gone.
+    no limit is known. `ends` is the day from which the API is gone. `caveat` warns of what every answer from it lacks.
     """
 
     max_results: int = 10
@@ -172,6 +172,7 @@ class Capabilities:
     price_source: str = ""
     requests_per_second: float | None = None
     ends: date | None = None
+    caveat: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from websearch_gateway.sandbox import Sandbox
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 WEATHER = SearchRequest("How is the weather at the Eiffel Tower?")
 ESPRESSO = WebSearchRequest("descale an espresso machine")
-UPSTREAMS = ("openai", "serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")
+UPSTREAMS = ("openai", "serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo", "wikipedia")
 EXPIRED_AT_ONCE = {"cache_ttl_seconds": 0.001, "cache_long_ttl_seconds": 0.001}
 
 

@@ -31,6 +31,7 @@ SETTINGS = Settings(
 )
 
 EMPTY_ELSEWISE: dict[str, bytes] = {
+    "wikipedia": b'{"batchcomplete": true}',
     "serper": b'{"searchParameters": {"q": "x", "type": "search", "engine": "google"}, "credits": 1}',
     "brave": b'{"type": "search", "query": {"original": "x", "more_results_available": false}}',
     "google": b'{"kind": "customsearch#search", "searchInformation": {"totalResults": "0"}}',

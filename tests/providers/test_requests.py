@@ -113,12 +113,12 @@ def test_searxng_takes_a_locale_and_never_a_bare_region() -> None:
     assert provider.request(replace(QUERY, safe_search="strict")).params["safesearch"] == "2"
 
 
-def test_duckduckgo_is_asked_as_a_browser_would() -> None:
+def test_duckduckgo_is_asked_as_its_form_would_and_under_our_own_name() -> None:
     request = DuckDuckGo("http://ddg").request(QUERY)
     assert request.form == {"q": QUERY.text, "b": "", "kl": "uk-en", "df": "w"}
     assert request.headers["Cookie"] == "kl=uk-en; df=w"
     assert request.headers["Referer"] == "http://ddg/"
-    assert request.headers["User-Agent"].startswith("Mozilla/5.0")
+    assert "User-Agent" not in request.headers
 
 
 @pytest.mark.parametrize(

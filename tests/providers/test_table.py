@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import SearchQuery
-from websearch_gateway.providers import configured
+from websearch_gateway.providers import advice, configured
 from websearch_gateway.settings import Settings
 
 
@@ -12,13 +14,13 @@ def names(settings: Settings) -> list[str]:
     return [provider.name for provider in configured(settings)]
 
 
-def test_without_any_key_duckduckgo_serves() -> None:
-    assert names(Settings()) == ["duckduckgo"]
+def test_without_any_key_duckduckgo_and_wikipedia_serve() -> None:
+    assert names(Settings()) == ["duckduckgo", "wikipedia"]
 
 
 def test_every_configured_provider_serves_in_the_order_of_the_table() -> None:
     settings = Settings(brave_api_key="b", serper_api_key="s", google_api_key="lacks-an-engine")
-    assert names(settings) == ["serper", "brave", "duckduckgo"]
+    assert names(settings) == ["serper", "brave", "duckduckgo", "wikipedia"]
 
 
 def test_search_providers_wins_over_the_table() -> None:
@@ -43,7 +45,15 @@ def test_blanks_around_a_key_are_forgiven_and_the_settings_reach_the_provider() 
         google_search_base_url="http://g/",
         google_safe_search="off",
     )
-    [google, _] = configured(settings)
+    google, *_ = configured(settings)
     request = google.request(SearchQuery("x"))
     assert request.url == "http://g/customsearch/v1"
     assert (request.params["key"], request.params["cx"], request.params["safe"]) == ("k", "cx", "off")
+
+
+def test_without_keys_the_cheapest_are_named_with_the_page_that_sells_them() -> None:
+    told = advice(Settings())
+    assert re.findall(r"[A-Z]+_API_KEY", told) == ["SERPER_API_KEY", "BRAVE_API_KEY"]
+    assert "https://serper.dev" in told
+    assert advice(Settings(tavily_api_key="t")) == ""
+    assert advice(Settings(searxng_base_url="http://own.example")) == ""

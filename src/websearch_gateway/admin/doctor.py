@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -42,7 +42,8 @@ def _today() -> date:
 class Doctor:
     """Examines everything that the gateway leans on. Costs one search per paid provider.
 
-    `ends` are the days from which APIs are gone, by provider. `browser_lacks` says why no browser can be started.
+    `ends` are the days from which APIs are gone, by provider. `browser_lacks` says why no browser can be started,
+    `advice` which keys are missing where no provider has one.
     """
 
     engines: Sequence[HostedEngine]
@@ -53,13 +54,19 @@ class Doctor:
     browser_lacks: Callable[[], str | None]
     ledger: Ledger
     today: Callable[[], date] = _today
+    advice: str = ""
 
     async def examine(self) -> Diagnosis:
         """One check per part, all at once."""
         providers = map(self._provider, self.searchers)
         own = (self.check_state(), self._embedder(), self._browser(), self._budget())
         checks = [*map(_engine, self.engines), *providers, *own]
-        return Diagnosis(checks=tuple(await asyncio.gather(*checks)))
+        return Diagnosis(checks=(*await asyncio.gather(*checks), *self._keys()))
+
+    def _keys(self) -> Iterator[Check]:
+        if self.advice:
+            finding = "no search provider has a key: DuckDuckGo often refuses, Wikipedia is an encyclopaedia"
+            yield Check(name="keys", status="warn", finding=finding, remedy=self.advice)
 
     async def _provider(self, searcher: Searcher) -> Check:
         try:

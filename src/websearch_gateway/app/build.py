@@ -126,7 +126,8 @@ def _doctor(
     ledger: Ledger,
 ) -> Doctor:
     ends = {one.name: one.provider.capabilities.ends for one in upstreams.providers}
-    return Doctor(engines, upstreams.providers, state, embedder, ends, pages.browser.missing, ledger)
+    missing, advice = pages.browser.missing, upstreams.advice
+    return Doctor(engines, upstreams.providers, state, embedder, ends, missing, ledger, advice=advice)
 
 
 def _web_search(

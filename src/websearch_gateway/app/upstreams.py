@@ -17,7 +17,7 @@ from websearch_gateway.net.searcher import HttpSearcher
 from websearch_gateway.observability.tracing import traced_upstream
 from websearch_gateway.pipeline.cleaning.hits import CleanedSearcher
 from websearch_gateway.ports import Searcher
-from websearch_gateway.providers import absent, configured
+from websearch_gateway.providers import absent, advice, configured
 from websearch_gateway.resilience.burst_gate import BurstGate
 from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
 from websearch_gateway.resilience.fallback_searcher import LEAST_SHARE_SECONDS, FallbackSearcher
@@ -31,10 +31,14 @@ from websearch_gateway.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Upstreams:
-    """The bare providers, which `doctor` examines, and the selection among the guarded ones."""
+    """The bare providers, which `doctor` examines, and the selection among the guarded ones.
+
+    `advice` says which keys are missing most; empty where there is one.
+    """
 
     providers: Sequence[HttpSearcher]
     selection: ProviderSelection
+    advice: str
 
 
 def open_upstreams(
@@ -53,15 +57,15 @@ def open_upstreams(
     bare = [HttpSearcher(provider, client, retry, timeout, settings.prices) for provider in providers]
     searchers = [_guarded(settings, searcher, health, ledger) for searcher in bare]
     order: Order = ByWeight(settings.provider_weights) if settings.provider_weights else tuple
-    hedging = Hedging(health)
+    hedging, told = Hedging(health), advice(settings)
     selection = ProviderSelection(
-        pool=FallbackSearcher(searchers, order=order, hedging=hedging),
+        pool=FallbackSearcher(searchers, order=order, hedging=hedging, advice=told),
         searchers={searcher.name: searcher for searcher in searchers},
         news={provider.name for provider in providers if provider.capabilities.news},
         absent=absent(settings),
         hedging=hedging,
     )
-    return Upstreams(bare, selection)
+    return Upstreams(bare, selection, told)
 
 
 def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:

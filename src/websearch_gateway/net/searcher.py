@@ -84,7 +84,8 @@ class HttpSearcher:
         full = min(query.max_results, self.provider.capabilities.page_size)
         body, hits = await self._page(self.provider.request(query), deadline)
         more, pages, bodies = hits, 1, [body]
-        warnings: tuple[str, ...] = ()
+        caveat = self.provider.capabilities.caveat
+        warnings: tuple[str, ...] = (caveat,) if caveat else ()
         while len(more) >= full and len(hits) < query.max_results and pages < MAX_PAGES:
             request = await in_own_thread(self.provider.next_page, query, body, pages + 1)
             if request is None:
@@ -92,7 +93,7 @@ class HttpSearcher:
             try:
                 body, more = await self._page(request, deadline)
             except SearchError as error:
-                warnings = (f"Page {pages + 1} of {self.name} is missing: {error.code}: {error.message}",)
+                warnings += (f"Page {pages + 1} of {self.name} is missing: {error.code}: {error.message}",)
                 break
             pages += 1
             if more.keys() <= hits.keys():

@@ -13,12 +13,15 @@ from typing import Any
 from pydantic import SecretStr
 
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.models import Capabilities
 from websearch_gateway.ports import Provider
 from websearch_gateway.settings import Settings
 from websearch_gateway.settings.providers import PROVIDERS as ROWS
 from websearch_gateway.settings.providers import ProviderRow
 
-__all__ = ["PROVIDERS", "Entry", "absent", "configured"]
+__all__ = ["PROVIDERS", "Entry", "absent", "advice", "configured"]
+
+_ADVISED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,8 @@ class Entry:
     def needs(self) -> tuple[str, ...]:
         """The settings without which it cannot work: those without a default."""
         fields = Settings.model_fields
-        return tuple(setting for setting in self.row.fields.values() if fields[setting].default is None)
+        named = (setting for setting in self.row.fields.values() if setting not in self.row.optional)
+        return tuple(setting for setting in named if fields[setting].default is None)
 
     def missing(self, settings: Settings) -> list[str]:
         """The environment's names of the needed settings that are not set."""
@@ -44,7 +48,7 @@ class Entry:
 
     def build(self, settings: Settings) -> Provider:
         """The provider, with the settings that it needs."""
-        make: Callable[..., Provider] = import_module(f"{__name__}.{self.name}").PROVIDER
+        make: Callable[..., Provider] = _code(self)
         return make(**{field: _plain(getattr(settings, setting)) for field, setting in self.row.fields.items()})
 
 
@@ -70,6 +74,30 @@ def absent(settings: Settings) -> dict[str, str]:
     """The providers that `configured` leaves out, each with what would make it serve."""
     chosen = {provider.name for provider in configured(settings)}
     return {entry.name: _remedy(entry, settings) for entry in PROVIDERS if entry.name not in chosen}
+
+
+def advice(settings: Settings) -> str:
+    """Which keys would serve best where no provider has one, the cheapest first, and where they are sold; else empty.
+
+    Providers without a key refuse strangers often, or know little.
+    """
+    if any(entry.needs for entry in PROVIDERS if entry.name in {one.name for one in configured(settings)}):
+        return ""
+    sold = sorted((one for one in map(_sold, PROVIDERS) if one), key=lambda one: one[0])
+    keys = " or ".join(f"{key} (USD {usd:g} a request, {page})" for usd, key, page in sold[:_ADVISED])
+    return f"Set {keys} in the environment or the settings file: no search provider has a key here."
+
+
+def _sold(entry: Entry) -> tuple[float, str, str] | None:
+    """Price, key and page of a provider that one key makes serve, and that stays."""
+    can: Capabilities = _code(entry).capabilities
+    if not can.cost_per_call_usd or can.ends or len(entry.needs) > 1:
+        return None
+    return can.cost_per_call_usd, entry.needs[0].upper(), can.price_source.partition(",")[0]
+
+
+def _code(entry: Entry) -> Any:
+    return import_module(f"{__name__}.{entry.name}").PROVIDER
 
 
 def _remedy(entry: Entry, settings: Settings) -> str:

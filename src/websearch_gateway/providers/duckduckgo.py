@@ -20,8 +20,6 @@ from websearch_gateway.text.payload import make_hit
 BLOCK_SECONDS = 60.0
 """How long the circuit stays open after a first bot page; it doubles with each that follows."""
 
-_USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
-_BROWSER = {"User-Agent": _USER_AGENT, "Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate"}
 _LOCALES = (
     "ar-es at-de au-en be-nl be-fr bg-bg br-pt ca-en ca-fr ch-de ch-fr ch-it cl-es cn-zh co-es cz-cs de-de dk-da ee-et "
     "es-es fi-fi fr-fr gr-el hk-tzh hr-hr hu-hu id-id ie-en il-he in-en it-it jp-jp kr-kr lt-lt lv-lv mx-es my-en "
@@ -34,7 +32,7 @@ _NAMED_OTHERWISE = {"GB": "uk", "SI": "sl"}
 
 @dataclass(frozen=True, slots=True)
 class DuckDuckGo:
-    """A page for people: it is asked like a browser would, and often answers with a bot page, in a 202."""
+    """A page for people: its form is filled in, under our own name, and it often answers with a bot page, in a 202."""
 
     base_url: str = "https://html.duckduckgo.com"
 
@@ -75,7 +73,7 @@ class DuckDuckGo:
         if freshness := bucket(query.freshness_hours):
             choices["df"] = freshness[0]
         cookie = "; ".join(f"{name}={value}" for name, value in choices.items())
-        headers = {**_BROWSER, "Referer": f"{self.base_url}/", "Cookie": cookie}
+        headers = {"Referer": f"{self.base_url}/", "Cookie": cookie}
         return HttpRequest("POST", f"{self.base_url}/html/", headers=headers, form=form | choices)
 
     def _hit(self, result: Any) -> Hit | None:

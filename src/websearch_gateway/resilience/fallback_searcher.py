@@ -21,13 +21,15 @@ class FallbackSearcher:
     """Asks the next searcher where one is `Unavailable`. No hits is an answer, and a `Refused` is never masked.
 
     `order` says who is asked first, by default the searchers as they stand. With `hedging` the next one also starts
-    beside one that is slow; the first right answer wins and the others are cancelled.
+    beside one that is slow; the first right answer wins and the others are cancelled. `advice` is what the operator is
+    told when all have failed.
     """
 
     searchers: Sequence[Searcher]
     name: str = "chain"
     order: Order = tuple
     hedging: Hedging | None = None
+    advice: str = ""
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
         """The first answer; its warnings name those that failed or were too slow.
@@ -43,15 +45,15 @@ class FallbackSearcher:
         if not self.searchers:
             raise SearchNotConfiguredError(
                 "No search provider is configured: set SERPER_API_KEY, TAVILY_API_KEY, BRAVE_API_KEY, GOOGLE_API_KEY "
-                "with GOOGLE_SEARCH_ENGINE_ID, SYNTHETIC_API_KEY or SEARXNG_BASE_URL, or add duckduckgo to "
-                "SEARCH_PROVIDERS."
+                "with GOOGLE_SEARCH_ENGINE_ID, SYNTHETIC_API_KEY or SEARXNG_BASE_URL, or add duckduckgo and "
+                "wikipedia to SEARCH_PROVIDERS."
             )
         if self.hedging:
             self.hedging.called()
         async with FirstSuccess[SearchResults](found=lambda results: bool(results.hits)) as race:
             winner = await self._run(race, query, deadline)
             if winner is None:
-                raise race.exhausted()
+                raise race.exhausted(self.advice)
             return _answer(race, winner)
 
     async def _run(

@@ -125,11 +125,13 @@ class FirstSuccess(Generic[T]):
         """What all the others have spent: those that failed, and those that are given up now."""
         return sum(trial.cost_usd for trial in self.trials if trial is not winner)
 
-    def exhausted(self) -> Exhausted:
-        """The error for a race without a winner."""
+    def exhausted(self, advice: str = "") -> Exhausted:
+        """The error for a race without a winner, with that advice or what the trials advise."""
         failures = [trial.failure for trial in self.trials if trial.failure]
         waits = [failure.retry_after for failure in failures if failure.code != "NOT_CONFIGURED"]
-        error = Exhausted(self.attempts, retry_after=shortest(waits))
+        told = (failure.advice for failure in failures if isinstance(failure, Exhausted))
+        advice = advice or next(filter(None, told), "")
+        error = Exhausted(self.attempts, retry_after=shortest(waits), advice=advice)
         if error.code == "RATE_LIMIT":
             error.retry_after = min((wait for wait in waits if wait is not None), default=None)
         return error

@@ -32,7 +32,8 @@ def environment(url: str) -> dict[str, str]:
     }
     found |= {f"{name.upper()}_BASE_URL": f"{url}/{name}" for name in ENGINES} | {"LLM_BASE_URL": f"{url}/llm/v1"}
     for row in PROVIDERS:
-        found[row.fields["base_url"].upper()] = f"{url}/{row.name}"
+        language = "/{lang}" if "{lang}" in (row.base_url or "") else ""
+        found[row.fields["base_url"].upper()] = f"{url}/{row.name}{language}"
         if row.has_key:
             found[row.fields["key"].upper()] = key_of(row.name)
     return found

@@ -26,6 +26,7 @@ class ProviderRow:
         note: a sentence for the description of its first setting.
         settings: field of the provider -> setting, for fields that `key` and `base_url` do not cover or that have
             another name; those settings stand in `groups.py`.
+        optional: those of these settings without which it works too.
     """
 
     name: str
@@ -34,6 +35,7 @@ class ProviderRow:
     has_key: bool = True
     note: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    optional: tuple[str, ...] = ()
 
     @property
     def fields(self) -> dict[str, str]:
@@ -65,8 +67,18 @@ PROVIDERS: tuple[ProviderRow, ...] = (
     ProviderRow("synthetic", "synthetic.new", "https://api.synthetic.new"),
     # Free, if you run it.
     ProviderRow("searxng", "SearXNG", None, has_key=False, note="It must allow `format=json`."),
-    # Needs nothing and may block at any time, hence last.
+    # Needs nothing and may block at any time.
     ProviderRow("duckduckgo", "DuckDuckGo", "https://html.duckduckgo.com", has_key=False),
+    # Needs nothing and always serves, but knows an encyclopaedia only, hence last.
+    ProviderRow(
+        "wikipedia",
+        "Wikipedia",
+        "https://{lang}.wikipedia.org",
+        has_key=False,
+        note="`{lang}` stands for the question's language.",
+        settings={"contact": "contact_url"},
+        optional=("contact_url",),
+    ),
 )
 
 

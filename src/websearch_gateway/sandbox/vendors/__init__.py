@@ -17,6 +17,7 @@ from websearch_gateway.sandbox.vendors.searxng import SEARXNG
 from websearch_gateway.sandbox.vendors.serper import SERPER
 from websearch_gateway.sandbox.vendors.synthetic import SYNTHETIC
 from websearch_gateway.sandbox.vendors.tavily import TAVILY
+from websearch_gateway.sandbox.vendors.wikipedia import WIKIPEDIA
 from websearch_gateway.settings.providers import PROVIDERS
 
 _WRITTEN: tuple[Vendor, ...] = (
@@ -32,6 +33,7 @@ _WRITTEN: tuple[Vendor, ...] = (
     SYNTHETIC,
     SEARXNG,
     DUCKDUCKGO,
+    WIKIPEDIA,
 )
 _NAMES = {vendor.name for vendor in _WRITTEN}
 

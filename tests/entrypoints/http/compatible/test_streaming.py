@@ -12,7 +12,7 @@ from websearch_gateway.entrypoints.http.compatible.openai_api import streaming
 from websearch_gateway.sandbox import Sandbox
 
 QUESTION = "Who keeps the lighthouse of Skerry?"
-UPSTREAMS = ("openai", "serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo")
+UPSTREAMS = ("openai", "serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo", "wikipedia")
 
 
 def events(text: str) -> list[dict[str, Any]]:

@@ -1,0 +1,127 @@
+"""Wikipedia's search, in the language of the question. https://www.mediawiki.org/wiki/API:Search
+
+Manners: https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy. Its text is CC BY-SA: a
+hit keeps its title and its address.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
+from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
+from websearch_gateway.net.fetch import user_agent
+from websearch_gateway.ports import Provider
+from websearch_gateway.text.payload import json_object, linked, make_hit, one_line, records
+from websearch_gateway.text.retrieval.language import language_of
+from websearch_gateway.text.retrieval.tokens import STOP_WORDS, fold
+
+MOST_HITS = 20
+"""How many introductions one reply may hold."""
+
+_SNIPPET = 300
+# An apostrophe or a dash inside of a word belongs to it; all other signs are commands of the search.
+_WORD = re.compile(r"\w+(?:['’.-]\w+)*")
+_NAMED_OTHERWISE = {"nb": "no"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wikipedia:
+    """Articles with their introductions, which spare reading them. `{lang}` of the base URL becomes the language.
+
+    `contact` is a web address that tells who runs this gateway. Wikimedia allows more to those who have one.
+    """
+
+    base_url: str = "https://{lang}.wikipedia.org"
+    contact: str | None = None
+
+    name: ClassVar[str] = "wikipedia"
+    key_setting: ClassVar[str | None] = None
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        max_results=500,
+        page_size=MOST_HITS,
+        paging=True,
+        # Wikimedia asks for one request after the other.
+        requests_per_second=1.0,
+        caveat="Wikipedia alone was searched: an encyclopaedia, not the web.",
+    )
+
+    def request(self, query: SearchQuery) -> HttpRequest:
+        """GET /w/api.php: search, and the introductions of what it finds."""
+        return self._page(query, 0)
+
+    def parse(self, body: bytes) -> list[Hit]:
+        """`query.pages` in the order of their `index`. A reply without results has no `query`."""
+        reply = json_object(body, self.name)
+        found = reply.get("query")
+        if found is None and reply.get("batchcomplete") is True:
+            return []
+        if not isinstance(found, dict):
+            raise SearchProviderParseError("The reply of wikipedia has no results (query).")
+        rows = records(found, "pages", self.name)
+        return linked((self._hit(row) for row in sorted(rows, key=_place)), self.name)
+
+    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
+        """From where `continue` says; None where it is missing."""
+        more = json_object(body, self.name).get("continue")
+        offset = more.get("gsroffset") if isinstance(more, dict) else None
+        return self._page(query, offset) if isinstance(offset, int) and offset > 0 else None
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
+        """Errors come with HTTP 200. 403 is for a user agent that does not say who calls."""
+        if status == 403:
+            return SearchProviderError("Wikipedia refuses callers that nobody can reach (HTTP 403): set CONTACT_URL.")
+        if status != 200 or not body.startswith(b'{"error"'):
+            return None
+        error = json_object(body, self.name).get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        shown = code if isinstance(code, str) and re.fullmatch(r"[\w-]{1,60}", code) else "unknown"
+        return SearchProviderError(f"Wikipedia's search failed ({shown}).", retryable=shown == "maxlag")
+
+    def applied(self, query: SearchQuery) -> AppliedFilters:
+        """Neither freshness nor region mean anything to an encyclopaedia."""
+        return AppliedFilters()
+
+    def _page(self, query: SearchQuery, offset: int) -> HttpRequest:
+        language = query.language or language_of(query.text)
+        base = self.base_url.replace("{lang}", _NAMED_OTHERWISE.get(language, language))
+        params = {
+            "action": "query",
+            "format": "json",
+            "formatversion": "2",
+            "generator": "search",
+            "gsrsearch": _searched(query.text),
+            "gsrnamespace": "0",
+            "gsrlimit": str(min(query.max_results, MOST_HITS)),
+            "prop": "extracts|info",
+            "inprop": "url",
+            "redirects": "1",
+            "exintro": "1",
+            "explaintext": "1",
+            "exlimit": "max",
+        }
+        if offset:
+            params["gsroffset"] = str(offset)
+        return HttpRequest("GET", f"{base}/w/api.php", params, {"User-Agent": user_agent(self.contact)})
+
+    def _hit(self, row: Mapping[str, Any]) -> Hit | None:
+        text = one_line(row.get("extract"))
+        snippet = text if len(text) <= _SNIPPET else f"{text[:_SNIPPET].rpartition(' ')[0]} …"
+        return make_hit(self.name, row.get("fullurl"), row.get("title"), snippet, content=text or None)
+
+
+def _place(row: Mapping[str, Any]) -> float:
+    index = row.get("index")
+    return index if isinstance(index, int) else float("inf")
+
+
+def _searched(question: str) -> str:
+    """The words that an article must hold: all of them count, so those that only ask are left out."""
+    words = _WORD.findall(question)
+    return " ".join([word for word in words if fold(word) not in STOP_WORDS] or words)
+
+
+PROVIDER: Callable[..., Provider] = Wikipedia

@@ -1,0 +1,88 @@
+"""Which language a question is written in: by its script, else by the letters and small words of each language.
+
+Libraries that name languages need sentences: they are unsure of a question of five words with a name in it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from websearch_gateway.text.retrieval.tokens import fold
+
+_LONGEST = 1_000
+_SCRIPTS = (
+    ("ja", "[\u3040-\u30ff]"),
+    ("ko", "[\uac00-\ud7af]"),
+    ("zh", "[\u3400-\u9fff]"),
+    ("th", "[\u0e00-\u0e7f]"),
+    ("hi", "[\u0900-\u097f]"),
+    ("bn", "[\u0980-\u09ff]"),
+    ("ta", "[\u0b80-\u0bff]"),
+    ("ka", "[\u10a0-\u10ff]"),
+    ("hy", "[\u0530-\u058f]"),
+    ("he", "[\u0590-\u05ff]"),
+    ("el", "[\u0370-\u03ff]"),
+    ("fa", "[پچژگک]"),
+    ("ar", "[\u0600-\u06ff]"),
+    ("uk", "[іїєґІЇЄҐ]"),
+    ("ru", "[\u0400-\u04ff]"),
+    ("vi", "[ơưđạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]"),
+)
+_LETTERS = (
+    ("de", "[ßäöü]"),
+    ("es", "[ñ¿¡áéíóú]"),
+    ("fr", "[çèêëîïôûùœà]"),
+    ("it", "[àèìòù]"),
+    ("pt", "[ãõâêçáéíóú]"),
+    ("pl", "[ąćęłńśźż]"),
+    ("cs", "[ěščřžůť]"),
+    ("ro", "[ăâîșțşţ]"),
+    ("tr", "[ğışçöü]"),
+    ("hu", "[őűáéöü]"),
+    ("sv", "[åäö]"),
+    ("da", "[åæø]"),
+)
+_WORDS = {
+    "en": "the of and is are was were what who when where which how why did does do in to a for many much it has have "
+    "on at by from with as an i you no be can or se pe me art des sale van war hat die car plus men",
+    "de": "der die das den dem des ein eine ist sind war wer wie was wo wann warum welche welcher welches und von im "
+    "in zu mit nicht wurde hat viele auf fur",
+    "fr": "le la les des du un une est sont etait qui que quel quelle quels quelles quand comment pourquoi combien ou "
+    "et dans de en par pour sur au aux a",
+    "es": "el la los las un una es son fue era que quien cuando donde como cual cuales cuanto cuantos por para con en "
+    "y de del al se su",
+    "it": "il lo la gli le un una e sono era chi che cosa quando dove come quale quali quanto quanti perche di del "
+    "della nel nella per con in",
+    "pt": "o a os as um uma e sao foi era quem que quando onde como qual quais quanto quantos por para com em no na "
+    "do da dos das de",
+    "nl": "de het een is zijn was wie wat waar wanneer hoe waarom welke en van in op met voor niet veel",
+    "pl": "jest sa byl byla kto co gdzie kiedy jak dlaczego ktory ktora ile w na z do i nie sie przez",
+    "cs": "je jsou byl byla kdo co kde kdy jak proc ktery ktera kolik v na z do a se pro",
+    "sv": "ar var vem vad nar hur varfor vilken vilket vilka och i pa av till en ett det som med for manga",
+    "da": "er var hvem hvad hvor hvornar hvordan hvorfor hvilken hvilket og i pa af til en et det som med for mange",
+    "no": "er var hvem hva hvor nar hvordan hvorfor hvilken hvilket og i pa av til en et det som med for mange",
+    "fi": "on ovat oli kuka mika missa milloin miten miksi kuinka ja ei se joka mita",
+    "tr": "ve bir bu ne kim nerede nasil neden hangi kac mi midir ile icin kadar zaman nedir olan olarak",
+    "ro": "este sunt era cine ce unde cand cum care cat cati si in de la pe cu din a al ale un o pentru nu",
+    "hu": "a az es ki mi hol mikor hogyan miert melyik hany van volt egy nem mennyi",
+    "vi": "cua bao nhieu nao nam cac nguoi duoc trong mot gi ai nhung thi",
+    "id": "yang di ke dari apa siapa kapan dimana bagaimana mengapa berapa adalah dan ini itu dengan untuk pada",
+}
+_KNOWN = {language: frozenset(words.split()) for language, words in _WORDS.items()}
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def language_of(text: str) -> str:
+    """The ISO 639-1 code of the language of a question; `en` where nothing speaks for another one."""
+    text = text[:_LONGEST].lower()
+    for language, letters in _SCRIPTS:
+        if re.search(letters, text):
+            return language
+    scores = dict.fromkeys(_KNOWN, 0.0)
+    for word in _WORD.findall(text):
+        folded = fold(word).replace("ı", "i").replace("ł", "l").replace("ø", "o")
+        for language, known in _KNOWN.items():
+            scores[language] += folded in known
+    for language, letters in _LETTERS:
+        scores[language] = scores.get(language, 0.0) + 0.5 * len(re.findall(letters, text))
+    return max(scores, key=lambda language: scores[language])

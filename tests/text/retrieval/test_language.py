@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_gateway.text.retrieval.language import language_of
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("How tall is the Eiffel Tower?", "en"),
+        ("eiffel tower height", "en"),
+        ("", "en"),
+        ("Wie hoch ist der Eiffelturm?", "de"),
+        ("¿Cuánto mide la torre Eiffel?", "es"),
+        ("Quelle est la hauteur de la tour Eiffel ?", "fr"),
+        ("Quanto è alta la torre Eiffel?", "it"),
+        ("Qual é a altura da Torre Eiffel?", "pt"),
+        ("Hoe hoog is de Eiffeltoren?", "nl"),
+        ("Jak wysoka jest wieża Eiffla?", "pl"),
+        ("Eyfel Kulesi ne kadar yüksek?", "tr"),
+        ("Cât de înalt este Turnul Eiffel?", "ro"),
+        ("Tháp Eiffel cao bao nhiêu mét?", "vi"),
+        ("エッフェル塔の高さは?", "ja"),
+        ("埃菲尔铁塔有多高?", "zh"),
+        ("에펠탑의 높이는?", "ko"),
+        ("Какова высота Эйфелевой башни?", "ru"),
+        ("Яка висота Ейфелевої вежі?", "uk"),
+        ("ما ارتفاع برج إيفل؟", "ar"),
+        ("Πόσο ψηλός είναι ο Πύργος του Άιφελ;", "el"),
+        ("एफिल टॉवर कितना ऊँचा है?", "hi"),
+    ],
+)
+def test_a_question_tells_its_language(question: str, language: str) -> None:
+    assert language_of(question) == language
+
+
+@given(st.text())
+def test_any_text_has_one(text: str) -> None:
+    assert len(language_of(text)) == 2
