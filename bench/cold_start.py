@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -31,7 +32,9 @@ def measure() -> list[Row]:
 
 def _handshake(command: list[str]) -> float:
     started = time.perf_counter()
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, env=environment) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")

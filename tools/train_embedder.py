@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from torch.nn.functional import embedding_bag, normalize
 
-from websearch_gateway.embedders.static import UNKNOWN, build_tokenizer
+from websearch_gateway.embedders.word_pieces import UNKNOWN, WordPieces
 
 DIMENSIONS = 256
 FOREIGN = ("CJK", "KATAKANA", "HIRAGANA", "ARABIC", "CYRILLIC", "BENGALI", "DEVANAGARI", "HANGUL", "HEBREW", "ARMENIAN")
@@ -74,8 +74,8 @@ def choose_vocabulary(teacher: SentenceTransformer, texts: list[str], size: int)
 
 def tokenize(texts: list[str], vocabulary: Path) -> Bags:
     """The pieces of every text, as the embedder will see them."""
-    tokenizer = build_tokenizer(vocabulary)
-    found = [[i for i in encoding.ids if i != UNKNOWN] for encoding in tokenizer.encode_batch_fast(texts)]
+    pieces_of = WordPieces(vocabulary)
+    found = [[piece for piece in pieces_of(text) if piece != UNKNOWN] for text in texts]
     starts = np.concatenate([[0], np.cumsum([len(ids) for ids in found])])
     return Bags(np.fromiter((i for ids in found for i in ids), np.int64), starts)
 

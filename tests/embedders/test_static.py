@@ -126,8 +126,8 @@ def test_the_model_ships_with_its_licence_and_stays_small() -> None:
     assert sum(len(file.read_bytes()) for file in files.values()) < 9_000_000
 
 
-def test_importing_the_embedder_loads_neither_numpy_nor_tokenizers() -> None:
+def test_importing_the_embedder_does_not_load_numpy() -> None:
     """Cold start is a feature: the model costs only those who rank with it."""
-    code = "import websearch_gateway.embedders.static, sys; print({'numpy', 'tokenizers'} & set(sys.modules))"
+    code = "import websearch_gateway.embedders.static, sys; print('numpy' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
-    assert printed.stdout.strip() == "set()"
+    assert printed.stdout.strip() == "False"

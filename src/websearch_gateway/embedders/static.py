@@ -12,19 +12,15 @@ from functools import cached_property
 from importlib import resources
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from websearch_gateway.embedders.word_pieces import UNKNOWN, WordPieces
 from websearch_gateway.net.own_threads import in_own_thread
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
     from numpy.typing import NDArray
-    from tokenizers import Tokenizer
 
     from websearch_gateway.ports import Vectors
 
-# The vocabulary's first line is the piece that stands for everything it lacks.
-UNKNOWN = 0
 _DATA = resources.files(__package__) / "static_model"
 # Embedding takes about 0.2 ms a passage: more than a few would hold up the event loop.
 MOST_TEXTS_ON_THE_LOOP = 8
@@ -36,22 +32,6 @@ class Table(NamedTuple):
 
     vectors: NDArray[np.int8]  # (pieces, dimensions)
     scales: NDArray[np.float32]  # (pieces,)
-
-
-def build_tokenizer(vocabulary: Path) -> Tokenizer:
-    """BERT's uncased word-piece tokenizer over a vocabulary of one piece per line; it adds no special tokens."""
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordPiece
-    from tokenizers.normalizers import BertNormalizer
-    from tokenizers.pre_tokenizers import BertPreTokenizer
-
-    with vocabulary.open(encoding="utf-8") as lines:
-        unknown = next(lines).rstrip("\n")
-    # By its path: a dictionary of Python's would leave holes in memory.
-    tokenizer = Tokenizer(WordPiece.from_file(str(vocabulary), unk_token=unknown))
-    tokenizer.normalizer = BertNormalizer(lowercase=True)
-    tokenizer.pre_tokenizer = BertPreTokenizer()
-    return tokenizer
 
 
 class StaticEmbedder:
@@ -84,13 +64,10 @@ class StaticEmbedder:
         pieces = self._pieces(text)
         return bool(pieces) and 2 * pieces.count(UNKNOWN) <= len(pieces)
 
-    def _pieces(self, text: str) -> list[int]:
-        return self._tokenizer.encode(text, add_special_tokens=False).ids
-
     @cached_property
-    def _tokenizer(self) -> Tokenizer:
+    def _pieces(self) -> WordPieces:
         with resources.as_file(_DATA / "vocab.txt") as path:
-            return build_tokenizer(path)
+            return WordPieces(path)
 
     @cached_property
     def _table(self) -> Table:

@@ -1,7 +1,6 @@
 """One event per call of a tool: how it went, and never what was asked, found or fetched.
 
-Logging goes through the standard library: a process that configures nothing stays silent. structlog, which writes the
-JSON, is imported with the first record.
+Logging goes through the standard library: a process that configures nothing stays silent.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ class VectorIndex(Generic[T]):
         self._signs = np.zeros((-(-dimensions // _WORD_BITS), most), dtype=np.uint64)
         self._labels = np.zeros((2, most), dtype=np.int64)
         self._expires = np.zeros(most, dtype=np.float64)
-        self._keys: list[bytes | None] = [None] * most
-        self._items: list[T | None] = [None] * most
+        self._keys: list[bytes | None] = []
+        self._items: list[T | None] = []
         self._slots: dict[bytes, int] = {}
         self._oldest = 0  # counted without end: the slot is what remains after division
         self._next = 0
@@ -116,7 +116,10 @@ class VectorIndex(Generic[T]):
 
     def _free_slot(self) -> int:
         slot = self._next % self._most
-        if (key := self._keys[slot]) is not None:
+        if slot == len(self._keys):
+            self._keys.append(None)
+            self._items.append(None)
+        elif (key := self._keys[slot]) is not None:
             self.discard(key)
         self._next += 1
         return slot
