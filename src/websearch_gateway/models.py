@@ -55,6 +55,8 @@ class SearchRequest:
     freshness_hours: int | None = None
     region: str | None = None
     include_answers: bool = True
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,8 @@ class SearchQuery:
     """A question after the guard: normalised, validated and safe to send out.
 
     `freshness_hours` is a number of hours (24 a day, 168 a week, 720 a month, 8760 a year);
-    `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `variant` tells calls apart that
+    `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `include_domains` and
+    `exclude_domains` are the call's lists within the operator's (see text.domains). `variant` tells calls apart that
     differ in what no provider is told, such as the choice of providers. `user` is who pays: it is not part of the
     question and never sent.
     """
@@ -134,6 +137,8 @@ class SearchQuery:
     language: str | None = None
     safe_search: SafeSearch | None = None
     topic: Topic = "general"
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
     variant: str = ""
     user: str = field(default="local", compare=False, repr=False)
 
@@ -190,10 +195,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class AppliedFilters:
-    """What an upstream really did with the wish for freshness and region (None: nothing)."""
+    """What really became of the wish for freshness, region and domains (None: nothing).
+
+    Domains are kept to `upstream`, by the vendor itself, or are `local`: what it found elsewhere was dropped here.
+    """
 
     freshness: str | None = None
     region: str | None = None
+    domains: Literal["upstream", "local"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from websearch_gateway.answers.gemini import Gemini
 from websearch_gateway.answers.http_engine import MAX_TURNS, EngineApi, HttpEngine
 from websearch_gateway.answers.perplexity import Perplexity
 from websearch_gateway.errors import (
+    NotAsked,
     SearchAuthError,
     SearchError,
     SearchProviderError,
@@ -181,3 +182,34 @@ async def test_a_reply_that_never_ends_is_given_up_at_the_deadline() -> None:
 
     with pytest.raises((SearchTimeoutError, SearchProviderError)):
         await ask(engine(APIS[2][0], lambda _: httpx2.Response(200, stream=Endless()), timeout_seconds=0.05))
+
+
+@every_api
+@pytest.mark.parametrize(
+    ("include", "exclude"), [(("a.example",), ()), ((), ("a.example",)), (("a.example",), ("x.a.example",))]
+)
+async def test_lists_of_domains_are_sent_or_the_engine_steps_aside(
+    api: EngineApi, reply: dict[str, Any], include: tuple[str, ...], exclude: tuple[str, ...]
+) -> None:
+    sent: list[bytes] = []
+
+    def handle(request: httpx2.Request) -> httpx2.Response:
+        sent.append(request.content)
+        return served(200, reply)
+
+    query = SearchQuery("how high", include_domains=include, exclude_domains=exclude)
+    asking = engine(api, handle).answer(query, Deadline.after(5), no_progress)
+    if api.most_domains and not (include and exclude):
+        assert (await asking).applied.domains == "upstream"
+        assert b"a.example" in sent[0]
+    else:
+        with pytest.raises(NotAsked, match="cannot keep to these lists"):
+            await asking
+        assert sent == []
+
+
+async def test_an_exclusion_that_is_too_long_for_the_vendor_is_finished_here() -> None:
+    api, reply = APIS[2]
+    query = SearchQuery("how high", exclude_domains=tuple(f"host{number}.example" for number in range(21)))
+    answer = await engine(api, lambda _: served(200, reply)).answer(query, Deadline.after(5), no_progress)
+    assert answer.applied.domains == "local"

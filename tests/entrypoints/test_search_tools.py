@@ -191,3 +191,31 @@ async def test_progress_is_told(connect: Connect) -> None:
     async with connect() as client:
         await client.call_tool("web_search", ESPRESSO, progress_callback=note)
     assert messages[:2] == ["Searching the web", "Reading 3 pages"]
+
+
+async def test_domains_are_kept_to_by_the_vendor_or_here_and_the_reply_says_which(connect: Connect) -> None:
+    elsewhere, here = {"include_domains": ["example.org"]}, {"include_domains": ["127.0.0.1"]}
+    async with connect() as client:
+        found = structured(await client.call_tool("web_search", {**ESPRESSO, **here}))
+        nothing = structured(await client.call_tool("web_search", {**ESPRESSO, **elsewhere}))
+        answered = structured(await client.call_tool("search_web", {**ESPRESSO, **here}))
+        without = structured(await client.call_tool("search_web", {**ESPRESSO, "exclude_domains": ["127.0.0.1"]}))
+        plain = structured(await client.call_tool("web_search", ESPRESSO))
+    assert found["results"]
+    assert not nothing["results"]
+    assert found["filters"]["domains"] == "upstream"
+    assert plain["filters"]["domains"] is None
+    assert answered["citations"]
+    assert answered["filters"]["domains"] == "upstream"
+    assert not without.get("citations")
+    assert not without.get("sources")
+
+
+async def test_the_operators_domains_bind_searching_and_reading(connect: Connect, sandbox: Sandbox) -> None:
+    async with connect(BLOCKED_DOMAINS="127.0.0.1") as client:
+        found = structured(await client.call_tool("web_search", ESPRESSO))
+        raw = structured(await client.call_tool("web_search_raw", ESPRESSO))
+        page = await client.call_tool("get_content", {"url": f"{sandbox.url}/pages/descale-espresso-machine"})
+    assert found["results"] == []
+    assert not raw["queries"][0]["result"].get("items")
+    assert "has closed 127.0.0.1" in structured(page)["error"]["message"]

@@ -164,3 +164,30 @@ def test_any_text_is_refused_or_becomes_a_url_that_means_the_same_again(text: st
     assert target.url.isascii()
     assert PUBLIC.check_url(target.url) == target
     assert normal_host(target.host) == target.host
+
+
+@pytest.mark.parametrize(
+    ("url", "is_open"),
+    [
+        ("https://example.org/", True),
+        ("https://www.example.org./a", True),
+        ("https://EXAMPLE.org/", True),
+        ("https://ads.example.org/", False),
+        ("https://x.ads.example.org/", False),
+        ("https://bücher.example/", True),
+        ("https://xn--bcher-kva.example/", True),
+        ("https://notexample.org/", False),
+        ("https://example.org.evil.com/", False),
+        ("http://127.0.0.1:8080/", False),
+    ],
+)
+def test_the_operators_domains_bind_reading_and_showing(url: str, is_open: bool) -> None:
+    guard = AddressGuard(
+        ["127.0.0.1:8080"], allowed=("example.org", "xn--bcher-kva.example"), blocked=("ads.example.org",)
+    )
+    assert guard.is_public_link(url) is is_open
+    if is_open:
+        guard.check_url(url)
+    else:
+        with pytest.raises(ForbiddenUrlError, match="the operator of this gateway has closed"):
+            guard.check_url(url)

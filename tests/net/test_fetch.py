@@ -281,3 +281,12 @@ async def test_what_is_posted_is_sent_nowhere_else(serve: Serve, status: int) ->
     with pytest.raises(SearchFetchError, match="redirects what may be sent to it alone"):
         await fetch(server, also=other, json={})
     assert other.requests == []
+
+
+async def test_a_redirect_into_a_domain_that_the_operator_closed_is_not_followed(serve: Serve) -> None:
+    aim = await serve(page(b"closed"))
+    start = await serve(f"HTTP/1.1 302 Found\r\nLocation: http://localhost:{aim.port}/\r\n\r\n".encode())
+    guard = AddressGuard([start.pair, f"localhost:{aim.port}"], blocked=("localhost",))
+    async with Fetcher(guard) as fetcher:
+        with pytest.raises(ForbiddenUrlError, match="has closed localhost"):
+            await fetcher.fetch(start.url("/"), Deadline.after(10))

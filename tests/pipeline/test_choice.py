@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import Hit, WebSearchRequest
-from websearch_gateway.pipeline.choice import choice
+from websearch_gateway.models import Hit, SearchQuery, WebSearchRequest
+from websearch_gateway.pipeline.choice import choice, to_ask_for
 
 HITS = [Hit(f"https://{host}.example/{number}", "t", "s", "p") for number in range(4) for host in ("a", "b", "c")]
 
@@ -21,15 +21,11 @@ def test_pages_follow_each_other_without_overlap() -> None:
     assert chosen(num_results=3, page=2) == ["a1", "b1", "c1"]
 
 
-def test_domains_are_kept_or_dropped_before_pages_are_counted() -> None:
-    assert chosen(num_results=2, page=2, include_domains=("b.example",)) == ["b2", "b3"]
-    assert chosen(num_results=3, exclude_domains=("a.example", "c.example")) == ["b0", "b1", "b2"]
-
-
 def test_enough_hits_are_asked_for() -> None:
-    assert choice(WebSearchRequest("query", 3, page=2)).wanted == 6
-    assert choice(WebSearchRequest("query", 3, include_domains=("b.example",))).wanted == 20
-    assert choice(WebSearchRequest("query", 20, page=10)).wanted == 100
+    plain, filtered = SearchQuery("query"), SearchQuery("query", include_domains=("b.example",))
+    assert to_ask_for(choice(WebSearchRequest("query", 3, page=2)).upto, plain) == 6
+    assert to_ask_for(3, filtered) == 20
+    assert to_ask_for(20 * 10, plain) == 100
 
 
 @pytest.mark.parametrize("page", [0, -1, 11])

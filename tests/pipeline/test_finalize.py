@@ -184,6 +184,7 @@ def test_everything_else_of_the_answer_arrives() -> None:
         "filters": {
             "freshness": {"requested": 24, "applied": "prompt"},
             "region": {"requested": "GB", "applied": "GB"},
+            "domains": None,
         },
         "costUsd": 0.01,
         "searchSuggestions": "<b>as it is\x1b</b>",

@@ -206,3 +206,13 @@ def test_whatever_is_asked_the_guard_passes_it_clean_or_refuses_with_a_reason(te
         return
     assert refused.message.endswith((".", ".)"))
     assert refused.details
+
+
+def test_the_operators_domains_join_those_of_every_call() -> None:
+    guard = Guard({}, strict=False, secrets=(), allowed=("example.org",), blocked=("ads.example.org",))
+    plain = guard.check("what is new").query
+    assert (plain.include_domains, plain.exclude_domains) == (("example.org",), ("ads.example.org",))
+    narrow = guard.check("what is new", include_domains=["https://Docs.example.org/"]).query
+    assert (narrow.include_domains, narrow.exclude_domains) == (("docs.example.org",), ())
+    with pytest.raises(SearchValidationError, match="leave nothing"):
+        guard.check("what is new", include_domains=["other.example"])

@@ -230,3 +230,13 @@ def test_no_row_can_break_a_provider(rows: list[Any]) -> None:
         for hit in hits:
             assert re.match(r"https?://", hit.url, re.IGNORECASE)
             (hit.url + hit.title + hit.snippet).encode()
+
+
+def test_domains_are_sent_exactly_when_they_are_said_to_be(provider: Provider) -> None:
+    many = tuple(f"host{number}.example" for number in range(60))
+    for include, exclude in ((("a.example",), ()), ((), ("a.example",)), (many, ()), ((), ())):
+        query = replace(QUERY, include_domains=include, exclude_domains=exclude)
+        bare = provider.request(replace(query, include_domains=(), exclude_domains=()))
+        applied = provider.applied(query).domains
+        assert applied in (None, "upstream")
+        assert (provider.request(query) != bare) == (applied is not None)

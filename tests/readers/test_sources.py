@@ -99,6 +99,16 @@ async def test_a_discussion_is_asked_for_by_its_number_and_never_without_a_token
     assert len(bench.api.posted) == asked_before
 
 
+async def test_where_the_operator_closed_the_api_the_page_is_read(bench: Any, cases: Any) -> None:
+    case = cases["wikipedia"]
+    bench.play(case)
+    async with Fetcher(AddressGuard([bench.api.pair], blocked=("127.0.0.1",))) as fetcher:
+        bench.fetcher = fetcher
+        page = await bench.reader(case).read(case.url, soon())
+    assert page.title == "Plain"
+    assert "has closed 127.0.0.1" in page.warnings[-1]
+
+
 async def test_when_neither_serves_the_error_is_that_of_the_page(bench: Any, cases: Any) -> None:
     async def fail(url: str, deadline: Deadline) -> Page:
         raise SearchFetchError("The page is gone.")

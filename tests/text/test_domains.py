@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.text.domains import MOST_DOMAINS, covered, domains
+from websearch_gateway.models import SearchQuery
+from websearch_gateway.text.domains import MOST_DOMAINS, admitted, domains, narrowed, sites_applied, with_sites
 
 
 def test_every_usual_spelling_is_the_domain() -> None:
@@ -38,4 +43,105 @@ def test_a_list_has_a_limit() -> None:
     ],
 )
 def test_a_domain_covers_itself_and_what_is_below(url: str, is_covered: bool) -> None:
-    assert covered(url, ("example.org",)) is is_covered
+    assert admitted(url, ("example.org",), ()) is is_covered
+
+
+def test_excluded_domains_go_before_included_ones() -> None:
+    assert not admitted("https://ads.example.org/", ("example.org",), ("ads.example.org",))
+    assert admitted("https://example.org/", ("example.org",), ("ads.example.org",))
+    assert not admitted("http://[", (), ("example.org",))
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "allowed", "blocked", "outcome"),
+    [
+        ((), (), (), (), ((), ())),
+        (("a.example",), ("b.example",), (), (), (("a.example",), ())),
+        (("a.example",), ("ads.a.example",), (), (), (("a.example",), ("ads.a.example",))),
+        ((), (), ("a.example",), ("x.a.example", "b.example"), (("a.example",), ("x.a.example",))),
+        (("docs.a.example", "b.example"), (), ("a.example",), (), (("docs.a.example",), ())),
+        (("example",), (), ("a.example", "b.test"), (), (("a.example",), ())),
+        ((), ("a.example",), (), ("b.example", "a.example"), ((), ("a.example", "b.example"))),
+    ],
+)
+def test_the_lists_of_a_call_stay_within_the_operators(
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    allowed: tuple[str, ...],
+    blocked: tuple[str, ...],
+    outcome: tuple[tuple[str, ...], tuple[str, ...]],
+) -> None:
+    assert narrowed(include, exclude, allowed, blocked) == outcome
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "allowed", "blocked"),
+    [
+        (("a.example",), ("a.example",), (), ()),
+        (("a.example",), (), ("b.example",), ()),
+        (("docs.a.example",), (), (), ("a.example",)),
+        ((), ("a.example",), ("a.example",), ()),
+    ],
+)
+def test_lists_that_leave_nothing_are_refused(
+    include: tuple[str, ...], exclude: tuple[str, ...], allowed: tuple[str, ...], blocked: tuple[str, ...]
+) -> None:
+    with pytest.raises(SearchValidationError, match="leave nothing to search"):
+        narrowed(include, exclude, allowed, blocked)
+
+
+HOSTS = st.sampled_from(["a.example", "x.a.example", "z.x.a.example", "b.example", "c.test"])
+NAMES = st.lists(st.sampled_from(["a.example", "x.a.example", "b.example", "y.b.example", "example"]), max_size=3)
+
+
+@given(
+    NAMES, NAMES, NAMES, NAMES, st.sampled_from(["a.example", "x.a.example", "z.x.a.example", "b.example", "c.test"])
+)
+def test_a_host_is_admitted_by_the_narrowed_lists_when_call_and_operator_both_admit_it(
+    include: list[str], exclude: list[str], allowed: list[str], blocked: list[str], host: str
+) -> None:
+    url = f"https://{host}/"
+    both = admitted(url, include, exclude) and admitted(url, allowed, blocked)
+    try:
+        lists = narrowed(include, exclude, allowed, blocked)
+    except SearchValidationError:
+        assert not both
+        return
+    assert admitted(url, *lists) is both
+
+
+QUERY = SearchQuery("heron census")
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "text"),
+    [
+        ((), (), "heron census"),
+        (("a.example",), (), "heron census site:a.example"),
+        (("a.example", "b.example"), (), "heron census (site:a.example OR site:b.example)"),
+        ((), ("a.example", "b.example"), "heron census -site:a.example -site:b.example"),
+        (("a.example",), ("x.a.example",), "heron census site:a.example -site:x.a.example"),
+    ],
+)
+def test_domains_become_operators(include: tuple[str, ...], exclude: tuple[str, ...], text: str) -> None:
+    query = replace(QUERY, include_domains=include, exclude_domains=exclude)
+    assert with_sites(query) == text
+    assert sites_applied(query) == ("upstream" if include or exclude else None)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        replace(QUERY, include_domains=tuple(f"a{number}.example" for number in range(9))),
+        replace(QUERY, text="word " * 31 + "word", include_domains=("a.example",)),
+        replace(QUERY, text="w" * 390, exclude_domains=("a.example",)),
+    ],
+)
+def test_what_does_not_fit_is_left_to_the_caller(query: SearchQuery) -> None:
+    assert with_sites(query) == query.text
+    assert sites_applied(query) is None
+
+
+def test_a_vendor_without_alternatives_takes_one_domain() -> None:
+    two = replace(QUERY, include_domains=("a.example", "b.example"))
+    assert sites_applied(two, most_included=1) is None

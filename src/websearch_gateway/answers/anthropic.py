@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -29,6 +30,9 @@ MAX_SEARCHES = 3
 
 MAX_TOKENS = 4096
 """Thinking counts as output, and the model thinks by default."""
+
+MOST_DOMAINS = 100
+"""No limit is documented. Allowed and blocked domains exclude each other, and those below them are implied."""
 
 TOOL = "web_search_20250305"
 """The basic version. Later ones let the model filter results by code that it runs, which not every account may use."""
@@ -62,14 +66,19 @@ class Anthropic:
     search_usd: float = 0.01
     price_source: str = "https://platform.claude.com/docs/en/about-claude/pricing, 2026-11-22"
     takes_region: bool = True
+    most_domains: int = MOST_DOMAINS
     limits: Limits = LIMITS
     known_models: Sequence[Model] = MODELS
 
     def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
         """See EngineApi. No temperature: these models refuse one."""
-        tool = {"type": TOOL, "name": "web_search", "max_uses": MAX_SEARCHES}
+        tool: dict[str, Any] = {"type": TOOL, "name": "web_search", "max_uses": MAX_SEARCHES}
         if query.region:
             tool["user_location"] = {"type": "approximate", "country": query.region}
+        if query.include_domains:
+            tool["allowed_domains"] = list(query.include_domains)
+        elif query.exclude_domains:
+            tool["blocked_domains"] = list(query.exclude_domains[:MOST_DOMAINS])
         thrifty = any(known.name == model and "low" in known.efforts for known in self.known_models)
         body = {
             "model": model,

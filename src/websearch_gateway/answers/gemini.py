@@ -61,6 +61,7 @@ class Gemini:
         "https://ai.google.dev/gemini-api/docs/pricing, per search query after 5,000 free a month, 2026-11-22"
     )
     takes_region: bool = False
+    most_domains: int = 0
     limits: Limits = LIMITS
     known_models: Sequence[Model] = MODELS
 

@@ -16,6 +16,7 @@ from typing import Protocol
 import httpx2
 
 from websearch_gateway.answers import models
+from websearch_gateway.answers.domains import applied_domains, check_domains
 from websearch_gateway.answers.models import IMPOSSIBLE_BILL, Billed, Limits, Model
 from websearch_gateway.errors import (
     RATE_LIMITED,
@@ -71,6 +72,11 @@ class EngineApi(Protocol):
     def search_usd(self) -> float: ...
     @property
     def price_source(self) -> str: ...
+    @property
+    def most_domains(self) -> int:
+        """How long a list of domains may be, to keep to or to leave out, one of the two; 0: it takes none."""
+        ...
+
     @property
     def takes_region(self) -> bool:
         """Whether a request tells the vendor in which country to search."""
@@ -160,7 +166,9 @@ class HttpEngine:
             SearchProviderError: the vendor failed, is over its limits, or none of the models exists.
             SearchProviderParseError: the reply is unreadable, empty, or made without searching.
             SearchTimeoutError: no reply in time.
+            NotAsked: the lists of domains cannot be kept to.
         """
+        check_domains(query, self.api.most_domains, self.api.vendor)
         for model in self._living:
             if self._is_gone(model):
                 continue
@@ -246,6 +254,7 @@ class HttpEngine:
             applied=AppliedFilters(
                 freshness="prompt" if query.freshness_hours else None,
                 region=query.region if self.api.takes_region else None,
+                domains=applied_domains(query, self.api.most_domains),
             ),
             warnings=(*(text for text, applies in told.items() if applies), *answer.warnings),
         )

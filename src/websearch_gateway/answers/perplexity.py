@@ -29,6 +29,9 @@ from websearch_gateway.text.urls import is_web_address
 
 MAX_TOKENS = 2048
 
+MOST_DOMAINS = 20
+"""Of `search_domain_filter`, which keeps to domains, or leaves out those with a minus before them."""
+
 
 LIMITS = Limits(
     most=Billed(prompt=60_000, response=MAX_TOKENS, searches=5),
@@ -51,17 +54,20 @@ class Perplexity:
     search_usd: float = 0.0025
     price_source: str = "https://docs.perplexity.ai/docs/getting-started/pricing, 2026-11-22"
     takes_region: bool = True
+    most_domains: int = MOST_DOMAINS
     limits: Limits = LIMITS
     known_models: Sequence[Model] = MODELS
 
     def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
         """See EngineApi. Without `tool_choice` the model searches only if it wants to."""
         location = {"user_location": {"country": query.region}} if query.region else {}
+        listed = query.include_domains or tuple(f"-{name}" for name in query.exclude_domains[:MOST_DOMAINS])
+        filters = {"filters": {"search_domain_filter": list(listed)}} if listed else {}
         body = {
             "model": model,
             "instructions": instructions(query, now, MARK_RULE),
             "input": query.text,
-            "tools": [{"type": "web_search", **location}],
+            "tools": [{"type": "web_search", **location, **filters}],
             "tool_choice": "required",
             "max_output_tokens": MAX_TOKENS,
             "store": False,

@@ -15,6 +15,7 @@ from websearch_gateway.answers import Outside
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app.caches import Caches, open_caches
 from websearch_gateway.app.docs import open_docs
+from websearch_gateway.app.domains import OperatorDomains, address_guard
 from websearch_gateway.app.engines import answering, open_engines
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.app.page_reading import PageReaders, open_reading
@@ -25,7 +26,6 @@ from websearch_gateway.cache.page_cache import PageCache
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.embedders import open_embedder
 from websearch_gateway.embedders.prices import usd_per_million_tokens
-from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.observability.statistics import Statistics
@@ -54,7 +54,14 @@ def build(settings: Settings) -> Gateway:
     Raises:
         SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
     """
-    guard = Guard(settings.routes, settings.strict_routing, settings.secrets())
+    lists = OperatorDomains.of(settings)
+    guard = Guard(
+        settings.routes,
+        settings.strict_routing,
+        settings.secrets(),
+        allowed=lists.allowed,
+        blocked=lists.blocked,
+    )
     client, retry = create_client(), Retry()
     state, embedder = open_state(settings.effective_state_url), open_embedder(settings, client, retry)
     if isinstance(state, BoundedState):
@@ -75,7 +82,7 @@ def build(settings: Settings) -> Gateway:
     caches = open_caches(settings, state, embedder)
     searching = RateLimits(state, settings.search_rate_limit, settings.global_rate_limit, setting="SEARCH_RATE_LIMIT")
     reading = RateLimits(state, settings.read_rate_limit, setting="READ_RATE_LIMIT")
-    addresses = AddressGuard(settings.fetch_allow_private_hosts)
+    addresses = address_guard(settings)
     answers = answering(settings, engines, RawEngine(gather, compose, pages.workers), health, ledger)
     engine = LayeredEngine(CleanedEngine(answers, addresses), Traced("answer"))
     pipeline = _pipeline(settings, state, guard, caches, engine, telemetry)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from websearch_gateway.answers.extractive import compose
+from websearch_gateway.app.domains import address_guard
 from websearch_gateway.cache.blob_cache import BlobCache
 from websearch_gateway.cache.page_cache import PageCache
 from websearch_gateway.cache.semantic.similarity import Similarity
 from websearch_gateway.models import SearchQuery
-from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher, user_agent
 from websearch_gateway.observability.tracing import TracedReader
 from websearch_gateway.pipeline.passages import PassageFinder
@@ -46,7 +46,7 @@ class PageReaders:
 
 def open_reading(settings: Settings, state: State, embedder: Embedder) -> PageReaders:
     """Everything that reads. Sockets, processes and the browser come with the first use."""
-    addresses = AddressGuard(settings.fetch_allow_private_hosts)
+    addresses = address_guard(settings)
     fetcher = Fetcher(addresses, user_agent=user_agent(settings.contact_url))
     workers = Workers(warm_up=WARM_UP)
     blobs = BlobCache(state)

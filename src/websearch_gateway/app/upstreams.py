@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import httpx2
 
 from websearch_gateway import answers
+from websearch_gateway.app.domains import address_guard
 from websearch_gateway.budget.budgeted import BudgetedSearcher
 from websearch_gateway.budget.ledger import Ledger
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
 from websearch_gateway.observability.tracing import traced_upstream
@@ -78,7 +78,7 @@ def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
     paid = BudgetedSearcher(traced, ledger, bare.most_usd) if bare.price_usd else traced
     breaker = CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
     guarded = LayeredSearcher(LayeredSearcher(paid, breaker), BurstGate(bare.name))
-    return CleanedSearcher(guarded, AddressGuard(settings.fetch_allow_private_hosts))
+    return CleanedSearcher(guarded, address_guard(settings))
 
 
 def _check_names(settings: Settings, names: Sequence[str]) -> None:

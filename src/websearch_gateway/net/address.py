@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import SplitResult, quote, urlsplit
 
@@ -104,13 +104,18 @@ class AddressGuard:
     Args:
         allow_private: `host:port` pairs (IPv6 in brackets) that may be fetched although they are private or use
             another port. The host must match as it is written in the URL, not by what it resolves to.
+        allowed: the only domains, with those below them, whose pages may be fetched or shown; empty: all.
+        blocked: domains that never may. Both hold lower-case ASCII names, and bind private hosts too.
 
     Raises:
         SearchNotConfiguredError: a pair is not `host:port`.
     """
 
-    def __init__(self, allow_private: Iterable[str] = ()) -> None:
+    def __init__(
+        self, allow_private: Iterable[str] = (), *, allowed: Sequence[str] = (), blocked: Sequence[str] = ()
+    ) -> None:
         self._allowed = frozenset(_pair(text) for text in allow_private)
+        self._allowed_domains, self._blocked_domains = allowed, blocked
 
     def check_url(self, url: str) -> Target:
         """The parts of `url`, once every rule holds that can be judged without resolving its host.
@@ -130,7 +135,8 @@ class AddressGuard:
         return Target(parts.scheme, host, port, quote((parts.path or "/") + query, safe=_SAFE))
 
     def is_public_link(self, url: str) -> bool:
-        """Whether a link may be shown: its host is a public address or name, or the pair is among the allowed ones.
+        """Whether a link may be shown: its host is a public address or name, or the pair is among the allowed ones; and
+        the operator's domains let it pass.
 
         Other ports and logins are fine here, since nobody fetches it yet. No name is resolved.
         """
@@ -140,7 +146,7 @@ class AddressGuard:
         except ForbiddenUrlError:
             return False
         port = parts.port if parts.port is not None else DEFAULT_PORTS.get(parts.scheme, 0)
-        if parts.scheme not in DEFAULT_PORTS:
+        if parts.scheme not in DEFAULT_PORTS or not self._is_open(host):
             return False
         return (host, port) in self._allowed or _fault_of(host) is None
 
@@ -148,14 +154,23 @@ class AddressGuard:
         """Judge a host in normal spelling by its name or literal address, and the port.
 
         Raises:
-            ForbiddenUrlError: a local name, an address that is not public, or a port other than 80 and 443.
+            ForbiddenUrlError: a domain that the operator closed, a local name, an address that is not public, or a port
+                other than 80 and 443.
         """
+        if not self._is_open(host):
+            raise _forbidden(f"the operator of this gateway has closed {host}")
         if (host, port) in self._allowed:
             return
         if port not in DEFAULT_PORTS.values():
             raise _forbidden(f"port {port} is not 80 or 443")
         if fault := _fault_of(host):
             raise _forbidden(fault)
+
+    def _is_open(self, host: str) -> bool:
+        """Whether the operator's lists of domains let a host in normal spelling pass."""
+        return not _within(host, self._blocked_domains) and (
+            not self._allowed_domains or _within(host, self._allowed_domains)
+        )
 
     def check_address(self, host: str, port: int, address: str) -> None:
         """Judge an address that `host` resolved to. The address is not told: it may map an internal network.
@@ -165,6 +180,10 @@ class AddressGuard:
         """
         if (host, port) not in self._allowed and not _is_public(ipaddress.ip_address(address)):
             raise _forbidden(f"{host} resolves to an address that is not public")
+
+
+def _within(host: str, domains: Iterable[str]) -> bool:
+    return any(host == name or host.endswith(f".{name}") for name in domains)
 
 
 def normal_host(host: str) -> str:

@@ -1,4 +1,4 @@
-"""Which of a provider's hits become results: the wanted page of those from wanted domains. Pure."""
+"""Which of a provider's hits become results: the wanted page of them. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import Hit, WebSearchRequest
-from websearch_gateway.text.domains import covered, domains
+from websearch_gateway.models import Hit, SearchQuery, WebSearchRequest
 
 LAST_PAGE = 10
 MOST_HITS = 100
@@ -18,42 +17,36 @@ LEAST_FILTERED = 20
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`count` results of page `page` (from 1), of hits on `include` (all if empty) and not on `exclude`."""
+    """`count` results of page `page` (from 1)."""
 
     count: int
     page: int = 1
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
 
     @property
-    def wanted(self) -> int:
-        """How many hits to ask a provider for."""
-        upto = self.count * self.page
-        return min(MOST_HITS, max(upto * 2, LEAST_FILTERED) if self.include or self.exclude else upto)
+    def upto(self) -> int:
+        """How many hits lie before the end of the page."""
+        return self.count * self.page
 
     def of(self, hits: Sequence[Hit]) -> list[Hit]:
         """The chosen ones, in their order."""
-        kept = [hit for hit in hits if self._may_stay(hit.url)]
-        return kept[(self.page - 1) * self.count : self.page * self.count]
+        return list(hits[(self.page - 1) * self.count : self.page * self.count])
 
-    def _may_stay(self, url: str) -> bool:
-        return not covered(url, self.exclude) and (not self.include or covered(url, self.include))
+
+def to_ask_for(wanted: int, query: SearchQuery) -> int:
+    """How many hits to ask a provider for, where `wanted` are to remain after domains are filtered here."""
+    filtered = query.include_domains or query.exclude_domains
+    return min(MOST_HITS, max(wanted * 2, LEAST_FILTERED) if filtered else wanted)
 
 
 def choice(request: WebSearchRequest) -> Choice:
     """What a request chooses.
 
     Raises:
-        SearchValidationError: the page is out of range, or an entry of a list is no domain.
+        SearchValidationError: the page is out of range.
     """
     if not 1 <= request.page <= LAST_PAGE:
         raise SearchValidationError(
             f"`page` must be a whole number from 1 to {LAST_PAGE}.",
             details={"field": "page", "allowed": f"1-{LAST_PAGE}"},
         )
-    return Choice(
-        request.num_results,
-        request.page,
-        domains("include_domains", request.include_domains),
-        domains("exclude_domains", request.exclude_domains),
-    )
+    return Choice(request.num_results, request.page)

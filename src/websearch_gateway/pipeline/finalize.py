@@ -74,6 +74,7 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> S
         filters=Filters(
             freshness=FilterState(requested=query.freshness_hours, applied=answer.applied.freshness),
             region=FilterState(requested=query.region, applied=answer.applied.region),
+            domains=answer.applied.domains,
         ),
         cost_usd=round(answer.cost_usd, 6),
         search_suggestions=answer.search_suggestions,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, get_args
 
@@ -17,6 +17,7 @@ from websearch_gateway.models import SafeSearch, SearchQuery, Topic
 from websearch_gateway.observability.tracing import stage
 from websearch_gateway.settings import RouteSettings
 from websearch_gateway.text.codes import COUNTRIES, LANGUAGES
+from websearch_gateway.text.domains import domains, narrowed
 from websearch_gateway.text.normalise import checked_query, skeleton
 from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, repeats_a_repetition
 from websearch_gateway.text.safety.injection import suspicious
@@ -44,15 +45,26 @@ class Guard:
         routes: the operator's `[routes.NAME]` tables: they switch off, reword, replace or add routes.
         strict: refuse by plain keywords too.
         secrets: the gateway's own secrets, which no query may carry.
+        allowed: the only domains to search (empty: all), and
+        blocked: those never to search, as `text.domains.domains` gives them.
 
     Raises:
         SearchNotConfiguredError: a route is unusable; the message names it.
     """
 
-    def __init__(self, routes: Mapping[str, RouteSettings], strict: bool, secrets: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        routes: Mapping[str, RouteSettings],
+        strict: bool,
+        secrets: tuple[str, ...],
+        *,
+        allowed: Sequence[str] = (),
+        blocked: Sequence[str] = (),
+    ) -> None:
         self._routes = _merged(routes)
         self._strict = strict
         self._secrets = secrets
+        self._allowed, self._blocked = allowed, blocked
         # What is asked once is asked again, and to judge it takes longer than all the rest of a cached answer.
         self._judged = functools.lru_cache(maxsize=1_024)(self._judge)
 
@@ -75,6 +87,8 @@ class Guard:
         language: str | None = None,
         safe_search: SafeSearch | None = None,
         topic: Topic = "general",
+        include_domains: Sequence[str] = (),
+        exclude_domains: Sequence[str] = (),
         max_results_limit: int = 8,
         max_results_field: str = "maxResults",
         freshness_limit: int = 168,
@@ -84,6 +98,8 @@ class Guard:
         Raises:
             SearchValidationError: it may not; `details` says which field is at fault or which server to use.
         """
+        wanted, unwanted = domains("include_domains", include_domains), domains("exclude_domains", exclude_domains)
+        include, exclude = narrowed(wanted, unwanted, self._allowed, self._blocked)
         query = SearchQuery(
             text=checked_query(text),
             max_results=_whole_number(max_results_field, max_results, max_results_limit),
@@ -95,6 +111,8 @@ class Guard:
             language=None if language is None else _language(language),
             safe_search=None if safe_search is None else _one_of("safeSearch", safe_search, get_args(SafeSearch)),
             topic=_one_of("topic", topic, get_args(Topic)),
+            include_domains=include,
+            exclude_domains=exclude,
         )
         return Guarded(query, self._judged(query.text))
 

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from websearch_gateway.models import Answer, Deadline, Gathered, Hit, Page, SearchQuery
 from websearch_gateway.net.cost_context import spend, spent
+from websearch_gateway.pipeline.choice import to_ask_for
 from websearch_gateway.pipeline.read_many import read_pages
 from websearch_gateway.ports import AnswerEngine, Composer, Gather, Progress, Reader, Searcher, Workers
 
@@ -67,7 +68,8 @@ class Gathering:
 
     async def _gather(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
         await progress("Searching the web")
-        results = await self.searcher.search(query, deadline)
+        asked = replace(query, max_results=to_ask_for(query.max_results, query))
+        results = await self.searcher.search(asked, deadline)
         urls = [hit.url for hit in results.hits[: query.max_results]]
         if urls:
             await progress(f"Reading {len(urls)} pages")

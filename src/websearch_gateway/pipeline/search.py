@@ -64,6 +64,8 @@ class SearchPipeline:
                 freshness_hours=request.freshness_hours,
                 region=request.region,
                 include_answers=request.include_answers,
+                include_domains=request.include_domains,
+                exclude_domains=request.exclude_domains,
             )
             async with one_deadline(self.deadline_seconds) as deadline:
                 await self.rate_limits.admit(caller)

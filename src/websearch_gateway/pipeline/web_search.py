@@ -15,6 +15,7 @@ from websearch_gateway.cache.web_results import unbilled
 from websearch_gateway.errors import Exhausted, SearchValidationError, Unavailable
 from websearch_gateway.models import (
     LOCAL,
+    AppliedFilters,
     Caller,
     Deadline,
     Freshness,
@@ -27,7 +28,7 @@ from websearch_gateway.models import (
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.observability.tracing import part, stage
-from websearch_gateway.pipeline.choice import Choice, choice
+from websearch_gateway.pipeline.choice import Choice, choice, to_ask_for
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard, Guarded
 from websearch_gateway.pipeline.rate_limit import RateLimits
@@ -36,6 +37,7 @@ from websearch_gateway.pipeline.read_many import Outcome, read_pages
 from websearch_gateway.pipeline.web_results import assemble, distinct, may_be_read_soon, page_warnings
 from websearch_gateway.ports import Progress, Reader, Searcher, no_progress
 from websearch_gateway.resilience.provider_selection import ProviderSelection
+from websearch_gateway.results.answer import Filters, FilterState
 from websearch_gateway.results.search import WebSearchResponse
 
 MOST_RESULTS = 50
@@ -108,7 +110,7 @@ class WebSearch:
                 query = replace(
                     guarded.query,
                     user=caller.user,
-                    max_results=chosen.wanted,
+                    max_results=to_ask_for(chosen.upto, guarded.query),
                     variant=variant(_names(request.providers), chosen, request.read_pages),
                 )
                 find = self._recall if request.use_cache else self._find
@@ -142,6 +144,8 @@ class WebSearch:
             region=request.region,
             language=request.language,
             safe_search=request.safe_search,
+            include_domains=request.include_domains,
+            exclude_domains=request.exclude_domains,
         )
 
     def _reader(self, request: WebSearchRequest) -> Reader | None:
@@ -178,6 +182,7 @@ class WebSearch:
         # Ranking twenty pages takes tens of milliseconds of CPU: not on the loop.
         response = WebSearchResponse(
             results=await in_own_thread(assemble, call.query.text, hits, outcomes),
+            filters=_filters(call.query, found.applied),
             cost_usd=round(found.cost_usd, 6),
             warnings=(*found.warnings, *self._unmet(call.query, found), *page_warnings(outcomes)),
         )
@@ -201,6 +206,14 @@ class WebSearch:
         if query.topic == "news" and found.provider not in self.selection.news:
             unmet.append(f"{found.provider} has no search for news: these are results from the whole web.")
         return unmet
+
+
+def _filters(query: SearchQuery, applied: AppliedFilters) -> Filters:
+    return Filters(
+        freshness=FilterState(requested=query.freshness_hours, applied=applied.freshness),
+        region=FilterState(requested=query.region, applied=applied.region),
+        domains=applied.domains,
+    )
 
 
 def _names(providers: Sequence[str]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket, iso_date, spoken_date, utc_now
+from websearch_gateway.text.domains import sites_applied, with_sites
 from websearch_gateway.text.payload import json_object, linked, make_hit, one_line, records
 
 MOST_WORDS = 50
@@ -96,10 +97,9 @@ class Brave:
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """The region only where Brave knows the country."""
-        return AppliedFilters(
-            bucket(query.freshness_hours), query.region if query.region in _COUNTRIES.split() else None
-        )
+        """The region only where Brave knows the country; domains where they fit into the query."""
+        region = query.region if query.region in _COUNTRIES.split() else None
+        return AppliedFilters(bucket(query.freshness_hours), region, sites_applied(query))
 
     def _hit(self, row: Mapping[str, object]) -> Hit | None:
         published = iso_date(row.get("page_age")) or spoken_date(row.get("age"), self.clock())
@@ -118,7 +118,7 @@ class Brave:
 
     def _page(self, query: SearchQuery, page: int) -> HttpRequest:
         # More than 50 words are refused as invalid, which would end the whole search.
-        params = {"q": " ".join(query.text.split()[:MOST_WORDS])}
+        params = {"q": " ".join(with_sites(query).split()[:MOST_WORDS])}
         params["count"] = str(min(query.max_results, MOST_RESULTS[query.topic]))
         if freshness := bucket(query.freshness_hours):
             params["freshness"] = FRESHNESS[freshness]

@@ -15,6 +15,7 @@ from websearch_gateway.errors import BLOCKED, SearchError, SearchProviderError, 
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket
+from websearch_gateway.text.domains import sites_applied, with_sites
 from websearch_gateway.text.payload import make_hit
 
 BLOCK_SECONDS = 60.0
@@ -42,7 +43,7 @@ class DuckDuckGo:
 
     def request(self, query: SearchQuery) -> HttpRequest:
         """POST /html/."""
-        return self._post(query, {"q": query.text, "b": ""})
+        return self._post(query, {"q": _asked(query), "b": ""})
 
     def parse(self, body: bytes) -> list[Hit]:
         """The results without the advertisements; a bot page raises, whatever its status was."""
@@ -57,7 +58,7 @@ class DuckDuckGo:
         if not tokens:
             return None
         start = 10 + (page - 2) * 15
-        form = {"q": query.text, "s": str(start), "dc": str(start + 1), "vqd": tokens[0]}
+        form = {"q": _asked(query), "s": str(start), "dc": str(start + 1), "vqd": tokens[0]}
         return self._post(query, form | {"nextParams": "", "api": "d.js", "o": "json", "v": "l"})
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
@@ -65,8 +66,9 @@ class DuckDuckGo:
         return _blocked() if status in (202, 403) else None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """The region only where DuckDuckGo has a locale for it."""
-        return AppliedFilters(bucket(query.freshness_hours), query.region if _locale(query) != _ANYWHERE else None)
+        """The region only where DuckDuckGo has a locale for it; domains where they fit into the query."""
+        region = query.region if _locale(query) != _ANYWHERE else None
+        return AppliedFilters(bucket(query.freshness_hours), region, sites_applied(query, most_included=1))
 
     def _post(self, query: SearchQuery, form: dict[str, str]) -> HttpRequest:
         choices = {"kl": _locale(query)}
@@ -82,6 +84,11 @@ class DuckDuckGo:
             return None
         snippet = snippets[0].text_content() if snippets else ""
         return make_hit(self.name, _target(links[0].get("href")), links[0].text_content(), snippet)
+
+
+def _asked(query: SearchQuery) -> str:
+    """One domain at most: DuckDuckGo knows no alternatives."""
+    return with_sites(query, most_included=1)
 
 
 def _blocked() -> SearchProviderError:

@@ -14,6 +14,7 @@ from websearch_gateway.errors import SearchAuthError, SearchError, SearchProvide
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SafeSearch, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket, iso_date
+from websearch_gateway.text.domains import sites_applied, with_sites
 from websearch_gateway.text.payload import json_object, linked, make_hit, records
 
 PAGE_SIZE = 10
@@ -79,7 +80,7 @@ class Google:
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
         """Everything that was asked for, up to a year. The region is a preference (`gl`), not a restriction."""
-        return AppliedFilters(bucket(query.freshness_hours), query.region)
+        return AppliedFilters(bucket(query.freshness_hours), query.region, sites_applied(query))
 
     def _hit(self, row: Mapping[str, Any]) -> Hit | None:
         pagemap = row.get("pagemap")
@@ -93,7 +94,7 @@ class Google:
         params = {
             "key": self.key,
             "cx": self.engine_id,
-            "q": query.text,
+            "q": with_sites(query),
             "num": str(min(PAGE_SIZE, LAST_RESULT - start)),
             "safe": "off" if (query.safe_search or self.safe_search) == "off" else "active",
         }

@@ -11,6 +11,7 @@ from websearch_gateway.errors import SearchAuthError, SearchError, SearchProvide
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import bucket, spoken_date, utc_now
+from websearch_gateway.text.domains import sites_applied, with_sites
 from websearch_gateway.text.payload import json_object, linked, make_hit, records
 
 PAGE_SIZE = 10
@@ -65,15 +66,15 @@ class Serper:
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """Everything that was asked for, up to a year."""
-        return AppliedFilters(bucket(query.freshness_hours), query.region)
+        """Everything that was asked for, up to a year; domains where they fit into the query."""
+        return AppliedFilters(bucket(query.freshness_hours), query.region, sites_applied(query))
 
     def _hit(self, row: Mapping[str, object]) -> Hit | None:
         published = spoken_date(row.get("date"), self.clock())
         return make_hit(self.name, row.get("link"), row.get("title"), row.get("snippet"), published=published)
 
     def _page(self, query: SearchQuery, page: int) -> HttpRequest:
-        body: dict[str, str | int] = {"q": query.text, "num": PAGE_SIZE}
+        body: dict[str, str | int] = {"q": with_sites(query), "num": PAGE_SIZE}
         if freshness := bucket(query.freshness_hours):
             body["tbs"] = TBS[freshness]
         if query.region:

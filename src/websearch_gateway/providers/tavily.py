@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from websearch_gateway.errors import SearchError, SearchProviderError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
@@ -14,6 +14,7 @@ from websearch_gateway.text.dates import bucket, iso_date
 from websearch_gateway.text.payload import json_object, linked, make_hit, records
 
 MOST_RESULTS = 20
+MOST_INCLUDED, MOST_EXCLUDED = 300, 150
 QUOTA_REST_SECONDS = 3600.0
 # The countries of the vendor's list. Another one would be refused as an invalid request.
 _COUNTRIES = (
@@ -56,6 +57,10 @@ class Tavily:
             body["time_range"] = freshness
         if region := self._region(query):
             body["country"] = country_name(region)
+        if query.include_domains:
+            body["include_domains"] = list(query.include_domains[:MOST_INCLUDED])
+        if query.exclude_domains:
+            body["exclude_domains"] = list(query.exclude_domains[:MOST_EXCLUDED])
         return HttpRequest(
             "POST", f"{self.base_url}/search", headers={"Authorization": f"Bearer {self.key}"}, json=body
         )
@@ -81,7 +86,10 @@ class Tavily:
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
         """The region only where Tavily knows the country and the topic is general."""
-        return AppliedFilters(bucket(query.freshness_hours), self._region(query))
+        include, exclude = query.include_domains, query.exclude_domains
+        all_sent = len(include) <= MOST_INCLUDED and len(exclude) <= MOST_EXCLUDED
+        domains: Literal["upstream"] | None = "upstream" if (include or exclude) and all_sent else None
+        return AppliedFilters(bucket(query.freshness_hours), self._region(query), domains)
 
     def _hit(self, row: Mapping[str, object]) -> Hit | None:
         published, score = iso_date(row.get("published_date")), row.get("score")

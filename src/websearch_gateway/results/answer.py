@@ -55,10 +55,15 @@ class FilterState(WireModel):
 
 
 class Filters(WireModel):
-    """Freshness and region, requested against applied."""
+    """Freshness and region, requested against applied; and where the lists of domains were applied.
+
+    `domains` is `upstream` (the vendor searched within them), `local` (what it found elsewhere was dropped here) or
+    null (there are no lists).
+    """
 
     freshness: FilterState = FilterState()
     region: FilterState = FilterState()
+    domains: Literal["upstream", "local"] | None = None
 
 
 class CacheMatch(WireModel):

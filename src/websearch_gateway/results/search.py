@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from websearch_gateway.results.answer import CacheMatch, CacheState
+from websearch_gateway.results.answer import CacheMatch, CacheState, Filters
 from websearch_gateway.results.base import ErrorInfo, WireModel
 
 
@@ -31,10 +31,11 @@ class WebResult(WireModel):
 class WebSearchResponse(WireModel):
     """The result of `web_search` and `search_news`: best first.
 
-    `cache` and `cacheMatch` are as in `search_web`; `ageSeconds` is the time since the results were found.
+    `filters`, `cache` and `cacheMatch` are as in `search_web`; `ageSeconds` is the time since the results were found.
     """
 
     results: tuple[WebResult, ...] = ()
+    filters: Filters = Filters()
     cache: CacheState = "miss"
     cache_match: CacheMatch | None = None
     age_seconds: float = 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -12,6 +13,8 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+
+_SITE = re.compile(r"(?<!\S)\(?(-?)site:([^\s)]+)\)?")
 
 DAYS = {"d": 1, "w": 7, "m": 31, "y": 365}
 """The letters that most vendors use for a freshness of one day, week, month or year."""
@@ -48,6 +51,19 @@ class Vendor:
 def origin(request: Request) -> str:
     """The sandbox's own address as the client wrote it, for links in results."""
     return f"{request.url.scheme}://{request.url.netloc}"
+
+
+def within_sites(request: Request, query: str) -> tuple[str, bool]:
+    """A query without its operators `site:`, and whether pages of this sandbox are among what they allow.
+
+    All its pages have one host: the name by which the client called the sandbox.
+    """
+    host = request.url.hostname or ""
+    listed = _SITE.findall(query)
+    wanted = [name for minus, name in listed if not minus]
+    unwanted = [name for minus, name in listed if minus]
+    text = " ".join(word for word in _SITE.sub(" ", query).split() if word not in ("OR", "()", "(", ")"))
+    return text, host not in unwanted and (not wanted or host in wanted)
 
 
 def clock(request: Request) -> datetime:

@@ -97,6 +97,10 @@ class Reading(BaseModel):
     fetch_allow_private_hosts: Names = Field(
         (), description="`host:port` pairs that page reading may reach although private."
     )
+    allowed_domains: Names = Field(
+        (), description="The only domains, with those below them, to search and to read. Default: all."
+    )
+    blocked_domains: Names = Field((), description="Domains, with those below them, never to search or to read.")
     respect_robots: bool = Field(
         False, description="Read no page that its site's robots.txt closes to us. Off: an agent asked for this page."
     )

@@ -1,14 +1,20 @@
-"""Lists of domains: what people write in them, and which addresses they cover. Pure."""
+"""Lists of domains: what people write in them, which addresses they cover, and how a query says them. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Literal
 from urllib.parse import urlsplit
 
 from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.models import SearchQuery
 
 MOST_DOMAINS = 150
+MOST_SITES = 8
+MOST_WORDS = 32
+LONGEST_QUERY = 400
+"""With operators: engines drop what is beyond 32 words, or refuse more than 400 characters."""
 _DOMAIN = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
 
 
@@ -28,13 +34,62 @@ def domains(field: str, given: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in found if name is not None)
 
 
-def covered(url: str, listed: Iterable[str]) -> bool:
-    """Whether the host of `url` is one of the domains, or below one."""
+def narrowed(
+    include: Sequence[str], exclude: Sequence[str], allowed: Sequence[str], blocked: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What to include and to exclude when a call's lists meet the operator's. All are as `domains` gives them.
+
+    An excluded domain stays in the list only where it lies below an included one.
+
+    Raises:
+        SearchValidationError: the lists leave no domain.
+    """
+    wanted = tuple(include) or tuple(allowed)
+    if include and allowed:
+        wanted = (*(name for name in include if _within(name, allowed)), *(n for n in allowed if _within(n, include)))
+    unwanted = tuple(dict.fromkeys((*exclude, *blocked)))
+    if not include and not allowed:
+        return (), unwanted
+    kept = tuple(dict.fromkeys(name for name in wanted if not _within(name, unwanted)))
+    if not kept:
+        raise SearchValidationError(
+            "The lists of domains leave nothing to search: every included one is excluded, or closed by the operator.",
+            details={"field": "include_domains"},
+        )
+    return kept, tuple(name for name in unwanted if _within(name, kept))
+
+
+def admitted(url: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    """Whether the host of `url` is on `include` (any host if that is empty) and not on `exclude`, or below one."""
     try:
         host = _ascii((urlsplit(url).hostname or "").rstrip("."))
     except ValueError:
         return False
-    return any(host == name or host.endswith(f".{name}") for name in listed)
+    return not _within(host, exclude) and (not include or _within(host, include))
+
+
+def with_sites(query: SearchQuery, *, most_included: int = MOST_SITES) -> str:
+    """The text of the query, with `site:` for its lists of domains where they fit; the bare text where they do not.
+
+    https://developers.google.com/search/docs/monitor-debug/search-operators/all-search-site,
+    https://search.brave.com/help/operators, https://duckduckgo.com/duckduckgo-help-pages/results/syntax
+    """
+    include, exclude = query.include_domains, query.exclude_domains
+    if len(include) > most_included or len(include) + len(exclude) > MOST_SITES:
+        return query.text
+    wanted = " OR ".join(f"site:{name}" for name in include)
+    group = f"({wanted})" if len(include) > 1 else wanted
+    text = " ".join(filter(None, (query.text, group, *(f"-site:{name}" for name in exclude))))
+    return text if len(text) <= LONGEST_QUERY and len(text.split()) <= MOST_WORDS else query.text
+
+
+def sites_applied(query: SearchQuery, *, most_included: int = MOST_SITES) -> Literal["upstream"] | None:
+    """What `AppliedFilters.domains` is where `with_sites` made the query."""
+    return "upstream" if with_sites(query, most_included=most_included) != query.text else None
+
+
+def _within(name: str, listed: Iterable[str]) -> bool:
+    return any(name == one or name.endswith(f".{one}") for one in listed)
 
 
 def _domain(entry: str) -> str | None:

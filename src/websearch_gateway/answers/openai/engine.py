@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from websearch_gateway.answers import models
+from websearch_gateway.answers.domains import applied_domains, check_domains
 from websearch_gateway.answers.models import IMPOSSIBLE_BILL, Billed, Limits, Model
 from websearch_gateway.answers.openai.client import OpenAIClient
 from websearch_gateway.answers.openai.errors import ModelGone, OptionRefused
@@ -41,6 +42,9 @@ LIMITS = Limits(
     context_tokens=400_000,
 )
 """The search tool adds 128,000 tokens to a prompt at most, whatever the model could take."""
+
+MOST_DOMAINS = 100
+"""Of a list of allowed or blocked domains."""
 
 GONE_SECONDS = 600.0
 """How long a model that does not exist is passed over before it is tried again."""
@@ -88,7 +92,9 @@ class OpenAIEngine:
             SearchProviderError: OpenAI failed, is over its limits, or none of the models exists.
             SearchProviderParseError: the reply is unreadable, empty, or made without searching.
             SearchTimeoutError: no reply in time.
+            NotAsked: the lists of domains cannot be kept to.
         """
+        check_domains(query, MOST_DOMAINS, "OpenAI")
         for model in self._living:
             if self._is_gone(model):
                 continue
@@ -166,7 +172,9 @@ class OpenAIEngine:
             "model": model,
             "instructions": instructions(query, self.now(), LINK_RULE),
             "input": query.text,
-            "tools": [{"type": "web_search", "search_context_size": "low", "user_location": location}],
+            "tools": [
+                {"type": "web_search", "search_context_size": "low", "user_location": location, **_filters(query)}
+            ],
             "include": ["web_search_call.action.sources"],
             "max_output_tokens": MAX_OUTPUT_TOKENS,
             "store": False,
@@ -198,9 +206,22 @@ class OpenAIEngine:
             if LIMITS.allow(reply.billed)
             else TokenUsage(),
             cost_usd=self._usd(price, reply.billed),
-            applied=AppliedFilters(freshness="prompt" if query.freshness_hours else None, region=query.region),
+            applied=AppliedFilters(
+                freshness="prompt" if query.freshness_hours else None,
+                region=query.region,
+                domains=applied_domains(query, MOST_DOMAINS),
+            ),
             warnings=tuple(text for text, applies in warnings.items() if applies),
         )
+
+
+def _filters(query: SearchQuery) -> dict[str, Any]:
+    """https://platform.openai.com/docs/guides/tools-web-search#domain-filtering. A blocked domain may leak through."""
+    if query.include_domains:
+        return {"filters": {"allowed_domains": list(query.include_domains)}}
+    if query.exclude_domains:
+        return {"filters": {"blocked_domains": list(query.exclude_domains[:MOST_DOMAINS])}}
+    return {}
 
 
 def _ends_by_model(body: bytes) -> dict[str, date | None]:

@@ -46,6 +46,8 @@ def search(
     max_results: Annotated[int, typer.Option("--max-results", "-n", help="Sources to cite at most (1-8).")] = 5,
     freshness_hours: Annotated[int | None, typer.Option(help="Only what is this new (1-168).")] = None,
     region: RegionOption = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
     answer: Annotated[bool, typer.Option(help="Write the answer, or list the sources only.")] = True,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -53,7 +55,9 @@ def search(
     """Answer a question from the web, with sources."""
     from websearch_gateway.entrypoints.cli.render import show_response
 
-    request = SearchRequest(query, max_results, freshness_hours, region, answer)
+    request = SearchRequest(
+        query, max_results, freshness_hours, region, answer, tuple(include or ()), tuple(exclude or ())
+    )
     _ask(lambda gateway, tell: gateway.search(request, LOCAL, tell), show_response, as_json, config)
 
 

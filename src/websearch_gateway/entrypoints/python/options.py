@@ -8,12 +8,17 @@ from websearch_gateway.models import Freshness, SafeSearch
 
 
 class SearchOptions(TypedDict, total=False):
-    """Of `search`: at most `max_results` sources (1-8), of the last `freshness_hours` (1-168), for a country."""
+    """Of `search`: at most `max_results` sources (1-8), of the last `freshness_hours` (1-168), for a country.
+
+    Sources are from `include_domains` alone, where that is given, and never from `exclude_domains`.
+    """
 
     max_results: int
     freshness_hours: int | None
     region: str | None
     include_answers: bool
+    include_domains: tuple[str, ...]
+    exclude_domains: tuple[str, ...]
 
 
 class WebSearchOptions(TypedDict, total=False):

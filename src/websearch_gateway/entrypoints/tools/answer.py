@@ -11,6 +11,7 @@ from websearch_gateway.models import Caller, SearchRequest
 from websearch_gateway.pipeline.reply.fit import fit_answer
 from websearch_gateway.ports import Progress
 from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.text.domains import MOST_DOMAINS
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
@@ -23,6 +24,8 @@ class SearchWebArguments(Arguments):
     region: Annotated[
         StrictStr | None, declared("ISO 3166-1 alpha-2 country, such as DE.", pattern="^[A-Za-z]{2}$")
     ] = None
+    include_domains: Annotated[tuple[StrictStr, ...], declared("Only these domains.", maxItems=MOST_DOMAINS)] = ()
+    exclude_domains: Annotated[tuple[StrictStr, ...], declared("Not these.", maxItems=MOST_DOMAINS)] = ()
     include_answers: Annotated[StrictBool, declared("false: sources without the written answer.")] = True
 
 

@@ -6,6 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+_OPAQUE = frozenset({"filters", "usage"})
+"""Fields of an output that report on the call. Their parts are in docs/tools.md and cost every conversation nothing."""
+
 _ANY_FIELD = ("additionalProperties", True)
 """What JSON Schema means anyway."""
 
@@ -43,10 +46,13 @@ def _compact(schema: dict[str, Any], *, drop: tuple[str, ...], nullable: bool) -
             return {**walk(rest), **((_in_one(options) if nullable else None) or {"anyOf": options})}
         # Under "properties" the keys are field names, which may well be "title".
         return {
-            key: {name: walk(field) for name, field in value.items()} if key == "properties" else walk(value)
+            key: {name: inner(name, field) for name, field in value.items()} if key == "properties" else walk(value)
             for key, value in node.items()
             if key not in drop and not (key == "default" and value is None) and (key, value) != _ANY_FIELD
         }
+
+    def inner(name: str, field: Any) -> Any:
+        return {"type": "object"} if nullable and name in _OPAQUE else walk(field)
 
     compacted: dict[str, Any] = walk(schema)
     return compacted

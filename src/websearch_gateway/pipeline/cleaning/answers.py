@@ -10,6 +10,7 @@ from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.pipeline.cleaning.hits import LONGEST_TITLE, clean_line, dropped_links, link_to_show
 from websearch_gateway.ports import AnswerEngine, Progress
 from websearch_gateway.text.citation.spans import cut, moved
+from websearch_gateway.text.domains import admitted
 from websearch_gateway.text.safety.invisible import invisible_pieces
 from websearch_gateway.text.safety.sanitise import clean_markdown
 from websearch_gateway.text.safety.shown_url import invisible_url_pieces, shown_url
@@ -35,7 +36,8 @@ class CleanedEngine:
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
         """Answer. Raises what the engine raises."""
-        return clean_answer(await self.engine.answer(query, deadline, progress), self.addresses)
+        answer = await self.engine.answer(query, deadline, progress)
+        return clean_answer(_within(answer, query), self.addresses)
 
 
 def clean_answer(answer: Answer, addresses: AddressGuard) -> Answer:
@@ -54,6 +56,18 @@ def clean_answer(answer: Answer, addresses: AddressGuard) -> Answer:
     return replace(
         answer, text=text, spans=tuple(cited), sources=tuple(sources), warnings=(*answer.warnings, *warnings)
     )
+
+
+def _within(answer: Answer, query: SearchQuery) -> Answer:
+    """The answer without the spans and sources that lie outside of the query's lists of domains."""
+    include, exclude = query.include_domains, query.exclude_domains
+    if not include and not exclude:
+        return answer
+    spans = tuple(span for span in answer.spans if admitted(span.url, include, exclude))
+    sources = tuple(source for source in answer.sources if admitted(source.url, include, exclude))
+    lost = len(answer.spans) - len(spans)
+    told = (f"Citations left out because they lie outside of the wanted domains: {lost}.",) if lost else ()
+    return replace(answer, spans=spans, sources=sources, warnings=(*answer.warnings, *told))
 
 
 def _pieces_of_links(text: str, addresses: AddressGuard) -> Sequence[tuple[int, int]]:

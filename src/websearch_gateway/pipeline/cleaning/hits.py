@@ -10,6 +10,7 @@ from typing import Any
 from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.ports import Searcher
+from websearch_gateway.text.domains import admitted
 from websearch_gateway.text.safety.sanitise import clean_markdown
 from websearch_gateway.text.safety.shown_url import shown_url
 
@@ -24,7 +25,7 @@ class CleanedSearcher:
     """A Searcher whose titles, snippets and links are cleaned as pages are.
 
     A hit whose link is too long, or points to an address that is not public, is dropped. Warnings tell of both, and of
-    text that reads like orders to a model.
+    text that reads like orders to a model. A hit outside of the query's lists of domains is dropped without a word.
     """
 
     searcher: Searcher
@@ -37,6 +38,11 @@ class CleanedSearcher:
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
         """Search. Raises what the searcher raises."""
         found = await self.searcher.search(query, deadline)
+        include, exclude = query.include_domains, query.exclude_domains
+        if include or exclude:
+            kept = tuple(hit for hit in found.hits if admitted(hit.url, include, exclude))
+            applied = replace(found.applied, domains=found.applied.domains or "local")
+            found = replace(found, hits=kept, applied=applied)
         hits, warnings = clean_hits(found.hits, self.addresses)
         return replace(found, hits=hits, warnings=(*found.warnings, *warnings))
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from websearch_gateway.errors import SearchFetchError, SearchTimeoutError, Unavailable
+from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError, Unavailable
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.net.quota_reset import seconds_until_reset
@@ -66,7 +66,7 @@ class ApiReader:
         """
         try:
             document = await self._load(url, deadline.within(deadline.remaining() * _API_SHARE))
-        except Unavailable as error:
+        except (Unavailable, ForbiddenUrlError) as error:  # the API's host may be closed where the page's is open
             page = await self._pages.read(url, deadline)
             return replace(page, warnings=(*page.warnings, f"Read from the plain page of {self.name}: {error.message}"))
         warnings = tuple(document.warnings)

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox.index import Match, search, terms
 from websearch_gateway.sandbox.keys import key_of
-from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, whole
+from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, whole, within_sites
 
 _LONGEST_QUERY, _MOST_WORDS = 400, 50
 _MOST_WEB, _MOST_NEWS, _LAST_PAGE = 20, 50, 9
@@ -87,14 +87,16 @@ def _find(request: Request, most: int, *, news: bool) -> tuple[list[Match], bool
         raise refusal(422)
     since, until = _range(request)
     country = asked.get("country", "ALL")
+    text, within = within_sites(request, query)
     matches = search(
-        query,
+        text,
         clock(request),
         since=since,
         until=until,
         region=None if country == "ALL" else country,
         language=asked.get("search_lang"),
         news=news,
+        allow=lambda _: within,
     )
     return matches[offset * count : (offset + 1) * count], len(matches) > (offset + 1) * count
 

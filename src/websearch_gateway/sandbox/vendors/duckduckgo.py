@@ -14,7 +14,17 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.index import Match, search
-from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, parameters, whole
+from websearch_gateway.sandbox.vendor import (
+    DAYS,
+    Vendor,
+    VendorRefusal,
+    clock,
+    days_ago,
+    origin,
+    parameters,
+    whole,
+    within_sites,
+)
 
 _FIRST_PAGE, _LATER_PAGES, _LONGEST_QUERY = 10, 15, 499
 _BOT_PAGE = """<!doctype html><html><head><title>DuckDuckGo</title></head><body>
@@ -73,7 +83,9 @@ async def _html(request: Request) -> HTMLResponse:
         return HTMLResponse("<!doctype html><title>DuckDuckGo</title><form action='/html/' method='post'></form>")
     since = days_ago(request, DAYS[asked["df"]]) if asked.get("df") in DAYS else None
     country = asked.get("kl", "wt-wt").split("-")[0]
-    matches = search(query, clock(request), since=since, region=None if country == "wt" else country)
+    text, within = within_sites(request, query)
+    region = None if country == "wt" else country
+    matches = search(text, clock(request), since=since, region=region, allow=lambda _: within)
     return HTMLResponse(_page(request, query, matches, start, _LATER_PAGES if start else _FIRST_PAGE))
 
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox.index import Match, search
 from websearch_gateway.sandbox.keys import GOOGLE_ENGINE, key_of
-from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, whole
+from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, whole, within_sites
 
 _MOST_PER_PAGE, _MOST_RESULTS = 10, 100
 _DATE_RESTRICT = re.compile(r"([dwmy])(\d{1,4})")
@@ -96,7 +96,15 @@ async def _search(request: Request) -> JSONResponse:
         raise refusal(400)
     start, number = _window(request)
     language = asked.get("lr", "").removeprefix("lang_") or None
-    matches = search(query, clock(request), since=_since(request), region=asked.get("gl"), language=language)
+    text, within = within_sites(request, query)
+    matches = search(
+        text,
+        clock(request),
+        since=_since(request),
+        region=asked.get("gl"),
+        language=language,
+        allow=lambda _: within,
+    )
     shown = matches[start - 1 : start - 1 + number]
     about = {"title": f"Google Custom Search - {query}", "searchTerms": query, "count": number, "cx": GOOGLE_ENGINE}
     queries = {"request": [{**about, "startIndex": start}]}

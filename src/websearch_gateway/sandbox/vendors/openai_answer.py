@@ -66,9 +66,10 @@ def is_sum(question: str) -> bool:
 def researched(question: str, tool: dict[str, Any], origin: str, now: datetime, fault: str | None) -> Draft:
     """Search as `tool` says and answer out of what is found; `fault` names the citation fault to commit, if any."""
     location = tool.get("user_location") or {"country": "US"}
-    domains = (tool.get("filters") or {}).get("allowed_domains") or []
+    filters = tool.get("filters") or {}
+    domains, blocked = filters.get("allowed_domains") or [], filters.get("blocked_domains") or []
     host = urlsplit(origin).hostname or ""
-    allowed = not domains or any(host == domain or host.endswith(f".{domain}") for domain in domains)
+    allowed = (not domains or _within(host, domains)) and not _within(host, blocked)
 
     def allow(_: Page) -> bool:
         return allowed
@@ -81,6 +82,10 @@ def researched(question: str, tool: dict[str, Any], origin: str, now: datetime, 
     claims = [(text, match) for match in close for text in best_sentences(match.page, question, per_page)]
     draft = _cited(claims, origin, _MARKS.get(fault or "", _link), opening="📌 " if fault == "utf16_spans" else "")
     return _spoil(replace(draft, found=tuple(origin + match.page.path for match in found), searched=True), fault)
+
+
+def _within(host: str, domains: list[str]) -> bool:
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
 def _link(_: int, url: str) -> str:

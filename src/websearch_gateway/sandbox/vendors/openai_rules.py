@@ -158,9 +158,12 @@ def _check_search_tool(tool: dict[str, Any], where: str) -> None:
     if size not in _CONTEXT_SIZES:
         message = f"Invalid value: '{size}'. Supported values are: {_listed(_CONTEXT_SIZES)}."
         raise bad_request(message, f"{where}.search_context_size", "invalid_value")
-    domains = (tool.get("filters") or {}).get("allowed_domains") or []
+    for name in ("allowed_domains", "blocked_domains"):
+        _check_domains((tool.get("filters") or {}).get(name) or [], f"{where}.filters.{name}")
+
+
+def _check_domains(domains: list[Any], param: str) -> None:
     if len(domains) > _MOST_DOMAINS:
-        param = f"{where}.filters.allowed_domains"
         message = (
             f"Invalid '{param}': array too long. Expected an array with maximum length {_MOST_DOMAINS}, "
             f"but got an array with length {len(domains)} instead."

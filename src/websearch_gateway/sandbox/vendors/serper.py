@@ -10,7 +10,16 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox.index import Match, search
 from websearch_gateway.sandbox.keys import key_of
-from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, json_object, origin
+from websearch_gateway.sandbox.vendor import (
+    DAYS,
+    Vendor,
+    VendorRefusal,
+    clock,
+    days_ago,
+    json_object,
+    origin,
+    within_sites,
+)
 
 _MESSAGES = {
     400: "Not enough credits",
@@ -40,7 +49,8 @@ async def _find(request: Request, *, news: bool) -> tuple[dict[str, Any], list[M
         raise refusal(400, "Invalid num or page parameter")
     letter = str(body.get("tbs", "")).removeprefix("qdr:")
     since = days_ago(request, DAYS[letter]) if letter in DAYS else None
-    matches = search(query, clock(request), since=since, region=body.get("gl"), news=news)
+    text, within = within_sites(request, query)
+    matches = search(text, clock(request), since=since, region=body.get("gl"), news=news, allow=lambda _: within)
     return body, matches[(page - 1) * number : page * number]
 
 

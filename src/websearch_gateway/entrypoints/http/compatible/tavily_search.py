@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator
@@ -102,6 +103,7 @@ async def _answer(gateway: Gateway, wanted: TavilySearch, request: WebSearchRequ
     hours = HOURS[request.freshness] if request.freshness else None
     fresh = hours if hours is not None and hours <= MOST_ANSWER_HOURS else None
     question = SearchRequest(wanted.query, min(request.num_results, 8), fresh, request.region)
+    question = replace(question, include_domains=request.include_domains, exclude_domains=request.exclude_domains)
     try:
         return (await gateway.search(question, caller)).text or None
     except SearchError:

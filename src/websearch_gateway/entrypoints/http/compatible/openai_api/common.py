@@ -31,7 +31,7 @@ def new_id(prefix: str) -> str:
 
 
 def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
-    """The last message of the user as a question, in the country that the search tool or option names.
+    """The last message of the user as a question, in the country and the domains that the search tool or option names.
 
     Args:
         items: a text, or messages whose content is a text or a list of parts.
@@ -42,7 +42,13 @@ def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
     text = items if isinstance(items, str) else _last_of_user(items)
     if not text.strip():
         raise SearchValidationError("There is no message of the user with text.")
-    return SearchRequest(text, region=_region([*_mappings(tools), *_mappings([options])]))
+    named = [*_mappings(tools), *_mappings([options])]
+    return SearchRequest(
+        text,
+        region=_region(named),
+        include_domains=_domains(named, "allowed_domains"),
+        exclude_domains=_domains(named, "blocked_domains"),
+    )
 
 
 def cited_places(answer: SearchResponse) -> list[dict[str, Any]]:
@@ -94,6 +100,11 @@ def _region(tools: Sequence[Mapping[str, Any]]) -> str | None:
         if isinstance(country, str):
             return country_code(country)
     return None
+
+
+def _domains(tools: Sequence[Mapping[str, Any]], name: str) -> tuple[str, ...]:
+    lists = (filters.get(name) for tool in tools if isinstance(filters := tool.get("filters"), Mapping))
+    return tuple(one for listed in lists if isinstance(listed, list) for one in listed if isinstance(one, str))
 
 
 def _mappings(value: Any) -> list[Mapping[str, Any]]:

@@ -1,0 +1,43 @@
+"""The operator's lists of domains, for searching and for reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.settings import Settings
+from websearch_gateway.text.domains import MOST_DOMAINS, domains
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorDomains:
+    """What ALLOWED_DOMAINS and BLOCKED_DOMAINS say, as `text.domains.domains` gives it."""
+
+    allowed: tuple[str, ...]
+    blocked: tuple[str, ...]
+
+    @classmethod
+    def of(cls, settings: Settings) -> OperatorDomains:
+        """Raises `SearchNotConfiguredError` when an entry is no domain or a list is too long."""
+        return cls(
+            _checked("ALLOWED_DOMAINS", settings.allowed_domains), _checked("BLOCKED_DOMAINS", settings.blocked_domains)
+        )
+
+
+def address_guard(settings: Settings) -> AddressGuard:
+    """The guard of every page that is read and every link that is shown.
+
+    Raises:
+        SearchNotConfiguredError: a setting is unusable.
+    """
+    lists = OperatorDomains.of(settings)
+    return AddressGuard(settings.fetch_allow_private_hosts, allowed=lists.allowed, blocked=lists.blocked)
+
+
+def _checked(setting: str, given: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return domains(setting, given)
+    except SearchValidationError:
+        message = f"{setting} must hold at most {MOST_DOMAINS} domains such as example.org, separated by commas."
+        raise SearchNotConfiguredError(message) from None
