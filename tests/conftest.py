@@ -11,6 +11,7 @@ import pytest
 
 from tests.opening import gateway as gateway
 from tests.tracing import Spans, recorded_spans
+from tools.servers import NotHere, Postgresql, postgresql
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 from websearch_gateway.workers.pool import Workers
@@ -40,6 +41,15 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Temp
     monkeypatch.setenv("HOME", str(home))  # where platformdirs looks on macOS
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("DATA_DIR", str(home / "data"))
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[Postgresql]:
+    try:
+        with postgresql() as server:
+            yield server
+    except NotHere as reason:
+        pytest.skip(str(reason))
 
 
 @pytest.fixture(scope="session")

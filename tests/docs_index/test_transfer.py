@@ -5,7 +5,7 @@ import pytest
 from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, Symbol, TextQuery
-from websearch_gateway.docs_index.store.sqlite import SqliteDocs
+from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.docs_index.transfer import export_site, import_site
 from websearch_gateway.errors import SearchValidationError
 

@@ -194,6 +194,26 @@ async def test_a_connection_is_closed_after_its_one_page(serve: Serve) -> None:
         await server.gone.wait()
 
 
+async def test_a_kept_connection_serves_the_next_page_of_its_site_with_the_same_caps(serve: Serve) -> None:
+    heads: list[bytes] = []
+
+    async def stay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for body in (b"x" * 300_000, b"y" * 100, b"z" * 300_000):
+            writer.write(page(body, "Connection: keep-alive"))
+            heads.append(await reader.readuntil(b"\r\n\r\n") if len(heads) < 2 else b"")
+
+    server = await serve(stay)
+    async with Fetcher(AddressGuard([server.pair]), keep_alive=True) as fetcher:
+        read = [
+            await fetcher.fetch(server.url(f"/{number}"), Deadline.after(10), max_bytes=most)
+            for number, most in enumerate((300_000, 100))
+        ]
+        assert [len(one.body) for one in read] == [300_000, 100]
+        with pytest.raises(SearchFetchError, match="too large"):
+            await fetcher.fetch(server.url("/2"), Deadline.after(10), max_bytes=1_000)
+    assert [head.split()[1] for head in (*server.requests, *heads[:2])] == [b"/0", b"/1", b"/2"]
+
+
 async def test_the_cap_is_inclusive(serve: Serve) -> None:
     server = await serve(page(b"x" * 100))
     assert len((await fetch(server, max_bytes=100)).body) == 100

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from tools.servers import FirestoreEmulator, NotHere, Postgresql, firestore_emulator, postgresql
+from tools.servers import FirestoreEmulator, NotHere, firestore_emulator
 from websearch_gateway.ports import State
 from websearch_gateway.state.firestore import FirestoreState
 from websearch_gateway.state.memory import MemoryState
@@ -29,15 +29,6 @@ class Clock:
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
-
-
-@pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[Postgresql]:
-    try:
-        with postgresql() as server:
-            yield server
-    except NotHere as reason:
-        pytest.skip(str(reason))
 
 
 @pytest.fixture(scope="session")

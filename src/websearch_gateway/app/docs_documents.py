@@ -8,7 +8,7 @@ from websearch_gateway.docs_index.models import BrowserUse, Document
 from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import Fetched
-from websearch_gateway.readers.extraction.document import crawled_html, crawled_text
+from websearch_gateway.readers.extraction.document import crawled_html, crawled_text, followed_html
 from websearch_gateway.readers.formats.html import Renderer
 from websearch_gateway.readers.formats.kinds import CONVERTERS, kind_of
 from websearch_gateway.workers.pool import Workers
@@ -21,11 +21,15 @@ class DocumentReading:
     workers: Workers
     renderer: Renderer
 
-    async def __call__(self, fetched: Fetched, browser: BrowserUse, deadline: Deadline) -> Document:
+    async def __call__(
+        self, fetched: Fetched, browser: BrowserUse, deadline: Deadline, *, only_links: bool = False
+    ) -> Document:
         """See `ReadDocument`."""
         kind = kind_of(fetched)
         if kind != "html":
             return await self._run(crawled_text, CONVERTERS[kind], fetched, deadline)
+        if only_links:
+            return await self._run(followed_html, None, fetched, deadline)
         if browser == "always":
             return await self._rendered(fetched, deadline)
         document = await self._run(crawled_html, None, fetched, deadline)

@@ -34,20 +34,25 @@ WARM_UP = partial(
 
 @dataclass(frozen=True, slots=True)
 class PageReaders:
-    """What reads pages and finds passages in them; `closers` release its sockets and processes."""
+    """What reads pages and finds passages in them; `closers` release its sockets and processes.
+
+    `site_fetcher` is for who asks one site for many pages.
+    """
 
     page_cache: PageCache
     finder: PassageFinder
     workers: Workers
     browser: Browser
-    fetcher: Fetcher
+    site_fetcher: Fetcher
     closers: tuple[Callable[[], Awaitable[None]], ...]
 
 
 def open_reading(settings: Settings, state: State, embedder: Embedder) -> PageReaders:
     """Everything that reads. Sockets, processes and the browser come with the first use."""
     addresses = address_guard(settings)
-    fetcher = Fetcher(addresses, user_agent=user_agent(settings.contact_url))
+    name = user_agent(settings.contact_url)
+    fetcher = Fetcher(addresses, user_agent=name)
+    site_fetcher = Fetcher(addresses, user_agent=name, keep_alive=True)
     workers = Workers(warm_up=WARM_UP)
     blobs = BlobCache(state)
     readers, browser = _readers(settings, fetcher, workers)
@@ -60,7 +65,8 @@ def open_reading(settings: Settings, state: State, embedder: Embedder) -> PageRe
         secrets=settings.secrets(),
     )
     finder = PassageFinder(Similarity(embedder, blobs), workers, size=settings.embedding_tokens_size)
-    return PageReaders(page_cache, finder, workers, browser, fetcher, (fetcher.aclose, browser.aclose, workers.aclose))
+    closers = (fetcher.aclose, site_fetcher.aclose, browser.aclose, workers.aclose)
+    return PageReaders(page_cache, finder, workers, browser, site_fetcher, closers)
 
 
 def _readers(settings: Settings, fetcher: Fetcher, workers: Workers) -> tuple[ReaderTable, Browser]:

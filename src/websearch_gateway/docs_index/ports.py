@@ -66,8 +66,13 @@ class Run(Protocol):
 class ReadDocument(Protocol):
     """Turns a reply into text and what it says to crawlers."""
 
-    async def __call__(self, fetched: Fetched, browser: BrowserUse, deadline: Deadline) -> Document:
+    async def __call__(
+        self, fetched: Fetched, browser: BrowserUse, deadline: Deadline, *, only_links: bool = ...
+    ) -> Document:
         """Read a reply; with `browser`, after its scripts have run (`auto`: if it is nothing without them).
+
+        A page that wants no index has no text, and neither has one of which `only_links` are wanted, which costs far
+        less.
 
         Raises:
             SearchFetchError: it is of no readable kind, or cannot be read.

@@ -27,7 +27,8 @@ REMEMBERED_WORDS = 4_096
 _CONTINUED = "##"
 _PUNCTUATION = r"!-/:-@\[-`{-~"
 _ASCII_WORDS = re.compile(rf"[{_PUNCTUATION}]|[^\s{_PUNCTUATION}]+")
-_ASCII_CONTROLS = dict.fromkeys(code for code in (*range(32), 127) if chr(code) not in "\t\n\r")
+_RUNS = re.compile(rf"[{_PUNCTUATION}]|[^ \t\n\r{_PUNCTUATION}]+")
+_ASCII_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _DROPPED = frozenset({"Cc", "Cf", "Co", "Cs"})
 _IDEOGRAPHS = re.compile(
     "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002ceaf\U0002f800-\U0002fa1f]"
@@ -66,8 +67,21 @@ class WordPieces:
 
 def words(text: str) -> list[str]:
     """The words and the punctuation marks of a text, in lower case and without accents."""
+    text = _ASCII_CONTROLS.sub("", text)
     if text.isascii():
-        return _ASCII_WORDS.findall(text.translate(_ASCII_CONTROLS).lower())
+        return _ASCII_WORDS.findall(text.lower())
+    found: list[str] = []
+    for run in _RUNS.findall(text):  # ASCII punctuation stands alone, so what is between it may be looked at by itself
+        if run.isascii():
+            found.append(run.lower())
+        else:
+            found += _words_of_run(run) if len(run) <= LONGEST_WORD else _words_of_run.__wrapped__(run)
+    return found
+
+
+@functools.lru_cache(REMEMBERED_WORDS)
+def _words_of_run(text: str) -> list[str]:
+    """The words of a piece of text with letters beyond ASCII."""
     spaced = _IDEOGRAPHS.sub(r" \g<0> ", "".join(map(_cleaned, text)))
     bare = (letter for letter in unicodedata.normalize("NFD", spaced) if unicodedata.category(letter) != "Mn")
     return list(_split("".join(map(str.lower, bare))))  # one by one: a sigma stays one at the end of a word

@@ -116,6 +116,7 @@ class MeteredStream(httpcore2.AsyncNetworkStream):
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self.allowance = HEADER_BYTES  # a request begins, perhaps on a connection that was kept
         await self._stream.write(buffer, timeout)
 
     async def aclose(self) -> None:

@@ -75,10 +75,12 @@ class Settings(Serving, Behaviour, Remembering, Reading, ProviderSettings, Upstr
         return self.state_url or f"sqlite:///{self.data_dir / 'state.db'}"
 
     @property
-    def docs_path(self) -> Path:
-        """The file of the documentation index: what `DOCS_URL` names, or the one in `DATA_DIR`."""
+    def docs_path(self) -> Path | None:
+        """The file of the documentation index: what `DOCS_URL` names, or the one in `DATA_DIR`; None if no file."""
         if self.docs_url is None:
             return self.data_dir / "docs" / "docs.db"
+        if not self.docs_url.startswith("sqlite:"):
+            return None
         return Path(self.docs_url.partition("://")[2].removeprefix("/")).expanduser().absolute()
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:

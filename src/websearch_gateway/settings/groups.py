@@ -143,7 +143,14 @@ class Remembering(BaseModel):
         "by how much had changed; 0 never.",
     )
     docs_url: Text = Field(
-        None, description="Where the documentation index lies: `sqlite:///PATH`. Default: docs/docs.db in DATA_DIR."
+        None,
+        description="Where the documentation index lies: `sqlite:///PATH` (default: docs/docs.db in DATA_DIR), or "
+        "`postgresql://…` with pgvector.",
+    )
+    docs_vectors: Text = Field(
+        None,
+        description="Where the vectors of the documentation index are searched: `lance:///FOLDER`, "
+        "`lance+s3://BUCKET/PREFIX` or `lance+gs://BUCKET/PREFIX` (extra `lancedb`). Default: where DOCS_URL says.",
     )
     max_state_mb: int = Field(
         1_024,
@@ -199,11 +206,18 @@ class Remembering(BaseModel):
 
     _scope_case = any_case("cache_scope")
 
+    @field_validator("docs_vectors")
+    @classmethod
+    def _lance_url(cls, value: str | None) -> str | None:
+        if value is not None and not re.match(r"lance:///.|lance\+(?:s3|gs)://.", value):
+            raise ValueError("must name a folder or bucket, as in lance:///vectors or lance+s3://bucket/prefix")
+        return value
+
     @field_validator("docs_url")
     @classmethod
     def _docs_file(cls, value: str | None) -> str | None:
-        if value is not None and not re.match(r"sqlite:///.", value):
-            raise ValueError("must name a file, as in sqlite:///docs.db")
+        if value is not None and not re.match(r"sqlite:///.|postgresql://.", value):
+            raise ValueError("must name a file, as in sqlite:///docs.db, or a database, as in postgresql://host/name")
         return value
 
 

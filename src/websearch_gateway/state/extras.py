@@ -7,7 +7,7 @@ import importlib.util
 from websearch_gateway.errors import SearchNotConfiguredError
 
 
-def require(module: str, *, extra: str) -> None:
+def require(module: str, *, extra: str, setting: str = "STATE_URL") -> None:
     """Look for a library without importing it.
 
     Raises:
@@ -19,5 +19,5 @@ def require(module: str, *, extra: str) -> None:
         found = False
     if not found:
         raise SearchNotConfiguredError(
-            f"STATE_URL names a backend that needs more: pip install 'websearch-gateway[{extra}]'."
+            f"{setting} names a backend that needs more: pip install 'websearch-gateway[{extra}]'."
         )

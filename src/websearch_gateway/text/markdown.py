@@ -68,30 +68,41 @@ def blocks(text: str) -> list[Block]:
     A table is one block, a code fence is one block (to the end of the text when it is not closed), each list item with
     its continuation lines is one block, and so is a thematic break.
     """
-    found: list[Block] = []
+    found: list[_Open] = []
     fence = ""
     after_blank = True
     for match in _LINE.finditer(text):
         line, start = match[0], match.start()
-        end = start + len(line.rstrip())
-        if not line.strip():
+        bare = line.rstrip()
+        end = start + len(bare)
+        if not bare:
             after_blank = True
         elif fence:
-            _extend(found, end)
+            found[-1].end = end
             after_blank = False
-            if _closes(line, fence):
+            if bare[-1] == fence[0] and _closes(line, fence):
                 fence = ""
         else:
             kind, level, fence = _classify(line)
             previous = found[-1] if found else None
             if previous and _continues(previous, kind, line, after_blank):
-                _extend(found, end)
+                previous.end = end
             elif previous and kind == "rule" and previous.kind == "paragraph" and not after_blank:
-                found[-1] = Block("heading", previous.start, end, 1 if "=" in line else 2)
+                previous.kind, previous.end, previous.level = "heading", end, 1 if "=" in line else 2
             else:
-                found.append(Block(kind, start + len(line) - len(line.lstrip()), end, level))
+                found.append(_Open(kind, start + len(line) - len(line.lstrip()), end, level))
             after_blank = False
-    return found
+    return [Block(one.kind, one.start, one.end, one.level) for one in found]
+
+
+@dataclass(slots=True)
+class _Open:
+    """A block that may go on."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int
 
 
 def _classify(line: str) -> tuple[BlockKind, int, str]:
@@ -116,17 +127,12 @@ def _closes(line: str, fence: str) -> bool:
     return len(bare) >= len(fence) and not bare.strip(fence[0])
 
 
-def _continues(previous: Block, kind: BlockKind, line: str, after_blank: bool) -> bool:
+def _continues(previous: _Open, kind: BlockKind, line: str, after_blank: bool) -> bool:
     if after_blank:
         return previous.kind == "item" and kind == "paragraph" and bool(_INDENTED.match(line))
     return (kind == "table" and previous.kind == "table") or (
         kind == "paragraph" and previous.kind in ("paragraph", "item")
     )
-
-
-def _extend(found: list[Block], end: int) -> None:
-    last = found[-1]
-    found[-1] = Block(last.kind, last.start, end, last.level)
 
 
 def item_marker_end(text: str, start: int) -> int:

@@ -4,94 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from websearch_gateway.app.docs_documents import DocumentReading
-from websearch_gateway.docs_index.crawl.runner import CrawlRunner
+from tests.docs_index.crawl.small_site import EMBEDDER, FAST, PROSE, Site, html, library
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, TextQuery
-from websearch_gateway.docs_index.store.sqlite import SqliteDocs
-from websearch_gateway.embedders.static import StaticEmbedder
-from websearch_gateway.net.address import AddressGuard
-from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.workers.pool import Workers
 
-PROSE = "This page tells at length how the thing works and when to use it, with all that one must know of it. " * 6
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-def html(title: str, body: str = "", links: tuple[str, ...] = (), head: str = "") -> str:
-    anchors = " ".join(f'<a href="{link}">{link}</a>' for link in links)
-    return (
-        f"<html><head><title>{title}</title>{head}</head><body><main><h1 id='top'>{title}</h1><p>{body or PROSE}</p>"
-        f"<p>{title} says more. {PROSE}</p></main><nav>{anchors}</nav></body></html>"
-    )
-
-
-@dataclass
-class Site:
-    """A web server whose replies a test writes: by path, a body, or a status with headers."""
-
-    pages: dict[str, str | tuple[int, dict[str, str]]] = field(default_factory=dict)
-    asked: list[tuple[str, bool]] = field(default_factory=list)
-    port: int = 0
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/docs/"
-
-    def fetched(self, path: str) -> int:
-        return sum(asked == path for asked, _ in self.asked)
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        path, headers = lines[0].split()[1], {}
-        known = next((line.partition(": ")[2] for line in lines if line.lower().startswith("if-none-match")), None)
-        self.asked.append((path, known is not None))
-        page = self.pages.get(path, (404, {}))
-        status, body = (200, page) if isinstance(page, str) else (page[0], "")
-        headers = {"content-type": "text/html"} if isinstance(page, str) else page[1]
-        if isinstance(page, str):
-            headers["etag"] = f'"{hash(page)}"'
-            if known == headers["etag"]:
-                status, body = 304, ""
-        told = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        data = body.encode()
-        writer.write(f"HTTP/1.1 {status} X\r\ncontent-length: {len(data)}\r\n{told}\r\n".encode() + data)
-        await writer.drain()
-        writer.close()
-
-
-@pytest.fixture
-async def site() -> AsyncIterator[Site]:
-    served = Site()
-    server = await asyncio.start_server(served.serve, "127.0.0.1", 0)
-    served.port = server.sockets[0].getsockname()[1]
-    async with server:
-        yield served
-
-
-@asynccontextmanager
-async def library(folder: Path, port: int) -> AsyncIterator[DocsLibrary]:
-    embedder = StaticEmbedder()
-    store = SqliteDocs(folder / "docs.db", embedder.name)
-    fetcher = Fetcher(AddressGuard([f"127.0.0.1:{port}"]))
-    async with fetcher, Workers() as workers:
-        read = DocumentReading(workers, None)  # type: ignore[arg-type]
-        yield DocsLibrary(store, store, CrawlRunner(store, fetcher, workers, read, embedder, folder / "docs.db"))
-        await store.close()
-
-
-@pytest.fixture
-async def docs(tmp_path: Path, site: Site) -> AsyncIterator[DocsLibrary]:
-    async with library(tmp_path, site.port) as opened:
+@pytest_asyncio.fixture(loop_scope="module")
+async def docs(tmp_path: Path, site: Site, workers: Workers) -> AsyncIterator[DocsLibrary]:
+    async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as opened:
         yield opened
-
-
-FAST = CrawlOptions(delay=0, browser="never")
 
 
 async def crawled(docs: DocsLibrary, url: str, options: CrawlOptions = FAST):
@@ -131,12 +61,12 @@ async def test_an_unchanged_site_is_asked_by_condition_and_a_changed_page_is_rep
     assert await found(docs, version.id, "walrus") == {"a.html"}
 
 
-async def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path, site):
+async def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path, site, workers):
     names = [f"{letter}.html" for letter in "abcdefghijklmnopqrstuvwxyz"]
     site.pages = {"/docs/": html("Start", links=tuple(names))}
     site.pages |= {f"/docs/{name}": html(name, f"Words of {name}.") for name in names}
-    async with library(tmp_path, site.port) as docs:
-        added = await docs.add(site.url, "x", "1", FAST)
+    async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
+        added = await docs.add(site.url, "x", "1", CrawlOptions(delay=0.1, browser="never"))
         some = asyncio.Event()
 
         async def told(progress: CrawlProgress) -> None:
@@ -149,7 +79,7 @@ async def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path, site):
         await asyncio.gather(crawl, return_exceptions=True)
         kept = {version.page_count for version in await docs.store.versions()}
     site.asked.clear()
-    async with library(tmp_path, site.port) as docs:
+    async with library(SqliteDocs(tmp_path / "docs.db", EMBEDDER.name), site.port, workers) as docs:
         version = await docs.crawl(added.id)
         assert (version.status, version.page_count) == ("completed", 27)
     again = [path for path, conditional in site.asked if path.endswith(".html") and not conditional]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from websearch_gateway.docs_index.crawl.page_work import PageWork, Result
 from websearch_gateway.docs_index.models import CrawlProgress, Owner, SiteVersion, UrlTask, VersionStatus
@@ -17,8 +16,8 @@ from websearch_gateway.errors import Refused, SearchError
 
 LEASE_SECONDS = 60.0
 HEARTBEAT_SECONDS = 5.0
-WORKERS = 4
-"""Pages in work at once: two are being fetched while two are being read."""
+AT_ONCE = 6
+"""Pages in work at once: while two are fetched, others are read, embedded and written."""
 BATCH = 16
 FIRST_PAGES = 5
 """After so many pages without text a crawl gives up and says why."""
@@ -102,35 +101,49 @@ class Crawler:
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
 
     async def _pages(self, version: SiteVersion, tally: _Tally) -> None:
-        """Work through the frontier until nothing is due."""
-        while True:
-            if self._lost:
-                raise Stop("Another process crawls this version now, or it was deleted.")
-            if self._left(version, tally) <= 0:
-                return
-            tasks = await self._next_tasks(version, tally)
-            if not tasks:
-                if (due := await self.store.next_due(version.id)) is None:
+        """Work through the frontier until nothing is due: while a page is fetched, others are read and written."""
+        running: set[asyncio.Task[None]] = set()
+        waiting: list[UrlTask] = []
+        try:
+            while True:
+                if self._lost:
+                    raise Stop("Another process crawls this version now, or it was deleted.")
+                if not waiting:
+                    waiting = await self._next_tasks(version, tally, len(running))
+                while waiting and len(running) < AT_ONCE:
+                    running.add(asyncio.create_task(self._one(waiting.pop(0), tally)))
+                if running:
+                    done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                    for task in done:
+                        task.result()
+                    self._judge(tally)
+                elif self._left(version, tally) <= 0 or not await self._due(version):
                     return
-                await self.sleep(max(0.05, min(due - self.clock(), 5.0)))
-                continue
-            waiting = iter(await self._open_to_us(tasks))
-            await _together([self._one_by_one(waiting, tally) for _ in range(WORKERS)])
-            self._judge(tally)
+        finally:
+            await _cancelled(running)
 
-    async def _next_tasks(self, version: SiteVersion, tally: _Tally) -> list[UrlTask]:
-        left = self._left(version, tally)
+    async def _next_tasks(self, version: SiteVersion, tally: _Tally, running: int) -> list[UrlTask]:
         first = FIRST_PAGES - sum(tally.results.values())
-        return await self.store.lease_urls(version.id, min(left, first if first > 0 else BATCH), self.clock())
+        most = BATCH if tally.done or first <= 0 else first - running
+        count = min(most, self._left(version, tally) - running)
+        if count <= 0:
+            return []
+        return await self._open_to_us(await self.store.lease_urls(version.id, count, self.clock()))
+
+    async def _due(self, version: SiteVersion) -> bool:
+        """Wait until an address is due, or for a while. False if the frontier has nothing left."""
+        due = await self.store.next_due(version.id)
+        if due is not None:
+            await self.sleep(max(0.0, min(due - self.clock(), 5.0)))
+        return due is not None
 
     def _left(self, version: SiteVersion, tally: _Tally) -> int:
         """How many more pages may be indexed. A refresh looks at the known ones again, a resumed crawl does not."""
         before = 0 if version.generation else version.page_count
         return version.options.max_pages - before - tally.done
 
-    async def _one_by_one(self, tasks: Iterator[UrlTask], tally: _Tally) -> None:
-        for task in tasks:
-            tally.note(await self.work.do(task))
+    async def _one(self, task: UrlTask, tally: _Tally) -> None:
+        tally.note(await self.work.do(task))
 
     async def _open_to_us(self, tasks: list[UrlTask]) -> list[UrlTask]:
         verdicts = await self.work.source.allowed([task.url for task in tasks])
@@ -195,6 +208,7 @@ class Crawler:
         tasks = [asyncio.create_task(beat()), asyncio.create_task(claim())]
         try:
             yield
+            await self._told(version, tally)
         finally:
             await _cancelled(tasks)
 
@@ -208,16 +222,7 @@ class Crawler:
         await self.on_progress(progress)
 
 
-async def _together(calls: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Run all; the first that fails ends the others."""
-    tasks = [asyncio.create_task(call) for call in calls]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        await _cancelled(tasks)
-
-
-async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
+async def _cancelled(tasks: Collection[asyncio.Task[None]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

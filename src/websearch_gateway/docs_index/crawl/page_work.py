@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+from weakref import WeakValueDictionary
 
 from websearch_gateway.docs_index.crawl.chunking import cut
 from websearch_gateway.docs_index.crawl.embedding import Embedding
@@ -59,6 +60,7 @@ class PageWork:
     start: str = ""
     defined: Defined = field(default_factory=dict)
     _traps: TrapGuard = field(default_factory=TrapGuard)
+    _at_work: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def do(self, task: UrlTask) -> Result:
         """Index the page at an address, or note why not.
@@ -91,16 +93,21 @@ class PageWork:
 
     async def _indexed(self, task: UrlTask, fetched: Fetched) -> Result:
         digest = body_hash(fetched.body)
+        async with self._at_work.setdefault(digest, asyncio.Lock()):  # its twin may be on its way too
+            return await self._read(task, fetched, digest)
+
+    async def _read(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
         if (twin := await self.store.find_body(task, digest)) is not None:
             await self.store.settle_url(task, "alias", alias_of=twin)
             return Result("skipped")
-        document = await self.read(fetched, self.browser, Deadline.after(PAGE_SECONDS))
+        index = is_only_followed(task.url)
+        document = await self.read(fetched, self.browser, Deadline.after(PAGE_SECONDS), only_links=index)
         links = self._links(task, document)
         chosen = self.scope.link(task.url, document.canonical) if document.canonical else ""
         if chosen and chosen != task.url and not is_only_followed(chosen):
             await self.store.settle_url(task, "alias", links=[chosen, *links], alias_of=chosen)
             return Result("skipped")
-        if document.noindex or is_only_followed(task.url):
+        if document.noindex or index:
             return await self._settled(task, "skipped", "noindex" if document.noindex else "an index", links)
         if not document.markdown:
             reason = "needs a browser" if document.needs_scripts else "no readable text"

@@ -8,10 +8,11 @@ import math
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence, Set
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Self
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -22,9 +23,9 @@ from websearch_gateway.docs_index.crawl.page_work import Moved, PageWork
 from websearch_gateway.docs_index.crawl.politeness import HostPace, Robots
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical
 from websearch_gateway.docs_index.crawl.sources import FolderSource, Source, WebSource
-from websearch_gateway.docs_index.models import CrawlProgress, SiteVersion
+from websearch_gateway.docs_index.models import CrawlProgress, Owner, SiteVersion
 from websearch_gateway.docs_index.ports import DocsStore, Fetch, ReadDocument, Run
-from websearch_gateway.docs_index.store.owners import this_process
+from websearch_gateway.docs_index.store.owners import is_dead, this_process
 from websearch_gateway.errors import SearchError, SearchFetchError, StateUnavailable
 from websearch_gateway.models import Deadline
 from websearch_gateway.ports import Embedder
@@ -47,7 +48,7 @@ async def unheard(_: CrawlProgress) -> None:
 
 @dataclass(slots=True)
 class CrawlRunner:
-    """What crawls are made of. `index_file` is where the index lies, whose disk must have room.
+    """What crawls are made of. `index_file` is where the index lies, whose disk must have room; None for a database.
 
     `clock` is seconds since the epoch, the store's own.
     """
@@ -57,8 +58,9 @@ class CrawlRunner:
     workers: Run
     read: ReadDocument
     embedder: Embedder
-    index_file: Path
+    index_file: Path | None
     clock: Callable[[], float] = time.time
+    owner: Owner = field(default_factory=this_process)
     _paces: dict[str, HostPace] = field(default_factory=dict)
 
     async def crawl(self, version_id: int, on_progress: OnProgress = unheard) -> SiteVersion | None:
@@ -70,8 +72,9 @@ class CrawlRunner:
             StateUnavailable: another process crawls it, or the disk is nearly full.
             Refused: a setting or the embedder is at fault.
         """
-        owner = this_process()
-        await asyncio.to_thread(self._check_disk)
+        owner = self.owner
+        if self.index_file is not None:
+            await asyncio.to_thread(_check_disk, self.index_file)
         if not await self.store.claim(version_id, owner, LEASE_SECONDS):
             raise await self._busy(version_id)
         try:
@@ -93,40 +96,48 @@ class CrawlRunner:
         return await self.store.version(version_id)
 
     async def pending(self, *, refresh: bool = False) -> list[SiteVersion]:
-        """Versions that wait for a crawl; with `refresh` also those whose time for a refresh has come."""
+        """Versions that wait for a crawl and that no other living process crawls; with `refresh` also those whose time
+        for a refresh has come."""
         now = self.clock()
-        return [version for version in await self.store.versions() if _is_pending(version, now, refresh=refresh)]
+        versions = [v for v in await self.store.versions() if not self._is_crawled_elsewhere(v, now)]
+        return [version for version in versions if _is_pending(version, now, refresh=refresh)]
+
+    def _is_crawled_elsewhere(self, version: SiteVersion, now: float) -> bool:
+        owner, heartbeat = version.owner, version.heartbeat
+        if owner is None or heartbeat is None or owner == self.owner:
+            return False
+        return now - heartbeat < LEASE_SECONDS and not is_dead(owner)
 
     async def drain(self) -> None:
-        """Crawl whatever is pending, several sites at once, until nothing is."""
-        while pending := await self.pending():
-            await asyncio.gather(*(self.crawl(v.id) for v in pending[:SITES_AT_ONCE]), return_exceptions=True)
+        """Crawl whatever is pending, several sites at once and each once, until nothing is."""
+        seen: set[int] = set()
+        async with _Crawls(self._kept) as crawls:
+            while crawls.begin([v for v in await self.pending() if v.id not in seen]):
+                seen |= crawls.ids
+                await crawls.next_end()
 
     async def keep_crawling(self, refresh_seconds: float) -> None:
-        """Crawl whatever is pending, now and later, until cancelled.
+        """Crawl whatever is pending, now and later, until cancelled. Processes that share a store share the work.
 
         Args:
             refresh_seconds: how often to look for sites whose refresh is due; 0 for never.
         """
         looked = -math.inf
-        while True:
-            if await asyncio.to_thread(self.index_file.is_file):
-                now = time.monotonic()
-                due = 0 < refresh_seconds <= now - looked
-                looked = now if due else looked
-                pending = await self.pending(refresh=due)
-                outcomes = await asyncio.gather(*map(self._kept, pending[:SITES_AT_ONCE]), return_exceptions=True)
-                for outcome in outcomes:
-                    if isinstance(outcome, Exception) and not isinstance(outcome, SearchError):
-                        raise outcome
-            await asyncio.sleep(LOOK_SECONDS)
+        async with _Crawls(self._kept) as crawls:
+            while True:
+                if self.index_file is None or await asyncio.to_thread(self.index_file.is_file):
+                    now = time.monotonic()
+                    due = 0 < refresh_seconds <= now - looked
+                    looked = now if due else looked
+                    crawls.begin(await self.pending(refresh=due))
+                await crawls.next_end(LOOK_SECONDS)
 
-    async def _kept(self, version: SiteVersion) -> None:
-        """Crawl a version, unless another process does so already."""
+    async def _kept(self, version_id: int) -> None:
+        """Crawl a version, unless another process was faster."""
         try:
-            await self.crawl(version.id)
+            await self.crawl(version_id)
         except SearchError as error:
-            _log.info("The site %s %s is not crawled here: %s", version.name, version.label, error.message)
+            _log.info("The site %d is not crawled here: %s", version_id, error.message)
 
     async def _crawl(self, version: SiteVersion, on_progress: OnProgress) -> None:
         start = canonical(version.url)
@@ -142,7 +153,7 @@ class CrawlRunner:
                 clock=self.clock,
                 start=start,
             )
-            await Crawler(self.store, work, this_process(), on_progress, clock=self.clock).run(version)
+            await Crawler(self.store, work, self.owner, on_progress, clock=self.clock).run(version)
 
     @asynccontextmanager
     async def _source(self, version: SiteVersion) -> AsyncIterator[tuple[Source, Scope]]:
@@ -181,11 +192,6 @@ class CrawlRunner:
             self._paces[key] = HostPace(self.store, origin, delay, clock=self.clock)
         return self._paces[key]
 
-    def _check_disk(self) -> None:
-        folder = next(path for path in self.index_file.parents if path.exists())
-        if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
-            raise StateUnavailable(f"The disk of {self.index_file} has less than 200 MB left. Free some space first.")
-
     async def _busy(self, version_id: int) -> StateUnavailable:
         version = await self.store.version(version_id)
         owner = version.owner if version else None
@@ -195,6 +201,50 @@ class CrawlRunner:
             f"Process {owner.pid} on {owner.machine} crawls this site already. "
             "`websearch-gateway docs status` shows how far it is."
         )
+
+
+class _Crawls:
+    """Crawls of several versions at once, `SITES_AT_ONCE` at most; those left are cancelled at the end of the block."""
+
+    def __init__(self, crawl: Callable[[int], Coroutine[Any, Any, None]]) -> None:
+        self._crawl = crawl
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    @property
+    def ids(self) -> Set[int]:
+        """The versions that are being crawled."""
+        return self._tasks.keys()
+
+    def begin(self, versions: Sequence[SiteVersion]) -> bool:
+        """Begin with as many as there is room for. False if nothing is being crawled then."""
+        for version in versions:
+            if len(self._tasks) < SITES_AT_ONCE and version.id not in self._tasks:
+                self._tasks[version.id] = asyncio.create_task(self._crawl(version.id))
+        return bool(self._tasks)
+
+    async def next_end(self, seconds: float | None = None) -> None:
+        """Wait until one ends, or for so long. Raises what it raised."""
+        if not self._tasks:
+            await asyncio.sleep(seconds or 0)
+            return
+        await asyncio.wait(self._tasks.values(), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        ended = [id_ for id_, task in self._tasks.items() if task.done()]
+        for task in [self._tasks.pop(id_) for id_ in ended]:
+            task.result()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+
+def _check_disk(file: Path) -> None:
+    folder = next(path for path in file.parents if path.exists())
+    if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+        raise StateUnavailable(f"The disk of {file} has less than 200 MB left. Free some space first.")
 
 
 def _is_pending(version: SiteVersion, now: float, *, refresh: bool) -> bool:

@@ -65,8 +65,15 @@ def _definitions(markdown: str, anchors: dict[int, str]) -> Iterator[tuple[int, 
         of_line = _READ_LINE.get(block.kind, _of_text)
         for start, end in lines(markdown, block.start, block.end):
             anchor = anchors.get(start, "")
+            if of_line is _of_text and not anchor and _is_prose(markdown, start, end):
+                continue
             for found in of_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
                 yield start, anchor, found
+
+
+def _is_prose(markdown: str, start: int, end: int) -> bool:
+    """Whether a line without an id defines nothing: it has several words, and does not begin with an option."""
+    return markdown.find(" ", start, end) >= 0 and not markdown[start : start + 20].lstrip("`* ").startswith("-")
 
 
 def _of_heading(line: str, anchor: str) -> Iterator[Found]:
@@ -80,8 +87,6 @@ def _of_heading(line: str, anchor: str) -> Iterator[Found]:
 
 
 def _of_text(line: str, anchor: str) -> Iterator[Found]:
-    if not anchor and " " in line and not line.lstrip("`* ").startswith("-"):
-        return
     title = plain(line)
     if _OPTION_TERM.match(line):
         yield from ((name, "option") for name in _options(title))

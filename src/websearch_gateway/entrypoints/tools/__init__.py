@@ -6,7 +6,7 @@ word costs tokens in every conversation, so they say when to use the tool and no
 
 from __future__ import annotations
 
-from websearch_gateway.docs_index.store.presence import has_site
+from websearch_gateway.docs_index.store.sqlite.presence import has_site
 from websearch_gateway.entrypoints.tools.admin import ADMIN
 from websearch_gateway.entrypoints.tools.answer import ANSWER
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool
@@ -25,8 +25,12 @@ TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH, *READ, *DOCS, *CACHE, *OPS, *ADMIN)
 
 
 def toolsets_of(settings: Settings) -> tuple[str, ...]:
-    """The toolsets in force: unless TOOLSETS says which, `docs` joins them as soon as one site is indexed."""
-    if "toolsets" in settings.model_fields_set or not has_site(settings.docs_path):
+    """The toolsets in force: unless TOOLSETS says which, `docs` joins them as soon as one site is indexed.
+
+    A database is not asked: whoever names one has sites in it.
+    """
+    path = settings.docs_path
+    if "toolsets" in settings.model_fields_set or (path is not None and not has_site(path)):
         return settings.toolsets
     return (*settings.toolsets, "docs")
 

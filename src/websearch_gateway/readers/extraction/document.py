@@ -12,10 +12,10 @@ from websearch_gateway.net.charset import decode
 from websearch_gateway.readers.browser.skeleton import LITTLE_TEXT, needs_scripts
 from websearch_gateway.readers.extraction import page
 from websearch_gateway.readers.extraction.anchors import Anchors
-from websearch_gateway.readers.extraction.extract import Extracted, extract
+from websearch_gateway.readers.extraction.extract import Extracted, extract_from
 from websearch_gateway.text.markdown import LINK
 from websearch_gateway.text.safety.invisible import strip_invisible_characters
-from websearch_gateway.text.safety.sanitise import clean_markdown
+from websearch_gateway.text.safety.sanitise import without_live_parts
 
 MOST_LINKS = 5_000
 _FARTHEST = 200_000  # characters in which a line is looked for again: cleaning moves text by little
@@ -50,33 +50,43 @@ def crawled_text(convert: Callable[[bytes, str, str], Extracted], body: bytes, u
 
 def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
     """Read an HTML page."""
-    text = decode(body, charset)
-    root = page.parse(text)
+    root = page.parse(decode(body, charset))
     if root is None:
         return CrawledPage("", "")
-    base = page.base_of(root, url)
-    rules = {word.strip().lower() for content in _robots_rules(root) for word in content.split(",")}
-    links = tuple(_links(root, base))
-    canonical = next((_absolute(base, e.get("href")) for e in root.iter("link") if _is_canonical(e)), "")
-    extracted = extract(text, url, charset)
-    read = CrawledPage(
-        title=extracted.title,
-        markdown=extracted.markdown,
-        anchors=extracted.anchors,
-        links=links,
-        canonical=canonical,
-        noindex=bool(rules & {"noindex", "none"}),
-        nofollow=bool(rules & {"nofollow", "none"}),
-    )
+    told = _told_to_crawlers(root, url)
+    if told.noindex:
+        return told
+    extracted = extract_from(root, url, thorough=False)
+    read = replace(told, title=extracted.title, markdown=extracted.markdown, anchors=extracted.anchors)
     if len(read.markdown) < LITTLE_TEXT and needs_scripts(body, url, charset):
         read = replace(read, needs_scripts=True)
     return _cleaned(read, url)
 
 
+def followed_html(body: bytes, url: str, charset: str) -> CrawledPage:
+    """Read an HTML page of which only the links are wanted: it has no text."""
+    root = page.parse(decode(body, charset))
+    return CrawledPage("", "") if root is None else _told_to_crawlers(root, url)
+
+
+def _told_to_crawlers(root: Any, url: str) -> CrawledPage:
+    """What the markup says, without the text."""
+    base = page.base_of(root, url)
+    rules = {word.strip().lower() for content in _robots_rules(root) for word in content.split(",")}
+    return CrawledPage(
+        title="",
+        markdown="",
+        links=tuple(_links(root, base)),
+        canonical=next((_absolute(base, e.get("href")) for e in root.iter("link") if _is_canonical(e)), ""),
+        noindex=bool(rules & {"noindex", "none"}),
+        nofollow=bool(rules & {"nofollow", "none"}),
+    )
+
+
 def _cleaned(read: CrawledPage, url: str) -> CrawledPage:
     """The page with text that is safe to hand on, and its anchors where their lines are now."""
     title, _ = strip_invisible_characters(read.title)
-    markdown, _ = clean_markdown(read.markdown, url)
+    markdown, _ = without_live_parts(read.markdown, url)
     anchors = read.anchors if markdown == read.markdown else tuple(_moved(read, markdown))
     return replace(read, title=title, markdown=markdown, anchors=anchors)
 
@@ -104,11 +114,15 @@ def _is_canonical(element: Any) -> bool:
 
 def _links(root: Any, base: str) -> Iterator[str]:
     seen: set[str] = set()
+    written: set[str] = set()
     for element in root.iter("a", "area", "frame", "iframe"):
         target = element.get("src") if element.tag in ("frame", "iframe") else element.get("href")
         if not target or "nofollow" in element.get("rel", "").lower().split():
             continue
-        if (link := _absolute(base, target)) and link not in seen:
+        if (bare := target.partition("#")[0]) in written:  # most links of an index differ in their fragments alone
+            continue
+        written.add(bare)
+        if (link := _absolute(base, bare)) and link not in seen:
             seen.add(link)
             yield link
             if len(seen) == MOST_LINKS:

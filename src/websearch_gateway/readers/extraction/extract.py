@@ -49,21 +49,32 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
         url: where the page is, to make its links absolute.
         charset: the Python codec of `html` where that is bytes; found out when None.
     """
-    from websearch_gateway.readers.extraction import blocks, page, render, select
-    from websearch_gateway.readers.extraction.title import title_of
-    from websearch_gateway.readers.visibility.visible import strip_invisible
+    from websearch_gateway.readers.extraction import page
 
     text = html if isinstance(html, str) else decode(html, charset or charset_of(html, ""))
     root = page.parse(text)
-    if root is None:
-        return Extracted("", "", None)
+    return Extracted("", "", None) if root is None else extract_from(root, url)
+
+
+def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
+    """As `extract`, of a page that `page.parse` has parsed. What is not the main text is gone from `root` after it.
+
+    Args:
+        thorough: ask trafilatura too where the choice is not clear, and look for a date; a third of the time.
+    """
+    from websearch_gateway.readers.extraction import blocks, page, render, select
+    from websearch_gateway.readers.extraction.features import likelihoods
+    from websearch_gateway.readers.extraction.title import title_of
+    from websearch_gateway.readers.visibility.visible import strip_invisible
+
     warnings = tuple(strip_invisible(root))
-    title, published = title_of(root), declared_date(root, url)
+    title, published = title_of(root), declared_date(root, url) if thorough else None
     base = page.base_of(root, url)
     page.strip_unread(root)
     outline = blocks.outline(root)
     if 0 < len(outline.blocks) <= MOST_JUDGED_BLOCKS:
-        select.blank(outline, select.chosen(outline, _likelihoods(root, outline, title)))
+        likely = _likelihoods(root, outline, title) if thorough else likelihoods(outline, title, None)
+        select.blank(outline, select.chosen(outline, likely))
     markdown, anchors = render.with_anchors(root, base)
     return Extracted(title, markdown, published, warnings, anchors)
 

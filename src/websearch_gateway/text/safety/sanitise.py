@@ -54,14 +54,19 @@ def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, .
     keep their text alone; images keep their alternative text alone when their address could carry data out: one with a
     query, or a very long one, to a host other than that of `page_url`.
     """
-    text, smuggled = strip_invisible_characters(markdown)
-    text = _without_live_parts(text, page_url)
+    text, smuggled = without_live_parts(markdown, page_url)
     warnings = []
     if smuggled:
         warnings.append("The text held invisible characters, which can hide a message; they were removed.")
     if orders := reads_like_orders(text):
         warnings.append(orders)
     return text, tuple(warnings)
+
+
+def without_live_parts(markdown: str, page_url: str = "") -> tuple[str, bool]:
+    """The text of `clean_markdown`, and whether it held invisible characters that may hide a message."""
+    text, smuggled = strip_invisible_characters(markdown)
+    return _without_live_parts(text, page_url), smuggled
 
 
 def reads_like_orders(text: str) -> str | None:

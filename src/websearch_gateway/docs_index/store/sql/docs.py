@@ -1,12 +1,11 @@
-"""The documentation index in one SQLite file: both ports, any number of processes of one machine."""
+"""Both ports of the documentation index over any `Database`."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from websearch_gateway.docs_index.models import (
     Chunk,
@@ -24,44 +23,76 @@ from websearch_gateway.docs_index.models import (
     UrlTask,
     VersionStatus,
 )
-from websearch_gateway.docs_index.store import sqlite_frontier as frontier
-from websearch_gateway.docs_index.store import sqlite_pages as pages
-from websearch_gateway.docs_index.store import sqlite_search as searches
-from websearch_gateway.docs_index.store import sqlite_transfer as transfer
-from websearch_gateway.docs_index.store import sqlite_versions as sites
-from websearch_gateway.docs_index.store.sqlite_file import SqliteFile
-from websearch_gateway.docs_index.store.vector_table import VectorTable
+from websearch_gateway.docs_index.store.sql import chunks as searches
+from websearch_gateway.docs_index.store.sql import copies, frontier, pages
+from websearch_gateway.docs_index.store.sql import versions as sites
+from websearch_gateway.docs_index.store.sql.database import Database
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from websearch_gateway.ports import Vectors
 
+T = TypeVar("T")
 
-class SqliteDocs:
+
+class Transactions(Protocol):
+    """What runs actions on a database, each in one transaction."""
+
+    async def write(self, action: Callable[[Database], T]) -> T:
+        """The result of `action`. An action may run again where it came to nothing.
+
+        Raises:
+            StateUnavailable: the database cannot be used.
+        """
+        ...
+
+    async def read(self, action: Callable[[Database], T]) -> T:
+        """The result of `action`, which only reads. Raises what `write` raises."""
+        ...
+
+    async def close(self) -> None:
+        """Wait for what runs, then close the database. Idempotent."""
+        ...
+
+
+class NearIndex(Protocol):
+    """Finds vectors near to another. The table `vectors` is the truth; an index follows it."""
+
+    async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """See `ChunkIndex.search_vectors`."""
+        ...
+
+    async def follow(self) -> None:
+        """Take over now what was written since, rather than at one of the next searches."""
+        ...
+
+    async def close(self) -> None:
+        """Release what it holds. Idempotent."""
+        ...
+
+
+class SqlDocs:
     """A `DocsStore` and a `ChunkIndex`.
 
     Args:
-        path: the file; `~` is the home folder.
+        near: where vectors are searched.
         embedder: the name of the embedder whose vectors are written and searched.
         clock: seconds since the epoch, the same in all processes.
     """
 
-    def __init__(self, path: Path, embedder: str, *, clock: Callable[[], float] = time.time) -> None:
-        self.file = SqliteFile(path.expanduser().absolute())
+    def __init__(
+        self, file: Transactions, near: NearIndex, embedder: str, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.file = file
+        self._near = near
         self._embedder = embedder
         self._clock = clock
-        self._table: VectorTable | None = None
-        self._dimensions = 0
-        self._loaded = 0
-        self._data_version = -1
 
     # ------------------------------------------------------------------ DocsStore
 
     async def add_version(self, name: str, label: str, url: str, options: CrawlOptions) -> SiteVersion:
         """See `DocsStore`."""
 
-        def act(db: sqlite3.Connection) -> SiteVersion:
+        def act(db: Database) -> SiteVersion:
             version_id = sites.add(db, name, label, url, options, self._clock())
             return sites.select(db, self._embedder, version_id)[0]
 
@@ -94,6 +125,8 @@ class SqliteDocs:
         """See `DocsStore`."""
         put = partial(sites.set_status, now=self._clock(), refresh_at=refresh_at)
         await self.file.write(lambda db: put(db, version_id, status, reason))
+        if status == "completed":
+            await self._near.follow()
 
     async def start_generation(self, version_id: int) -> int:
         """See `DocsStore`."""
@@ -118,7 +151,7 @@ class SqliteDocs:
     async def commit_page(self, task: UrlTask, page: PageDraft, vectors: Vectors | None, links: Sequence[str]) -> None:
         """See `DocsStore`."""
 
-        def act(db: sqlite3.Connection) -> None:
+        def act(db: Database) -> None:
             pages.commit(db, task, page, vectors, self._embedder, self._clock())
             frontier.settle_page(db, task, page, links)
 
@@ -168,16 +201,16 @@ class SqliteDocs:
 
     async def pages_after(self, version_id: int, page_id: int, count: int) -> list[tuple[int, StoredPage]]:
         """See `DocsStore`."""
-        return await self.file.read(lambda db: transfer.after(db, version_id, self._embedder, page_id, count))
+        return await self.file.read(lambda db: copies.after(db, version_id, self._embedder, page_id, count))
 
     async def put_pages(self, version_id: int, pages: Sequence[StoredPage]) -> None:
         """See `DocsStore`."""
-        await self.file.write(lambda db: transfer.put(db, version_id, pages, self._embedder))
+        await self.file.write(lambda db: copies.put(db, version_id, pages, self._embedder))
 
     async def unembedded(self, version_id: int, limit: int) -> list[tuple[int, list[Chunk]]]:
         """See `DocsStore`."""
 
-        def act(db: sqlite3.Connection) -> list[tuple[int, list[Chunk]]]:
+        def act(db: Database) -> list[tuple[int, list[Chunk]]]:
             ids = pages.unembedded(db, version_id, self._embedder, limit)
             return [(page_id, searches.page_chunks(db, page_id, 0, None)) for page_id in ids]
 
@@ -191,11 +224,11 @@ class SqliteDocs:
 
     async def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `ChunkIndex`."""
-        return await self.file.read(lambda db: searches.search_text(db, query, versions, limit))
+        return await self.file.read(lambda db: db.search_text(query, versions, limit))
 
     async def search_vectors(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `ChunkIndex`."""
-        return await self.file.read(lambda db: self._vectors(db, vector.size).nearest(vector, versions, limit))
+        return await self._near.nearest(vector, versions, limit) if versions else []
 
     async def find_symbols(self, names: Sequence[str], versions: Sequence[int], limit: int) -> list[SymbolMatch]:
         """See `ChunkIndex`."""
@@ -219,18 +252,5 @@ class SqliteDocs:
 
     async def close(self) -> None:
         """See `DocsStore`."""
+        await self._near.close()
         await self.file.close()
-
-    def _vectors(self, db: sqlite3.Connection, dimensions: int) -> VectorTable:
-        """The table in memory with all that was written since; made again after many pages have gone."""
-        ((data_version,),) = db.execute("PRAGMA data_version")
-        if self._table is not None and self._dimensions == dimensions and self._data_version == data_version:
-            return self._table
-        self._data_version = data_version
-        count = pages.count_vectors(db, self._embedder, dimensions)
-        if self._table is None or self._dimensions != dimensions or self._table.pages > 1.1 * count + 100:
-            self._table, self._dimensions, self._loaded = VectorTable(dimensions), dimensions, 0
-        for row in pages.vectors_after(db, self._embedder, dimensions, self._loaded):
-            self._loaded = row.id
-            self._table.put(row.page_id, row.version_id, row.chunk_ids, row.data)
-        return self._table

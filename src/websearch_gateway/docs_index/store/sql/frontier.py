@@ -1,16 +1,13 @@
-"""The frontier of a crawl in SQLite. Functions of a connection inside a transaction."""
+"""The frontier of a crawl."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from websearch_gateway.docs_index.models import PageDraft, UrlFailure, UrlState, UrlTask
 from websearch_gateway.docs_index.store.packing import pack_ids, unpack_ids
-from websearch_gateway.docs_index.store.sqlite_pages import remove_pages
-
-if TYPE_CHECKING:
-    import sqlite3
+from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, marks
+from websearch_gateway.docs_index.store.sql.pages import remove_pages
 
 LARGEST_LOSS = 0.1
 SMALL_LOSS = 20
@@ -21,37 +18,54 @@ MISSING_SECONDS = 86_400.0
 _TASK = "id, version_id, url, depth, attempts, etag, last_modified, body_hash, final_url"
 
 
-def start_generation(connection: sqlite3.Connection, version_id: int) -> int:
+def start_generation(db: Database, version_id: int) -> int:
     """See `DocsStore.start_generation`."""
-    connection.execute("UPDATE urls SET state = 'due', due = 0, attempts = 0 WHERE version_id = ?", (version_id,))
-    row = connection.execute(
+    db.execute("UPDATE urls SET state = 'due', due = 0, attempts = 0 WHERE version_id = ?", (version_id,))
+    row = db.execute(
         "UPDATE versions SET generation = generation + 1 WHERE id = ? RETURNING generation", (version_id,)
     ).fetchone()
     return int(row[0]) if row else 0
 
 
-def add_urls(connection: sqlite3.Connection, version_id: int, urls: Mapping[str, int]) -> int:
+def add_urls(db: Database, version_id: int, urls: Mapping[str, int]) -> int:
     """See `DocsStore.add_urls`."""
-    before = connection.total_changes
-    (generation,) = connection.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone() or (0,)
-    rows = [(version_id, url, depth, generation) for url, depth in urls.items()]
-    connection.executemany(
-        "INSERT INTO urls (version_id, url, depth, seen) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", rows
-    )
-    new = connection.total_changes - before
-    connection.executemany(
-        "UPDATE urls SET seen = ? WHERE version_id = ? AND url = ? AND seen < ?",
-        [(generation, version_id, url, generation) for url in urls],
-    )
-    return new
+    return _note(db, version_id, urls)[1]
 
 
-def lease(connection: sqlite3.Connection, version_id: int, count: int, now: float) -> list[UrlTask]:
+def _note(db: Database, version_id: int, urls: Mapping[str, int]) -> tuple[list[int], int]:
+    """Note that addresses were seen in this generation. Returns their ids, and how many are new."""
+    (generation,) = db.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone() or (0,)
+    known = _known(db, version_id, list(urls))
+    # In one order, so that two transactions do not wait for each other's rows.
+    new = [(version_id, url, urls[url], generation) for url in sorted(urls.keys() - known.keys())]
+    if new:
+        db.executemany(
+            "INSERT INTO urls (version_id, url, depth, seen) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", new
+        )
+    stale = sorted(id_ for id_, seen in known.values() if seen < generation)
+    if stale:
+        db.executemany("UPDATE urls SET seen = ? WHERE id = ?", [(generation, id_) for id_ in stale])
+    added = _known(db, version_id, [row[1] for row in new])
+    return [id_ for id_, _ in (*known.values(), *added.values())], len(new)
+
+
+def _known(db: Database, version_id: int, urls: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Ids of addresses, each with the last generation that saw it."""
+    found = {}
+    for start in range(0, len(urls), MOST_VALUES):
+        some = urls[start : start + MOST_VALUES]
+        query = f"SELECT url, id, seen FROM urls WHERE version_id = ? AND url IN ({marks(some)})"
+        found.update({url: (id_, seen) for url, id_, seen in db.execute(query, (version_id, *some))})
+    return found
+
+
+def lease(db: Database, version_id: int, count: int, now: float) -> list[UrlTask]:
     """See `DocsStore.lease_urls`."""
-    rows = connection.execute(
+    rows = db.execute(
         f"""
         UPDATE urls SET state = 'leased' WHERE id IN (
             SELECT id FROM urls WHERE version_id = ? AND state = 'due' AND due <= ? ORDER BY due, id LIMIT ?
+            {db.skip_locked}
         ) RETURNING {_TASK}
         """,
         (version_id, now, count),
@@ -59,15 +73,15 @@ def lease(connection: sqlite3.Connection, version_id: int, count: int, now: floa
     return [UrlTask(*row) for row in sorted(rows)]
 
 
-def next_due(connection: sqlite3.Connection, version_id: int) -> float | None:
+def next_due(db: Database, version_id: int) -> float | None:
     """See `DocsStore.next_due`."""
     query = "SELECT min(due) FROM urls WHERE version_id = ? AND state = 'due'"
-    due: float | None = connection.execute(query, (version_id,)).fetchone()[0]
+    due: float | None = db.execute(query, (version_id,)).fetchone()[0]
     return due
 
 
 def settle(
-    connection: sqlite3.Connection,
+    db: Database,
     task: UrlTask,
     state: UrlState,
     reason: str,
@@ -77,8 +91,8 @@ def settle(
     alias_of: str | None,
 ) -> None:
     """See `DocsStore.settle_url`."""
-    link_ids = _note_links(connection, task, links) if links else None
-    connection.execute(
+    link_ids = _note_links(db, task, links) if links else None
+    db.execute(
         """
         UPDATE urls SET state = :state, reason = :reason, due = coalesce(:due, due), attempts = attempts + :failed,
             final_url = coalesce(:alias, final_url), links = coalesce(:links, links)
@@ -89,41 +103,39 @@ def settle(
             "state": state,
             "reason": reason,
             "due": due,
-            "failed": state in ("due", "failed"),
+            "failed": int(state in ("due", "failed")),
             "alias": alias_of,
             "links": link_ids,
         },
     )
 
 
-def settle_page(connection: sqlite3.Connection, task: UrlTask, page: PageDraft, links: Sequence[str]) -> None:
+def settle_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[str]) -> None:
     """Note that the address leads to `page`, which was just written."""
-    connection.execute(
+    db.execute(
         """
         UPDATE urls SET state = 'done', reason = '', etag = ?, last_modified = ?, body_hash = ?, final_url = ?,
             links = ?
         WHERE id = ?
         """,
-        (page.etag, page.last_modified, page.body_hash, page.url, _note_links(connection, task, links), task.id),
+        (page.etag, page.last_modified, page.body_hash, page.url, _note_links(db, task, links), task.id),
     )
 
 
-def _note_links(connection: sqlite3.Connection, task: UrlTask, links: Sequence[str]) -> bytes:
+def _note_links(db: Database, task: UrlTask, links: Sequence[str]) -> bytes:
     """Put the links of a page into the frontier; their ids, packed."""
-    add_urls(connection, task.version_id, dict.fromkeys(links, task.depth + 1))
-    query = "SELECT id FROM urls WHERE version_id = ? AND url = ?"
-    return pack_ids([connection.execute(query, (task.version_id, url)).fetchone()[0] for url in links])
+    return pack_ids(_note(db, task.version_id, dict.fromkeys(links, task.depth + 1))[0])
 
 
-def failures(connection: sqlite3.Connection, version_id: int, limit: int) -> list[UrlFailure]:
+def failures(db: Database, version_id: int, limit: int) -> list[UrlFailure]:
     """See `DocsStore.failures`."""
     query = "SELECT url, reason, attempts FROM urls WHERE version_id = ? AND state = 'failed' ORDER BY url LIMIT ?"
-    return [UrlFailure(*row) for row in connection.execute(query, (version_id, limit))]
+    return [UrlFailure(*row) for row in db.execute(query, (version_id, limit))]
 
 
-def find_body(connection: sqlite3.Connection, task: UrlTask, body_hash: str) -> str | None:
+def find_body(db: Database, task: UrlTask, body_hash: str) -> str | None:
     """See `DocsStore.find_body`."""
-    row = connection.execute(
+    row = db.execute(
         """
         SELECT pages.url FROM urls JOIN pages ON pages.url_id = urls.id
         WHERE urls.version_id = ? AND urls.body_hash = ? AND urls.id <> ? LIMIT 1
@@ -133,10 +145,10 @@ def find_body(connection: sqlite3.Connection, task: UrlTask, body_hash: str) -> 
     return row[0] if row else None
 
 
-def finish_generation(connection: sqlite3.Connection, version_id: int, now: float) -> bool:
+def finish_generation(db: Database, version_id: int, now: float) -> bool:
     """See `DocsStore.finish_generation`."""
-    (generation,) = connection.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone()
-    rows = connection.execute(
+    (generation,) = db.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone()
+    rows = db.execute(
         """
         SELECT urls.id, pages.id, state, seen, missing, missing_since, links
         FROM urls LEFT JOIN pages ON pages.url_id = urls.id WHERE urls.version_id = ?
@@ -154,12 +166,10 @@ def finish_generation(connection: sqlite3.Connection, version_id: int, now: floa
             gone.append(page_id)
     if len(gone) > SMALL_LOSS and len(gone) > LARGEST_LOSS * len(pages):
         return False
-    connection.execute(
-        "UPDATE urls SET missing = 0, missing_since = NULL WHERE version_id = ? AND missing", (version_id,)
-    )
-    connection.executemany(
+    db.execute("UPDATE urls SET missing = 0, missing_since = NULL WHERE version_id = ? AND missing <> 0", (version_id,))
+    db.executemany(
         "UPDATE urls SET missing = 1, missing_since = coalesce(missing_since, ?) WHERE id = ?",
         [(now, url_id) for url_id in missing],
     )
-    remove_pages(connection, gone)
+    remove_pages(db, gone)
     return True

@@ -1,4 +1,4 @@
-"""Whole pages out of SQLite and into it. Functions of a connection inside a transaction."""
+"""Whole pages out of the store and into it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, StoredPage, Symbol, UrlTask
-from websearch_gateway.docs_index.store import sqlite_frontier as frontier
-from websearch_gateway.docs_index.store import sqlite_pages as pages
 from websearch_gateway.docs_index.store.packing import unpack_ids, unpack_vectors
+from websearch_gateway.docs_index.store.sql import frontier, pages
+from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, marks
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from websearch_gateway.ports import Vectors
 
 
-def after(
-    connection: sqlite3.Connection, version_id: int, embedder: str, page_id: int, count: int
-) -> list[tuple[int, StoredPage]]:
+def after(db: Database, version_id: int, embedder: str, page_id: int, count: int) -> list[tuple[int, StoredPage]]:
     """Up to `count` pages whose ids are above `page_id`, in the order of their ids."""
-    rows = connection.execute(
+    rows = db.execute(
         """
         SELECT pages.id, pages.url, title, body, fetched_at, urls.url, etag, last_modified, body_hash, links
         FROM pages JOIN urls ON urls.id = url_id WHERE pages.version_id = ? AND pages.id > ? ORDER BY pages.id LIMIT ?
@@ -32,51 +28,55 @@ def after(
         draft = PageDraft(
             url=url,
             title=title,
-            markdown=pages.load_body(connection, body),
-            chunks=_chunks(connection, id_),
-            symbols=_symbols(connection, id_),
+            markdown=pages.load_body(db, body),
+            chunks=_chunks(db, id_),
+            symbols=_symbols(db, id_),
             etag=etag,
             last_modified=last_modified,
             body_hash=body_hash or "",
         )
-        page = StoredPage(address, draft, _links(connection, links), fetched_at, _vectors(connection, id_, embedder))
+        page = StoredPage(address, draft, _links(db, links), fetched_at, _vectors(db, id_, embedder))
         found.append((id_, page))
     return found
 
 
-def put(connection: sqlite3.Connection, version_id: int, stored: Sequence[StoredPage], embedder: str) -> None:
+def put(db: Database, version_id: int, stored: Sequence[StoredPage], embedder: str) -> None:
     """Write pages as they were fetched."""
     for page in stored:
-        frontier.add_urls(connection, version_id, {page.address: 0})
+        frontier.add_urls(db, version_id, {page.address: 0})
         query = "SELECT id FROM urls WHERE version_id = ? AND url = ?"
-        (url_id,) = connection.execute(query, (version_id, page.address)).fetchone()
+        (url_id,) = db.execute(query, (version_id, page.address)).fetchone()
         task = UrlTask(url_id, version_id, page.address)
-        pages.commit(connection, task, page.draft, page.vectors, embedder, page.fetched_at)
-        frontier.settle_page(connection, task, page.draft, page.links)
+        pages.commit(db, task, page.draft, page.vectors, embedder, page.fetched_at)
+        frontier.settle_page(db, task, page.draft, page.links)
 
 
-def _chunks(connection: sqlite3.Connection, page_id: int) -> tuple[ChunkDraft, ...]:
+def _chunks(db: Database, page_id: int) -> tuple[ChunkDraft, ...]:
     query = "SELECT start, stop, headings, anchor, before, after FROM chunks WHERE page_id = ? ORDER BY ordinal"
     return tuple(
         ChunkDraft(start, stop, pages.split_headings(headings), anchor, before, behind)
-        for start, stop, headings, anchor, before, behind in connection.execute(query, (page_id,))
+        for start, stop, headings, anchor, before, behind in db.execute(query, (page_id,))
     )
 
 
-def _symbols(connection: sqlite3.Connection, page_id: int) -> tuple[Symbol, ...]:
+def _symbols(db: Database, page_id: int) -> tuple[Symbol, ...]:
     query = "SELECT name, kind, anchor, ordinal FROM symbols WHERE page_id = ? ORDER BY rowid"
-    return tuple(Symbol(*row) for row in connection.execute(query, (page_id,)))
+    return tuple(Symbol(*row) for row in db.execute(query, (page_id,)))
 
 
-def _links(connection: sqlite3.Connection, packed: bytes | None) -> tuple[str, ...]:
+def _links(db: Database, packed: bytes | None) -> tuple[str, ...]:
     ids = unpack_ids(packed)
-    marks = ", ".join("?" * len(ids))
-    return tuple(row[0] for row in connection.execute(f"SELECT url FROM urls WHERE id IN ({marks}) ORDER BY id", ids))
+    found: list[str] = []
+    for start in range(0, len(ids), MOST_VALUES):
+        some = ids[start : start + MOST_VALUES]
+        query = f"SELECT url FROM urls WHERE id IN ({marks(some)}) ORDER BY id"
+        found += [row[0] for row in db.execute(query, some)]
+    return tuple(found)
 
 
-def _vectors(connection: sqlite3.Connection, page_id: int, embedder: str) -> Vectors | None:
+def _vectors(db: Database, page_id: int, embedder: str) -> Vectors | None:
     query = "SELECT dimensions, data FROM vectors WHERE page_id = ? AND embedder = ?"
-    row = connection.execute(query, (page_id, embedder)).fetchone()
+    row = db.execute(query, (page_id, embedder)).fetchone()
     if row is None:
         return None
     scales, numbers = unpack_vectors(row[1], row[0])

@@ -10,7 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from websearch_gateway.docs_index.store.schema import migrate
+from websearch_gateway.docs_index.store.sql.database import Database
+from websearch_gateway.docs_index.store.sqlite.database import SqliteDatabase
+from websearch_gateway.docs_index.store.sqlite.schema import migrate
 from websearch_gateway.errors import StateUnavailable
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ class SqliteFile:
         self._ready = asyncio.Lock()
         self._is_ready = False
 
-    async def write(self, action: Callable[[sqlite3.Connection], T]) -> T:
+    async def write(self, action: Callable[[Database], T]) -> T:
         """The result of `action`, run in one transaction that holds the write lock.
 
         Raises:
@@ -48,12 +50,12 @@ class SqliteFile:
         def transaction(connection: sqlite3.Connection) -> T:
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
-                return action(connection)
+                return action(SqliteDatabase(connection))
 
         self._is_ready = True
         return await self._run(self._writer, transaction)
 
-    async def read(self, action: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, action: Callable[[Database], T]) -> T:
         """The result of `action`, which only reads, run in one transaction. Raises what `write` raises."""
         async with self._ready:
             if not self._is_ready:  # the writer makes the tables
@@ -63,7 +65,7 @@ class SqliteFile:
         def transaction(connection: sqlite3.Connection) -> T:
             with connection:
                 connection.execute("BEGIN")
-                return action(connection)
+                return action(SqliteDatabase(connection))
 
         return await self._run(self._reader, transaction)
 

@@ -1,17 +1,15 @@
-"""Versions of sites in SQLite, and who crawls them. Functions of a connection inside a transaction."""
+"""Versions of sites, who crawls them, and what is known of hosts."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from websearch_gateway.docs_index.models import CrawlOptions, HostState, Owner, SiteVersion, VersionStatus
 from websearch_gateway.docs_index.store.owners import is_dead
-from websearch_gateway.docs_index.store.sqlite_pages import remove_pages
-
-if TYPE_CHECKING:
-    import sqlite3
+from websearch_gateway.docs_index.store.sql.database import Database
+from websearch_gateway.docs_index.store.sql.pages import remove_pages
 
 _SELECT = """
     SELECT id, name, label, url, options, status, reason, generation,
@@ -24,9 +22,9 @@ _SELECT = """
 """
 
 
-def add(connection: sqlite3.Connection, name: str, label: str, url: str, options: CrawlOptions, now: float) -> int:
+def add(db: Database, name: str, label: str, url: str, options: CrawlOptions, now: float) -> int:
     """The id of the version, new or not."""
-    row = connection.execute(
+    row = db.execute(
         """
         INSERT INTO versions (name, label, url, options, status, added_at) VALUES (?, ?, ?, ?, 'queued', ?)
         ON CONFLICT (name, label) DO UPDATE SET url = excluded.url, options = excluded.options RETURNING id
@@ -36,44 +34,42 @@ def add(connection: sqlite3.Connection, name: str, label: str, url: str, options
     return int(row[0])
 
 
-def select(connection: sqlite3.Connection, embedder: str, version_id: int | None = None) -> list[SiteVersion]:
+def select(db: Database, embedder: str, version_id: int | None = None) -> list[SiteVersion]:
     """One version, or all by name and label."""
     named = {"embedder": embedder, "id": version_id}
     where = "ORDER BY name, label" if version_id is None else "WHERE id = :id"
-    return [_version(row) for row in connection.execute(f"{_SELECT} {where}", named)]
+    return [_version(row) for row in db.execute(f"{_SELECT} {where}", named)]
 
 
-def delete(connection: sqlite3.Connection, version_id: int) -> None:
+def delete(db: Database, version_id: int) -> None:
     """Remove a version and its pages."""
-    remove_pages(
-        connection, [row[0] for row in connection.execute("SELECT id FROM pages WHERE version_id = ?", (version_id,))]
-    )
-    connection.execute("DELETE FROM urls WHERE version_id = ?", (version_id,))
-    connection.execute("DELETE FROM versions WHERE id = ?", (version_id,))
+    remove_pages(db, [row[0] for row in db.execute("SELECT id FROM pages WHERE version_id = ?", (version_id,))])
+    db.execute("DELETE FROM urls WHERE version_id = ?", (version_id,))
+    db.execute("DELETE FROM versions WHERE id = ?", (version_id,))
 
 
-def claim(connection: sqlite3.Connection, version_id: int, owner: Owner, now: float, seconds: float) -> bool:
+def claim(db: Database, version_id: int, owner: Owner, now: float, seconds: float) -> bool:
     """See `DocsStore.claim`."""
-    row = connection.execute(
-        "SELECT machine, pid, started, lease_until FROM versions WHERE id = ?", (version_id,)
+    row = db.execute(
+        f"SELECT machine, pid, started, lease_until FROM versions WHERE id = ? {db.lock}", (version_id,)
     ).fetchone()
     if row is None:
         return False
     before = Owner(*row[:3]) if row[0] is not None else None
     if before not in (None, owner) and row[3] > now and not is_dead(before):
         return False
-    connection.execute(
+    db.execute(
         "UPDATE versions SET machine = ?, pid = ?, started = ?, heartbeat = ?, lease_until = ? WHERE id = ?",
         (owner.machine, owner.pid, owner.started, now, now + seconds, version_id),
     )
     if before != owner:
-        _free_urls(connection, version_id)
+        _free_urls(db, version_id)
     return True
 
 
-def release(connection: sqlite3.Connection, version_id: int, owner: Owner) -> None:
+def release(db: Database, version_id: int, owner: Owner) -> None:
     """See `DocsStore.release`."""
-    freed = connection.execute(
+    freed = db.execute(
         """
         UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL
         WHERE id = ? AND machine = ? AND pid = ? AND started = ?
@@ -81,11 +77,11 @@ def release(connection: sqlite3.Connection, version_id: int, owner: Owner) -> No
         (version_id, owner.machine, owner.pid, owner.started),
     )
     if freed.rowcount:
-        _free_urls(connection, version_id)
+        _free_urls(db, version_id)
 
 
 def set_status(
-    connection: sqlite3.Connection,
+    db: Database,
     version_id: int,
     status: VersionStatus,
     reason: str,
@@ -94,28 +90,26 @@ def set_status(
     refresh_at: float | None,
 ) -> None:
     """See `DocsStore.set_status`."""
-    connection.execute(
+    db.execute(
         """
         UPDATE versions SET status = :status, reason = :reason,
             refresh_at = coalesce(:refresh_at, refresh_at),
-            indexed_at = iif(:status = 'completed', :now, indexed_at)
+            indexed_at = CASE WHEN :status = 'completed' THEN :now ELSE indexed_at END
         WHERE id = :id
         """,
         {"id": version_id, "status": status, "reason": reason, "now": now, "refresh_at": refresh_at},
     )
 
 
-def host(connection: sqlite3.Connection, name: str) -> HostState:
+def host(db: Database, name: str) -> HostState:
     """See `DocsStore.host`."""
-    row = connection.execute(
-        "SELECT host, robots, robots_at, next_at, reason FROM hosts WHERE host = ?", (name,)
-    ).fetchone()
+    row = db.execute("SELECT host, robots, robots_at, next_at, reason FROM hosts WHERE host = ?", (name,)).fetchone()
     return HostState(*row) if row else HostState(name)
 
 
-def put_robots(connection: sqlite3.Connection, name: str, robots: str | None, now: float) -> None:
+def put_robots(db: Database, name: str, robots: str | None, now: float) -> None:
     """See `DocsStore.put_robots`."""
-    connection.execute(
+    db.execute(
         """
         INSERT INTO hosts (host, robots, robots_at) VALUES (?, ?, ?)
         ON CONFLICT (host) DO UPDATE SET robots = excluded.robots, robots_at = excluded.robots_at
@@ -124,31 +118,33 @@ def put_robots(connection: sqlite3.Connection, name: str, robots: str | None, no
     )
 
 
-def reserve(connection: sqlite3.Connection, name: str, seconds: float, now: float) -> float:
+def reserve(db: Database, name: str, seconds: float, now: float) -> float:
     """See `DocsStore.reserve`."""
-    (after,) = connection.execute(
+    (after,) = db.execute(
         """
         INSERT INTO hosts (host, next_at) VALUES (:host, :now + :seconds)
-        ON CONFLICT (host) DO UPDATE SET next_at = max(next_at, :now) + :seconds RETURNING next_at
+        ON CONFLICT (host) DO UPDATE SET
+            next_at = CASE WHEN hosts.next_at > :now THEN hosts.next_at ELSE :now END + :seconds
+        RETURNING next_at
         """,
         {"host": name, "now": now, "seconds": seconds},
     ).fetchone()
     return float(after) - seconds
 
 
-def park(connection: sqlite3.Connection, name: str, until: float, reason: str) -> None:
+def park(db: Database, name: str, until: float, reason: str) -> None:
     """See `DocsStore.park`."""
-    connection.execute(
+    db.execute(
         """
         INSERT INTO hosts (host, next_at, reason) VALUES (:host, :until, :reason)
-        ON CONFLICT (host) DO UPDATE SET next_at = :until, reason = :reason WHERE next_at < :until
+        ON CONFLICT (host) DO UPDATE SET next_at = :until, reason = :reason WHERE hosts.next_at < :until
         """,
         {"host": name, "until": until, "reason": reason},
     )
 
 
-def _free_urls(connection: sqlite3.Connection, version_id: int) -> None:
-    connection.execute("UPDATE urls SET state = 'due' WHERE version_id = ? AND state = 'leased'", (version_id,))
+def _free_urls(db: Database, version_id: int) -> None:
+    db.execute("UPDATE urls SET state = 'due' WHERE version_id = ? AND state = 'leased'", (version_id,))
 
 
 def _version(row: tuple[Any, ...]) -> SiteVersion:

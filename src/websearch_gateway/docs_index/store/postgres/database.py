@@ -1,0 +1,162 @@
+"""A PostgreSQL connection as a `Database`: text search by tsvector, vectors by pgvector's HNSW."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
+from websearch_gateway.docs_index.store.postgres.words import indexed, phrases
+from websearch_gateway.docs_index.store.sql.database import IndexRow, Rows
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from websearch_gateway.ports import Vectors
+
+LARGEST_INDEXED = 4_000
+"""pgvector indexes no `halfvec` of more dimensions; such vectors are compared one by one."""
+MOST_COUNTED = 20_000
+"""A word that so many chunks have is a common one; nobody needs to know how common."""
+
+_NAMED = re.compile(r"(?<!:):([a-z_]+)")
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+# The columns of a chunk by their weights, see `index_row`: title A, headings B, parts and code C, text D.
+_INDEX = """
+    UPDATE chunks SET words = setweight(to_tsvector('simple', %s), 'A') || setweight(to_tsvector('simple', %s), 'B')
+        || setweight(to_tsvector('simple', %s), 'C') || setweight(to_tsvector('simple', %s), 'D')
+    WHERE id = %s
+"""
+_WEIGHTS = "'{0.125, 0.25, 0.75, 1}'"  # of D, C, B, A
+
+
+class PostgresDatabase:
+    """See `Database`.
+
+    Args:
+        embedder: whose vectors are indexed; None if another index has them.
+    """
+
+    lock, skip_locked = "FOR UPDATE", "FOR UPDATE SKIP LOCKED"
+
+    def __init__(self, connection: Connection, embedder: str | None) -> None:
+        self._connection = connection
+        self._embedder = embedder
+
+    def execute(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Rows:
+        """See `Database`."""
+        if isinstance(values, Mapping):
+            return self._connection.execute(_named(statement), {name: _clean(one) for name, one in values.items()})
+        return self._connection.execute(_numbered(statement), [_clean(one) for one in values])
+
+    def executemany(self, statement: str, values: Sequence[Sequence[Any]]) -> Rows:
+        """See `Database`."""
+        cursor = self._connection.cursor()
+        cursor.executemany(_numbered(statement), [[_clean(one) for one in row] for row in values])
+        return cursor
+
+    def index_text(self, rows: Sequence[IndexRow]) -> None:
+        """See `Database`."""
+        if rows:
+            self._connection.cursor().executemany(_INDEX, [(*_weighted(columns), id_) for id_, columns in rows])
+
+    def unindex_text(self, rows: Sequence[IndexRow]) -> None:
+        """See `Database`. The words go with their chunk."""
+
+    def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """See `Database`. A phrase weighs the more the fewer chunks have it, as in BM25; PostgreSQL itself does not."""
+        if not (wanted := phrases(query)) or not versions:
+            return []
+        ((total,),) = self._connection.execute("SELECT count(*) FROM (SELECT 1 FROM chunks LIMIT 200000) AS few")
+        counted = """
+            SELECT count(*) FROM (SELECT 1 FROM chunks WHERE words @@ phraseto_tsquery('simple', %s) LIMIT %s) AS few
+        """
+        found = [self._connection.execute(counted, (one, MOST_COUNTED)).fetchall()[0][0] for one in wanted]
+        ranks = " + ".join(
+            f"ln(1 + {total + 0.5} / {count + 0.5}) * ts_rank({_WEIGHTS}, words, phraseto_tsquery('simple', %s), 1)"
+            for count in found
+        )
+        match = (" || " if query.any else " && ").join("phraseto_tsquery('simple', %s)" for _ in wanted)
+        rows = self._connection.execute(
+            f"""
+            SELECT id, page_id, version_id, {ranks} AS score FROM chunks
+            WHERE words @@ ({match}) AND version_id = ANY(%s) ORDER BY score DESC, id LIMIT %s
+            """,
+            [*wanted, *wanted, list(versions), limit],
+        )
+        return [ScoredChunk(*row) for row in rows]
+
+    def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
+        """See `Database`."""
+        self.unindex_vectors(page_id)
+        if self._embedder is None:
+            return
+        dimensions = vectors.shape[1]
+        self._index_near(dimensions)
+        written = [f"[{','.join(f'{number:.5g}' for number in row)}]" for row in vectors.tolist()]
+        self._connection.cursor().executemany(
+            "INSERT INTO near VALUES (%s, %s, %s, %s, %s, %s::halfvec)",
+            [
+                (id_, page_id, version_id, self._embedder, dimensions, row)
+                for id_, row in zip(chunk_ids, written, strict=True)
+            ],
+        )
+
+    def unindex_vectors(self, page_id: int) -> None:
+        """See `Database`."""
+        self._connection.execute("DELETE FROM near WHERE page_id = %s", (page_id,))
+
+    def search_vectors(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """See `ChunkIndex.search_vectors`."""
+        dimensions = vector.size
+        self._connection.execute("SET LOCAL hnsw.ef_search = 100")
+        self._connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")  # until enough are of these versions
+        written = f"[{','.join(map(str, vector.reshape(-1).tolist()))}]"
+        rows = self._connection.execute(
+            f"""
+            SELECT chunk_id, page_id, version_id, 1 - distance FROM (
+                SELECT *, vector::halfvec({dimensions:d}) <=> %s::halfvec({dimensions:d}) AS distance FROM near
+                WHERE dimensions = {dimensions:d} AND embedder = %s AND version_id = ANY(%s) ORDER BY distance LIMIT %s
+            ) AS nearest WHERE distance < 1
+            """,
+            (written, self._embedder, list(versions), limit),
+        )
+        return [ScoredChunk(*row) for row in rows]
+
+    def _index_near(self, dimensions: int) -> None:
+        """Make the index for vectors of these dimensions, once."""
+        known = "SELECT 1 FROM near_indexes WHERE dimensions = %s"
+        if dimensions > LARGEST_INDEXED or self._connection.execute(known, (dimensions,)).fetchone():
+            return
+        self._connection.execute("LOCK TABLE near_indexes IN EXCLUSIVE MODE")
+        if self._connection.execute(known, (dimensions,)).fetchone():
+            return
+        self._connection.execute("INSERT INTO near_indexes VALUES (%s)", (dimensions,))
+        self._connection.execute(
+            f"""
+            CREATE INDEX near_{dimensions:d} ON near
+            USING hnsw ((vector::halfvec({dimensions:d})) halfvec_cosine_ops) WHERE dimensions = {dimensions:d}
+            """
+        )
+
+
+def _weighted(columns: tuple[str, str, str, str, str]) -> tuple[str, str, str, str]:
+    title, path, parts, code, text = columns
+    return indexed(title), indexed(path), indexed(f"{parts} {code}"), indexed(text)
+
+
+@lru_cache(maxsize=512)
+def _named(statement: str) -> str:
+    return _NAMED.sub(r"%(\1)s", statement)
+
+
+@lru_cache(maxsize=512)
+def _numbered(statement: str) -> str:
+    return statement.replace("?", "%s")
+
+
+def _clean(value: Any) -> Any:
+    """A value without what PostgreSQL cannot hold in a text."""
+    return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value

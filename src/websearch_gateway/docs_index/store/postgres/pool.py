@@ -1,0 +1,122 @@
+"""Connections to PostgreSQL, each used by one thread at a time (https://www.psycopg.org/psycopg3/docs/)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+from websearch_gateway.docs_index.store.postgres.database import PostgresDatabase
+from websearch_gateway.docs_index.store.postgres.schema import SCHEMA, migrate
+from websearch_gateway.docs_index.store.sql.database import Database
+from websearch_gateway.errors import StateUnavailable
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from psycopg_pool import ConnectionPool
+
+T = TypeVar("T")
+
+MOST_CONNECTIONS = 4
+CONNECT_SECONDS = 10.0
+STATEMENT_SECONDS = 120
+"""A statement may take so long: the removal of a large version does."""
+TRIES = 5
+"""How often a transaction is tried that stood in another one's way."""
+
+
+class PostgresPool:
+    """A few connections, each with a thread. The first action connects and makes the tables.
+
+    Args:
+        url: as libpq understands it (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
+        embedder: whose vectors are indexed; None if another index has them.
+    """
+
+    def __init__(self, url: str, embedder: str | None) -> None:
+        self._url = url
+        self._embedder = embedder
+        self._threads = ThreadPoolExecutor(MOST_CONNECTIONS, thread_name_prefix="docs-postgres")
+        self._pool: ConnectionPool[Connection] | None = None
+        self._opening = Lock()
+        self._closed = False
+
+    async def write(self, action: Callable[[Database], T]) -> T:
+        """See `Transactions`."""
+        return await self.run(action)
+
+    async def read(self, action: Callable[[Database], T]) -> T:
+        """See `Transactions`."""
+        return await self.run(action)
+
+    async def run(self, action: Callable[[PostgresDatabase], T]) -> T:
+        """The result of `action`, run in one transaction.
+
+        Raises:
+            StateUnavailable: the server cannot be reached, or refuses.
+        """
+        if self._closed:
+            raise StateUnavailable("The documentation index is closed.")
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._act, action)
+
+    async def close(self) -> None:
+        """See `Transactions`."""
+        if not self._closed:
+            self._closed = True
+            await asyncio.to_thread(self._threads.shutdown)
+            if self._pool is not None:
+                await asyncio.to_thread(self._pool.close)
+
+    def _act(self, action: Callable[[PostgresDatabase], T]) -> T:
+        import psycopg
+        from psycopg import errors
+        from psycopg_pool import PoolTimeout
+
+        try:
+            for _ in range(TRIES):
+                try:
+                    with self._opened().connection() as connection, connection.transaction():
+                        return action(PostgresDatabase(connection, self._embedder))
+                except (errors.DeadlockDetected, errors.SerializationFailure):
+                    continue
+            raise StateUnavailable("Others keep the documentation index busy. Try again.", retry_after=5)
+        except PoolTimeout as error:
+            raise StateUnavailable("The PostgreSQL server of the documentation index cannot be reached.") from error
+        except psycopg.Error as error:  # its text may hold values, and those a page
+            raise StateUnavailable(
+                f"PostgreSQL cannot serve the documentation index ({type(error).__name__})."
+            ) from error
+
+    def _opened(self) -> ConnectionPool[Connection]:
+        from psycopg import Connection
+        from psycopg_pool import ConnectionPool
+
+        with self._opening:
+            if self._pool is None:
+                # Its warnings repeat what libpq says about the URL, which may be a piece of a badly written password.
+                logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
+                pool = ConnectionPool(
+                    self._url,
+                    connection_class=Connection,
+                    kwargs={
+                        "application_name": "websearch-gateway",
+                        "autocommit": True,
+                        "options": f"-c search_path={SCHEMA},public -c statement_timeout={STATEMENT_SECONDS}s",
+                    },
+                    min_size=1,
+                    max_size=MOST_CONNECTIONS,
+                    timeout=CONNECT_SECONDS,
+                    check=ConnectionPool.check_connection,
+                    open=True,
+                )
+                try:
+                    with pool.connection() as connection:
+                        migrate(connection)
+                except BaseException:
+                    pool.close()
+                    raise
+                self._pool = pool
+            return self._pool

@@ -1,0 +1,22 @@
+"""Text as PostgreSQL's text search gets it: in words that are folded and stemmed already. Pure.
+
+Its own parser takes `asyncio.timeout` for a host and `/usr/bin` for a file, and then finds neither `timeout` nor `bin`.
+"""
+
+from __future__ import annotations
+
+from websearch_gateway.docs_index.models import TextQuery
+from websearch_gateway.text.retrieval.tokens import stems, words
+
+MOST_CHARS = 200_000
+"""A tsvector holds a megabyte at most; a chunk rarely has more than 3,000 characters."""
+
+
+def indexed(text: str) -> str:
+    """The words of a text, apart."""
+    return " ".join(stems(words(text[:MOST_CHARS])))
+
+
+def phrases(query: TextQuery) -> list[str]:
+    """The phrases of a query as `indexed` text, each once."""
+    return [found for found in dict.fromkeys(map(indexed, query.phrases)) if found]

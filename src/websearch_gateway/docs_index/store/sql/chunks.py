@@ -1,0 +1,109 @@
+"""Chunks, sections and symbols as a search reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from websearch_gateway.docs_index.models import Chunk, SymbolMatch
+from websearch_gateway.docs_index.store.sql.database import Database, marks
+from websearch_gateway.docs_index.store.sql.pages import last_part, load_body, split_headings
+
+MOST_CHUNKS = 2**31 - 1
+MOST_ALIASES = 4
+"""So many addresses may lead to one another before the page."""
+_CHUNK = """
+    SELECT chunks.id, section, chunks.version_id, page_id, ordinal, url, path, anchor, title, headings,
+        start, stop, before, after, fetched_at, body
+    FROM chunks JOIN pages ON pages.id = page_id
+"""
+
+
+def find_symbols(db: Database, names: Sequence[str], versions: Sequence[int], limit: int) -> list[SymbolMatch]:
+    """See `ChunkIndex.find_symbols`."""
+    if not names or not versions:
+        return []
+    wanted = dict.fromkeys(last_part(name) for name in names)
+    rows = db.execute(
+        f"""
+        SELECT name, kind, chunks.id, chunks.page_id, chunks.version_id, symbols.anchor
+        FROM symbols JOIN chunks ON chunks.page_id = symbols.page_id AND chunks.ordinal = symbols.ordinal
+        WHERE last IN ({marks(list(wanted))}) AND symbols.version_id IN ({marks(versions)})
+        """,
+        (*wanted, *versions),
+    ).fetchall()
+    folded = {name.casefold() for name in names}
+    order = {"api": 0, "option": 1, "heading": 2}
+    found = [
+        SymbolMatch(name, kind, chunk, page, version, name in names, anchor)
+        for name, kind, chunk, page, version, anchor in rows
+    ]
+    found.sort(key=lambda m: (not m.exact, m.name.casefold() not in folded, order[m.kind], len(m.name), m.chunk_id))
+    return found[:limit]
+
+
+def chunks(db: Database, ids: Sequence[int]) -> list[Chunk]:
+    """See `ChunkIndex.chunks`."""
+    if not ids:
+        return []
+    rows = db.execute(f"{_CHUNK} WHERE chunks.id IN ({marks(ids)})", tuple(ids)).fetchall()
+    by_id = {chunk.id: chunk for chunk in _chunks(db, rows)}
+    return [by_id[id_] for id_ in ids if id_ in by_id]
+
+
+def page_chunks(db: Database, page_id: int, start: int, stop: int | None) -> list[Chunk]:
+    """See `ChunkIndex.page_chunks`."""
+    where = "WHERE page_id = ? AND ordinal >= ? AND ordinal < ? ORDER BY ordinal"
+    most = MOST_CHUNKS if stop is None else stop
+    return _chunks(db, db.execute(f"{_CHUNK} {where}", (page_id, start, most)).fetchall())
+
+
+def find_section(db: Database, section_id: str) -> Chunk | None:
+    """See `ChunkIndex.find_section`."""
+    try:
+        section = bytes.fromhex(section_id)
+    except ValueError:
+        return None
+    rows = db.execute(f"{_CHUNK} WHERE section = ? ORDER BY fetched_at DESC LIMIT 1", (section,)).fetchall()
+    return next(iter(_chunks(db, rows)), None)
+
+
+def find_page(db: Database, url: str, versions: Sequence[int]) -> int | None:
+    """See `ChunkIndex.find_page`."""
+    if not versions:
+        return None
+    within = f"version_id IN ({marks(versions)})"
+    for _ in range(MOST_ALIASES):
+        row = db.execute(f"SELECT id FROM pages WHERE url = ? AND {within}", (url, *versions)).fetchone()
+        if row is not None:
+            return int(row[0])
+        alias = f"SELECT final_url FROM urls WHERE url = ? AND state = 'alias' AND {within}"
+        row = db.execute(alias, (url, *versions)).fetchone()
+        if row is None:
+            return None
+        url = row[0]
+    return None
+
+
+def _chunks(db: Database, rows: Sequence[tuple[Any, ...]]) -> list[Chunk]:
+    bodies = {body: load_body(db, body) for body in {row[-1] for row in rows}}
+    return [_chunk(row, bodies[row[-1]]) for row in rows]
+
+
+def _chunk(row: tuple[Any, ...], markdown: str) -> Chunk:
+    id_, section, version_id, page_id, ordinal, url, path, anchor, title, headings, *rest = row
+    start, stop, before, after, fetched_at, _ = rest
+    return Chunk(
+        id=id_,
+        section_id=section.hex(),
+        version_id=version_id,
+        page_id=page_id,
+        ordinal=ordinal,
+        url=f"{url}#{anchor}" if anchor else url,
+        path=path,
+        anchor=anchor,
+        page_title=title,
+        heading_path=split_headings(headings),
+        content=f"{before}{markdown[start:stop]}{after}",
+        fetched_at=fetched_at,
+    )

@@ -1,0 +1,260 @@
+"""Pages with their chunks, symbols and vectors."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urldefrag
+
+from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, UrlTask
+from websearch_gateway.docs_index.section_id import content_of, section_ids
+from websearch_gateway.docs_index.store.index_row import index_row
+from websearch_gateway.docs_index.store.packing import pack_vectors, unpack_vectors
+from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, IndexRow, marks
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from websearch_gateway.ports import Vectors
+
+HEADING_SEPARATOR = "\x1f"
+
+
+def commit(db: Database, task: UrlTask, page: PageDraft, vectors: Vectors | None, embedder: str, now: float) -> None:
+    """Put a page in place of the one that its address has; chunks that are in both keep their ids."""
+    old = _stored(db, task.id)
+    page_id = _put_page(db, task, page, now)
+    ids = _put_chunks(db, task.version_id, page_id, page, old)
+    db.execute("DELETE FROM symbols WHERE page_id = ?", (page_id,))
+    if page.symbols:
+        db.executemany(
+            """
+            INSERT INTO symbols (version_id, page_id, ordinal, name, last, kind, anchor) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [(task.version_id, page_id, s.ordinal, s.name, last_part(s.name), s.kind, s.anchor) for s in page.symbols],
+        )
+    if vectors is None:
+        db.execute("DELETE FROM vectors WHERE page_id = ?", (page_id,))
+        db.unindex_vectors(page_id)
+    else:
+        put_vectors(db, page_id, task.version_id, ids, vectors, embedder)
+
+
+def put_vectors(
+    db: Database, page_id: int, version_id: int, ids: Sequence[int], vectors: Vectors, embedder: str
+) -> None:
+    """Store the vectors of a page, one row per chunk."""
+    import numpy as np
+
+    db.execute("DELETE FROM vectors WHERE page_id = ?", (page_id,))  # a new row, whose id tells that it changed
+    db.execute(
+        """
+        INSERT INTO vectors (page_id, version_id, embedder, dimensions, chunk_ids, data) VALUES (?, ?, ?, ?, ?, ?)
+        """,
+        (page_id, version_id, embedder, vectors.shape[1], np.array(ids, "<i8").tobytes(), pack_vectors(vectors)),
+    )
+    db.index_vectors(page_id, version_id, ids, vectors)
+
+
+def add_vectors(db: Database, page_id: int, vectors: Vectors, embedder: str) -> None:
+    """See `DocsStore.put_vectors`. A page that has changed meanwhile keeps what it has."""
+    rows = db.execute("SELECT id, version_id FROM chunks WHERE page_id = ? ORDER BY ordinal", (page_id,)).fetchall()
+    if rows and len(rows) == len(vectors):
+        put_vectors(db, page_id, rows[0][1], [row[0] for row in rows], vectors, embedder)
+
+
+def unembedded(db: Database, version_id: int, embedder: str, limit: int) -> list[int]:
+    """The ids of pages that have no vectors of this embedder."""
+    query = """
+        SELECT id FROM pages WHERE version_id = ? AND NOT EXISTS (
+            SELECT 1 FROM vectors WHERE page_id = pages.id AND embedder = ?
+        ) LIMIT ?
+    """
+    return [row[0] for row in db.execute(query, (version_id, embedder, limit))]
+
+
+class StoredVectors(NamedTuple):
+    """The packed vectors of a page."""
+
+    id: int
+    page_id: int
+    version_id: int
+    chunk_ids: NDArray[np.int64]
+    data: bytes
+
+
+_VECTORS = "SELECT id, page_id, version_id, chunk_ids, data FROM vectors"
+
+
+def count_vectors(db: Database, embedder: str, dimensions: int) -> int:
+    """How many pages have vectors of this embedder."""
+    query = "SELECT count(*) FROM vectors WHERE embedder = ? AND dimensions = ?"
+    return int(db.execute(query, (embedder, dimensions)).fetchone()[0])
+
+
+def vectors_after(db: Database, embedder: str, dimensions: int, after: int) -> Iterator[StoredVectors]:
+    """What was written after the row `after`, in order."""
+    query = f"{_VECTORS} WHERE id > ? AND embedder = ? AND dimensions = ? ORDER BY id"
+    return map(_stored_vectors, db.execute(query, (after, embedder, dimensions)))
+
+
+def vectors_of(db: Database, rows: Sequence[int]) -> Iterator[StoredVectors]:
+    """The given rows, as far as they are still there."""
+    for start in range(0, len(rows), MOST_VALUES):
+        some = rows[start : start + MOST_VALUES]
+        yield from map(_stored_vectors, db.execute(f"{_VECTORS} WHERE id IN ({marks(some)})", some))
+
+
+def _stored_vectors(row: tuple[Any, ...]) -> StoredVectors:
+    import numpy as np
+
+    id_, page_id, version_id, chunk_ids, data = row
+    return StoredVectors(id_, page_id, version_id, np.frombuffer(chunk_ids, "<i8"), data)
+
+
+def known_vectors(db: Database, task: UrlTask, embedder: str) -> dict[str, Vectors]:
+    """See `DocsStore.known_vectors`."""
+    import numpy as np
+
+    row = db.execute(
+        """
+        SELECT vectors.dimensions, chunk_ids, data FROM vectors JOIN pages ON pages.id = vectors.page_id
+        WHERE pages.url_id = ? AND embedder = ?
+        """,
+        (task.id, embedder),
+    ).fetchone()
+    if row is None:
+        return {}
+    scales, numbers = unpack_vectors(row[2], row[0])
+    by_chunk = dict(zip(map(int, np.frombuffer(row[1], "<i8")), scales[:, None] * numbers, strict=True))
+    sections = db.execute(
+        "SELECT chunks.id, section FROM chunks JOIN pages ON pages.id = page_id WHERE url_id = ?", (task.id,)
+    )
+    return {section.hex(): by_chunk[id_] for id_, section in sections if id_ in by_chunk}
+
+
+def remove_pages(db: Database, page_ids: Sequence[int]) -> None:
+    """Remove pages with all that belongs to them alone."""
+    for page_id in page_ids:
+        (url_id,) = db.execute("SELECT url_id FROM pages WHERE id = ?", (page_id,)).fetchone()
+        db.unindex_text(list(_stored(db, url_id).values()))
+        db.unindex_vectors(page_id)
+        for table in ("chunks", "symbols", "vectors"):
+            db.execute(f"DELETE FROM {table} WHERE page_id = ?", (page_id,))
+        (body,) = db.execute("DELETE FROM pages WHERE id = ? RETURNING body", (page_id,)).fetchone()
+        _drop_body(db, body)
+        db.execute("UPDATE urls SET body_hash = NULL, etag = NULL, last_modified = NULL WHERE id = ?", (url_id,))
+
+
+def load_body(db: Database, body: bytes) -> str:
+    """The Markdown of a page."""
+    (data,) = db.execute("SELECT data FROM bodies WHERE hash = ?", (body,)).fetchone()
+    return zlib.decompress(data).decode("utf-8", "surrogatepass")
+
+
+def last_part(name: str) -> str:
+    """The part of a dotted or coloned name that stands alone, without regard to case: what symbols are found by."""
+    parts = [part for part in name.replace("::", ".").split(".") if part]
+    return (parts[-1] if parts else name).casefold()
+
+
+def split_headings(stored: str) -> tuple[str, ...]:
+    """The headings of a stored chunk."""
+    return tuple(stored.split(HEADING_SEPARATOR)) if stored else ()
+
+
+_Stored = dict[bytes, IndexRow]
+"""The chunks of a page by their section: id, and what the text index holds of each."""
+
+
+def _stored(db: Database, url_id: int) -> _Stored:
+    page = db.execute("SELECT id, title, body FROM pages WHERE url_id = ?", (url_id,)).fetchone()
+    if page is None:
+        return {}
+    markdown = load_body(db, page[2])
+    found: _Stored = {}
+    query = "SELECT id, section, start, stop, headings, before, after FROM chunks WHERE page_id = ?"
+    for id_, section, start, stop, headings, before, after in db.execute(query, (page[0],)):
+        content = f"{before}{markdown[start:stop]}{after}"
+        found[section] = id_, index_row(page[1], split_headings(headings), content)
+    return found
+
+
+def _put_page(db: Database, task: UrlTask, page: PageDraft, now: float) -> int:
+    encoded = page.markdown.encode("utf-8", "surrogatepass")
+    body = sha256(encoded).digest()
+    if db.execute(f"SELECT 1 FROM bodies WHERE hash = ? {db.lock}", (body,)).fetchone() is None:
+        packed = zlib.compress(encoded, 6)
+        db.execute("INSERT INTO bodies (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING", (body, packed))
+    (base,) = db.execute("SELECT url FROM versions WHERE id = ?", (task.version_id,)).fetchone()
+    before = db.execute("SELECT body FROM pages WHERE url_id = ?", (task.id,)).fetchone()
+    (page_id,) = db.execute(
+        """
+        INSERT INTO pages (version_id, url_id, url, path, title, body, fetched_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (url_id) DO UPDATE SET url = excluded.url, path = excluded.path, title = excluded.title,
+            body = excluded.body, fetched_at = excluded.fetched_at
+        RETURNING id
+        """,
+        (task.version_id, task.id, page.url, relative_path(page.url, base), page.title, body, now),
+    ).fetchone()
+    if before is not None and before[0] != body:
+        _drop_body(db, before[0])
+    return int(page_id)
+
+
+def relative_path(url: str, base: str) -> str:
+    """`url` relative to the folder of `base`; as it is, if it lies outside."""
+    folder = urldefrag(base).url.rpartition("/")[0] + "/"
+    return url.removeprefix(folder)
+
+
+def _put_chunks(db: Database, version_id: int, page_id: int, page: PageDraft, old: _Stored) -> list[int]:
+    sections = [bytes.fromhex(section) for section in section_ids(page)]
+    gone = [old[section] for section in old.keys() - set(sections)]
+    if gone:
+        db.unindex_text(gone)
+        db.executemany("DELETE FROM chunks WHERE id = ?", [(chunk_id,) for chunk_id, _ in gone])
+    ids: list[int] = []
+    new: list[IndexRow] = []
+    for ordinal, (section, chunk) in enumerate(zip(sections, page.chunks, strict=True)):
+        row = index_row(page.title, chunk.heading_path, content_of(chunk, page.markdown))
+        place = (ordinal, chunk.start, chunk.stop, chunk.anchor)
+        if (known := old.get(section)) is None:
+            ids.append(_insert_chunk(db, version_id, page_id, section, place, chunk))
+            new.append((ids[-1], row))
+            continue
+        ids.append(known[0])
+        db.execute("UPDATE chunks SET ordinal = ?, start = ?, stop = ?, anchor = ? WHERE id = ?", (*place, known[0]))
+        if known[1] != row:
+            db.unindex_text([known])
+            new.append((known[0], row))
+    db.index_text(new)
+    return ids
+
+
+def _insert_chunk(
+    db: Database,
+    version_id: int,
+    page_id: int,
+    section: bytes,
+    place: tuple[int, int, int, str],
+    chunk: ChunkDraft,
+) -> int:
+    headings = HEADING_SEPARATOR.join(chunk.heading_path)
+    (chunk_id,) = db.execute(
+        """
+        INSERT INTO chunks (version_id, page_id, section, ordinal, start, stop, anchor, headings, before, after)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+        """,
+        (version_id, page_id, section, *place, headings, chunk.before, chunk.after),
+    ).fetchone()
+    return int(chunk_id)
+
+
+def _drop_body(db: Database, body: bytes) -> None:
+    if db.lock:  # whoever is about to refer to the body comes first
+        db.execute(f"SELECT 1 FROM bodies WHERE hash = ? {db.lock}", (body,))
+    db.execute("DELETE FROM bodies WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE body = ?)", (body, body))
