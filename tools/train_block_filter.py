@@ -3,24 +3,28 @@
     pip install lightgbm
     python tools/train_block_filter.py FOLDER [--validate]
 
-The folder is of the form that `bench/extract.py` reads. `--validate` leaves each fifth of the pages out in turn,
-trains on the rest, runs the whole way to Markdown on what was left out, and writes nothing. Without it both filters
-are trained on all pages and written beside the module that loads them.
+The folder is of the form that `bench/extract.py` reads. `--validate` leaves a fifth of the sites out in turn, trains
+on the rest, runs the whole way to Markdown on what was left out, and writes nothing. Without it both filters are
+trained on all pages and written beside the module that loads them.
 
 A block is labelled by how many of its word triples occur in the gold text; one too short for that by whether it is a
-line of the gold or its neighbours belong to it. Pages weigh nearly the same whatever their length.
+line of the gold or its neighbours belong to it. Pages weigh nearly the same whatever their length, and those of a rare
+kind more than those of a frequent one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
+import math
+import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import lightgbm
 import numpy as np
@@ -28,14 +32,16 @@ import numpy as np
 from bench.extract import Measured, report, scores, structure
 from websearch_gateway.net.charset import charset_of, decode
 from websearch_gateway.readers.extraction import blocks, page, render, select, trees
-from websearch_gateway.readers.extraction.extract import SURE, second_opinion
+from websearch_gateway.readers.extraction.declared import declares_article
+from websearch_gateway.readers.extraction.extract import SURE, agreed, second_opinion
 from websearch_gateway.readers.extraction.features import Features, words_of
 from websearch_gateway.readers.extraction.title import title_of
 from websearch_gateway.readers.visibility.visible import strip_invisible
 
 FOLDS, SHORT, NEAR = 5, 5, 6
+MEAN_WEIGHT = 0.35  # what `min_data_in_leaf` and `lambda_l2` were chosen for
 PARAMETERS = {
-    "objective": "binary",
+    "objective": "cross_entropy",  # labels between 0 and 1
     "learning_rate": 0.06,
     "num_leaves": 15,
     "min_data_in_leaf": 40,
@@ -54,11 +60,16 @@ HIGHEST = 1e30  # nothing is more than that
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page: its features with and without trafilatura's opinion, and for each block a label and a weight."""
+    """A page: its features with and without trafilatura's opinion, and for each block a label and a weight.
+
+    `found` is how much of each block trafilatura takes for the main text.
+    """
 
     about: dict[str, str]
     html: bytes
     root: Any
+    is_article: bool
+    found: Any
     base: str
     outline: blocks.Outline
     names: tuple[str, ...]
@@ -75,16 +86,17 @@ def examples(folder: Path) -> Iterator[Example]:
         if root is None:
             continue
         strip_invisible(root)
-        title, found = title_of(root), second_opinion(root)
-        base = page.base_of(root, about["url"])
+        title, base = title_of(root), page.base_of(root, about["url"])
+        is_article = declares_article(root)
         page.strip_unread(root)
         outline = blocks.outline(root)
         if not outline.blocks:
             continue
-        alone = Features(outline, title, "")
-        rows = {"block_filter_alone": alone.matrix(), "block_filter": Features(outline, title, found).matrix()}
+        alone, asking = Features(outline, title, ""), Features(outline, title, second_opinion(root))
+        rows = {"block_filter_alone": alone.matrix(), "block_filter": asking.matrix()}
         labels, weights = judged([words_of(block.text) for block in outline.blocks], about["gold"])
-        yield Example(about, html, root, base, outline, tuple(alone.columns), rows, labels, weights)
+        names = tuple(alone.columns)
+        yield Example(about, html, root, is_article, asking.found, base, outline, names, rows, labels, weights)
 
 
 def judged(tokens: Sequence[list[str]], gold: str) -> tuple[Any, Any]:
@@ -117,16 +129,14 @@ def judged(tokens: Sequence[list[str]], gold: str) -> tuple[Any, Any]:
 
 
 def trained(pages: Sequence[Example], name: str) -> Any:
-    """A LightGBM model. A label of 0.7 counts as seven tenths of a yes and three tenths of a no."""
+    """A LightGBM model."""
+    kinds = Counter(example.about["kind"] for example in pages)
     rows = np.vstack([example.rows[name] for example in pages])
     labels = np.concatenate([example.labels for example in pages])
-    weights = np.concatenate([example.weights for example in pages])
-    both = lightgbm.Dataset(
-        np.vstack([rows, rows]),
-        np.repeat([1, 0], len(rows)),
-        weight=np.concatenate([weights * labels, weights * (1 - labels)]) + 1e-9,
+    weights = np.concatenate([example.weights / math.sqrt(kinds[example.about["kind"]]) for example in pages])
+    return lightgbm.train(
+        PARAMETERS, lightgbm.Dataset(rows, labels, weight=weights * MEAN_WEIGHT / weights.mean()), ROUNDS
     )
-    return lightgbm.train(PARAMETERS, both, ROUNDS)
 
 
 def table_of(model: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -157,17 +167,21 @@ def _flatten(node: dict[str, Any], questions: list[tuple[int, float, int]], valu
 
 
 def validated(pages: Sequence[Example]) -> Iterator[Measured]:
-    """Each page, read with filters that have not seen it."""
-    groups = sorted(range(len(pages)), key=lambda at: (pages[at].about["kind"], random.Random(at).random()))
-    fold = {at: place % FOLDS for place, at in enumerate(groups)}
+    """Each page, read with filters that have not seen its site."""
     for number in range(FOLDS):
-        seen = [example for at, example in enumerate(pages) if fold[at] != number]
+        seen = [example for example in pages if _fold(example) != number]
         alone, asking = trained(seen, "block_filter_alone"), trained(seen, "block_filter")
-        for example in (example for at, example in enumerate(pages) if fold[at] == number):
+        for example in (example for example in pages if _fold(example) == number):
             likely = alone.predict(example.rows["block_filter_alone"])
-            if select.expected_f1(example.outline, likely) < SURE:
+            if example.is_article or select.expected_f1(example.outline, likely) < SURE:
                 likely = asking.predict(example.rows["block_filter"])
-            yield measured(example, likely)
+            yield measured(example, agreed(example.outline, likely, example.found) if example.is_article else likely)
+
+
+def _fold(example: Example) -> int:
+    """The pages of a site are in one of the folds, whatever its subdomains."""
+    site = ".".join((urlsplit(example.about["url"]).hostname or "").split(".")[-2:])
+    return zlib.crc32(site.encode()) % FOLDS
 
 
 def measured(example: Example, likely: Any) -> Measured:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from websearch_gateway.readers.extraction import blocks, page
 from websearch_gateway.readers.extraction.extract import (
     SECOND_OPINION_ELEMENTS,
     _likelihoods,
+    agreed,
     extract,
     second_opinion,
     warm_up,
@@ -50,11 +52,29 @@ def test_trafilatura_is_asked_where_the_filter_is_unsure_of_a_page_of_modest_siz
     root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
     assert root is not None
     outline = blocks.outline(root)
-    expected = likelihoods(outline, "A title", second_opinion(root) if asks else None)
-    assert _likelihoods(root, outline, "A title").tolist() == expected.tolist()
-    assert (
-        likelihoods(outline, "A title", second_opinion(root)).tolist() != likelihoods(outline, "A title", None).tolist()
-    )
+    alone, _ = likelihoods(outline, "A title", None)
+    asking, _ = likelihoods(outline, "A title", second_opinion(root))
+    assert alone.tolist() != asking.tolist()
+    assert _likelihoods(root, outline, "A title", False).tolist() == (asking if asks else alone).tolist()
+
+
+@pytest.mark.parametrize(("elements", "asks"), [(0, True), (SECOND_OPINION_ELEMENTS, False)], ids=["modest", "large"])
+def test_on_an_article_of_modest_size_trafilatura_counts_as_much_as_the_filter(elements: int, asks: bool) -> None:
+    root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
+    assert root is not None
+    outline = blocks.outline(root)
+    alone, _ = likelihoods(outline, "A title", None)
+    likely, found = likelihoods(outline, "A title", second_opinion(root))
+    expected = (likely + found) / 2 if asks else alone
+    assert _likelihoods(root, outline, "A title", True).tolist() == expected.tolist()
+
+
+def test_where_trafilatura_found_next_to_nothing_the_filter_decides_alone() -> None:
+    root = page.parse("<p>One two three four.</p><p>Five six seven eight.</p>")
+    assert root is not None
+    outline, likely = blocks.outline(root), np.array([0.8, 0.8])
+    assert agreed(outline, likely, np.array([0.0, 0.1])).tolist() == [0.8, 0.8]
+    assert agreed(outline, likely, np.array([0.0, 1.0])).tolist() == [0.4, 0.9]
 
 
 @pytest.mark.parametrize("sure", [0, 2], ids=["sure", "unsure"])

@@ -106,6 +106,6 @@ def test_the_filters_were_trained_on_these_features(name: str) -> None:
 def test_likelihoods_are_between_zero_and_one_with_and_without_a_second_opinion() -> None:
     outline = outline_of(PAGE)
     for found in (None, "Some bold text here."):
-        likely = likelihoods(outline, "Head", found)
+        likely, _ = likelihoods(outline, "Head", found)
         assert likely.shape == (len(outline.blocks),)
         assert 0 <= likely.min() <= likely.max() <= 1

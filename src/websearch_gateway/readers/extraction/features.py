@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.readers.extraction.blocks import Outline
+from websearch_gateway.readers.extraction.context import context_columns
 from websearch_gateway.readers.extraction.lexicon import NAME_HINTS, TAGS, TEXT_HINTS, WITHIN, name_bits, text_bits
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Features:
         self._surroundings()
         self._alike()
         self._page_wide()
+        self.columns |= context_columns(self)
         return self.np.column_stack(list(self.columns.values())).astype(self.np.float32)
 
     def _blocks(self, title: str, found: str) -> None:
@@ -265,13 +267,14 @@ def _times(keys: list[str], np: Any) -> Any:
     return np.array([counts[key] for key in keys], dtype=np.float64)
 
 
-def likelihoods(page: Outline, title: str, found: str | None) -> Floats:
-    """How likely each block belongs to the main text, from 0 to 1.
+def likelihoods(page: Outline, title: str, found: str | None) -> tuple[Floats, Floats]:
+    """How likely each block belongs to the main text, and how much of it another extractor found, both from 0 to 1.
 
     Args:
-        found: what another extractor found; None when it was not asked, which calls for the filter trained without.
+        found: what that extractor found; None when it was not asked, which calls for the filter trained without.
     """
     from websearch_gateway.readers.extraction.trees import load
 
     trees = load("block_filter_alone" if found is None else "block_filter")
-    return trees.probabilities(Features(page, title, found or "").matrix())
+    features = Features(page, title, found or "")
+    return trees.probabilities(features.matrix()), features.found
