@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,14 +30,16 @@ import numpy as np
 
 from bench.extract import Measured, report, scores, structure
 from websearch_gateway.net.charset import charset_of, decode
-from websearch_gateway.readers.extraction import blocks, page, render, select, trees
+from websearch_gateway.readers.extraction import blocks, page, render, select
 from websearch_gateway.readers.extraction.declared import declares_article
 from websearch_gateway.readers.extraction.extract import SURE, agreed, second_opinion
-from websearch_gateway.readers.extraction.features import Features, words_of
+from websearch_gateway.readers.extraction.filter import trees
+from websearch_gateway.readers.extraction.filter.features import Features, words_of
 from websearch_gateway.readers.extraction.title import title_of
 from websearch_gateway.readers.visibility.visible import strip_invisible
 
 FOLDS, SHORT, NEAR = 5, 5, 6
+RARE_KINDS = 0.8  # 1: all kinds weigh the same; 0: all pages do
 MEAN_WEIGHT = 0.35  # what `min_data_in_leaf` and `lambda_l2` were chosen for
 PARAMETERS = {
     "objective": "cross_entropy",  # labels between 0 and 1
@@ -133,7 +134,7 @@ def trained(pages: Sequence[Example], name: str) -> Any:
     kinds = Counter(example.about["kind"] for example in pages)
     rows = np.vstack([example.rows[name] for example in pages])
     labels = np.concatenate([example.labels for example in pages])
-    weights = np.concatenate([example.weights / math.sqrt(kinds[example.about["kind"]]) for example in pages])
+    weights = np.concatenate([example.weights / kinds[example.about["kind"]] ** RARE_KINDS for example in pages])
     return lightgbm.train(
         PARAMETERS, lightgbm.Dataset(rows, labels, weight=weights * MEAN_WEIGHT / weights.mean()), ROUNDS
     )

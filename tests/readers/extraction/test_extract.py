@@ -14,7 +14,7 @@ from websearch_gateway.readers.extraction.extract import (
     second_opinion,
     warm_up,
 )
-from websearch_gateway.readers.extraction.features import likelihoods
+from websearch_gateway.readers.extraction.filter.features import likelihoods
 
 PAGE = """<html><head><title>A title</title>
 <meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from websearch_gateway.readers.extraction import blocks, page, select
-from websearch_gateway.readers.extraction.features import Features, likelihoods
-from websearch_gateway.readers.extraction.trees import load
+from websearch_gateway.readers.extraction.filter.features import Features, likelihoods
+from websearch_gateway.readers.extraction.filter.trees import load
 
 PAGE = """<body><nav><a href=/a>Home</a> <a href=/b>Shop</a></nav><main><h1>Head</h1><p>Some <b>bold</b> text here.</p>
 <pre>code()</pre><p>More text after it.</p><table><tr><th>K<th>V<tr><td>a<td>b</table></main>

@@ -110,7 +110,7 @@ def declared_date(root: Any, url: str) -> str | None:
 
 def _likelihoods(root: Any, outline: Outline, title: str, is_article: bool) -> Floats:
     """How likely each block belongs to the main text."""
-    from websearch_gateway.readers.extraction.features import likelihoods
+    from websearch_gateway.readers.extraction.filter.features import likelihoods
     from websearch_gateway.readers.extraction.select import expected_f1
 
     is_large = root.xpath("count(//*)") > SECOND_OPINION_ELEMENTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from websearch_gateway.readers.extraction.trees import Trees, load
+from websearch_gateway.readers.extraction.filter.trees import Trees, load
 
 # One tree: is a > 1? On the right: is b > 2? Its leaves from left to right come to 1, 2 and 4.
 SMALL = Trees(

@@ -3,8 +3,8 @@
 from typing import Any
 
 from websearch_gateway.readers.extraction import blocks, page
-from websearch_gateway.readers.extraction.context import context_columns
-from websearch_gateway.readers.extraction.features import Features
+from websearch_gateway.readers.extraction.filter.context import context_columns
+from websearch_gateway.readers.extraction.filter.features import Features
 
 PROSE = "<p>This paragraph has many words, and it ends in a full stop as prose does.</p>"
 TEASERS = "".join(f"<li><h3><a href='/{n}'>Another headline of the day</a></h3></li>" for n in range(4))

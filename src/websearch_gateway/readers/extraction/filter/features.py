@@ -6,8 +6,15 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.readers.extraction.blocks import Outline
-from websearch_gateway.readers.extraction.context import context_columns
-from websearch_gateway.readers.extraction.lexicon import NAME_HINTS, TAGS, TEXT_HINTS, WITHIN, name_bits, text_bits
+from websearch_gateway.readers.extraction.filter.context import context_columns
+from websearch_gateway.readers.extraction.filter.lexicon import (
+    NAME_HINTS,
+    TAGS,
+    TEXT_HINTS,
+    WITHIN,
+    name_bits,
+    text_bits,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -273,7 +280,7 @@ def likelihoods(page: Outline, title: str, found: str | None) -> tuple[Floats, F
     Args:
         found: what that extractor found; None when it was not asked, which calls for the filter trained without.
     """
-    from websearch_gateway.readers.extraction.trees import load
+    from websearch_gateway.readers.extraction.filter.trees import load
 
     trees = load("block_filter_alone" if found is None else "block_filter")
     features = Features(page, title, found or "")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from websearch_gateway.readers.extraction.lexicon import TAGS
+from websearch_gateway.readers.extraction.filter.lexicon import TAGS
 
 if TYPE_CHECKING:
-    from websearch_gateway.readers.extraction.features import Features, Floats, Ints
+    from websearch_gateway.readers.extraction.filter.features import Features, Floats, Ints
 
 _HEADINGS = [1 + TAGS.index(f"h{level}") for level in range(1, 7)]
 _P, _H1 = 1 + TAGS.index("p"), 1 + TAGS.index("h1")
@@ -83,7 +83,8 @@ def _inherited(features: Features, flags: Floats) -> Floats:
     inside = flags.tolist()
     for place, parent in enumerate(features.parent.tolist()):
         inside[place] = inside[place] or inside[parent]
-    return features.np.array(inside, dtype=float)
+    flagged: Floats = features.np.array(inside, dtype=float)
+    return flagged
 
 
 def _teaser_columns(features: Features) -> dict[str, Floats]:
