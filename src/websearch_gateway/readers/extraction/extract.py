@@ -53,14 +53,7 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
         url: where the page is, to make its links absolute.
         charset: the Python codec of `html` where that is bytes; found out when None.
     """
-<<<<<<< HEAD
     from websearch_gateway.readers.extraction import page
-=======
-    from websearch_gateway.readers.extraction import blocks, page, render, select
-    from websearch_gateway.readers.extraction.declared import declares_article
-    from websearch_gateway.readers.extraction.title import title_of
-    from websearch_gateway.readers.visibility.visible import strip_invisible
->>>>>>> bb1ee9c (Train the block filter on four times the pages, and ask trafilatura about articles)
 
     text = html if isinstance(html, str) else decode(html, charset or charset_of(html, ""))
     root = page.parse(text)
@@ -74,27 +67,23 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
         thorough: ask trafilatura too where the choice is not clear, and look for a date; a third of the time.
     """
     from websearch_gateway.readers.extraction import blocks, page, render, select
-    from websearch_gateway.readers.extraction.features import likelihoods
+    from websearch_gateway.readers.extraction.declared import declares_article
+    from websearch_gateway.readers.extraction.filter.features import likelihoods
     from websearch_gateway.readers.extraction.title import title_of
     from websearch_gateway.readers.visibility.visible import strip_invisible
 
     warnings = tuple(strip_invisible(root))
-<<<<<<< HEAD
     title, published = title_of(root), declared_date(root, url) if thorough else None
-=======
-    title, published = title_of(root), declared_date(root, url)
-    is_article = declares_article(root)
->>>>>>> bb1ee9c (Train the block filter on four times the pages, and ask trafilatura about articles)
+    is_article = thorough and declares_article(root)
     base = page.base_of(root, url)
     page.strip_unread(root)
     outline = blocks.outline(root)
     if 0 < len(outline.blocks) <= MOST_JUDGED_BLOCKS:
-<<<<<<< HEAD
-        likely = _likelihoods(root, outline, title) if thorough else likelihoods(outline, title, None)
+        if thorough:
+            likely = _likelihoods(root, outline, title, is_article)
+        else:
+            likely, _ = likelihoods(outline, title, None)
         select.blank(outline, select.chosen(outline, likely))
-=======
-        select.blank(outline, select.chosen(outline, _likelihoods(root, outline, title, is_article)))
->>>>>>> bb1ee9c (Train the block filter on four times the pages, and ask trafilatura about articles)
     markdown, anchors = render.with_anchors(root, base)
     return Extracted(title, markdown, published, warnings, anchors)
 
