@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 NPM := npm install --no-audit --no-fund --ignore-scripts
 SOURCES := $(shell find src -type f -not -name '*.pyc')
 
-.PHONY: demo test check lint types layers unit conformance docs bench bench-docs bench-extract bench-questions bench-semantic clean
+.PHONY: demo test check lint types layers unit conformance docs bench bench-answers bench-docs bench-extract bench-questions bench-semantic clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -82,6 +82,10 @@ bench-docs: $(VENV)/.installed
 
 bench-semantic: $(VENV)/.installed
 	$(BIN)/python -m bench.semantic $(DATA)
+
+bench-answers: $(VENV)/.installed
+	@test -n "$(DATA)" || { echo "Say which questions: make bench-answers DATA=FILE"; exit 2; }
+	$(BIN)/python -m bench.answers $(DATA)
 
 bench-questions: $(VENV)/.installed
 	@test -n "$(DATA)" || { echo "Say which questions: make bench-questions DATA=FILE"; exit 2; }

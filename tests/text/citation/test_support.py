@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.citation.support import Evidence, supports
+from websearch_gateway.text.citation.support import Evidence, anchors, supports
 
 PASSAGE = (
     "Eiffel Tower > Height > 2026-05-10\n"
@@ -71,6 +71,126 @@ def test_a_claim_in_the_language_of_its_passage_is_held(claim: str) -> None:
     assert not supports(claim.replace("330", "331"), told)
 
 
+BRIDGE = Evidence.of(
+    "Harbour Bridge > History > 2025-03-04\n"
+    "The bridge cost 5.8 million euros and opened on 14 May 1932. It is 120 metres long and 9 metres wide. "
+    "About 3% of drivers pay in cash, down 2 percentage points from a year earlier. "
+    "The bridge is not open to lorries. A second bridge may be built by 2030. "
+    "In the final, the Broncos defeated the Panthers 24-10. Anna Berg designed the arch; Tom Lund designed the piers. "
+    "The temperature fell to -12 °C in 1956. Its north tower is taller than the Old Mill. Some 600 ships pass each "
+    "month. According to a rumour, a ghost haunts the tower. The toll rose from 2 to 3 euros."
+)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The bridge cost 5.8 billion euros.",
+        "The bridge cost 5.8 million dollars.",
+        "The bridge cost 58 million euros.",
+        "The bridge cost $5.8 million.",
+        "The bridge opened on 14 May 1923.",
+        "The bridge opened on 15 May 1932.",
+        "The bridge opened in June 1932.",
+        "The bridge opened in June.",
+        "The bridge opened on Monday.",
+        "The bridge is 120 feet long.",
+        "The bridge is 9 metres long.",
+        "The bridge is 120 metres wide.",
+        "The bridge is 120 years old.",
+        "About 3 percentage points of drivers pay in cash.",
+        "Cash is down 2% from a year earlier.",
+        "Cash is up 2 percentage points from a year earlier.",
+        "The bridge is open to lorries.",
+        "A second bridge was built by 2030.",
+        "A third bridge may be built by 2030.",
+        "The Panthers defeated the Broncos 24-10.",
+        "The Broncos were defeated by the Panthers 24-10.",
+        "The Broncos lost to the Panthers 24-10.",
+        "The Broncos defeated the Panthers 24-12.",
+        "Anna Lund designed the arch.",
+        "The temperature fell to 12 °C in 1956.",
+        "The temperature fell to -12 °F in 1956.",
+        "The temperature rose to -12 °C in 1956.",
+        "The Old Mill is taller than the north tower.",
+        "Its south tower is taller than the Old Mill.",
+        "Some 600 ships pass each week.",
+        "Some six thousand ships pass each month.",
+        "Some six ships pass each month.",
+        "A ghost haunts the tower.",
+        "The toll rose from 3 to 2 euros.",
+        "The toll fell from 2 to 3 euros.",
+        "The bridge opened fourteen years ago.",
+        "Half of the drivers pay in cash.",
+        "The bridge cost 5.8 million euros and killed 14 people.",
+        "The bridge cost 5,8 billion euros.",
+        "The bridge opened in the 1930s.",
+        "The bridge opened in the 19th century.",
+        "The bridge opened yesterday.",
+        "No ships pass each month.",
+        "Nobody designed the arch.",
+        "The bridge opened on 14/06/1932.",
+        "The bridge was 120 km long.",
+        "The bridge opened in May 1932 BC.",
+        "The bridge opened at 5 p.m.",
+        "The bridge cost 5.8 m euros in Paris.",
+        "The bridge in Oslo is 120 metres long.",
+        "XII bridges opened in 1932.",
+        "The bridge opened on the 14th of March 1932.",
+        "The bridge, which collapsed in 1956, opened in 1932.",
+        "The bridge cost V million euros.",
+        "The bridge cost five point nine million euros.",
+        "The bridge cost \u0665.\u0669 million euros.",
+        "The bridge cost \uff15.\uff19 million euros.",
+    ],
+)
+def test_a_claim_turned_round_is_not_held(claim: str) -> None:
+    assert not supports(claim, BRIDGE)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The bridge cost 5.8 million euros.",
+        "The bridge cost €5.8 million.",
+        "The bridge cost 5,800,000 euros.",
+        "The bridge opened on May 14, 1932.",
+        "The bridge opened in May 1932.",
+        "The Harbour Bridge opened in 1932.",
+        "It opened in 1932 and is 120 m long.",
+        "Some 3 percent of drivers pay in cash.",
+        "The bridge is closed to lorries.",
+        "Lorries may not use the bridge.",
+        "A second bridge might be built by 2030.",
+        "The Panthers were defeated by the Broncos 24-10.",
+        "The Broncos beat the Panthers 24–10.",
+        "The Broncos won the final against the Panthers.",
+        "Anna Berg designed the arch.",
+        "The arch was designed by Anna Berg.",
+        "Tom Lund designed the piers, and Anna Berg the arch.",
+        "In 1956 the temperature fell to minus 12 °C.",
+        "Each month about six hundred ships pass.",
+        "The toll rose from 2 euros to 3 euros.",
+    ],
+)
+def test_a_true_claim_put_in_quite_other_words_is_held(claim: str) -> None:
+    assert supports(claim, BRIDGE)
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("La tour fut ouverte le 31 mai 1889.", "La tour fut ouverte le 31 mars 1889."),
+        ("Der Turm ist nicht offen.", "Der Turm ist offen."),
+        ("La torre nunca está abierta.", "La torre está abierta."),
+        ("Das Tor wurde am 3. Juni 1990 geöffnet.", "Das Tor wurde am 3. Mai 1990 geöffnet."),
+    ],
+)
+def test_dates_and_denials_of_other_languages_are_checked(claim: str, passage: str) -> None:
+    assert supports(passage, Evidence.of(f"Turm tour torre\n{passage}"))
+    assert not supports(claim, Evidence.of(f"Turm tour torre\n{passage}"))
+
+
 @given(st.integers(0, 10**9))
 def test_a_foreign_number_is_never_held(number: int) -> None:
     known = {330, 1083, 31, 1889, 1930, 1960, 2026, 10, 5, 8, 2}
@@ -80,3 +200,26 @@ def test_a_foreign_number_is_never_held(number: int) -> None:
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_text_can_be_checked(claim: str, passage: str) -> None:
     assert supports(claim, Evidence.of(passage)) in (True, False)
+
+
+FRENCH_PAGE = Evidence.of(
+    "Tour Eiffel\nLa tour Eiffel, construite par Gustave Eiffel à Paris, mesure 330 mètres depuis 2022."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "held"),
+    [
+        ("The tower by Gustave Eiffel in Paris is 330 metres tall.", True),
+        ("El edificio de Gustave Eiffel en Paris mide 330 metros.", True),
+        ("The tower by Gustave Eiffel in Paris is 331 metres tall.", False),
+        ("The tower by Stephen Sauvestre in Paris is 330 metres tall.", False),
+        ("The tower by Gustave Eiffel in Paris is not 330 metres tall.", False),
+        ("The tower is tall.", False),
+        ("Der Turm von Gustave Eiffel in Paris ist 330 Meter hoch.", False),
+        ("埃菲尔铁塔高330米，建于2022年。", False),
+        ("La tour par Gustave Eiffel hante Paris et 330 autres villes de fantômes.", False),
+    ],
+)
+def test_a_claim_in_another_language_needs_all_its_names_and_numbers_in_one_place(claim: str, held: bool) -> None:
+    assert anchors(claim, FRENCH_PAGE) is held

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from websearch_gateway.answers.llm.draft import Claim, Piece
 from websearch_gateway.answers.llm.passages import NumberedPassage
 from websearch_gateway.models import Span
-from websearch_gateway.text.citation.support import Evidence, supports
+from websearch_gateway.text.citation.support import Evidence, anchors, supports
 from websearch_gateway.text.urls import canonical
 
 MAX_ANSWER = 800
@@ -25,6 +25,7 @@ class Checked:
     spans: tuple[Span, ...]
     dropped_sentences: int
     dropped_citations: int
+    anchored_sentences: int = 0
 
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know of the draft."""
@@ -35,6 +36,8 @@ class Checked:
             f"Citations of the model left out because their source does not hold them: {self.dropped_citations}.": (
                 self.dropped_citations
             ),
+            "Sentences in another language than their source, checked by their numbers and names alone: "
+            f"{self.anchored_sentences}.": self.anchored_sentences,
         }
         return tuple(words for words, applies in told.items() if applies)
 
@@ -52,9 +55,11 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage]) -> Check
     text = ""
     spans: list[Span] = []
     said: set[str] = set()
-    dropped = lost = 0
+    dropped = lost = foreign = 0
     for claim in claims[:MAX_CLAIMS]:
-        held, missed = _held(claim, evidence)
+        held, missed = _held(claim, evidence, supports)
+        anchored = [] if held else _held(claim, evidence, anchors)[0]
+        held = held or anchored
         lost += missed if held else 0
         if not held:
             dropped += 1
@@ -77,10 +82,13 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage]) -> Check
         text = f"{text} {marked}" if text else marked
         spans += found
         ranks = new_ranks
-    return Checked(text, tuple(spans), dropped, lost)
+        foreign += bool(anchored)
+    return Checked(text, tuple(spans), dropped, lost, foreign)
 
 
-def _held(claim: Claim, evidence: dict[int, Evidence]) -> tuple[list[int], int]:
+def _held(
+    claim: Claim, evidence: Mapping[int, Evidence], holds: Callable[[str, Evidence], bool]
+) -> tuple[list[int], int]:
     """The passages that hold the sentence, none if a piece of it is not held; and how many named ones do not."""
     held: list[int] = []
     missed = 0
@@ -88,7 +96,7 @@ def _held(claim: Claim, evidence: dict[int, Evidence]) -> tuple[list[int], int]:
         good = [
             number
             for number in dict.fromkeys(piece.numbers)
-            if number in evidence and supports(piece.text, evidence[number])
+            if number in evidence and holds(piece.text, evidence[number])
         ]
         if not good:
             return [], 0

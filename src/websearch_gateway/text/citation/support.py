@@ -1,17 +1,31 @@
 """Whether a passage holds a claim: its numbers, dates and names, and most of its other words. Without a model.
 
-The check is strict where an invention would hurt (figures, dates, names) and lenient where a sentence is only put in
-other words. It cannot see a claim that says the opposite with the same words.
+The check is strict where an invention would hurt (figures with their units, dates, names, denials, who did what to
+whom) and lenient where a sentence is only put in other words. docs/decisions.md has what it lets through and drops.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from websearch_gateway.text.citation.calendar import MONTHS, Date, dates, foreign_months, is_told
+from websearch_gateway.text.citation.polarity import contradicts, denies, doubts, is_hearsay, overstates
+from websearch_gateway.text.citation.quantities import DAY, Quantity, quantities, steps
+from websearch_gateway.text.citation.roles import (
+    Comparison,
+    Role,
+    company,
+    comparisons,
+    full_names,
+    is_misplaced,
+    mixes_names,
+    roles,
+)
 from websearch_gateway.text.citation.sentences import split_sentences
+from websearch_gateway.text.retrieval.language import language_of
 from websearch_gateway.text.retrieval.tokens import STOP_WORDS, fold, stems, tokens, words
 
 COVERED = 0.6
@@ -21,167 +35,238 @@ NEAR = 0.3
 """The least share of them around each number: a figure that stands elsewhere on the page is another figure."""
 
 LONGEST_CLAIM = 600
-_AROUND = 1
+LONGEST_PASSAGE = 20_000
+"""Characters. What lies behind is not looked at."""
 
-_NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f' ]\d{3})*(?:[.,]\d+)?|\d+")
+_AROUND = 1
+_MOST_PLACES = 3
+_FEW = 1
+_ANCHORS = 2
+
 _WORD = re.compile(r"[^\W\d_][\w'’.-]*\w|[^\W\d_]")
 _UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LINK = re.compile(r"https?://|www\.|\]\(|<[a-z/!]", re.IGNORECASE)
-_NEGATION = re.compile(r"\b(?:not|never|no|none|neither|nor|without|cannot)\b|n['’]t\b", re.IGNORECASE)
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-)
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_SMALL = {name: str(value) for value, name in enumerate(f"{_UNITS} seventeen eighteen nineteen".split())} | {
-    name: str(10 * value) for value, name in enumerate(_TENS.split(), 2)
-}
-_LARGE = ("hundred", "thousand", "million", "billion", "trillion", "dozen", "half", "quarter", "twice", "percent")
-_UNCOUNTED = frozenset({"one"})
-_MONTHS = "january february march april may june july august september october november december"
-_MONTH = {name[:size]: number for number, name in enumerate(_MONTHS.split(), 1) for size in (3, len(name))} | {
-    "sept": 9
-}
-_MONTH_NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
-_DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
-_NAMED = rf"(?P<m>{_MONTH_NAMES})\b\.?"
-_YEAR = r"(?P<y>\d{4})\b"
-_DATES = (
-    re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_NAMED},?(?:\s+{_YEAR})?", re.IGNORECASE),
-    re.compile(rf"\b{_NAMED}\s+{_DAY}\b(?!\d)(?:,?\s+{_YEAR})?", re.IGNORECASE),
-    re.compile(rf"\b{_NAMED},?\s+{_YEAR}", re.IGNORECASE),
-    re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{2})(?:-(?P<d>\d{2}))?\b"),
-    re.compile(rf"\b(?P<d>\d{{1,2}})[./](?P<m>\d{{1,2}})[./]{_YEAR}"),
-    re.compile(rf"\b(?P<m>\d{{1,2}})/(?P<d>\d{{1,2}})/{_YEAR}"),
+_CLAUSE = re.compile(
+    r"[,;:()\[\]—](?!\d)|\s[-–]\s|\s(?=(?:and|but|while|whereas|although|though|which|who|because|however|when|where|"
+    r"after|before|until|since|und|aber|mais|pero)\b)",
+    re.IGNORECASE,
 )
 
-Date = tuple[int | None, int | None, int | None]
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence: its content words as stems, all its words, its numbers and its names."""
+
+    content: frozenset[str]
+    words: frozenset[str]
+    quantities: tuple[Quantity, ...]
+    names: frozenset[str]
+    denies: bool
+    doubts: bool
+
+    @classmethod
+    def of(cls, text: str, plain: frozenset[str], *, opens: bool, doubted: bool = False) -> Clause:
+        """Read a clause; `opens`: it begins a sentence. `plain` are words that are no names although capitals."""
+        said = words(text)
+        return cls(
+            content=_content(said),
+            words=frozenset(said),
+            quantities=tuple(quantities(text)),
+            names=frozenset(part for name in _names(text, plain, opens=opens) for part in tokens(name)),
+            denies=denies(text),
+            doubts=doubted or doubts(text),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage made ready for many claims. `sentences` are the tokens and numbers of each and its neighbours."""
+    """A passage made ready for many claims. `around` are the stems of each sentence and its neighbours."""
 
-    heading: frozenset[str]
+    heading: Clause
+    words: frozenset[str] = field(repr=False)
     heading_dates: frozenset[Date]
     stems: frozenset[str]
-    numbers: frozenset[str]
     dates: frozenset[Date]
-    sentences: tuple[tuple[frozenset[str], frozenset[str]], ...] = field(repr=False)
-    lower: frozenset[str] = field(repr=False)
-    denies: bool = False
+    months: frozenset[str]
+    sentences: tuple[tuple[Clause, ...], ...] = field(repr=False)
+    around: tuple[frozenset[str], ...] = field(repr=False)
+    roles: frozenset[Role] = field(repr=False)
+    company: Mapping[str, frozenset[str]] = field(repr=False)
+    comparisons: tuple[Comparison, ...] = field(repr=False)
+    full_names: tuple[frozenset[str], ...] = field(repr=False)
+    steps: frozenset[tuple[str, str]] = field(repr=False)
+    measured: frozenset[str] = field(repr=False)
+    plain: frozenset[str] = field(repr=False)
+    language: str
 
     @classmethod
     def of(cls, passage: str) -> Evidence:
         """Read a passage with its headings, which lend their words to each of its sentences."""
-        passage = unicodedata.normalize("NFKC", passage)
+        passage = unicodedata.normalize("NFKC", passage[:LONGEST_PASSAGE])[:LONGEST_PASSAGE]
         heading, _, body = passage.partition("\n")
         pieces = [body[start:end] for start, end in split_sentences(body)] or [body]
-        own = [(frozenset(tokens(piece)), frozenset(_numbers(piece))) for piece in pieces]
+        plain = frozenset(word for word in _WORD.findall(passage) if word.islower())
+        own = [frozenset(tokens(piece)) for piece in pieces]
+        near = [own[max(0, place - _AROUND) : place + _AROUND + 1] for place in range(len(own))]
         above = frozenset(tokens(heading))
-        around = [
-            (frozenset[str]().union(*(one for one, _ in near)), frozenset[str]().union(*(one for _, one in near)))
-            for place in range(len(own))
-            for near in [own[max(0, place - _AROUND) : place + _AROUND + 1]]
-        ]
+        sentences = tuple(tuple(_clauses(piece, plain)) for piece in pieces)
         return cls(
-            heading=above,
-            heading_dates=frozenset(_dates(heading)),
-            stems=above.union(*(one for one, _ in own)),
-            numbers=frozenset(_numbers(passage)),
-            dates=frozenset(_dates(passage)),
-            sentences=(*around, (above, frozenset(_numbers(heading)))),
-            lower=frozenset(word for word in _WORD.findall(passage) if word.islower()),
-            denies=bool(_NEGATION.search(passage)),
+            heading=Clause.of(heading, plain, opens=False),
+            words=frozenset(words(passage)),
+            heading_dates=frozenset(dates(heading)),
+            stems=above.union(*own),
+            dates=frozenset(dates(passage)),
+            months=frozenset(foreign_months(passage)),
+            sentences=sentences,
+            around=tuple(above.union(*some) for some in near),
+            roles=frozenset(role for piece in pieces for role in roles(piece)),
+            company=company(pieces),
+            comparisons=tuple(one for piece in pieces for one in comparisons(piece)),
+            full_names=tuple(name for piece in (heading, *pieces) for name in full_names(piece)),
+            steps=frozenset(step for piece in pieces for step in steps(piece)),
+            measured=frozenset(one.of for clauses in sentences for clause in clauses for one in clause.quantities),
+            plain=plain,
+            language=language_of(body),
         )
 
 
 def supports(claim: str, evidence: Evidence) -> bool:
-    """Whether all numbers, dates and names of the claim occur in the passage, and most of its content words."""
+    """Whether all numbers, dates and names of the claim occur in the passage as it says, and most of its words."""
     claim = unicodedata.normalize("NFKC", claim)
-    if len(claim) > LONGEST_CLAIM or claim.rstrip().endswith(("?", "？", "؟")) or _LINK.search(claim):
-        return False
-    if _NEGATION.search(claim) and not evidence.denies:
-        return False
-    content = frozenset(stems([word for word in words(claim) if word not in STOP_WORDS and not word.isdecimal()]))
-    numbers = set(_numbers(claim))
-    if not content or not numbers <= evidence.numbers:
-        return False
-    dates = set(_dates(claim))
-    if not all(_is_told(date, evidence.dates) for date in dates):
-        return False
-    if not all(_holds_name(name, evidence) for name in _names(claim, evidence)):
-        return False
-    if len(content & evidence.stems) < COVERED * len(content):
-        return False
-    # "As of May 2026": the page's own date stands above its text.
-    above = {str(part) for date in dates if _is_told(date, evidence.heading_dates) for part in date if part}
-    return all(_stands_near(number, content - evidence.heading, evidence) for number in numbers - above)
-
-
-def _stands_near(number: str, content: frozenset[str], evidence: Evidence) -> bool:
-    """Whether a sentence with this number, or its neighbours, holds some of the words. Headings lend theirs to all."""
-    return any(
-        number in numbers and len(content & around) >= NEAR * len(content) for around, numbers in evidence.sentences
+    clauses = list(_clauses(claim, evidence.plain)) if _is_statement(claim) else []
+    content = frozenset[str]().union(*(clause.content for clause in clauses))
+    return (
+        bool(content)
+        and _covered(content, clauses, evidence)
+        and not overstates(frozenset[str]().union(*(clause.words for clause in clauses)), evidence.words)
+        and all(_figures_are_told(clause, content, evidence) for clause in clauses)
+        and _agrees(claim, clauses, evidence)
     )
 
 
-def _numbers(text: str) -> Iterator[str]:
-    """Every number in one spelling: digits, without signs between thousands. Words for numbers count too."""
-    for match in _NUMBER.finditer(text):
-        yield _plain(match[0])
-    for word in re.findall(r"[a-z]+", text.lower()):
-        if word in _SMALL and word not in _UNCOUNTED:
-            yield _SMALL[word]
-        elif word.removesuffix("s") in _LARGE:
-            yield word.removesuffix("s")
+def anchors(claim: str, evidence: Evidence) -> bool:
+    """Whether a claim in another language than the passage has all its numbers and names, two at least, in one place.
+
+    Its other words cannot be compared. A language in which names cannot be told from other words has no anchors.
+    """
+    claim = unicodedata.normalize("NFKC", claim)
+    language = language_of(claim)
+    if not _is_statement(claim) or language in ("de", evidence.language) or _UNCASED.search(claim):
+        return False
+    clauses = list(_clauses(claim, evidence.plain))
+    figures = [figure for clause in clauses for figure in clause.quantities]
+    names = frozenset[str]().union(*(clause.names for clause in clauses))
+    if len(names) + len({figure.value for figure in figures}) < _ANCHORS or not _agrees(claim, clauses, evidence):
+        return False
+    return any(
+        names <= around and all(any(map(figure.is_told_by, told)) for figure in figures)
+        for place, around in enumerate(evidence.around)
+        for told in [[one for clause in evidence.sentences[place] for one in clause.quantities]]
+    )
 
 
-def _plain(number: str) -> str:
-    """`1,234.50` and `1 234,5` as `1234.5`. A single sign parts thousands before three digits, else decimals."""
-    digits = re.sub(r"[\u00a0\u202f' ]", "", number)
-    parts = re.split(r"[.,]", digits)
-    if len(parts) == 1:
-        whole, fraction = digits, ""
-    elif len(parts[-1]) == 3 and (len(parts) > 2 or parts[0] != "0"):
-        whole, fraction = "".join(parts), ""
-    else:
-        whole, fraction = "".join(parts[:-1]), parts[-1].rstrip("0")
-    value = str(int(whole)) if len(whole) < 40 else whole
-    return f"{value}.{fraction}" if fraction else value
+def _is_statement(claim: str) -> bool:
+    is_question = claim.rstrip().endswith(("?", "？", "؟"))
+    return len(claim) <= LONGEST_CLAIM and not is_question and not _LINK.search(claim)
 
 
-def _dates(text: str) -> Iterator[Date]:
-    for pattern in _DATES:
-        for match in pattern.finditer(text):
-            parts = match.groupdict()
-            month = parts["m"]
-            number = int(month) if month.isdecimal() else _MONTH[month.lower()]
-            if 1 <= number <= 12:
-                yield (
-                    int(parts["y"]) if parts.get("y") else None,
-                    number,
-                    int(parts["d"]) if parts.get("d") else None,
-                )
+def _agrees(claim: str, clauses: Sequence[Clause], evidence: Evidence) -> bool:
+    return (
+        _dates_are_told(claim, evidence)
+        and all(clause.names <= evidence.stems for clause in clauses)
+        and not any(_is_turned_round(clause, evidence) for clause in clauses)
+        and not _swaps(claim, evidence)
+    )
 
 
-def _is_told(date: Date, told: Iterable[Date]) -> bool:
-    """Whether one date that was told has all the parts of this one."""
-    return any(all(part is None or part == other for part, other in zip(date, one, strict=True)) for one in told)
+def _swaps(claim: str, evidence: Evidence) -> bool:
+    """Whether two things have changed places: in a step from one to the other, a comparison, a deed, or a name."""
+    turned = any(step not in evidence.steps and step[::-1] in evidence.steps for step in steps(claim))
+    return (
+        turned
+        or any(role.opposite in evidence.roles and role not in evidence.roles for role in roles(claim))
+        or any(one.is_reversed_in(evidence.comparisons) for one in comparisons(claim))
+        or mixes_names(claim, evidence.full_names)
+        or is_misplaced(claim, evidence.company, evidence.heading.content | evidence.heading.names)
+    )
 
 
-def _names(claim: str, evidence: Evidence) -> Iterator[str]:
-    """The words with a capital or a digit inside. The first word of the sentence is one unless it is a plain word."""
-    for place, match in enumerate(_WORD.finditer(claim)):
+def _covered(content: frozenset[str], clauses: Sequence[Clause], evidence: Evidence) -> bool:
+    """Whether a few places of the passage hold most of the words, no more than a merged sentence has parts."""
+    missing = content
+    for _ in range(min(len(clauses), _MOST_PLACES)):
+        best = max(evidence.around, key=lambda around: len(missing & around), default=frozenset[str]())
+        missing -= best
+    return len(missing) <= (1 - COVERED) * len(content)
+
+
+def _dates_are_told(claim: str, evidence: Evidence) -> bool:
+    named = all(is_told(date, evidence.dates) for date in dates(claim))
+    return named and foreign_months(claim) <= evidence.months
+
+
+def _figures_are_told(clause: Clause, content: frozenset[str], evidence: Evidence) -> bool:
+    """Whether each number stands in a sentence about the same, or is of the page's title or its date."""
+    above = {str(part) for date in evidence.heading_dates for part in date if part}
+    titles = [quantity for quantity in evidence.heading.quantities if quantity.value not in above]
+    own = clause.content if len(clause.content) > _FEW else content
+    own = own - evidence.heading.content
+    return all(
+        (quantity.value in above and quantity.unit in ("", DAY))
+        or any(quantity.is_told_by(title) for title in titles)
+        or any(_is_told_in(place, quantity, clause, own, evidence) for place in range(len(evidence.sentences)))
+        for quantity in clause.quantities
+    )
+
+
+def _is_told_in(place: int, quantity: Quantity, clause: Clause, own: frozenset[str], evidence: Evidence) -> bool:
+    if len(own & evidence.around[place]) < NEAR * len(own):
+        return False
+    return any(
+        quantity.is_told_by(other)
+        and not (quantity.of and other.of and quantity.of != other.of and quantity.of in evidence.measured)
+        and not (clause.names and told.names and clause.names.isdisjoint(told.names))
+        for told in evidence.sentences[place]
+        for other in told.quantities
+    )
+
+
+def _is_turned_round(clause: Clause, evidence: Evidence) -> bool:
+    """Whether the clauses that say the most of this one deny what it says, or the other way round."""
+    said = clause.content - evidence.heading.content or clause.content
+    shared = [(len(said & told.content), told) for sentence in evidence.sentences for told in sentence]
+    most = max((count for count, _ in shared), default=0)
+    nearest = [told for count, told in shared if count == most]
+    if not most or len(said) < 2:
+        return clause.denies and not any(told.denies for _, told in shared)
+    return not any(
+        (told.denies == clause.denies) != contradicts(clause.words, told.words) and (clause.doubts or not told.doubts)
+        for told in nearest
+    )
+
+
+def _clauses(text: str, plain: frozenset[str]) -> Iterator[Clause]:
+    start, doubted = 0, is_hearsay(text)
+    for match in (*_CLAUSE.finditer(text), None):
+        end = match.start() if match else len(text)
+        if re.search(r"\w", text[start:end]):
+            yield Clause.of(text[start:end], plain, opens=not start, doubted=doubted)
+            start = match.end() if match else end
+
+
+def _content(said: Sequence[str]) -> frozenset[str]:
+    return frozenset(stems([word for word in said if word not in STOP_WORDS and not word.isdecimal()]))
+
+
+def _names(text: str, plain: frozenset[str], *, opens: bool) -> Iterator[str]:
+    """The words with a capital inside. The first word of a sentence is one unless it is a plain word."""
+    for place, match in enumerate(_WORD.finditer(text)):
         word = match[0]
         if _UNCASED.search(word) or not any(character.isupper() for character in word):
             continue
         folded = fold(word)
-        if folded in STOP_WORDS or (folded[:3] in _MONTH and folded in _MONTH):
+        if folded in STOP_WORDS or folded in MONTHS:
             continue
-        if place == 0 and (folded in evidence.lower or folded.endswith(("ed", "ing", "ly"))):
+        if opens and place == 0 and (folded in plain or folded.endswith(("ed", "ing", "ly"))):
             continue
-        yield word
-
-
-def _holds_name(name: str, evidence: Evidence) -> bool:
-    return all(part in evidence.stems for part in tokens(name) if part not in ("s",))
+        yield word.removesuffix("'s").removesuffix("’s")

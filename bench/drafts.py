@@ -1,0 +1,200 @@
+"""A stand-in for a language model that knows the right sentence: it writes it in other words, or invents.
+
+Other words are what models make of a sentence: synonyms, another order of its parts, a shorter form, two sentences in
+one. The inventions are those that a reader would not notice.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+
+_SYNONYMS = {
+    "began": "started",
+    "started": "began",
+    "large": "big",
+    "big": "large",
+    "called": "named",
+    "located": "situated",
+    "built": "constructed",
+    "constructed": "built",
+    "used": "employed",
+    "many": "numerous",
+    "show": "demonstrate",
+    "also": "additionally",
+    "people": "persons",
+    "important": "significant",
+    "several": "various",
+    "get": "obtain",
+    "created": "made",
+    "made": "created",
+    "received": "got",
+    "helped": "assisted",
+    "area": "region",
+    "city": "town",
+    "known": "recognised",
+    "part": "portion",
+    "found": "discovered",
+    "often": "frequently",
+    "difficult": "hard",
+    "near": "close to",
+    "main": "principal",
+    "caused": "led to",
+    "required": "needed",
+    "became": "turned into",
+    "about": "roughly",
+    "around": "approximately",
+    "over": "more than",
+    "reported": "stated",
+    "said": "stated",
+    "increased": "grew",
+    "decreased": "fell",
+    "ended": "finished",
+    "buy": "purchase",
+    "wrote": "authored",
+    "company": "firm",
+    "war": "conflict",
+    "students": "pupils",
+    "method": "approach",
+    "problem": "issue",
+}
+_LEAD = re.compile(
+    r"^((?:In|On|During|After|Before|By|At|From|Since|For|Under|With|While|When|Although)\s[^,]{3,80}),\s"
+)
+_TAIL = re.compile(r"\s((?:in|on|during|after|before|by|at|since|until)\s[^,.;]{3,60})\.$")
+_ASIDE = re.compile(r"\s\([^()]{1,80}\)|,\s(?:which|who|where)\s[^,.]{3,120}(?=,)")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-zé]{3,}(?: [A-Z][a-zé]+)*")
+_YEAR = re.compile(r"\b(1[0-9]|20)\d\d\b")
+_NUMBER = re.compile(r"\b\d+(?:[.,]\d+)?\b")
+_VERB = re.compile(r"\b(is|was|are|were|has|had|can|could|did|does|will)\b")
+_MONTH = re.compile(
+    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)(?= \d)"
+)
+_UNITS = {"metres": "feet", "million": "billion", "percent": "points", "km": "miles", "years": "months", "%": " points"}
+_TURNED = {"before": "after", "after": "before", "more": "less", "largest": "smallest", "first": "last", "won": "lost"}
+_TURNED |= {"north": "south", "east": "west", "increased": "decreased", "higher": "lower", "most": "least"}
+
+Rewrite = Callable[[str, random.Random], str]
+
+
+def synonyms(sentence: str, chance: random.Random) -> str:
+    """Up to three words replaced."""
+    known = [word for word in re.findall(r"\b[a-z]+\b", sentence) if word in _SYNONYMS]
+    for word in chance.sample(known, min(3, len(known))):
+        sentence = re.sub(rf"\b{word}\b", _SYNONYMS[word], sentence, count=1)
+    return sentence
+
+
+def reordered(sentence: str, chance: random.Random) -> str:
+    """A part at the beginning put at the end, or the other way round."""
+    if lead := _LEAD.match(sentence):
+        rest = sentence[lead.end() :].rstrip(".")
+        part = lead[1][0].lower() + lead[1][1:]
+        return f"{rest[:1].upper()}{rest[1:]} {part}."
+    if tail := _TAIL.search(sentence):
+        part = tail[1][0].upper() + tail[1][1:]
+        rest = sentence[: tail.start()]
+        return f"{part}, {rest if rest[:2].istitle() else rest[:1].lower() + rest[1:]}."
+    return sentence
+
+
+def shortened(sentence: str, chance: random.Random) -> str:
+    """Asides left out."""
+    return _ASIDE.sub("", sentence)
+
+
+def retold(sentence: str, chance: random.Random) -> str:
+    """All of these at once."""
+    return synonyms(reordered(shortened(sentence, chance), chance), chance)
+
+
+PARAPHRASES: dict[str, Rewrite] = {
+    "copied": lambda sentence, _: sentence,
+    "synonyms": synonyms,
+    "reordered": reordered,
+    "shortened": shortened,
+    "retold": retold,
+}
+"""The same in other words. `merged` sentences are made of two by `bench.answers`."""
+
+
+def other_number(sentence: str, chance: random.Random) -> str:
+    """One number is another one."""
+    found = list(_NUMBER.finditer(sentence))
+    if not found:
+        return sentence
+    match = chance.choice(found)
+    digits = re.sub(r"\D.*", "", match[0])
+    return f"{sentence[: match.start()]}{int(digits) + chance.randint(1, 9)}{sentence[match.end() :]}"
+
+
+def added_number(sentence: str, chance: random.Random) -> str:
+    """A number in words where none was."""
+    return f"{sentence.rstrip('.')}, {chance.choice(['twelve', 'forty-two', 'six hundred', 'nineteen'])} times."
+
+
+def other_name(sentence: str, chance: random.Random) -> str:
+    """One name is that of somebody else."""
+    return _NAME.sub(chance.choice(["Zebediah Quill", "Marwick", "Ostrovia"]), sentence, count=1)
+
+
+def other_year(sentence: str, chance: random.Random) -> str:
+    """One year is another."""
+    return _YEAR.sub(lambda match: str(int(match[0]) - chance.randint(1, 12)), sentence, count=1)
+
+
+def other_month(sentence: str, chance: random.Random) -> str:
+    """One month is another."""
+    return _MONTH.sub(lambda match: "June" if match[0] != "June" else "May", sentence, count=1)
+
+
+def added_date(sentence: str, chance: random.Random) -> str:
+    """A date where none was."""
+    return f"{sentence.rstrip('.')} on {chance.randint(1, 28)} October {chance.randint(1801, 1899)}."
+
+
+def denied(sentence: str, chance: random.Random) -> str:
+    """The first verb is denied."""
+    return _VERB.sub(lambda match: f"{match[0]} not", sentence, count=1)
+
+
+def other_unit(sentence: str, chance: random.Random) -> str:
+    """The same number of something else."""
+    for unit, wrong in _UNITS.items():
+        changed = re.sub(rf"(?<=\d)(\s?){re.escape(unit)}", rf"\1{wrong}", sentence, count=1)
+        if changed != sentence:
+            return changed
+    return sentence
+
+
+def turned(sentence: str, chance: random.Random) -> str:
+    """A word replaced by its opposite."""
+    for word, opposite in _TURNED.items():
+        changed = re.sub(rf"\b{word}\b", opposite, sentence, count=1)
+        if changed != sentence:
+            return changed
+    return sentence
+
+
+def swapped(sentence: str, chance: random.Random) -> str:
+    """Two names have changed places."""
+    found = [match[0] for match in _NAME.finditer(sentence)]
+    if len(set(found)) < 2 or any(one != other and one in other for one in found for other in found):
+        return sentence
+    one, other = found[0], next(name for name in found if name != found[0])
+    return sentence.replace(one, "\0").replace(other, one).replace("\0", other)
+
+
+FOREIGN: dict[str, Rewrite] = {
+    "number": other_number,
+    "added number": added_number,
+    "name": other_name,
+    "year": other_year,
+    "month": other_month,
+    "added date": added_date,
+}
+"""Inventions with a number, a name or a date that the passage does not hold."""
+
+TURNED: dict[str, Rewrite] = {"denied": denied, "unit": other_unit, "opposite": turned, "swapped": swapped}
+"""Inventions out of the passage's own words."""
