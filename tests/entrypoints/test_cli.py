@@ -142,7 +142,7 @@ def test_doctor_says_what_is_wrong_and_how_to_mend_it(environment: dict[str, str
 
 @pytest.mark.timeout(170)
 def test_demo_shows_an_answer_a_fallback_a_cached_answer_and_a_refusal(environment: dict[str, str]) -> None:
-    answer, fallback, cached, refused, docs = map(
+    answer, fallback, cached, refused, docs, own = map(
         json.loads, run(environment, "demo", "--json", seconds=150).stdout.splitlines()
     )
     assert answer["response"]["provider"] == "gpt-5-nano-web-search"
@@ -151,6 +151,8 @@ def test_demo_shows_an_answer_a_fallback_a_cached_answer_and_a_refusal(environme
     assert cached["response"]["cache"] == "exact"
     assert refused["error"]["code"] == "VALIDATION"
     assert docs["docs"]["results"][0]["page_title"] == "Timeouts and retries"
+    assert own["response"]["provider"] == "sandbox-model-over-serper"
+    assert own["response"]["citations"]
 
 
 @pytest.mark.timeout(170)

@@ -22,6 +22,7 @@ from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.base import ErrorInfo
 from websearch_gateway.results.docs import DocsSearchResponse
 from websearch_gateway.sandbox import Sandbox, serve
+from websearch_gateway.sandbox.keys import LLM_MODEL
 from websearch_gateway.settings import load_settings
 
 FIRST = "How tall is the Eiffel Tower?"
@@ -42,7 +43,7 @@ class Scene:
 async def run_demo(*, as_json: bool) -> None:
     """Ask four times: the usual way, with OpenAI down, the first question again, and one that is refused.
 
-    Then index a documentation site and ask that.
+    Then index a documentation site and ask that, and let a model of your own answer.
     """
     async for scene in _scenes():
         _print_json(scene) if as_json else _print(scene)
@@ -73,6 +74,11 @@ async def _scenes() -> AsyncIterator[Scene]:
                 yield await _scene(gateway, "The first question again: from the cache, at no cost", FIRST)
                 yield await _scene(gateway, "Work for a specialist server is refused, and says for which", REFUSED)
                 yield await _documented(gateway, f"{sandbox.url}/docs/2.0/")
+            own = settings.model_copy(
+                update={"answer_engines": ("llm",), "llm_model": LLM_MODEL, "state_url": "memory://"}
+            )
+            async with open_gateway(own) as gateway:
+                yield await _scene(gateway, "Your own model writes, and each sentence is checked", FIRST)
 
 
 async def _scene(gateway: Gateway, caption: str, question: str) -> Scene:
