@@ -2,40 +2,38 @@
 
 `http_engine` runs any that is an HTTP API; OpenAI has its own SDK. To add one: docs/adding-an-engine.md. The extractive
 composer, which quotes without a model, lives here too. Nothing else may import an engine.
+
+Importing this package imports none of them: worker processes, which compose and check answers, begin here too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import httpx2
-from pydantic import SecretStr
-
-from websearch_gateway.answers.anthropic import Anthropic
-from websearch_gateway.answers.gemini import Gemini
-from websearch_gateway.answers.http_engine import EngineApi, HttpEngine
-from websearch_gateway.answers.llm.chat import Chat
-from websearch_gateway.answers.llm.engine import LlmEngine
-from websearch_gateway.answers.openai.client import OpenAIClient
-from websearch_gateway.answers.openai.engine import OpenAIEngine
-from websearch_gateway.answers.openai.models import SEARCH_USD
-from websearch_gateway.answers.perplexity import Perplexity
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.net.retry import Retry
-from websearch_gateway.ports import Gather, HostedEngine
-from websearch_gateway.settings import Settings
+
+if TYPE_CHECKING:
+    import httpx2
+    from pydantic import SecretStr
+
+    from websearch_gateway.answers.http_engine import EngineApi
+    from websearch_gateway.net.retry import Retry
+    from websearch_gateway.ports import Gather, HostedEngine, Workers
+    from websearch_gateway.settings import Settings
 
 __all__ = ["ENGINES", "Entry", "Outside", "configured"]
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What an engine reaches the outside with: the client and the retry of the process, and raw search."""
+    """What engines share: the client and the retry of the process, raw search, and worker processes."""
 
     client: httpx2.AsyncClient
     retry: Retry
     gather: Gather
+    workers: Workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +59,10 @@ def _key(settings: Settings, name: str) -> SecretStr:
 
 
 def _openai(settings: Settings, outside: Outside) -> HostedEngine:
+    from websearch_gateway.answers.openai.client import OpenAIClient
+    from websearch_gateway.answers.openai.engine import OpenAIEngine
+    from websearch_gateway.answers.openai.models import SEARCH_USD
+
     account = OpenAIClient(
         outside.client,
         _key(settings, "openai_api_key"),
@@ -73,29 +75,40 @@ def _openai(settings: Settings, outside: Outside) -> HostedEngine:
 
 
 def _over_http(settings: Settings, outside: Outside, api: EngineApi, models: tuple[str, ...]) -> HostedEngine:
+    from websearch_gateway.answers.http_engine import HttpEngine
+
     seconds, price = settings.request_timeout_ms / 1000, settings.prices.get(api.name)
     return HttpEngine(api, models, outside.client, outside.retry, seconds, price)
 
 
 def _anthropic(settings: Settings, outside: Outside) -> HostedEngine:
+    from websearch_gateway.answers.anthropic import Anthropic
+
     api = Anthropic(_key(settings, "anthropic_api_key"), settings.anthropic_base_url)
     return _over_http(settings, outside, api, settings.anthropic_models)
 
 
 def _gemini(settings: Settings, outside: Outside) -> HostedEngine:
+    from websearch_gateway.answers.gemini import Gemini
+
     api = Gemini(_key(settings, "gemini_api_key"), settings.gemini_base_url)
     return _over_http(settings, outside, api, settings.gemini_models)
 
 
 def _perplexity(settings: Settings, outside: Outside) -> HostedEngine:
+    from websearch_gateway.answers.perplexity import Perplexity
+
     api = Perplexity(_key(settings, "perplexity_api_key"), settings.perplexity_base_url)
     return _over_http(settings, outside, api, settings.perplexity_models)
 
 
 def _llm(settings: Settings, outside: Outside) -> HostedEngine:
+    from websearch_gateway.answers.llm.chat import Chat
+    from websearch_gateway.answers.llm.engine import LlmEngine
+
     chat = Chat(outside.client, settings.llm_base_url or "", settings.llm_model or "", settings.llm_api_key)
     price = settings.prices.get("llm", 0.0)
-    return LlmEngine(chat, outside.gather, outside.retry, settings.llm_evidence_tokens, price)
+    return LlmEngine(chat, outside.gather, outside.retry, outside.workers, settings.llm_evidence_tokens, price)
 
 
 ENGINES: tuple[Entry, ...] = (

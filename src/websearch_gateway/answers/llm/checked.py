@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from websearch_gateway.answers.llm.draft import Claim, Piece
+from websearch_gateway.answers.llm.draft import Claim, Piece, claims_of
 from websearch_gateway.answers.llm.passages import NumberedPassage
 from websearch_gateway.models import Span
 from websearch_gateway.text.citation.support import Evidence, anchors, supports
@@ -40,6 +40,11 @@ class Checked:
             f"{self.anchored_sentences}.": self.anchored_sentences,
         }
         return tuple(words for words, applies in told.items() if applies)
+
+
+def checked_draft(reply: str, passages: Sequence[NumberedPassage]) -> Checked:
+    """What is left of a model's reply."""
+    return check(claims_of(reply), passages)
 
 
 def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage]) -> Checked:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
+import functools
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
+from pydantic import TypeAdapter
+
 from websearch_gateway.answers import models
 from websearch_gateway.answers.llm.chat import Chat, PromptTooLong, Written
-from websearch_gateway.answers.llm.checked import Checked, check
-from websearch_gateway.answers.llm.draft import claims_of
+from websearch_gateway.answers.llm.checked import Checked, checked_draft
 from websearch_gateway.answers.llm.passages import NumberedPassage, numbered_passages
 from websearch_gateway.answers.llm.prompt import REPLY_FORM, messages
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Answer, Deadline, Gathered, SearchQuery, TokenUsage
 from websearch_gateway.net.retry import Retry
-from websearch_gateway.ports import Gather, Progress
+from websearch_gateway.ports import Gather, Progress, Workers
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 GATHER_SHARE = 0.6
@@ -42,6 +43,7 @@ class LlmEngine:
     chat: Chat
     gather: Gather
     retry: Retry = field(repr=False)
+    workers: Workers = field(repr=False)
     evidence_tokens: int = 6000
     answer_usd: float = 0.0
     now: Callable[[], datetime] = field(default=lambda: models.utc_now(), repr=False)
@@ -70,8 +72,9 @@ class LlmEngine:
         gathered = await self.gather(query, deadline.within(deadline.remaining() * GATHER_SHARE), progress)
         await progress(f"Writing with {self.chat.model}")
         written, passages = await self._write(query, gathered, self._earlier(deadline))
-        # Comparing a draft with forty passages takes milliseconds of CPU: not on the loop.
-        checked = await asyncio.to_thread(lambda: check(claims_of(written.text), passages))
+        size = len(written.text) + sum(len(passage.evidence) for passage in passages)
+        told = await self.workers.run(checked_draft, written.text, passages, deadline=deadline, size=size)
+        checked = _checked_type().validate_python(told)
         if not checked.spans:
             raise SearchProviderError(f"{self.chat.model} wrote nothing that its sources hold.")
         return self._complete(gathered, written, passages, checked)
@@ -100,7 +103,7 @@ class LlmEngine:
         """The draft and its passages: fewer of them where the model's context is too small."""
         budget = self.evidence_tokens
         while True:
-            passages = await asyncio.to_thread(numbered_passages, query, gathered.results.hits, gathered.pages, budget)
+            passages = await self._passages(query, gathered, budget, deadline)
             if not passages:
                 raise SearchProviderError("Raw search found no passage to write from.")
             mark = self.mark()
@@ -114,6 +117,14 @@ class LlmEngine:
                 if budget <= 500:
                     raise
                 budget //= 2
+
+    async def _passages(
+        self, query: SearchQuery, gathered: Gathered, budget: int, deadline: Deadline
+    ) -> list[NumberedPassage]:
+        hits, pages = gathered.results.hits, gathered.pages
+        size = sum(len(page.markdown) for page in pages.values()) + sum(len(hit.content or "") for hit in hits)
+        told = await self.workers.run(numbered_passages, query, hits, pages, budget, deadline=deadline, size=size)
+        return _passages_type().validate_python(told)
 
     def _complete(
         self, gathered: Gathered, written: Written, passages: Sequence[NumberedPassage], checked: Checked
@@ -140,3 +151,13 @@ class LlmEngine:
                 *checked.warnings(),
             ),
         )
+
+
+@functools.cache
+def _passages_type() -> TypeAdapter[list[NumberedPassage]]:
+    return TypeAdapter(list[NumberedPassage])
+
+
+@functools.cache
+def _checked_type() -> TypeAdapter[Checked]:
+    return TypeAdapter(Checked)
