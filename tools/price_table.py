@@ -14,6 +14,7 @@ from websearch_gateway.net.retry import Retry
 from websearch_gateway.ports import Progress
 from websearch_gateway.providers import PROVIDERS
 from websearch_gateway.settings import Settings
+from websearch_gateway.workers.pool import Workers
 
 HEAD = """# Prices
 
@@ -40,7 +41,7 @@ def table() -> str:
         for name, can in capabilities.items()
         if can.cost_per_call_usd
     ]
-    outside = Outside(create_client(), Retry(), _nothing)
+    outside = Outside(create_client(), Retry(), _nothing, Workers())
     engines = [entry.build(settings, outside) for entry in ENGINES]
     apis = [engine.api for engine in engines if isinstance(engine, HttpEngine)]
     searches = [f"| openai | {openai_models.SEARCH_USD:g} | {openai_models.SOURCE} |"]

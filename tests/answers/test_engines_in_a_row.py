@@ -11,10 +11,10 @@ from websearch_gateway.app import Gateway
 from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import Sandbox, key_of
+from websearch_gateway.sandbox.keys import ENGINES as NAMES
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
-NAMES = ("anthropic", "gemini", "perplexity")
 KEYS = {f"{name}_api_key": key_of(name) for name in NAMES}
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SHARED = ("tests/conftest.py", "tests/opening.py", "tests/tracing.py")
-COPIED = ("src", "docs", "tools", "tests/providers", *SHARED, "pyproject.toml", "server.json")
+from tests.recipe import copied, insert, run, suite
+
 TABLE = "src/websearch_gateway/settings/providers.py"
 
 SANDBOXED = """
@@ -35,21 +32,7 @@ async def test_the_vendor_serves_in_the_sandbox(tmp_path):
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    ignored = shutil.ignore_patterns("__pycache__", "node_modules")
-    for name in COPIED:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
-        else:
-            shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "tests" / "providers" / Path(__file__).name).unlink()
-    return tmp_path
-
-
-def insert(path: Path, before: str, line: str) -> None:
-    text = path.read_text()
-    assert text.count(before) == 1
-    path.write_text(text.replace(before, line + before))
+    return copied(tmp_path, ["tests/providers"], without=Path(__file__))
 
 
 def add_vendor(copy: Path) -> None:
@@ -72,15 +55,7 @@ def add_vendor(copy: Path) -> None:
 
 def contract(copy: Path) -> subprocess.CompletedProcess[str]:
     """The contract suite over the new row, and whatever else is in the copy's tests and names the vendor."""
-    return run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "heronsearch or order", "tests")
-
-
-def run(copy: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("COVERAGE", "PYTEST"))}
-    environment = {**inherited, "PYTHONPATH": str(copy / "src")}
-    return subprocess.run(
-        [sys.executable, *command], cwd=copy, env=environment, capture_output=True, text=True, timeout=240, check=False
-    )
+    return suite(copy, "heronsearch or order")
 
 
 @pytest.mark.timeout(300)

@@ -1,0 +1,58 @@
+"""What every engine of the table must have besides its code; docs/adding-an-engine.md says how."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.answers.test_http_engine import APIS
+from websearch_gateway.answers import ENGINES, Entry
+from websearch_gateway.sandbox.keys import ENGINES as WITH_KEYS
+from websearch_gateway.sandbox.vendors import VENDORS
+from websearch_gateway.settings import Settings
+
+DOCS = Path(__file__).parents[2] / "docs"
+HOSTED = [entry for entry in ENGINES if entry.name not in ("openai", "llm")]
+TODAY = date(2026, 11, 22)
+
+every_engine = pytest.mark.parametrize("entry", ENGINES, ids=lambda entry: entry.name)
+every_hosted_engine = pytest.mark.parametrize("entry", HOSTED, ids=lambda entry: entry.name)
+
+
+@every_engine
+def test_the_documents_name_it_with_what_it_needs(entry: Entry) -> None:
+    rows = re.findall(rf"^\| `{entry.name}` \| ([^|]+) \|", (DOCS / "engines.md").read_text(), re.MULTILINE)
+    assert len(rows) == 1, f"docs/engines.md needs one row for {entry.name}"
+    assert re.findall(r"`(\w+)`", rows[0]) == [need.upper() for need in entry.needs]
+    assert entry.name in (Settings.model_fields["answer_engines"].description or ""), "settings/groups.py"
+
+
+@every_hosted_engine
+def test_it_has_a_stand_in_with_a_key_and_a_row_in_the_suite(entry: Entry) -> None:
+    assert entry.name in {vendor.name for vendor in VENDORS}, "sandbox/vendors"
+    assert entry.name in WITH_KEYS, "sandbox/keys.py"
+    assert entry.name in {api.name for api, _ in APIS}, "APIS of tests/answers/test_http_engine.py"
+
+
+@every_hosted_engine
+def test_its_price_says_who_told_it_and_when(entry: Entry) -> None:
+    [api] = [api for api, _ in APIS if api.name == entry.name]
+    assert re.fullmatch(r"https://\S+, .*20\d\d-[01]\d(?:-[0-3]\d)?", api.price_source)
+    assert f"| {entry.name} | {api.search_usd:g} | {api.price_source} |" in (DOCS / "prices.md").read_text()
+
+
+@every_hosted_engine
+def test_its_default_model_is_the_cheapest_that_stays_for_a_year(entry: Entry) -> None:
+    [api] = [api for api, _ in APIS if api.name == entry.name]
+    stays = [model for model in api.known_models if not model.ends or model.ends > TODAY + timedelta(days=365)]
+    cheapest = min(stays, key=lambda model: model.tokens_usd(api.limits.usual))
+    assert Settings.model_fields[api.models_setting.lower()].default[0] == cheapest.name
+
+
+@every_hosted_engine
+def test_its_settings_have_the_usual_names(entry: Entry) -> None:
+    names = {f"{entry.name}_{part}" for part in ("api_key", "base_url", "models")}
+    assert names <= Settings.model_fields.keys()

@@ -1,0 +1,47 @@
+"""A copy of the project in which a recipe of docs/ is followed to the letter."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SHARED = ("tests/conftest.py", "tests/opening.py", "tests/tracing.py", "pyproject.toml", "server.json")
+
+
+def copied(folder: Path, parts: Iterable[str], without: Path) -> Path:
+    """The `parts` of the project and what all tests share, without the test file that asks."""
+    ignored = shutil.ignore_patterns("__pycache__", "node_modules")
+    for name in ("src", "docs", "tools", *SHARED, *parts):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+        else:
+            shutil.copy(ROOT / name, folder / name)
+    (folder / without.relative_to(ROOT)).unlink()
+    return folder
+
+
+def insert(path: Path, before: str, line: str) -> None:
+    """Put `line` before the one place where `before` stands."""
+    text = path.read_text()
+    assert text.count(before) == 1, (path.name, before)
+    path.write_text(text.replace(before, line + before))
+
+
+def suite(copy: Path, wanted: str) -> subprocess.CompletedProcess[str]:
+    """The copy's tests whose names hold `wanted`, as pytest's -k has it."""
+    return run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", wanted, "tests")
+
+
+def run(copy: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Python in the copy, with the copy's code."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("COVERAGE", "PYTEST"))}
+    environment = {**inherited, "PYTHONPATH": str(copy / "src")}
+    return subprocess.run(
+        [sys.executable, *command], cwd=copy, env=environment, capture_output=True, text=True, timeout=240, check=False
+    )
