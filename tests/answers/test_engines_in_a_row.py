@@ -33,6 +33,27 @@ async def test_an_engine_answers_with_verified_spans(gateway: Open, name: str) -
     assert checks[name] == "ok"
 
 
+async def test_links_through_googles_redirect_are_resolved_where_the_operator_says_so(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    async with gateway(answer_engines="gemini", **KEYS) as opened:
+        kept = await opened.search(TOWER)
+    async with gateway(answer_engines="gemini", gemini_resolve_links=True, state_url="memory://", **KEYS) as opened:
+        resolved = await opened.search(TOWER)
+    assert all("/grounding-api-redirect" in citation.url for citation in kept.citations)
+    assert sandbox.calls("gemini/grounding-api-redirect") > 0
+    assert [citation.url for citation in resolved.citations][:1] == [f"{sandbox.url}/pages/eiffel-tower"]
+    assert (resolved.text, sandbox.calls("pages")) == (kept.text, 0), "asked, not followed"
+
+
+async def test_a_link_that_cannot_be_resolved_stays(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("gemini/grounding-api-redirect", "status", status=503)
+    async with gateway(answer_engines="gemini", gemini_resolve_links=True, **KEYS) as opened:
+        response = await opened.search(TOWER)
+    assert response.citations
+    assert all("/grounding-api-redirect" in citation.url for citation in response.citations)
+
+
 async def test_a_paused_turn_is_continued(gateway: Open, sandbox: Sandbox) -> None:
     sandbox.fault("anthropic", "pause_turn")
     async with gateway(answer_engines="anthropic", **KEYS) as opened:

@@ -8,7 +8,7 @@ Importing this package imports none of them: worker processes, which compose and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,21 +19,26 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from websearch_gateway.answers.http_engine import EngineApi
+    from websearch_gateway.models import Answer, Deadline
+    from websearch_gateway.net.fetch import Fetcher
     from websearch_gateway.net.retry import Retry
     from websearch_gateway.ports import Gather, HostedEngine, Workers
     from websearch_gateway.settings import Settings
+
+    Finish = Callable[[Answer, Deadline], Awaitable[Answer]]
 
 __all__ = ["ENGINES", "Entry", "Outside", "configured"]
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What engines share: the client and the retry of the process, raw search, and worker processes."""
+    """What engines share: client and retry of the process, raw search, worker processes, the guarded fetcher."""
 
     client: httpx2.AsyncClient
     retry: Retry
     gather: Gather
     workers: Workers
+    fetcher: Fetcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +79,13 @@ def _openai(settings: Settings, outside: Outside) -> HostedEngine:
     return OpenAIEngine(account, settings.openai_models, outside.retry, search_usd)
 
 
-def _over_http(settings: Settings, outside: Outside, api: EngineApi, models: tuple[str, ...]) -> HostedEngine:
+def _over_http(
+    settings: Settings, outside: Outside, api: EngineApi, models: tuple[str, ...], finish: Finish | None = None
+) -> HostedEngine:
     from websearch_gateway.answers.http_engine import HttpEngine
 
     seconds, price = settings.request_timeout_ms / 1000, settings.prices.get(api.name)
-    return HttpEngine(api, models, outside.client, outside.retry, seconds, price)
+    return HttpEngine(api, models, outside.client, outside.retry, seconds, price, finish)
 
 
 def _anthropic(settings: Settings, outside: Outside) -> HostedEngine:
@@ -90,9 +97,11 @@ def _anthropic(settings: Settings, outside: Outside) -> HostedEngine:
 
 def _gemini(settings: Settings, outside: Outside) -> HostedEngine:
     from websearch_gateway.answers.gemini import Gemini
+    from websearch_gateway.answers.redirects import Redirects
 
     api = Gemini(_key(settings, "gemini_api_key"), settings.gemini_base_url)
-    return _over_http(settings, outside, api, settings.gemini_models)
+    redirects = Redirects(outside.fetcher) if settings.gemini_resolve_links else None
+    return _over_http(settings, outside, api, settings.gemini_models, redirects)
 
 
 def _perplexity(settings: Settings, outside: Outside) -> HostedEngine:

@@ -7,7 +7,7 @@ step by step.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
@@ -129,7 +129,8 @@ class HttpEngine:
     """A HostedEngine out of an EngineApi. One serves the whole process: it remembers which models are gone.
 
     `models` are tried in order when one does not exist; one whose last day has come is passed over. `timeout_seconds`
-    bounds each request within its deadline. `clock` is monotonic (seconds), `now` the present in UTC.
+    bounds each request within its deadline. `finish` completes an answer and raises nothing. `clock` is monotonic
+    (seconds), `now` the present in UTC.
     """
 
     api: EngineApi
@@ -138,6 +139,7 @@ class HttpEngine:
     retry: Retry = field(repr=False)
     timeout_seconds: float = 20.0
     search_usd: float | None = None
+    finish: Callable[[Answer, Deadline], Awaitable[Answer]] | None = field(default=None, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
     now: Callable[[], datetime] = field(default=lambda: models.utc_now(), repr=False)
     _gone_until: dict[str, float] = field(default_factory=dict, init=False, repr=False)
@@ -174,7 +176,8 @@ class HttpEngine:
                 continue
             await progress(f"Searching the web with {model}")
             try:
-                return await self._ask(model, query, deadline)
+                answer = await self._ask(model, query, deadline)
+                return await self.finish(answer, deadline) if self.finish else answer
             except ModelGone:
                 self._gone_until[model] = self.clock() + GONE_SECONDS
         raise SearchProviderError(

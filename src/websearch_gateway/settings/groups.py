@@ -55,6 +55,10 @@ class Upstreams(BaseModel):
     gemini_api_key: Key = Field(None, description="Key for Gemini.")
     gemini_base_url: Url = Field("https://generativelanguage.googleapis.com", description="Where Gemini answers.")
     gemini_models: Names = Field(("gemini-3.5-flash-lite",), description="As OPENAI_MODELS.")
+    gemini_resolve_links: bool = Field(
+        False,
+        description="Ask Google's redirect where the links of sources lead. Its terms may forbid to do so by program.",
+    )
     perplexity_api_key: Key = Field(None, description="Key for Perplexity.")
     perplexity_base_url: Url = Field("https://api.perplexity.ai", description="Where Perplexity answers.")
     perplexity_models: Names = Field(("perplexity/sonar",), description="As OPENAI_MODELS.")
