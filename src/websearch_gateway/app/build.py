@@ -78,7 +78,7 @@ def build(settings: Settings) -> Gateway:
     page_seconds = settings.request_timeout_ms / 1000
     gate = asyncio.Semaphore(settings.concurrency)
     gather = Gathering(upstreams.selection.pool, pages.page_cache, gate, page_seconds)
-    engines = open_engines(settings, Outside(client, retry, gather, pages.workers, pages.fetcher))
+    engines = open_engines(settings, Outside(client, retry, gather, pages.workers, pages.site_fetcher))
     caches = open_caches(settings, state, embedder)
     searching = RateLimits(state, settings.search_rate_limit, settings.global_rate_limit, setting="SEARCH_RATE_LIMIT")
     reading = RateLimits(state, settings.read_rate_limit, setting="READ_RATE_LIMIT")
