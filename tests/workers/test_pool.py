@@ -29,6 +29,7 @@ from websearch_gateway.text.payload import json_object
 from websearch_gateway.workers import process
 from websearch_gateway.workers.child import Limits
 from websearch_gateway.workers.pool import LARGE_BYTES, SMALL_CHARS, WORKING_FOR, Workers
+from websearch_gateway.workers.process import Worker
 
 CATASTROPHE = (re.fullmatch, "(a+)+b", "a" * 60)
 """Hours inside C code, which no Python signal handler interrupts."""
@@ -211,6 +212,34 @@ async def test_closing_leaves_no_process_behind(busy: bool) -> None:
         with pytest.raises(SearchFetchError):
             await task
     await workers.aclose()
+
+
+def unread(workers: Workers) -> Worker:
+    """The only worker, whose output the loop does not come to read, as under load."""
+    [worker] = workers._all
+    worker._pipes[1].pause_reading()
+    return worker
+
+
+async def test_ending_a_job_waits_for_no_output_that_nobody_reads(workers: Workers) -> None:
+    await workers.run(os.getpid, deadline=soon())
+    task = asyncio.create_task(workers.run(*CATASTROPHE, deadline=soon()))
+    await asyncio.sleep(0)
+    worker = unread(workers)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert worker._transport.is_closing()
+
+
+async def test_a_process_that_died_while_idle_is_released(workers: Workers) -> None:
+    pid = await workers.run(os.getpid, deadline=soon())
+    worker = unread(workers)
+    os.kill(pid, signal.SIGKILL)
+    while worker.alive:  # noqa: ASYNC110 - asyncio tells of no end before that of the output
+        await asyncio.sleep(0)
+    assert await workers.run(os.getpid, deadline=soon()) != pid
+    await workers.aclose()
+    assert worker._transport.is_closing()
 
 
 async def test_a_worker_knows_no_secret_of_its_parent(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:

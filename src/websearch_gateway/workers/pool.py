@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from types import TracebackType
@@ -142,7 +142,7 @@ class Workers:
                 self._put_back(worker)
             else:
                 self._all.discard(worker)
-                await worker.kill()
+                await asyncio.shield(self._end(worker.kill()))
             raise
         if worker in self._all:
             self._put_back(worker)
@@ -158,7 +158,7 @@ class Workers:
                 worker.ending.cancel()
             if worker.alive:
                 return worker
-            self._all.discard(worker)
+            self._let_go(worker)
         return None
 
     def _let_go(self, worker: Worker) -> None:
@@ -166,9 +166,14 @@ class Workers:
         self._all.discard(worker)
         if worker in self._idle:
             self._idle.remove(worker)
-        task = asyncio.get_running_loop().create_task(worker.leave())
+        self._end(worker.leave())
+
+    def _end(self, ending: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """A task that ends a process, which no cancelled call interrupts and `aclose` waits for."""
+        task = asyncio.get_running_loop().create_task(ending)
         self._leaving.add(task)
         task.add_done_callback(self._leaving.discard)
+        return task
 
     async def _start(self) -> Worker:
         try:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 
 from websearch_gateway.workers.child import LENGTH_BYTES, Limits
 
@@ -16,6 +17,7 @@ MAX_JOBS = 2_000
 """After so many jobs a process is replaced: libraries leak. A start costs as much CPU time as 40 pages."""
 CLOSE_SECONDS = 1.0
 _PIECE_BYTES = 65_536
+_BUFFER_BYTES = 65_536
 _CHILD = "from websearch_gateway.workers.child import main; main()"
 # A worker gets none of the keys and tokens of this process.
 _INHERITED = ("COVERAGE_", "LANG", "LC_", "PYTHON", "SYSTEMROOT", "TMPDIR")
@@ -28,8 +30,16 @@ class Worker:
         ending: ends the process when it has been idle for too long.
     """
 
-    def __init__(self, process: Process, stdin: asyncio.StreamWriter, stdout: asyncio.StreamReader) -> None:
+    def __init__(
+        self,
+        process: Process,
+        transport: asyncio.SubprocessTransport,
+        stdin: asyncio.StreamWriter,
+        stdout: asyncio.StreamReader,
+    ) -> None:
         self._process = process
+        self._transport = transport
+        self._pipes = [pipe for descriptor in (0, 1) if (pipe := transport.get_pipe_transport(descriptor))]
         self._stdin = stdin
         self._stdout = stdout
         self._first: asyncio.Task[bytes] | None = None
@@ -41,7 +51,10 @@ class Worker:
         """Start a process and send it its first request, whose reply `ready` waits for."""
         inherited = {name: value for name, value in os.environ.items() if name.startswith(_INHERITED)}
         path = os.pathsep.join(entry for entry in sys.path if entry)
-        process = await asyncio.create_subprocess_exec(
+        loop = asyncio.get_running_loop()
+        # As `asyncio.create_subprocess_exec` does it, which gives nobody the transport to close.
+        transport, protocol = await loop.subprocess_exec(
+            partial(SubprocessStreamProtocol, _BUFFER_BYTES, loop),
             *(sys.executable, "-P", "-c", _CHILD, *map(str, limits)),
             stdin=PIPE,
             stdout=PIPE,
@@ -49,10 +62,11 @@ class Worker:
             # Threads of a matrix library would each claim address space, of which there is little.
             env={**inherited, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
         )
+        process = Process(transport, protocol, loop)
         if process.stdin is None or process.stdout is None:
             raise OSError("a worker has no pipes")
         process.stdin.writelines(first)
-        return cls(process, process.stdin, process.stdout)
+        return cls(process, transport, process.stdin, process.stdout)
 
     @property
     def alive(self) -> bool:
@@ -95,7 +109,10 @@ class Worker:
         """End it at once, whatever it is doing."""
         with suppress(ProcessLookupError):
             self._process.kill()
+        for pipe in self._pipes:  # `wait` waits for their ends too, which a pipe that nobody reads never sees
+            pipe.close()
         await self._process.wait()
+        self._transport.close()
         if self._first is not None:
             self._first.cancel()
             await asyncio.gather(self._first, return_exceptions=True)
