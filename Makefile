@@ -4,13 +4,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 NPM := npm install --no-audit --no-fund --ignore-scripts
 SOURCES := $(shell find src -type f -not -name '*.pyc')
+TOGETHER := $(MAKE) --no-print-directory --jobs
 
-.PHONY: demo test check lint types layers unit conformance docs bench bench-answers bench-docs bench-extract bench-questions bench-semantic clean
+# Without compiled modules each process that the tests start takes twice as long.
+unexport PYTHONDONTWRITEBYTECODE
 
+.PHONY: demo test prepared check lint types layers unit conformance docs bench bench-answers bench-docs bench-extract bench-questions bench-semantic clean
+
+# By uv, which is faster, or by pip where uv cannot be had or knows no registry.
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25"
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@if $(BIN)/python -m pip install --quiet --constraint constraints.txt uv && \
+		$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable ".[dev]"; then :; else \
+		$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"; fi
 	touch $@
 
 # Never fails a build: what could not be installed is tried again next time, and its tests say why they skip.
@@ -36,11 +43,17 @@ $(VENV)/.conformance: tests/conformance/package.json | $(VENV)/.installed
 demo: $(VENV)/.installed
 	$(BIN)/websearch-gateway demo
 
-test: lint types layers unit conformance
+# What the tests need is fetched while the types are checked.
+test: $(VENV)/.installed
+	$(TOGETHER) lint types layers prepared
+	$(TOGETHER)=1 unit conformance
+
+prepared: $(VENV)/.system $(VENV)/.npm $(VENV)/.functions $(VENV)/.clients $(VENV)/.conformance
 
 # The loop of a developer: what CI checks, with the tests of what changed since BASE alone.
 BASE ?= main
-check: lint types layers
+check: $(VENV)/.installed
+	$(TOGETHER) lint types layers
 	$(BIN)/pytest -q --numprocesses=auto --maxprocesses=4 --dist=loadfile $$($(BIN)/python tools/changed_tests.py $(BASE))
 
 lint: $(VENV)/.installed
