@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.admin import cache_admin as cache_care
 from websearch_gateway.admin.cache_admin import CacheAdmin
 from websearch_gateway.admin.cache_contents import PREFIXES
@@ -34,13 +35,6 @@ TIDES, MOONS = SearchQuery("why are there tides"), SearchQuery("how many moons a
 ANSWER = SearchResponse(text="So.", citations=(Citation(url="https://a.example/", end_index=3),), cost_usd=0.01)
 RESULTS = WebSearchResponse(results=(WebResult(link="https://a.example/", page_content="text", provider="brave"),))
 UNTOUCHED = ("ledger/2026-11-21/total", "limit/user/1", "cache/epoch")
-
-
-class Clock:
-    now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Process:

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.admin.migrate import Migration
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, StateUnavailable
 from websearch_gateway.models import LOCAL, Caller, StateEntry
@@ -14,13 +15,6 @@ from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
 
 REMOTE = Caller("somebody", frozenset({"admin"}))
-
-
-class Clock:
-    now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Failing(MemoryState):
@@ -41,7 +35,7 @@ class Failing(MemoryState):
 
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1_000.0)
 
 
 @pytest.fixture

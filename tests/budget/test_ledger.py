@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.clock import Clock
 from websearch_gateway.budget.ledger import Ledger
 from websearch_gateway.errors import (
     SearchAuthError,
@@ -21,16 +22,9 @@ from websearch_gateway.state.memory import MemoryState
 NOON = 1_800_014_400.0  # 2027-01-15T12:00:00Z
 
 
-class Clock:
-    now = NOON
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(NOON)
 
 
 @pytest.fixture

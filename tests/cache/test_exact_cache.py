@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.cache.answers import ANSWERS
 from websearch_gateway.cache.cache_epoch import advance
 from websearch_gateway.cache.exact_cache import ExactCache
@@ -44,13 +45,6 @@ CHANGES = {
 LIFETIMES = Lifetimes(300, 300, 0)
 ME = Caller(user="me")
 YOU = Caller(user="you")
-
-
-class Clock:
-    now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

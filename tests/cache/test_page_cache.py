@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.cache.blob_cache import MOST_STORED_BYTES, BlobCache
 from websearch_gateway.cache.page_cache import KEEP_SECONDS, PageCache, content_hash, is_private, page_key
 from websearch_gateway.errors import (
@@ -28,13 +29,6 @@ from websearch_gateway.state.memory import MemoryState
 URL = "https://example.com/tides"
 TTL = 600.0
 STALE = 86_400.0
-
-
-class Clock:
-    now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Site:
@@ -96,7 +90,7 @@ def shelved(site: Site, state: object, clock: Clock, ttl: float = TTL) -> PageCa
 
 
 def soon() -> Deadline:
-    return Deadline.after(5)
+    return Deadline.after(60)
 
 
 async def test_a_page_is_served_as_it_was_read_until_it_is_old(page_cache: PageCache, site: Site, clock: Clock) -> None:

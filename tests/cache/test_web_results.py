@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.cache.exact_cache import ExactCache, variant
 from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.result_store import Served
@@ -22,13 +23,6 @@ RESPONSE = WebSearchResponse(results=(RESULT,), cost_usd=0.005, warnings=("one",
 RECALLED = Served(RESPONSE.model_copy(update={"cache": "exact", "cost_usd": 0.0}), saved_usd=0.005)
 LIFETIMES = Lifetimes(300, 300, 0)
 ME = Caller("me")
-
-
-class Clock:
-    now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

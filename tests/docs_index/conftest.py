@@ -7,6 +7,7 @@ import numpy as np
 import psycopg
 import pytest
 
+from tests.clock import Clock
 from tools.servers import Postgresql
 from websearch_gateway.docs_index.models import ChunkDraft, CrawlOptions, PageDraft, Symbol, UrlTask
 from websearch_gateway.docs_index.store.lance.near import LanceVectors
@@ -15,16 +16,6 @@ from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 
 BASE = "https://docs.example.org/3/"
-
-
-class Clock:
-    """Seconds that pass only when told to."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.errors import SearchTimeoutError
 from websearch_gateway.observability.statistics import WINDOW, Statistics, quantiles
 from websearch_gateway.observability.telemetry import CallRecord, Outcome, Telemetry
 from websearch_gateway.results.answer import SearchResponse
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1000.0)
 
 
 @pytest.fixture

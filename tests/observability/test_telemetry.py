@@ -10,6 +10,7 @@ import threading
 import httpx2
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.errors import SearchAuthError, SearchProviderError, SearchRateLimitError
 from websearch_gateway.observability.logs import Redaction, configure_logging
 from websearch_gateway.observability.telemetry import Telemetry
@@ -47,13 +48,6 @@ def told(capsys):
     return read
 
 
-class Clock:
-    now = 50.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def search(telemetry: Telemetry, response: SearchResponse = ANSWER) -> None:
     with telemetry.call(QUERY) as event:
         event.answered(response)
@@ -62,7 +56,7 @@ def search(telemetry: Telemetry, response: SearchResponse = ANSWER) -> None:
 class TestEvent:
     def test_an_answer_is_one_event(self, told):
         configure_logging("INFO", ())
-        clock = Clock()
+        clock = Clock(50.0)
         with Telemetry(clock=clock).call(QUERY) as event:
             clock.now += 1.23456
             event.answered(ANSWER)

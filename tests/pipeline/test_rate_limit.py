@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError
 from websearch_gateway.models import Caller
 from websearch_gateway.pipeline.rate_limit import RateLimits
@@ -34,13 +35,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-class Clock:
-    now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher
@@ -65,7 +66,7 @@ class Api:
 
     async def asked_for(self, path: str) -> None:
         """Wait until somebody asks for a path that hangs."""
-        await asyncio.wait_for(self.silent[path].wait(), 20)
+        await asyncio.wait_for(self.silent[path].wait(), 60)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
@@ -293,14 +294,6 @@ class Pages:
         return Page(url, url, "Plain", self.markdown, warnings=("Its own warning.",))
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 2_000_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @dataclass
 class Bench:
     """A source in front of an API that a test scripts."""
@@ -332,4 +325,4 @@ class Bench:
 @pytest.fixture
 async def bench(api: Api) -> AsyncIterator[Bench]:
     async with Fetcher(AddressGuard([api.pair])) as fetcher, Workers(count=1) as workers:
-        yield Bench(api, Pages(), Clock(), fetcher, workers)
+        yield Bench(api, Pages(), Clock(2_000_000_000.0), fetcher, workers)

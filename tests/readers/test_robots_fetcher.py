@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressGuard
@@ -25,13 +26,6 @@ def soon() -> Deadline:
 
 
 @dataclass
-class Clock:
-    now: float = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @dataclass
 class Polite:
     """A site with robots.txt, and who asks it."""
@@ -53,7 +47,7 @@ class Polite:
 
 @pytest.fixture
 async def polite(api: Any) -> AsyncIterator[Polite]:
-    clock = Clock()
+    clock = Clock(1_000.0)
     for path in ("/open", "/private/x", "/private"):
         api.says(path, b"# Text", content_type="text/markdown")
     async with Fetcher(AddressGuard([api.pair])) as fetcher, Workers(count=1) as workers:
@@ -159,4 +153,4 @@ async def test_only_so_much_of_it_counts(polite: Polite) -> None:
 async def test_hostile_rules_give_a_verdict_in_time(polite: Polite, rules: bytes) -> None:
     polite.api.says("/robots.txt", rules)
     polite.api.says("/" + "a" * 5_000, b"# Text", content_type="text/markdown")
-    assert await asyncio.wait_for(polite.read("/" + "a" * 5_000), 15) == "# Text"
+    assert await asyncio.wait_for(polite.read("/" + "a" * 5_000), 60) == "# Text"

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from tests.clock import Clock
 from tools.servers import FirestoreEmulator, NotHere, firestore_emulator
 from websearch_gateway.ports import State
 from websearch_gateway.state.firestore import FirestoreState
@@ -14,16 +15,6 @@ from websearch_gateway.state.sqlite import SqliteState
 
 PATIENCE = 20.0
 """Seconds: tests run on busy machines, and those of impatience set their own."""
-
-
-class Clock:
-    """Seconds that pass only when told to."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -9,20 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.ports import BoundedState
 from websearch_gateway.state.sqlite import SqliteState
 
 MOST_BYTES = 2_000_000
 EVICTABLE = ("cache/", "page/")
 RECORD = random.Random(1).randbytes(20_000)
-
-
-class Clock:
-    now = 1_000_000.0
-
-    def __call__(self) -> float:
-        self.now += 1
-        return self.now
 
 
 @pytest.fixture
@@ -32,7 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def state(path: Path) -> AsyncIterator[SqliteState]:
-    one = SqliteState(path, clock=Clock())
+    one = SqliteState(path, clock=Clock(step=1))
     one.limit(MOST_BYTES, EVICTABLE)
     yield one
     await one.close()
@@ -76,7 +69,7 @@ async def test_a_value_that_would_push_out_much_of_the_cache_is_not_stored(state
 
 
 async def test_two_processes_share_one_limit(state: SqliteState, path: Path) -> None:
-    other = SqliteState(path, clock=Clock())
+    other = SqliteState(path, clock=Clock(step=1))
     other.limit(MOST_BYTES, EVICTABLE)
     for number in range(150):
         await state.put(f"page/{number}", RECORD, 600)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.clock import Clock
 from websearch_gateway.cache.answers import ANSWERS, is_stopgap
 from websearch_gateway.cache.exact_cache import ExactCache, Scope
 from websearch_gateway.cache.lifetimes import Lifetimes
@@ -66,16 +67,9 @@ class Cache(SemanticCache[SearchResponse]):
 Make = Callable[..., Cache]
 
 
-class Clock:
-    now = START
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(START)
 
 
 @pytest.fixture

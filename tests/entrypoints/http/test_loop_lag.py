@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+from tests.clock import Clock
 from websearch_gateway.entrypoints.http.loop_lag import BEAT_SECONDS, WINDOW_SECONDS, LoopLag
 
 
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 async def test_a_block_counts_while_it_lasts_and_for_ten_seconds_after() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     lag = LoopLag(clock)
     async with lag.watched():
         await asyncio.sleep(0)
