@@ -1,7 +1,7 @@
 """Prints the test files of what changed since BASE (default: main), for `make check`.
 
-For a changed module `a/b.py` that is `tests/a/test_b.py`, or all tests of the folder if it has no test of its own. The
-documents are always tested.
+For a changed module `a/b.py` that is `tests/a/test_b.py`, or all tests of the folder if it has no test of its own. For
+what tests share, such as a `conftest.py`, it is the tests of its folder. The documents are always tested.
 """
 
 from __future__ import annotations
@@ -31,8 +31,16 @@ def tests_of(path: str) -> Iterator[str]:
         own = folder / f"test_{name.name}"
         if (ROOT / own).is_file():
             yield str(own)
-        elif folder != Path("tests"):
-            yield from (str(found.relative_to(ROOT)) for found in sorted((ROOT / folder).glob("test_*.py")))
+        else:
+            yield from _tests_in(folder)
+    elif path.startswith("tests/") and name.suffix == ".py" and not name.name.startswith("test_"):
+        yield from _tests_in(Path(path).parent)
+
+
+def _tests_in(folder: Path) -> Iterator[str]:
+    """The test files in a folder, without the folders below; none at the top, where everything would be meant."""
+    if folder != Path("tests"):
+        yield from (str(found.relative_to(ROOT)) for found in sorted((ROOT / folder).glob("test_*.py")))
 
 
 def _git(*arguments: str) -> list[str]:

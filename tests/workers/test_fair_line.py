@@ -1,0 +1,102 @@
+"""Nobody holds all the places, whoever came first."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+
+from tests.clock import Clock
+from websearch_gateway.workers.fair_line import FairLine
+
+
+class Jobs:
+    """Jobs in a line: who works, in the order in which they began."""
+
+    def __init__(self, line: FairLine) -> None:
+        self._line = line
+        self._ends: dict[str, asyncio.Event] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self.working: list[str] = []
+
+    async def come(self, *names: str, large: bool = False) -> None:
+        """Jobs `CALLER/NUMBER` stand in line; those that may begin have begun."""
+        for name in names:
+            self._ends[name] = asyncio.Event()
+            self._tasks[name] = asyncio.create_task(self._work(name, large))
+            await settled()
+
+    async def end(self, name: str) -> None:
+        """It ends its work, and others follow."""
+        self._ends[name].set()
+        await self._tasks[name]
+        await settled()
+
+    async def leave(self, name: str) -> None:
+        """It is cancelled, in line or at work."""
+        self._tasks[name].cancel()
+        await asyncio.gather(self._tasks[name], return_exceptions=True)
+        await settled()
+
+    async def _work(self, name: str, large: bool) -> None:
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._line.turn(name.split("/")[0], large=large))
+            self.working.append(name)
+            stack.callback(self.working.remove, name)
+            await self._ends[name].wait()
+
+
+async def settled() -> None:
+    """Everything that can go on has done so."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_who_has_the_fewest_at_work_is_next() -> None:
+    jobs = Jobs(FairLine(2, 0))
+    await jobs.come("a/1", "a/2", "a/3", "b/1")
+    assert jobs.working == ["a/1", "a/2"]
+    await jobs.end("a/1")
+    assert jobs.working == ["a/2", "b/1"]
+    await jobs.end("a/2")
+    assert jobs.working == ["b/1", "a/3"]
+
+
+async def test_a_spare_place_is_for_who_has_none_at_work() -> None:
+    jobs = Jobs(FairLine(1, 1))
+    await jobs.come("a/1", "a/2", "b/1", "c/1")
+    assert jobs.working == ["a/1", "b/1"]
+
+
+async def test_large_jobs_leave_a_place_to_small_ones_where_there_are_several() -> None:
+    jobs = Jobs(FairLine(2, 0))
+    await jobs.come("a/1", "a/2", large=True)
+    await jobs.come("a/3")
+    assert jobs.working == ["a/1", "a/3"]
+    alone = Jobs(FairLine(1, 0))
+    await alone.come("a/1", large=True)
+    assert alone.working == ["a/1"]
+
+
+async def test_who_leaves_gives_its_place_away_in_line_and_at_work() -> None:
+    jobs = Jobs(FairLine(1, 0))
+    await jobs.come("a/1", "a/2", "a/3")
+    await jobs.leave("a/2")
+    await jobs.leave("a/1")
+    assert jobs.working == ["a/3"]
+
+
+async def test_the_longest_wait_is_that_of_the_first_in_line() -> None:
+    clock = Clock()
+    line = FairLine(1, 0, clock)
+    jobs = Jobs(line)
+    await jobs.come("a/1")
+    assert line.longest_wait == 0.0
+    await jobs.come("a/2")
+    clock.now += 3
+    await jobs.come("a/3")
+    clock.now += 2
+    assert line.longest_wait == 5.0
+    await jobs.end("a/1")
+    assert line.longest_wait == 2.0
+    for name in ("a/2", "a/3"):
+        await jobs.end(name)
