@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -17,6 +15,8 @@ import pytest
 from mcp.client import Client
 from mcp.types import CallToolResult
 
+from tests.entrypoints.command import run, start
+from tests.patience import PATIENT_PROCESS
 from websearch_gateway.sandbox import Sandbox
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
@@ -79,12 +79,13 @@ async def test_what_one_process_clears_another_asks_anew(connect: Connect, sandb
 @pytest.fixture
 def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
     """The settings of the servers that `connect` starts, for commands beside them."""
-    return {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path / "data"), "COLUMNS": "80"}
-
-
-def run(environment: dict[str, str], *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "websearch_gateway", *arguments]
-    return subprocess.run(command, env=environment, input=text, capture_output=True, text=True, timeout=50, check=False)
+    return {
+        **os.environ,
+        **PATIENT_PROCESS,
+        **sandbox.environment(),
+        "DATA_DIR": str(tmp_path / "data"),
+        "COLUMNS": "80",
+    }
 
 
 async def test_the_command_clears_beneath_a_running_server(
@@ -92,7 +93,7 @@ async def test_the_command_clears_beneath_a_running_server(
 ) -> None:
     async with connect(**SETTINGS) as client:
         await client.call_tool("search_web", ASKED)
-        done = await asyncio.to_thread(run, environment, "cache", "clear", "--query", ASKED["query"], "--json")
+        done = await asyncio.to_thread(start, environment, "cache", "clear", "--query", ASKED["query"], "--json")
         assert json.loads(done.stdout)["removedByKind"] == {"answers": 1, "questions": 1, "web": 0}
         assert structured(await client.call_tool("search_web", AGAIN))["cache"] in ("miss", "semantic")
     async with connect(**SETTINGS) as restarted:

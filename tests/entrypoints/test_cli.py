@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.entrypoints.command import run, start
+from tests.patience import PATIENT_PROCESS
 from websearch_gateway import __version__
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
@@ -20,22 +22,11 @@ QUESTION = "How tall is the Eiffel Tower?"
 
 @pytest.fixture
 def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
-    return {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path), "COLUMNS": "100"}
-
-
-def run(environment: dict[str, str], *arguments: str, seconds: float = 50) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "websearch_gateway", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        check=False,
-    )
+    return {**os.environ, **PATIENT_PROCESS, **sandbox.environment(), "DATA_DIR": str(tmp_path), "COLUMNS": "100"}
 
 
 def test_search_prints_the_answer_with_numbered_sources(environment: dict[str, str]) -> None:
-    done = run(environment, "search", QUESTION)
+    done = start(environment, "search", QUESTION)
     assert done.returncode == 0
     assert "330 metres" in done.stdout
     assert "[1]" in done.stdout
@@ -44,14 +35,14 @@ def test_search_prints_the_answer_with_numbered_sources(environment: dict[str, s
 
 
 def test_a_terminal_that_lacks_a_character_still_shows_the_answer(environment: dict[str, str]) -> None:
-    done = run({**environment, "PYTHONIOENCODING": "ascii"}, "search", QUESTION)
+    done = start({**environment, "PYTHONIOENCODING": "ascii"}, "search", QUESTION)
     assert (done.returncode, done.stderr) == (0, "")
     assert "330 metres" in done.stdout
 
 
 def test_search_json_is_the_response_of_the_tool(environment: dict[str, str]) -> None:
-    response = json.loads(run(environment, "search", QUESTION, "--json").stdout)
-    assert response["provider"] == "gpt-5-nano-web-search"
+    response = json.loads(run({**environment, "OPENAI_MODELS": "gpt-6-luna"}, "search", QUESTION, "--json").stdout)
+    assert response["provider"] == "gpt-6-luna-web-search"
     assert response["citations"][0]["rank"] == 1
 
 
@@ -63,7 +54,7 @@ def test_search_without_the_written_answer_lists_sources_only(environment: dict[
 
 @pytest.mark.parametrize("command", [["serve"], ["serve", "--http"], ["start-mcp-server"]], ids=" ".join)
 def test_a_server_that_cannot_start_tells_programs_so_too(environment: dict[str, str], command: list[str]) -> None:
-    done = run({**environment, "CONCURRENCY": "0"}, *command, "--json")
+    done = start({**environment, "CONCURRENCY": "0"}, *command, "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["error"]["code"] == "NOT_CONFIGURED"
 
@@ -129,7 +120,7 @@ def test_an_unusable_setting_is_named_without_its_value(environment: dict[str, s
 def test_doctor_calls_every_upstream_and_warns_of_the_end_of_a_model(environment: dict[str, str]) -> None:
     checks = {check["name"]: check for check in json.loads(run(environment, "doctor", "--json").stdout)["checks"]}
     assert checks["openai"]["status"] == "warn"
-    assert "2026-12-11" in checks["openai"]["finding"]
+    assert "gpt-5-nano" in checks["openai"]["finding"]
     assert {checks[name]["status"] for name in ("serper", "tavily", "brave", "duckduckgo", "state")} == {"ok"}
 
 
@@ -140,12 +131,10 @@ def test_doctor_says_what_is_wrong_and_how_to_mend_it(environment: dict[str, str
     assert "BSA-wrong" not in done.stdout
 
 
-@pytest.mark.timeout(170)
 def test_demo_shows_an_answer_a_fallback_a_cached_answer_and_a_refusal(environment: dict[str, str]) -> None:
-    answer, fallback, cached, refused, docs, own = map(
-        json.loads, run(environment, "demo", "--json", seconds=150).stdout.splitlines()
-    )
-    assert answer["response"]["provider"] == "gpt-5-nano-web-search"
+    done = start(environment, "demo", "--json")
+    answer, fallback, cached, refused, docs, own = map(json.loads, done.stdout.splitlines())
+    assert answer["response"]["provider"].endswith("-web-search")
     assert fallback["response"]["fallback"]["from"] == "openai"
     assert fallback["response"]["citations"]
     assert cached["response"]["cache"] == "exact"
@@ -155,9 +144,8 @@ def test_demo_shows_an_answer_a_fallback_a_cached_answer_and_a_refusal(environme
     assert own["response"]["citations"]
 
 
-@pytest.mark.timeout(170)
 def test_demo_looks_the_same_to_a_person(environment: dict[str, str]) -> None:
-    shown = run(environment, "demo", seconds=150).stdout
+    shown = run(environment, "demo").stdout
     for expected in ("330 metres", "raw-search", "from the cache", "polymarket", "Timeouts and retries"):
         assert expected in shown
 

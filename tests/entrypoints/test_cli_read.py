@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.entrypoints.command import Done, run
+from tests.patience import PATIENT_PROCESS
 from websearch_gateway.sandbox import Sandbox
 
 
 @pytest.fixture
 def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
-    return {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path), "COLUMNS": "100"}
+    return {**os.environ, **PATIENT_PROCESS, **sandbox.environment(), "DATA_DIR": str(tmp_path), "COLUMNS": "100"}
 
 
-def read(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "websearch_gateway", "read", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
+def read(environment: dict[str, str], *arguments: str) -> Done:
+    return run(environment, "read", *arguments)
 
 
 def test_a_part_of_a_page_says_how_to_read_on(environment: dict[str, str], sandbox: Sandbox) -> None:
