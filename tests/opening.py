@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENT
 from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import load_settings
@@ -22,7 +23,7 @@ def gateway(sandbox: Sandbox, tmp_path: Path) -> Open:
 
     @asynccontextmanager
     async def start(**settings: Any) -> AsyncIterator[Gateway]:
-        flags = {name.lower(): value for name, value in sandbox.environment().items()}
+        flags = {name.lower(): value for name, value in {**PATIENT, **sandbox.environment()}.items()}
         async with open_gateway(load_settings(None, **{**flags, "data_dir": tmp_path, **settings})) as opened:
             yield opened
 

@@ -58,7 +58,7 @@ def run(python: str, name: str, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.timeout(110)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", ["plain.py", "sync.py", "mcp_client.py"])
 def test_a_program_runs(name: str, sandbox: Sandbox, tmp_path: Path) -> None:
     shown = run(sys.executable, name, **sandbox.environment(), DATA_DIR=str(tmp_path))
@@ -67,7 +67,7 @@ def test_a_program_runs(name: str, sandbox: Sandbox, tmp_path: Path) -> None:
         assert "FORBIDDEN_URL" in shown
 
 
-@pytest.mark.timeout(110)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("name", "told"), [("openai_agents_sdk.py", "330 metres"), ("langchain_tool.py", "/pages/descale-espresso-machine")]
 )

@@ -59,7 +59,7 @@ def engine(api: EngineApi, handler: Handler, **fields: Any) -> HttpEngine:
 
 
 async def ask(asked: HttpEngine) -> Answer:
-    return await asked.answer(SearchQuery("how high", freshness_hours=24, region="GB"), Deadline.after(5), no_progress)
+    return await asked.answer(SearchQuery("how high", freshness_hours=24, region="GB"), Deadline.after(60), no_progress)
 
 
 @every_api

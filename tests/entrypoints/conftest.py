@@ -12,6 +12,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from tests.patience import PATIENT_PROCESS
 from websearch_gateway.sandbox import Sandbox
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
@@ -32,7 +33,13 @@ def connect(sandbox: Sandbox, tmp_path: Path, log: Path) -> Connect:
 
     @asynccontextmanager
     async def start(mode: str = "auto", **settings: str) -> AsyncIterator[Client]:
-        environment = {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path / "data"), **settings}
+        environment = {
+            **os.environ,
+            **PATIENT_PROCESS,
+            **sandbox.environment(),
+            "DATA_DIR": str(tmp_path / "data"),
+            **settings,
+        }
         server = StdioServerParameters(
             command=sys.executable, args=["-m", "websearch_gateway", "serve"], env=environment
         )

@@ -18,7 +18,7 @@ from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.sandbox.keys import OPENAI_KEY
 from websearch_gateway.state import open_state
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(400)
 
 CLI = ROOT / "tests/functions/node_modules/.bin/firebase"
 SCRIPT = "echo emulators are ready; read line"
@@ -84,7 +84,7 @@ async def test_an_agent_with_a_token_asks_through_the_emulator(
         answer = (await client.call_tool("search_web", {"query": QUESTION})).structured_content
     assert answer is not None
     assert "330" in answer["text"]
-    assert answer["provider"] == "gpt-5-nano-web-search"
+    assert answer["provider"].endswith("-web-search")
     assert answer["citations"]
     assert SECRET not in "".join(server.lines)
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", settings["FIRESTORE_EMULATOR_HOST"])

@@ -13,7 +13,7 @@ from tests.functions.conftest import QUESTION, SECRET, Start, mcp_client, token
 from tests.functions.instances import Running, left_behind
 from websearch_gateway.sandbox import Sandbox
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 
 
 async def ask(url: str, query: str = QUESTION, user: str = "main-agent") -> dict[str, Any]:
@@ -33,7 +33,7 @@ async def test_who_has_a_token_gets_a_cited_answer(instance: Start) -> None:
     with instance() as (url, _):
         answer = await ask(url)
     assert "330" in answer["text"]
-    assert answer["provider"] == "gpt-5-nano-web-search"
+    assert answer["provider"].endswith("-web-search")
     assert all(answer["text"][c["startIndex"] : c["endIndex"]] for c in answer["citations"])
     assert answer["citations"]
 

@@ -96,7 +96,7 @@ async def test_the_next_address_serves_when_the_first_is_dead(serve: Serve, monk
     server = await serve(page(b"hello"))
     guard = AddressGuard([f"two.example.com:{server.port}"])
     async with Fetcher(guard, resolve=Names([PUBLIC_V4, "127.0.0.1"])) as fetcher:
-        fetched = await fetcher.fetch(f"http://two.example.com:{server.port}/", Deadline.after(10))
+        fetched = await fetcher.fetch(f"http://two.example.com:{server.port}/", Deadline.after(60))
     assert fetched.body == b"hello"
     assert f"host: two.example.com:{server.port}".encode() in server.requests[0]
 
@@ -107,7 +107,7 @@ async def test_a_name_without_an_address_is_a_fetch_error() -> None:
 
     async with Fetcher(AddressGuard(), resolve=nowhere) as fetcher:
         with pytest.raises(SearchFetchError, match=r"example\.com cannot be found"):
-            await fetcher.fetch("http://example.com/", Deadline.after(10))
+            await fetcher.fetch("http://example.com/", Deadline.after(60))
 
 
 async def test_a_resolver_that_hangs_ends_at_the_deadline_and_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,8 +169,8 @@ async def test_tls_verifies_the_name_although_an_address_is_dialled(
     url = f"https://{asked}:{server.port}/"
     async with Fetcher(AddressGuard([f"{asked}:{server.port}"]), resolve=Names(["127.0.0.1"])) as fetcher:
         if served:
-            assert (await fetcher.fetch(url, Deadline.after(10))).body == b"sealed"
+            assert (await fetcher.fetch(url, Deadline.after(60))).body == b"sealed"
         else:
             with pytest.raises(SearchFetchError, match="no valid certificate"):
-                await fetcher.fetch(url, Deadline.after(10))
+                await fetcher.fetch(url, Deadline.after(60))
             assert server.requests == []

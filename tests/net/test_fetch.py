@@ -19,7 +19,7 @@ from .conftest import RawServer, Serve, page
 async def fetch(server: RawServer, path: str = "/", *, also: RawServer | None = None, **options: object) -> Fetched:
     pairs = [server.pair, *([also.pair] if also else [])]
     async with Fetcher(AddressGuard(pairs)) as fetcher:
-        return await fetcher.fetch(server.url(path), Deadline.after(10), **options)  # type: ignore[arg-type]
+        return await fetcher.fetch(server.url(path), Deadline.after(60), **options)  # type: ignore[arg-type]
 
 
 async def test_a_page_arrives_with_its_type_charset_and_headers(serve: Serve) -> None:
@@ -58,7 +58,7 @@ async def test_the_request_says_who_asks_and_nothing_else(serve: Serve, monkeypa
     server = await serve(page(b"x", "Set-Cookie: a=b"))
     async with Fetcher(AddressGuard([server.pair])) as fetcher:
         for _ in range(2):
-            await fetcher.fetch(server.url("/p?q"), Deadline.after(10))
+            await fetcher.fetch(server.url("/p?q"), Deadline.after(60))
     for request in server.requests:
         line, *headers = request.decode().strip().split("\r\n")
         sent = dict(header.split(": ", 1) for header in headers)
@@ -190,7 +190,7 @@ async def test_a_connection_is_closed_after_its_one_page(serve: Serve) -> None:
 
     server = await serve(stay)
     async with Fetcher(AddressGuard([server.pair])) as fetcher:
-        await fetcher.fetch(server.url(), Deadline.after(10))
+        await fetcher.fetch(server.url(), Deadline.after(60))
         await server.gone.wait()
 
 
@@ -226,7 +226,7 @@ async def test_a_port_where_nobody_listens_is_a_fetch_error(serve: Serve) -> Non
     server = await serve(b"")
     with pytest.raises(SearchFetchError):
         async with Fetcher(AddressGuard(["127.0.0.1:1"])) as fetcher:
-            await fetcher.fetch("http://127.0.0.1:1/", Deadline.after(10))
+            await fetcher.fetch("http://127.0.0.1:1/", Deadline.after(60))
     assert server.requests == []
 
 
@@ -252,14 +252,14 @@ async def test_cancelling_closes_the_connection_and_spares_the_others(serve: Ser
         for _ in range(3):
             arrived.clear()
             stalling.gone.clear()
-            task = asyncio.create_task(fetcher.fetch(stalling.url(), Deadline.after(10)))
+            task = asyncio.create_task(fetcher.fetch(stalling.url(), Deadline.after(60)))
             await arrived.wait()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
             await stalling.gone.wait()
             assert fetcher._pool.connections == []
-        assert (await fetcher.fetch(healthy.url(), Deadline.after(10))).body == b"fine"
+        assert (await fetcher.fetch(healthy.url(), Deadline.after(60))).body == b"fine"
 
 
 async def test_closing_a_fetcher_that_never_fetched_is_quiet() -> None:
@@ -290,7 +290,7 @@ async def test_json_is_posted_whole_through_the_same_guard(serve: Serve) -> None
     assert bodies == [b'{"a": "\\u00e9"}']
     async with Fetcher(AddressGuard()) as fetcher:
         with pytest.raises(ForbiddenUrlError):
-            await fetcher.fetch(server.url("/graphql"), Deadline.after(10), json={})
+            await fetcher.fetch(server.url("/graphql"), Deadline.after(60), json={})
     assert len(server.requests) == 1
 
 

@@ -43,7 +43,7 @@ async def no_sleep(_: float) -> None:
 
 
 def soon() -> Deadline:
-    return Deadline.after(10)
+    return Deadline.after(60)
 
 
 @dataclass

@@ -19,12 +19,12 @@ TOWER = SearchRequest(QUESTION)
 
 
 async def test_an_answer_has_its_five_stages_and_the_upstream_that_gave_it(gateway: Open, spans: Spans) -> None:
-    async with gateway() as opened:
+    async with gateway(openai_models="gpt-6-luna") as opened:
         await opened.search(TOWER)
     stages = {"guard": {}, "rate_limit": {}, "cache": {}, "answer": {"upstream openai": {}}, "finalize": {}}
     assert spans.tree() == {"search_web": stages}
     call, upstream = spans.one("search_web").attributes or {}, spans.one("upstream openai")
-    assert call["websearch.route"] == "gpt-5-nano-web-search"
+    assert call["websearch.route"] == "gpt-6-luna-web-search"
     assert call["websearch.outcome"] == "ok"
     assert call["websearch.cache"] == "miss"
     assert upstream.kind is SpanKind.CLIENT

@@ -40,7 +40,7 @@ def page(markdown: str = TIDES, url: str = URL) -> Page:
 
 
 def soon() -> Deadline:
-    return Deadline.after(5)
+    return Deadline.after(60)
 
 
 class Counting(StaticEmbedder):

@@ -37,7 +37,7 @@ async def test_a_failure_gives_the_other_value_and_each_outage_is_logged_once(ca
 
 async def test_an_urgent_use_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best_effort, "WAIT_SECONDS", 0.01)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert await BestEffort("Lost")(hangs, "otherwise") == "otherwise"
 
 

@@ -49,7 +49,7 @@ def at_once() -> Retry:
 
 async def test_a_site_that_fails_once_is_read_at_the_second_attempt() -> None:
     site = Site(FAILS)
-    assert await BoundedReader(site, 20, at_once()).read(URL, Deadline.after(5)) == PAGE
+    assert await BoundedReader(site, 20, at_once()).read(URL, Deadline.after(60)) == PAGE
     assert site.reads == 2
 
 
@@ -59,7 +59,7 @@ async def test_there_is_one_more_attempt_and_only_for_failures_of_the_site(
 ) -> None:
     site = Site(*errors)
     with pytest.raises(SearchFetchError):
-        await BoundedReader(site, 20, at_once()).read(URL, Deadline.after(5))
+        await BoundedReader(site, 20, at_once()).read(URL, Deadline.after(60))
     assert site.reads == reads
 
 

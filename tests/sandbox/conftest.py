@@ -11,5 +11,5 @@ from websearch_gateway.sandbox import Sandbox
 @pytest.fixture
 async def http(sandbox: Sandbox) -> AsyncIterator[httpx2.AsyncClient]:
     """A plain client of the sandbox."""
-    async with httpx2.AsyncClient(base_url=sandbox.url, timeout=5) as client:
+    async with httpx2.AsyncClient(base_url=sandbox.url, timeout=60) as client:
         yield client

@@ -92,7 +92,7 @@ async def test_a_cancelled_caller_cancels_the_verb():
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
-    await asyncio.wait_for(ended.wait(), 5)
+    await asyncio.wait_for(ended.wait(), 60)
 
 
 async def test_nothing_begins_once_it_is_closed():

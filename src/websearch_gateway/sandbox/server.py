@@ -134,7 +134,7 @@ class Sandbox:
         """How many of them the client left before it had the whole answer. Known a moment after it left."""
         return sum(call.cancelled for call in self.seen(target))
 
-    async def wait_for(self, target: str, *, calls: int = 0, cancelled: int = 0, within: float = 5.0) -> None:
+    async def wait_for(self, target: str, *, calls: int = 0, cancelled: int = 0, within: float = 25.0) -> None:
         """Wait until `calls(target)` and `cancelled(target)` are at least so many.
 
         Raises:

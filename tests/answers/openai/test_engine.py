@@ -59,14 +59,14 @@ async def connect(sandbox: Sandbox) -> AsyncIterator[Connect]:
         environment = sandbox.environment()
         key = KEY if reply else environment["OPENAI_API_KEY"]
         client = OpenAIClient(http, SecretStr(fields.pop("key", key)), environment["OPENAI_BASE_URL"])
-        return OpenAIEngine(client, models, Retry(sleep=no_sleep), now=lambda: NOW, **fields)
+        return OpenAIEngine(client, models, Retry(sleep=no_sleep), **{"now": lambda: NOW, **fields})
 
     yield make
     for client in clients:
         await client.aclose()
 
 
-def ask(engine: OpenAIEngine, query: SearchQuery | str = QUESTION, seconds: float = 10.0) -> Any:
+def ask(engine: OpenAIEngine, query: SearchQuery | str = QUESTION, seconds: float = 120.0) -> Any:
     query = SearchQuery(query) if isinstance(query, str) else query
     return engine.answer(query, Deadline.after(seconds), no_progress)
 
@@ -96,7 +96,7 @@ async def test_an_answer_is_cited_priced_and_honest_about_its_filters(connect: C
         told.append(words)
 
     query = SearchQuery(QUESTION, max_results=4, freshness_hours=24, region="GB")
-    answer = await connect().answer(query, Deadline.after(10), progress)
+    answer = await connect().answer(query, Deadline.after(60), progress)
     assert told == ["Searching the web with gpt-5-nano"]
     assert (answer.provider, answer.model, answer.warnings) == ("gpt-5-nano-web-search", "gpt-5-nano", ())
     assert (answer.applied.freshness, answer.applied.region) == ("prompt", "GB")
@@ -221,7 +221,7 @@ async def test_a_reply_that_stops_halfway_ends_at_the_deadline(connect: Connect,
 
     with pytest.raises(SearchTimeoutError):
         await ask(connect(lambda _: httpx2.Response(status, content=halfway())), seconds=0.2)
-    await asyncio.wait_for(closed.wait(), 5)
+    await asyncio.wait_for(closed.wait(), 60)
 
 
 async def test_cancelling_the_call_cancels_the_request(connect: Connect, sandbox: Sandbox) -> None:
@@ -399,7 +399,7 @@ async def test_no_variable_of_the_environment_reaches_the_wire(
         seen.append(request)
         return httpx2.Response(200, json={"data": [{"id": "gpt-6-luna"}]})
 
-    await connect(reply, models=("gpt-6-luna",)).check(Deadline.after(10))
+    await connect(reply, models=("gpt-6-luna",)).check(Deadline.after(60))
     [request] = seen
     assert "stray" not in str(request.headers.raw).lower()
     assert "openai-organization" not in request.headers
@@ -407,19 +407,25 @@ async def test_no_variable_of_the_environment_reaches_the_wire(
     assert request.headers["user-agent"].startswith("websearch-gateway/")
 
 
+async def test_a_model_is_not_asked_from_the_day_of_its_end_on(connect: Connect, sandbox: Sandbox) -> None:
+    engine = connect(now=lambda: datetime(2026, 12, 11, tzinfo=UTC))
+    assert (await ask(engine)).model == "gpt-6-luna"
+    assert sandbox.calls("openai") == 1
+
+
 async def test_check_tells_which_models_end_or_are_missing(connect: Connect) -> None:
-    assert await connect(models=("gpt-5-nano", "gpt-0", "gpt-6-luna")).check(Deadline.after(10)) == [
+    assert await connect(models=("gpt-5-nano", "gpt-0", "gpt-6-luna")).check(Deadline.after(60)) == [
         "The model gpt-0 does not exist for this key.",
         "The model gpt-5-nano is switched off on 2026-12-11.",
     ]
-    assert await connect(models=("gpt-6-luna",)).check(Deadline.after(10)) == []
+    assert await connect(models=("gpt-6-luna",)).check(Deadline.after(60)) == []
 
 
 async def test_check_fails_for_a_wrong_key_and_without_any_model(connect: Connect) -> None:
     with pytest.raises(SearchAuthError):
-        await connect(key="wrong").check(Deadline.after(10))
+        await connect(key="wrong").check(Deadline.after(60))
     with pytest.raises(SearchProviderError):
-        await connect(models=("gpt-0",)).check(Deadline.after(10))
+        await connect(models=("gpt-0",)).check(Deadline.after(60))
 
 
 @pytest.mark.parametrize(
@@ -427,7 +433,7 @@ async def test_check_fails_for_a_wrong_key_and_without_any_model(connect: Connec
 )
 async def test_an_unreadable_list_of_models_is_a_parse_error(connect: Connect, listing: dict[str, Any]) -> None:
     with pytest.raises(SearchProviderParseError):
-        await connect(lambda _: httpx2.Response(200, json=listing)).check(Deadline.after(10))
+        await connect(lambda _: httpx2.Response(200, json=listing)).check(Deadline.after(60))
 
 
 def test_importing_the_engine_does_not_import_the_sdk() -> None:

@@ -53,10 +53,10 @@ async def raw(client: httpx2.AsyncClient, request: bytes) -> bytes:
     try:
         writer.write(request)
         await writer.drain()
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 15)
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 60)
         length = next(
             (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
         )
-        return head + await asyncio.wait_for(reader.readexactly(length), 15)
+        return head + await asyncio.wait_for(reader.readexactly(length), 60)
     finally:
         writer.close()

@@ -12,6 +12,7 @@ import httpx2
 import pytest
 import uvicorn
 
+from tests.patience import PATIENT
 from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.http.server import listening
 from websearch_gateway.sandbox import Sandbox
@@ -41,7 +42,7 @@ def door(sandbox: Sandbox) -> Door:
 
     @asynccontextmanager
     async def start(**settings: Any) -> AsyncIterator[httpx2.AsyncClient]:
-        outside = {name.lower(): value for name, value in sandbox.environment().items()}
+        outside = {name.lower(): value for name, value in {**PATIENT, **sandbox.environment()}.items()}
         app = create_app(Settings(**{"state_url": "memory://", "rate_limit": "none", **outside, **settings}))
         config = uvicorn.Config(
             app, http="h11", ws="none", lifespan="on", log_config=None, access_log=False, server_header=False

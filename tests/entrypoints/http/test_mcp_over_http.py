@@ -56,7 +56,7 @@ async def test_cancelling_a_call_cancels_it_upstream(door: Door, sandbox: Sandbo
         calling = asyncio.create_task(client.call_tool("search_web", {"query": QUESTION}))
         await sandbox.wait_for("openai", calls=1)
         calling.cancel()
-        await sandbox.wait_for("openai", cancelled=1, within=1)
+        await sandbox.wait_for("openai", cancelled=1)
 
 
 async def test_a_cancelled_call_is_answered_and_only_the_one_that_was_named(door: Door, sandbox: Sandbox) -> None:
@@ -74,7 +74,7 @@ async def test_a_cancelled_call_is_answered_and_only_the_one_that_was_named(door
         made["json"]["params"]["requestId"] = 1
         await post(http, made, **bearer(), **{"Mcp-Session-Id": session})
         reply = await calling
-        await sandbox.wait_for("openai", cancelled=1, within=1)
+        await sandbox.wait_for("openai", cancelled=1)
     assert (reply.json()["id"], reply.json()["error"]["code"]) == (1, -32800)
 
 
@@ -85,7 +85,7 @@ async def test_hanging_up_cancels_the_call_upstream(door: Door, sandbox: Sandbox
         calling = asyncio.create_task(post(http, search(version=version)))
         await sandbox.wait_for("openai", calls=1)
         calling.cancel()
-        await sandbox.wait_for("openai", cancelled=1, within=1)
+        await sandbox.wait_for("openai", cancelled=1)
 
 
 async def test_who_hangs_up_does_not_cancel_others_who_asked_the_same(door: Door, sandbox: Sandbox) -> None:

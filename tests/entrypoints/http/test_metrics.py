@@ -31,13 +31,13 @@ def key(name: str, **labels: str) -> tuple[str, frozenset[tuple[str, str]]]:
 
 
 async def test_the_counts_are_those_of_the_calls(door: Door) -> None:
-    async with door(daily_budget_usd=1.0) as http:
+    async with door(daily_budget_usd=1.0, openai_models="gpt-6-luna") as http:
         before = await scraped(http)
         for query in (QUESTION, QUESTION, "x"):
             await post(http, search(query))
         samples = await scraped(http)
     assert before[key("calls_in_flight")] == samples[key("calls_in_flight")] == 0
-    assert samples[key("calls_total", tool="search_web", route="gpt-5-nano-web-search", outcome="ok")] == 1
+    assert samples[key("calls_total", tool="search_web", route="gpt-6-luna-web-search", outcome="ok")] == 1
     assert samples[key("calls_total", tool="search_web", route="cache", outcome="ok")] == 1
     assert samples[key("calls_total", tool="search_web", route="refused", outcome="VALIDATION")] == 1
     assert (
@@ -101,7 +101,7 @@ async def test_a_gateway_that_cannot_be_built_says_why(door: Door) -> None:
 
 async def test_every_metric_is_in_its_document(door: Door) -> None:
     document = (Path(__file__).parents[3] / "docs" / "observability.md").read_text()
-    async with door(daily_budget_usd=1.0) as http:
+    async with door(daily_budget_usd=1.0, openai_models="gpt-6-luna") as http:
         reply = await http.get("/metrics")
     families = [family.name for family in parser.text_string_to_metric_families(reply.text)]
     ours = [name.removeprefix("websearch_gateway_") for name in families if name.startswith("websearch_gateway_")]

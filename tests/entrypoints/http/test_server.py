@@ -16,8 +16,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.entrypoints.command import run, start
 from tests.entrypoints.http.calls import QUESTION, call, post, search
 from tests.entrypoints.http.conftest import SECRET
+from tests.patience import PATIENT_PROCESS
 from websearch_gateway.entrypoints.http.server import listening
 from websearch_gateway.sandbox import Sandbox
 
@@ -30,7 +32,7 @@ Serve = Callable[..., AbstractAsyncContextManager[Served]]
 
 @pytest.fixture
 def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
-    return {**os.environ, **sandbox.environment(), "DATA_DIR": str(tmp_path)}
+    return {**os.environ, **PATIENT_PROCESS, **sandbox.environment(), "DATA_DIR": str(tmp_path)}
 
 
 @pytest.fixture
@@ -78,9 +80,7 @@ def address_in(log: Path) -> str:
 
 def refused(environment: dict[str, str], *arguments: str, **settings: str) -> str:
     """What is told by a command that must fail with one line."""
-    done = subprocess.run(
-        [*PROGRAM, *arguments], env={**environment, **settings}, capture_output=True, text=True, timeout=50, check=False
-    )
+    done = run({**environment, **settings}, *arguments)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     return done.stderr
@@ -105,8 +105,9 @@ async def test_a_port_that_is_taken_is_told(environment: dict[str, str]) -> None
     taken = await asyncio.start_server(lambda _, __: None, "127.0.0.1", 0)
     port = taken.sockets[0].getsockname()[1]
     async with taken:
-        told = await asyncio.to_thread(refused, environment, "serve", "--http", "--port", str(port))
-    assert f"127.0.0.1:{port}" in told
+        done = await asyncio.to_thread(start, environment, "serve", "--http", "--port", str(port))
+    assert done.returncode == 1
+    assert f"127.0.0.1:{port}" in done.stderr
 
 
 def test_a_port_that_cannot_be_is_told_in_one_sentence(environment: dict[str, str]) -> None:
@@ -180,11 +181,11 @@ async def test_a_call_in_flight_is_answered_before_the_server_ends(
     sandbox.fault("openai", "delay", seconds=1)
     async with serve() as (process, http):
         calling = asyncio.create_task(post(http, search(version=version)))
-        await sandbox.wait_for("openai", calls=1, within=20)
+        await sandbox.wait_for("openai", calls=1)
         process.send_signal(signal.SIGTERM)
         process.send_signal(signal.SIGTERM)  # who is in a hurry changes nothing
         reply = await calling
-        assert await asyncio.wait_for(process.wait(), 20) == 0
+        assert await asyncio.wait_for(process.wait(), 60) == 0
     assert reply.json()["result"]["structuredContent"]["citations"]
 
 
@@ -196,9 +197,9 @@ async def test_a_call_that_does_not_end_is_given_up_after_the_time_of_one_search
         asked = sandbox.calls("openai")
         sandbox.fault("", "hang")
         calling = asyncio.create_task(post(http, search()))
-        await sandbox.wait_for("openai", calls=asked + 1, within=20)
+        await sandbox.wait_for("openai", calls=asked + 1)
         process.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(process.wait(), 20) == 0
+        assert await asyncio.wait_for(process.wait(), 60) == 0
         await asyncio.gather(calling, return_exceptions=True)
     assert "Traceback" not in log.read_text()
 

@@ -12,7 +12,7 @@ from websearch_gateway.sandbox import Sandbox
 QUERY = "How do I descale an espresso machine?"
 
 
-@pytest.mark.timeout(110)
+@pytest.mark.timeout(300)
 async def test_a_client_that_reads_only_text_gets_everything_it_needs(connect: Connect, sandbox: Sandbox) -> None:
     page, gone = f"{sandbox.url}/pages/descale-espresso-machine", f"{sandbox.url}/pages/special/not-found"
     calls = {

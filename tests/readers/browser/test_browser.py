@@ -80,7 +80,7 @@ async def test_an_idle_browser_leaves_and_the_next_page_starts_another(fetcher: 
     for _ in range(2):
         assert TEXT.strip() in (await one.render(page, soon())).body.decode()
         main = next(process for process in processes("remote-debugging-pipe"))
-        await asyncio.wait_for(asyncio.to_thread(wait_for_the_end_of, main), 20)
+        await asyncio.wait_for(asyncio.to_thread(wait_for_the_end_of, main), 60)
     await one.aclose()
 
 
@@ -192,7 +192,7 @@ async def test_whoever_leaves_takes_the_page_along_and_its_requests(api: Any, fe
         await slow
     assert one._running is not None
     assert (await one._running).browser.contexts == []
-    await asyncio.wait_for(api.left.wait(), 10)
+    await asyncio.wait_for(api.left.wait(), 60)
     await one.aclose()
 
 

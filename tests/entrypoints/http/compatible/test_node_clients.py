@@ -6,7 +6,7 @@ import pytest
 
 from tests.entrypoints.http.compatible.conftest import Run
 
-pytestmark = pytest.mark.timeout(110)
+pytestmark = pytest.mark.timeout(300)
 
 
 def test_the_clients_of_npm_get_what_they_need(run_node: Run, page: str) -> None:

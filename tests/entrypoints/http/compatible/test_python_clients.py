@@ -6,7 +6,7 @@ import pytest
 
 from tests.entrypoints.http.compatible.conftest import Run
 
-pytestmark = pytest.mark.timeout(110)
+pytestmark = pytest.mark.timeout(300)
 
 
 def test_tavily_python_searches_extracts_and_reads_errors(run_python: Run, page: str) -> None:

@@ -86,7 +86,7 @@ async def test_hanging_up_cancels_the_call_upstream(door: Door, sandbox: Sandbox
         calling = asyncio.create_task(http.post("/v1/search", json={"query": QUESTION}))
         await sandbox.wait_for("openai", calls=1)
         calling.cancel()
-        await sandbox.wait_for("openai", cancelled=1, within=1)
+        await sandbox.wait_for("openai", cancelled=1)
 
 
 def test_every_code_of_an_error_has_its_status() -> None:
