@@ -68,7 +68,7 @@ layers: $(VENV)/.installed
 
 unit: $(VENV)/.installed $(VENV)/.system $(VENV)/.npm $(VENV)/.functions $(VENV)/.clients
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile
+	$(BIN)/coverage run -m pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

@@ -16,6 +16,24 @@ from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 from websearch_gateway.workers.pool import Workers
 
+SLOW = (
+    "functions",
+    "entrypoints",
+    "state",
+    "docs_index",
+    "app",
+    "readers/browser",
+    "readers/visibility",
+    "test_clients.py",
+)
+"""Where the tests are that take longest, mostly because they start processes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests first: at the end every process of the run has something left to do."""
+    slow = tuple(str(Path(__file__).parent / place) for place in SLOW)
+    items.sort(key=lambda item: not str(item.path).startswith(slow))
+
 
 @pytest.fixture(autouse=True)
 def _own_logging() -> Iterator[None]:
