@@ -42,7 +42,7 @@ from websearch_gateway.text.urls import canonical, find_urls, host
 
 LARGEST_RATIO = 6.0
 SIZES = (4_000, 16_000, 64_000, 256_000)
-MEASURABLE_SECONDS = 0.003
+MEASURABLE_SECONDS = 0.0015
 NEGLIGIBLE_SECONDS = 0.01
 """A function that takes less for the largest size is too quick for its growth to matter: memory decides there."""
 ATTEMPTS = 6
