@@ -22,7 +22,7 @@ CLOSED = b"User-agent: *\nDisallow: /private\n"
 
 
 def soon() -> Deadline:
-    return Deadline.after(20)
+    return Deadline.after(90)
 
 
 @dataclass

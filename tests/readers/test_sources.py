@@ -22,7 +22,7 @@ from websearch_gateway.readers.sites.wikipedia import Wikipedia
 
 
 def soon() -> Deadline:
-    return Deadline.after(40)
+    return Deadline.after(90)
 
 
 async def test_a_document_is_read_from_the_api(bench: Any, case: Any) -> None:

@@ -30,7 +30,7 @@ PAGE = f"<!doctype html><div id=root></div><script>root.innerHTML = '<p>{TEXT}</
 
 
 def soon() -> Deadline:
-    return Deadline.after(30)
+    return Deadline.after(90)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.browser import rendering
+from websearch_gateway.readers.browser import chromium, rendering
 from websearch_gateway.readers.browser.browser import CLOSE_SECONDS, Browser
 from websearch_gateway.workers.pool import Workers
 
@@ -41,7 +41,11 @@ async def site() -> AsyncIterator[Api]:
 async def table(site: Api) -> AsyncIterator[ReaderTable]:
     async with Fetcher(AddressGuard([site.pair])) as fetcher, Workers(count=1) as workers:
         browser = Browser(fetcher)
-        yield ReaderTable.build(fetcher, workers, renderer=browser)
+        with pytest.MonkeyPatch.context() as patch:  # a busy machine takes its time between two requests of a page
+            patch.setattr(chromium, "START_SECONDS", 60.0)
+            patch.setattr(rendering, "SETTLE_SECONDS", 30.0)
+            patch.setattr(rendering, "_PATIENCE_SECONDS", 4.0)
+            yield ReaderTable.build(fetcher, workers, renderer=browser)
         await browser.aclose()
 
 
@@ -59,7 +63,7 @@ def shown(api: Api, script: str, body: str = '<div id="root"></div>', head: str 
     return f"{api.url}/page"
 
 
-async def read(table: ReaderTable, url: str, seconds: float = 30) -> Page:
+async def read(table: ReaderTable, url: str, seconds: float = 90) -> Page:
     return await table.read(url, Deadline.after(seconds))
 
 

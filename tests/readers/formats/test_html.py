@@ -17,7 +17,7 @@ from websearch_gateway.workers.pool import Workers
 
 
 def soon() -> Deadline:
-    return Deadline.after(20)
+    return Deadline.after(90)
 
 
 async def test_a_page_is_read_with_its_title_date_and_text(sandbox: Sandbox, reader: ReaderTable) -> None:

@@ -15,7 +15,7 @@ from websearch_gateway.readers.sites.wikipedia import ANONYMOUS, WITH_CONTACT, W
 
 
 def soon() -> Deadline:
-    return Deadline.after(40)
+    return Deadline.after(90)
 
 
 async def test_a_busy_api_is_left_alone_for_as_long_as_it_says(bench: Any, case: Any) -> None:
