@@ -50,7 +50,7 @@ def status(gateway: Gateway, name: str) -> UpstreamStatus:
 FAULTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("status", {"status": 500}),
     ("status", {"status": 503, "retry_after": 3600}),
-    ("status", {"status": 429, "retry_after": 7}),
+    ("status", {"status": 429, "retry_after": 70}),
     ("reset", {}),
     ("garbage", {}),
     ("hang", {}),

@@ -152,3 +152,6 @@ def _citation(page: Sequence[Span], words: str, known: Source, rank: int, *, pla
         spans=tuple(CitedSpan(start_index=start, end_index=end) for start, end in places),
         published_at=known.published,
     )
+
+
+# x
