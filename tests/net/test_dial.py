@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
-import ssl
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +18,7 @@ from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.dial import GuardedBackend, SystemResolver
 from websearch_gateway.net.fetch import Fetcher
 
-from .conftest import Serve, page
+from .conftest import Serve, issue, page
 
 PUBLIC_V4, OTHER_PUBLIC_V4, PUBLIC_V6 = "93.184.215.14", "1.1.1.1", "2606:4700::1111"
 
@@ -130,33 +128,6 @@ async def test_the_system_resolver_finds_loopback() -> None:
     resolver = SystemResolver()
     assert await resolver("127.0.0.1") == ("127.0.0.1",)
     resolver.close()
-
-
-def issue(tmp_path: Path, name: str) -> tuple[Path, ssl.SSLContext]:
-    """A certificate for `name` that vouches for itself, and a server context that shows it."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem, secret = tmp_path / f"{name}.pem", tmp_path / f"{name}.key"
-    pem.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    secret.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pem, secret)
-    return pem, context
 
 
 @pytest.mark.parametrize(("asked", "served"), [("secure.example.com", True), ("other.example.com", False)])

@@ -258,7 +258,7 @@ async def test_cancelling_closes_the_connection_and_spares_the_others(serve: Ser
             with pytest.raises(asyncio.CancelledError):
                 await task
             await stalling.gone.wait()
-            assert fetcher._pool.connections == []
+            assert fetcher._pools._pools[None].connections == []
         assert (await fetcher.fetch(healthy.url(), Deadline.after(60))).body == b"fine"
 
 

@@ -18,6 +18,7 @@ from websearch_gateway.app.docs import open_docs
 from websearch_gateway.app.domains import OperatorDomains, address_guard
 from websearch_gateway.app.engines import answering, open_engines
 from websearch_gateway.app.gateway import Gateway
+from websearch_gateway.app.outbound import outbound
 from websearch_gateway.app.page_reading import PageReaders, open_reading
 from websearch_gateway.app.upstreams import Upstreams, open_upstreams
 from websearch_gateway.budget.budgeted_embedder import BudgetedEmbedder
@@ -62,7 +63,7 @@ def build(settings: Settings) -> Gateway:
         allowed=lists.allowed,
         blocked=lists.blocked,
     )
-    client, retry = create_client(), Retry()
+    client, retry = create_client(outbound=outbound(settings)), Retry()
     state, embedder = open_state(settings.effective_state_url), open_embedder(settings, client, retry)
     if isinstance(state, BoundedState):
         state.limit(settings.max_state_mb * 2**20, tuple(PREFIXES.values()))

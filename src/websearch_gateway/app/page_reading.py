@@ -8,6 +8,7 @@ from functools import partial
 
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app.domains import address_guard
+from websearch_gateway.app.outbound import outbound
 from websearch_gateway.cache.blob_cache import BlobCache
 from websearch_gateway.cache.page_cache import PageCache
 from websearch_gateway.cache.semantic.similarity import Similarity
@@ -50,9 +51,9 @@ class PageReaders:
 def open_reading(settings: Settings, state: State, embedder: Embedder) -> PageReaders:
     """Everything that reads. Sockets, processes and the browser come with the first use."""
     addresses = address_guard(settings)
-    name = user_agent(settings.contact_url)
-    fetcher = Fetcher(addresses, user_agent=name)
-    site_fetcher = Fetcher(addresses, user_agent=name, keep_alive=True)
+    name, way = user_agent(settings.contact_url), outbound(settings)
+    fetcher = Fetcher(addresses, user_agent=name, outbound=way)
+    site_fetcher = Fetcher(addresses, user_agent=name, keep_alive=True, outbound=way)
     workers = Workers(warm_up=WARM_UP)
     blobs = BlobCache(state)
     readers, browser = _readers(settings, fetcher, workers)

@@ -12,9 +12,11 @@ import httpx2
 
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Deadline, HttpRequest
+from websearch_gateway.net.address import DEFAULT_PORTS
 from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, decoder_for
 from websearch_gateway.net.errors import mapped_errors
 from websearch_gateway.net.fetch import USER_AGENT
+from websearch_gateway.net.outbound import DIRECT, Outbound, http_proxy
 
 CONNECT_SECONDS = 5.0
 # Room for a hundred calls at once, each with a retry or a second page of its own.
@@ -30,11 +32,16 @@ class Reply:
     body: bytes = field(repr=False)
 
 
-def create_client(transport: httpx2.AsyncBaseTransport | None = None) -> httpx2.AsyncClient:
+def create_client(
+    transport: httpx2.AsyncBaseTransport | None = None, outbound: Outbound = DIRECT
+) -> httpx2.AsyncClient:
     """The client for all API upstreams of a process. Close it with `aclose`.
 
     It follows no redirect (a key must not travel), keeps no cookie (calls of different users must not be tied
-    together) and takes nothing from the environment. The deadline of `send` bounds everything but the connect.
+    together) and takes nothing from the environment itself. The deadline of `send` bounds everything but the connect.
+
+    Raises:
+        SearchNotConfiguredError: the proxy or the bundle of authorities that `outbound` names is unusable.
     """
     # The library logs whole URLs at INFO, and Google's holds the key.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
@@ -42,10 +49,39 @@ def create_client(transport: httpx2.AsyncBaseTransport | None = None) -> httpx2.
         headers={"User-Agent": USER_AGENT, "Accept-Encoding": ACCEPT_ENCODING},
         cookies=http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=[])),
         timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-        limits=LIMITS,
         trust_env=False,
-        transport=transport,
+        transport=transport or _RoutedTransport(outbound),
     )
+
+
+class _RoutedTransport(httpx2.AsyncBaseTransport):
+    """Sends each request directly or through its proxy."""
+
+    def __init__(self, outbound: Outbound) -> None:
+        self._outbound = outbound
+        self._verify = outbound.ssl_context()
+        self._transports: dict[str | None, httpx2.AsyncHTTPTransport] = {}
+        if outbound.proxy is not None:
+            http_proxy(outbound.proxy)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        url = request.url
+        proxy = self._outbound.proxy_for(url.scheme, url.host, url.port or DEFAULT_PORTS.get(url.scheme, 0))
+        if proxy not in self._transports:
+            self._transports[proxy] = httpx2.AsyncHTTPTransport(
+                verify=self._verify, trust_env=False, limits=LIMITS, proxy=_proxy(proxy) if proxy else None
+            )
+        return await self._transports[proxy].handle_async_request(request)
+
+    async def aclose(self) -> None:
+        for transport in self._transports.values():
+            await transport.aclose()
+
+
+def _proxy(url: str) -> httpx2.Proxy:
+    way = http_proxy(url)
+    origin = f"{way.url.scheme.decode()}://{way.url.host.decode()}:{way.url.port}"
+    return httpx2.Proxy(origin, auth=tuple(part.decode() for part in way.auth) if way.auth else None)  # type: ignore[arg-type]
 
 
 async def send(

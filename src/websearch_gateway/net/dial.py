@@ -97,6 +97,26 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         return sorted(addresses, key=lambda a: ipaddress.ip_address(a).version)[:MAX_ADDRESSES]
 
 
+class MeteredBackend(httpcore2.AsyncNetworkBackend):
+    """Opens connections to a proxy that the operator has set. What is read through them is metered all the same."""
+
+    def __init__(self) -> None:
+        self._sockets = httpcore2.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """Dial the proxy."""
+        return MeteredStream(
+            await self._sockets.connect_tcp(host, port, timeout or CONNECT_SECONDS, local_address, socket_options)
+        )
+
+
 class MeteredStream(httpcore2.AsyncNetworkStream):
     """A connection that reads `allowance` bytes and no more.
 

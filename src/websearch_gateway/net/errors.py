@@ -22,6 +22,8 @@ def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError
         return SearchTimeoutError(f"{upstream} did not answer in time.")
     if isinstance(error, httpx2.ConnectError):
         return SearchProviderError(f"{upstream} cannot be reached.", retryable=True, details={"reason": "unreachable"})
+    if isinstance(error, httpx2.ProxyError):
+        return SearchProviderError(f"The proxy does not let us through to {upstream}; check OUTBOUND_PROXY.")
     if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
         return SearchProviderError(f"The address set for {upstream} cannot be used; correct it in the settings.")
     # A server may close a kept connection at any time, so a broken exchange deserves a second one.

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import urljoin
@@ -24,7 +23,8 @@ from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressGuard, Target
 from websearch_gateway.net.charset import charset_of
 from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, CodingError, decoder_for
-from websearch_gateway.net.dial import HEADER_BYTES, GuardedBackend, MeteredStream, Resolve, SystemResolver
+from websearch_gateway.net.dial import HEADER_BYTES, MeteredStream, Resolve, SystemResolver
+from websearch_gateway.net.outbound import DIRECT, ConnectionPools, Outbound
 from websearch_gateway.net.quota_reset import seconds_until_reset
 from websearch_gateway.net.retry import parse_retry_after
 
@@ -35,10 +35,7 @@ USER_AGENT = f"{PRODUCT}/{__version__} (reads pages that a user asked for)"
 ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
 MAX_REDIRECTS = 8
 MAX_PIECES = 20_000
-MAX_CONNECTIONS = 64
 KEPT_CONNECTIONS = 12
-KEPT_SECONDS = 4.0
-"""Servers close connections that are idle for five seconds (Apache's default)."""
 _REDIRECTS = (301, 302, 303, 307, 308)
 # Only what a type may look like: it is shown in error messages, and the server could write them a letter.
 _TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)
@@ -90,8 +87,8 @@ def user_agent(contact: str | None) -> str:
 class Fetcher:
     """Fetches pages. One instance serves the whole process, from one event loop; close it with `aclose`.
 
-    It stands on the connection pool itself, below the HTTP client: cookies, proxies and credentials from the
-    environment and automatic redirects are absent rather than switched off.
+    It stands on the connection pool itself, below the HTTP client: cookies, credentials from the environment and
+    automatic redirects are absent rather than switched off.
 
     Args:
         guard: judges every URL, redirect and address.
@@ -99,6 +96,7 @@ class Fetcher:
         user_agent: names the product, its version and where to complain.
         keep_alive: whether connections serve further requests to their origin, for who asks one site many times. By
             default each request has its own, and tells nobody that it comes from whom the one before came from.
+        outbound: the proxies to go through, and whose certificates are trusted.
     """
 
     def __init__(
@@ -108,11 +106,12 @@ class Fetcher:
         resolve: Resolve | None = None,
         user_agent: str = USER_AGENT,
         keep_alive: bool = False,
+        outbound: Outbound = DIRECT,
     ) -> None:
         self._guard = guard
-        self._kept_connections = KEPT_CONNECTIONS if keep_alive else 0
         self._system_resolver = SystemResolver()
-        self._resolve = resolve or self._system_resolver
+        kept = KEPT_CONNECTIONS if keep_alive else 0
+        self._pools = ConnectionPools(guard, resolve or self._system_resolver, outbound, kept_connections=kept)
         self._own_headers = {"user-agent": user_agent, "accept-encoding": ACCEPT_ENCODING}
 
     async def __aenter__(self) -> Self:
@@ -126,8 +125,7 @@ class Fetcher:
     async def aclose(self) -> None:
         """Close every connection. Idempotent."""
         self._system_resolver.close()
-        if "_pool" in self.__dict__:
-            await self._pool.aclose()
+        await self._pools.aclose()
 
     async def fetch(
         self,
@@ -194,7 +192,8 @@ class Fetcher:
         method = "GET" if body is None else "POST"
         with _mapped_errors(target.host):
             wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
-            async with self._pool.stream(method, _wire_url(target), headers=wire, content=body) as response:
+            pool = await self._pools.pool_for(target)
+            async with pool.stream(method, _wire_url(target), headers=wire, content=body) as response:
                 headers = _decoded(response.headers)
                 if response.status in _REDIRECTS and "location" in headers:
                     return self._redirected(target, headers["location"])
@@ -213,17 +212,6 @@ class Fetcher:
         except ValueError:
             raise SearchFetchError(f"{target.host} redirects to a malformed address.") from None
         return self._guard.check_url(url)
-
-    @cached_property
-    def _pool(self) -> httpcore2.AsyncConnectionPool:
-        # Made at the first fetch: loading the certificates takes 20 ms.
-        return httpcore2.AsyncConnectionPool(
-            ssl_context=httpcore2.default_ssl_context(),
-            max_connections=MAX_CONNECTIONS,
-            max_keepalive_connections=self._kept_connections,
-            keepalive_expiry=KEPT_SECONDS,
-            network_backend=GuardedBackend(self._guard, self._resolve),
-        )
 
 
 async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
@@ -275,6 +263,8 @@ def _mapped_errors(host: str) -> Iterator[None]:
         if error.args and isinstance(error.args[0], ssl.SSLError):
             raise SearchFetchError(f"{host} does not speak TLS, or has no valid certificate.") from error
         raise SearchFetchError(f"{host} cannot be reached.") from error
+    except httpcore2.ProxyError as error:
+        raise SearchFetchError(f"The proxy does not let us through to {host}.") from error
     except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
         raise SearchFetchError(f"The exchange with {host} broke off.") from error
     except CodingError as error:

@@ -283,6 +283,15 @@ class Serving(BaseModel):
         (), description="Values of `Host` that are served, besides loopback's and PUBLIC_URL's; `name:*` for any port."
     )
     allowed_origins: Names = Field((), description="Values of `Origin` that are served, besides PUBLIC_URL's.")
+    outbound_proxy: OptionalUrl = Field(
+        None, description="An HTTP proxy for everything that goes out, such as `http://proxy.example.org:3128`."
+    )
+    trust_env: bool = Field(
+        False, description="Whether HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY of the environment count."
+    )
+    ca_bundle: Path | None = Field(
+        None, description="A PEM file of certificate authorities to trust besides the public ones."
+    )
     otel_exporter_otlp_endpoint: OptionalUrl = Field(
         None, description="Where spans are sent (OTLP over HTTP); needs the extra `otel`."
     )

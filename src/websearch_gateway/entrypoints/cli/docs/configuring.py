@@ -51,12 +51,13 @@ async def _tried(settings: Settings, values: dict[str, str]) -> int:
     Raises:
         SearchError: it does not work; the message says why.
     """
+    from websearch_gateway.app.outbound import outbound
     from websearch_gateway.embedders import open_embedder
     from websearch_gateway.net.client import create_client
     from websearch_gateway.net.retry import Retry
 
     unset: dict[str, str | None] = dict.fromkeys(_KEYS)
-    async with create_client() as client:
+    async with create_client(outbound=outbound(settings)) as client:
         embedder = open_embedder(settings.model_copy(update={**unset, **values}), client, Retry())
         return int((await embedder.embed(["How does it work?"], "query")).shape[1])
 

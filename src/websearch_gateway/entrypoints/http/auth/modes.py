@@ -15,6 +15,7 @@ from websearch_gateway.entrypoints.http.auth.static_tokens import static_verifie
 from websearch_gateway.entrypoints.http.auth.tokens import TokenVerifier
 from websearch_gateway.entrypoints.http.auth.verifier import Verifier
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.net.client import create_client
 from websearch_gateway.settings import APP_NAME, Settings
 
 MIN_SECRET_BYTES = 32
@@ -85,7 +86,7 @@ def _jwks(settings: Settings) -> TokenVerifier:
         )
     _check_algorithm(settings, PUBLIC_KEY_ALGORITHMS)
     algorithm = settings.auth_algorithm or "RS256"
-    return TokenVerifier(algorithm, issuer, audience, KeySet(_safe_url(url), algorithm))
+    return TokenVerifier(algorithm, issuer, audience, _key_set(settings, _safe_url(url), algorithm))
 
 
 def _firebase(settings: Settings) -> TokenVerifier:
@@ -94,7 +95,13 @@ def _firebase(settings: Settings) -> TokenVerifier:
         raise SearchNotConfiguredError("AUTH_MODE=firebase needs FIREBASE_PROJECT_ID.")
     _check_algorithm(settings, ("RS256",))
     url = _safe_url(settings.auth_jwks_url or FIREBASE_KEYS)
-    return TokenVerifier("RS256", FIREBASE_ISSUER + project, project, KeySet(url, "RS256"))
+    return TokenVerifier("RS256", FIREBASE_ISSUER + project, project, _key_set(settings, url, "RS256"))
+
+
+def _key_set(settings: Settings, url: str, algorithm: str) -> KeySet:
+    from websearch_gateway.app.outbound import outbound
+
+    return KeySet(url, algorithm, create_client(outbound=outbound(settings)))
 
 
 def _audience(settings: Settings) -> str | None:

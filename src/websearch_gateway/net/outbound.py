@@ -1,0 +1,152 @@
+"""How this process reaches the outside: through which proxy, and whose certificates it trusts."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import httpcore2
+
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.net.address import DEFAULT_PORTS, AddressGuard, Target
+from websearch_gateway.net.dial import GuardedBackend, MeteredBackend, Resolve
+
+MAX_CONNECTIONS = 64
+KEPT_SECONDS = 4.0
+"""Servers close connections that are idle for five seconds (Apache's default)."""
+
+LOOKUP_SECONDS = 1.0
+"""How long a name is looked up that a proxy will look up again. Behind a firewall there may be nobody to ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outbound:
+    """Everything direct, with the certificates that `certifi` ships, unless told otherwise.
+
+    Loopback addresses never go through a proxy: for it they would be its own.
+
+    Attributes:
+        proxy: the URL of an HTTP proxy for everything; may hold a login.
+        environment: proxies by scheme (`http`, `https`, `all`), and under `no` the names that go direct, as
+            `urllib.request.getproxies_environment` gives them.
+        ca_bundle: a PEM file of authorities to trust as well.
+    """
+
+    proxy: str | None = field(default=None, repr=False)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    ca_bundle: Path | None = None
+
+    def proxy_for(self, scheme: str, host: str, port: int) -> str | None:
+        """The URL of the proxy to go through; None for the direct way."""
+        if (self.proxy is None and not self.environment) or _is_loopback(host):
+            return None
+        if self.environment:
+            # Not in typeshed; `proxy_bypass` would ask the system's settings too.
+            from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
+
+            if proxy_bypass_environment(f"{host}:{port}", dict(self.environment)):
+                return None
+        return self.proxy or self.environment.get(scheme) or self.environment.get("all")
+
+    def ssl_context(self) -> ssl.SSLContext:
+        """What judges certificates. Takes 20 ms.
+
+        Raises:
+            SearchNotConfiguredError: CA_BUNDLE cannot be read, or holds no certificate.
+        """
+        context = httpcore2.default_ssl_context()
+        if self.ca_bundle is not None:
+            try:
+                context.load_verify_locations(cafile=self.ca_bundle)
+            except (OSError, ssl.SSLError):
+                raise SearchNotConfiguredError(
+                    f"CA_BUNDLE: {self.ca_bundle} is no readable PEM file with certificates."
+                ) from None
+        return context
+
+
+DIRECT = Outbound()
+"""No proxy, and the usual authorities."""
+
+
+class ConnectionPools:
+    """Connections to pages: direct ones to judged addresses, and those through proxies.
+
+    A proxy resolves names itself and dials what it likes. What a name resolves to here is judged before it is asked; a
+    name that only the proxy knows is left to it.
+    """
+
+    def __init__(self, guard: AddressGuard, resolve: Resolve, outbound: Outbound, *, kept_connections: int = 0) -> None:
+        self._guard, self._resolve, self._outbound = guard, resolve, outbound
+        self._kept_connections = kept_connections
+        self._pools: dict[str | None, httpcore2.AsyncConnectionPool] = {}
+
+    async def pool_for(self, target: Target) -> httpcore2.AsyncConnectionPool:
+        """The connections to a target.
+
+        Raises:
+            ForbiddenUrlError: it goes through a proxy, and its name has an address here that is not for us.
+        """
+        proxy = self._outbound.proxy_for(target.scheme, target.host, target.port)
+        if proxy is not None:
+            await self._judge(target)
+        if proxy not in self._pools:
+            # Not before the first fetch: loading the certificates takes 20 ms.
+            self._pools[proxy] = httpcore2.AsyncConnectionPool(
+                ssl_context=self._ssl_context,
+                proxy=http_proxy(proxy) if proxy else None,
+                max_connections=MAX_CONNECTIONS,
+                max_keepalive_connections=self._kept_connections,
+                keepalive_expiry=KEPT_SECONDS,
+                network_backend=MeteredBackend() if proxy else GuardedBackend(self._guard, self._resolve),
+            )
+        return self._pools[proxy]
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        for pool in self._pools.values():
+            await pool.aclose()
+
+    async def _judge(self, target: Target) -> None:
+        try:
+            async with asyncio.timeout(LOOKUP_SECONDS):
+                addresses = await self._resolve(target.host)
+        except (OSError, TimeoutError):
+            return
+        for address in addresses:
+            self._guard.check_address(target.host, target.port, address)
+
+    @cached_property
+    def _ssl_context(self) -> ssl.SSLContext:
+        return self._outbound.ssl_context()
+
+
+def http_proxy(url: str) -> httpcore2.Proxy:
+    """The proxy at a URL, with its login if there is one.
+
+    Raises:
+        SearchNotConfiguredError: no HTTP proxy can be there.
+    """
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise SearchNotConfiguredError("The proxy must be an address such as http://proxy.example.org:3128.")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    login = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
+    return httpcore2.Proxy(f"{parts.scheme}://{host}:{port or DEFAULT_PORTS[parts.scheme]}", auth=login)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
