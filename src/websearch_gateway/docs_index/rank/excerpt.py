@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from websearch_gateway.text.citation.sentences import split_sentences
-from websearch_gateway.text.markdown import lines
+from websearch_gateway.text.citation.sentences import sentences_of
+from websearch_gateway.text.markdown import Block, blocks, lines
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 from websearch_gateway.text.retrieval.windows import window
 
@@ -36,10 +37,10 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     """
     if estimate_tokens(markdown) <= most_tokens:
         return markdown
-    units = _units(markdown)
+    units, first = _around_best(markdown, terms, names, 4 * most_tokens)
     if not units:
         return _cut_words(markdown, 0, most_tokens)
-    first = last = _best(markdown, units, terms, names)
+    last = first
     if estimate_tokens(_joined(markdown, units[first : last + 1])) > most_tokens:
         return _cut_words(markdown, units[first].start, most_tokens)
     room = most_tokens - estimate_tokens(_joined(markdown, units[first : last + 1]))
@@ -63,39 +64,59 @@ def _cut_words(markdown: str, start: int, most_tokens: int) -> str:
     return f"{piece}\n\n{NOTE}" if piece else ""
 
 
-def _units(markdown: str) -> list[_Unit]:
-    units: list[_Unit] = []
-    for start, end in split_sentences(markdown):
+def _around_best(markdown: str, terms: Collection[str], names: Collection[str], reach: int) -> tuple[list[_Unit], int]:
+    """The units of the best block and of those less than `reach` characters around it, and which of them is the best.
+
+    The others are left whole, since to find sentences takes most of the time of a cut.
+    """
+    found = blocks(markdown)
+    if not found:
+        return [], 0
+    place = _best(markdown, [(block.start, block.end) for block in found], terms, names)
+    low, high = found[place].start - reach, found[place].end + reach
+    near = [(number, block) for number, block in enumerate(found) if block.end > low and block.start < high]
+    own = [unit for number, block in near if number == place for unit in _units(markdown, block)]
+    before = [unit for number, block in near if number < place for unit in _units(markdown, block)]
+    after = [unit for number, block in near if number > place for unit in _units(markdown, block)]
+    units = [*before, *own, *after]
+    if not own:  # fences without a line between them
+        return units, max(0, min(len(before), len(units) - 1))
+    return units, len(before) + _best(markdown, [(unit.start, unit.end) for unit in own], terms, names)
+
+
+def _units(markdown: str, block: Block) -> Iterator[_Unit]:
+    for start, end in sentences_of(markdown, block):
         fence = _FENCE.match(markdown, start, end)
         if not fence or "\n" not in markdown[start:end]:
-            units.append(_Unit(start, end))
+            yield _Unit(start, end)
             continue
         inside = list(lines(markdown, start, end))
         opening = markdown[slice(*inside[0])]
         closed = markdown[slice(*inside[-1])].startswith(fence[1])
-        units += [_Unit(_line_start(markdown, at), to, opening) for at, to in inside[1 : -1 if closed else None]]
-    return units
+        for at, to in inside[1 : -1 if closed else None]:
+            yield _Unit(_line_start(markdown, at), to, opening)
 
 
 def _line_start(markdown: str, at: int) -> int:
     return markdown.rfind("\n", 0, at) + 1
 
 
-def _best(markdown: str, units: list[_Unit], terms: Collection[str], names: Collection[str]) -> int:
-    """The first of the units that have the most of the terms; a definition counts more than all of them."""
-    starts = [unit.start for unit in units]
-    held: list[set[str]] = [set() for _ in units]
-    for match in _any_of(terms).finditer(markdown):
+def _best(markdown: str, spans: Sequence[tuple[int, int]], terms: Collection[str], names: Collection[str]) -> int:
+    """The first of the spans that have the most of the terms; a definition counts more than all of them."""
+    starts = [start for start, _ in spans]
+    held: list[set[str]] = [set() for _ in spans]
+    for match in _any_of(frozenset(terms)).finditer(markdown, starts[0], spans[-1][1]):
         held[max(0, bisect_right(starts, match.start()) - 1)].add(match[0].lower())
     score = [len(found) for found in held]
     if names:
         defines = re.compile(rf"(?:[*`@|\s]|\*[a-z ]+\*)*(?:{'|'.join(map(re.escape, names))})(?![\w-])")
-        for place, unit in enumerate(units):
-            score[place] += len(terms) * bool(defines.match(markdown, unit.start, unit.end))
+        for place, (start, end) in enumerate(spans):
+            score[place] += len(terms) * any(defines.match(markdown, *line) for line in lines(markdown, start, end))
     return max(range(len(score)), key=lambda place: (score[place], -place))
 
 
-def _any_of(terms: Collection[str]) -> re.Pattern[str]:
+@lru_cache(maxsize=64)
+def _any_of(terms: frozenset[str]) -> re.Pattern[str]:
     """Matches the beginning of words with these stems; a stem's last letter may differ (`query`, `queri`)."""
     stems = [re.escape(term.removesuffix("i")) for term in sorted(terms, key=len, reverse=True)]
     spaced = [stem for stem in stems if stem.isascii()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from websearch_gateway.text.markdown import CODE, LINK, URL, blocks, item_marker_end, lines
+from websearch_gateway.text.markdown import CODE, LINK, URL, Block, blocks, item_marker_end, lines
 
 _CLOSERS = r"[\"'”’»›)\]）】〉》」』*_~]"
 _SCAN = re.compile(
@@ -49,15 +49,16 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     its marker belongs to its first sentence. A citation right after a full stop, as in `It rains. ([host](url))`,
     belongs to the sentence before it.
     """
-    spans: list[tuple[int, int]] = []
-    for block in blocks(text):
-        if block.kind == "table":
-            spans.extend(lines(text, block.start, block.end))
-        elif block.kind in ("paragraph", "item"):
-            spans.extend(_prose(text, block.start, block.end))
-        else:
-            spans.append((block.start, block.end))
-    return spans
+    return [span for block in blocks(text) for span in sentences_of(text, block)]
+
+
+def sentences_of(text: str, block: Block) -> Iterator[tuple[int, int]]:
+    """The sentences of one block of `text`, as `split_sentences` gives them."""
+    if block.kind == "table":
+        return lines(text, block.start, block.end)
+    if block.kind in ("paragraph", "item"):
+        return _prose(text, block.start, block.end)
+    return iter([(block.start, block.end)])
 
 
 def _prose(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
