@@ -34,9 +34,10 @@ def html(title: str, body: str = "", links: tuple[str, ...] = (), head: str = ""
 
 @dataclass
 class Site:
-    """A web server whose replies a test writes: by path, a body, or a status with headers."""
+    """A web server whose replies a test writes: by path, a body, or a status with headers; `raw` are other files."""
 
     pages: dict[str, str | tuple[int, dict[str, str]]] = field(default_factory=dict)
+    raw: dict[str, bytes] = field(default_factory=dict)
     asked: list[tuple[str, bool]] = field(default_factory=list)
     port: int = 0
 
@@ -61,6 +62,8 @@ class Site:
                 status, body = 304, ""
         told = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         data = body.encode()
+        if path in self.raw:
+            status, told, data = 200, "content-type: application/octet-stream\r\n", self.raw[path]
         writer.write(f"HTTP/1.1 {status} X\r\ncontent-length: {len(data)}\r\n{told}\r\n".encode() + data)
         await writer.drain()
         writer.close()

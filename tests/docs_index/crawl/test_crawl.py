@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -127,6 +128,22 @@ async def test_redirects_aliases_and_pages_that_want_no_index_are_no_pages(docs,
     assert len(await found(docs, version.id, "walrus")) == 1
     assert await found(docs, version.id, "narwhal") == {"deep.html"}
     assert await docs.index.find_page(f"{site.url}old.html", [version.id]) is not None
+
+
+async def test_the_inventory_of_a_manual_below_the_start_is_asked_for_once(docs, site):
+    lines = b"area.Shape py:class 1 a.html#$ -\n"
+    inventory = b"# Sphinx inventory version 2\n# Project: x\n# Version: 1\n# zlib\n" + zlib.compress(lines)
+    links = ("a.html", "b.html", "genindex.html")
+    site.pages = {"/docs/": html("Start", links=("manual/index.html",))}
+    site.pages |= {
+        f"/docs/manual/{name}": html(name, links=links) for name in ("", "a.html", "b.html", "genindex.html")
+    }
+    site.raw = {"/docs/manual/objects.inv": inventory}
+    version = await crawled(docs, site.url)
+    (match,) = await docs.index.find_symbols(["area.Shape"], [version.id], 10)
+    (chunk,) = await docs.index.chunks([match.chunk_id])
+    assert (chunk.path, match.anchor) == ("manual/a.html", "area.Shape")
+    assert site.fetched("/docs/manual/objects.inv") == 1
 
 
 async def test_the_number_of_pages_is_limited(docs, site):

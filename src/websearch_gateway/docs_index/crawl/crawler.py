@@ -98,6 +98,7 @@ class Crawler:
 
     async def _seeded(self, version: SiteVersion) -> None:
         urls, self.work.defined = await self.work.source.seeds()
+        self.work.learnt.add(f"{self.work.scope.origin}{self.work.scope.folder}")
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
 
     async def _pages(self, version: SiteVersion, tally: _Tally) -> None:

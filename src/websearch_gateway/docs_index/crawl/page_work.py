@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 from weakref import WeakValueDictionary
@@ -21,6 +21,8 @@ from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import Fetched
 
 RETRIES = 3
+MOST_INVENTORIES = 20
+_INDEX = "/genindex.html"  # Sphinx, which writes inventories, calls it so
 RETRY_SECONDS = 30.0
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 _GONE = (404, 410)
@@ -46,7 +48,7 @@ class Moved(Exception):
 class PageWork:
     """Does the work on addresses of one version, whose start URL is `start`.
 
-    `defined` is what an inventory says about pages.
+    `defined` is what inventories say about pages, those in the folders `learnt`.
     """
 
     store: DocsStore
@@ -59,6 +61,8 @@ class PageWork:
     takes_links: bool = True
     start: str = ""
     defined: Defined = field(default_factory=dict)
+    learnt: set[str] = field(default_factory=set)
+    _learning: asyncio.Lock = field(default_factory=asyncio.Lock)
     _traps: TrapGuard = field(default_factory=TrapGuard)
     _at_work: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
@@ -103,6 +107,7 @@ class PageWork:
         index = is_only_followed(task.url)
         document = await self.read(fetched, self.browser, Deadline.after(PAGE_SECONDS), only_links=index)
         links = self._links(task, document)
+        await self._learn(links)
         chosen = self.scope.link(task.url, document.canonical) if document.canonical else ""
         if chosen and chosen != task.url and not is_only_followed(chosen):
             await self.store.settle_url(task, "alias", links=[chosen, *links], alias_of=chosen)
@@ -115,6 +120,14 @@ class PageWork:
         page = await asyncio.to_thread(self._draft, fetched, task, document, digest)
         await self.store.commit_page(task, page, await self.embedding.vectors(task, page), links)
         return Result("indexed")
+
+    async def _learn(self, links: Sequence[str]) -> None:
+        """Ask for the inventory beside a general index, once: several manuals may lie below the start URL."""
+        for folder in {link.removesuffix(_INDEX) for link in links if link.endswith(_INDEX)}:
+            async with self._learning:
+                if folder + "/" not in self.learnt and len(self.learnt) < MOST_INVENTORIES:
+                    self.learnt.add(folder + "/")
+                    self.defined = {**self.defined, **await self.source.inventory(folder + "/")}
 
     def _draft(self, fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:
         chunks = cut(document.markdown, document.anchors)

@@ -59,6 +59,10 @@ class Source(Protocol):
         """
         ...
 
+    async def inventory(self, folder: str) -> Defined:
+        """What the inventory in a folder of the site says about its pages; empty if there is none."""
+        ...
+
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         """Whether each address may be asked for."""
         ...
@@ -109,14 +113,18 @@ class WebSource:
         if listed := await self._published(f"{root}llms.txt"):
             text = listed.body.decode("utf-8", "replace")
             found += await self._ask(seeds.llms_urls, text, root)
-        defined: Defined = {}
-        if listed := await self._published(f"{root}objects.inv"):
-            for name, url, anchor in await self._ask(seeds.inventory, listed.body, root):
-                defined.setdefault(canonical(url), []).append((name, anchor))
+        defined = await self.inventory(root)
         found += defined
         found += await self._sitemaps(seeds.robots_sitemaps(self._robots.text), root)
         inside = dict.fromkeys(url for seed in found if (url := self._scope.link(root, seed)))
         return list(inside), defined
+
+    async def inventory(self, folder: str) -> Defined:
+        defined: Defined = {}
+        if listed := await self._published(f"{folder}objects.inv"):
+            for name, url, anchor in await self._ask(seeds.inventory, listed.body, folder):
+                defined.setdefault(canonical(url), []).append((name, anchor))
+        return defined
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         return await self._robots.allowed(urls)
@@ -191,11 +199,15 @@ class FolderSource:
         if not self._root.is_dir():
             raise SearchFetchError(f"The folder {self._root} does not exist.", details={"reason": "missing"})
         urls = [canonical(self._base + quote(place)) for place in _documents(self._root)]
+        return [url for url in urls if self._scope.contains(url)], await self.inventory(self._base)
+
+    async def inventory(self, folder: str) -> Defined:
+        listed = (self._root / unquote(folder.removeprefix(self._base)) / "objects.inv").resolve()
         defined: Defined = {}
-        if (listed := self._root / "objects.inv").is_file() and listed.stat().st_size < MAX_PAGE_BYTES:
-            for name, url, anchor in seeds.inventory(listed.read_bytes(), self._base):
+        if listed.is_relative_to(self._root) and listed.is_file() and listed.stat().st_size < MAX_PAGE_BYTES:
+            for name, url, anchor in seeds.inventory(listed.read_bytes(), folder):
                 defined.setdefault(canonical(url), []).append((name, anchor))
-        return [url for url in urls if self._scope.contains(url)], defined
+        return defined
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         return [True] * len(urls)

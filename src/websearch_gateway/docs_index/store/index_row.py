@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from websearch_gateway.docs_index.models import TextQuery
 
@@ -14,7 +15,9 @@ _CODE = re.compile(
 )
 _TARGET = re.compile(r"\]\([^()\s]{0,2000}+(?:\([^()\s]{0,500}+\)[^()\s]{0,500}+)?\)")
 _WORD = re.compile(r"[^\W_]++")
-_COMPOUND = re.compile(r"\b(?=\w*[a-z][A-Z]|\w*[A-Z]{2}[a-z])\w{3,80}\b")
+_RUN = re.compile(r"\w++")
+_HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_COMPOUND_CHARS = range(3, 81)
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -27,9 +30,15 @@ def index_row(title: str, headings: tuple[str, ...], content: str) -> tuple[str,
         return " "
 
     text = without_targets(_CODE.sub(take, content))
-    compounds = dict.fromkeys(_COMPOUND.findall(f"{' '.join(headings)} {content}"))
-    parts = " ".join(part for name in compounds for part in _PART.findall(name))
+    parts = " ".join(part for name in _compounds(f"{' '.join(headings)} {content}") for part in _PART.findall(name))
     return title, " ".join(headings), parts, " ".join(code), text
+
+
+def _compounds(text: str) -> Iterator[str]:
+    """The camelCase words of a text, each once, in order."""
+    for word in dict.fromkeys(_RUN.findall(text)):
+        if not word.islower() and len(word) in _COMPOUND_CHARS and _HUMP.search(word):
+            yield word
 
 
 def without_targets(markdown: str) -> str:
