@@ -23,15 +23,19 @@ REMEDIES = {
     "VALIDATION": "Correct its settings, its *_BASE_URL first; waiting will not help.",
     "PARSE": "See that its *_BASE_URL is the API's address and no gate stands before it; else update this gateway.",
     "TIMEOUT": "Try again later. If it stays, look at firewall and proxy, or raise REQUEST_TIMEOUT_MS.",
-    "PROVIDER": "Try again later and look at its status page; the next one serves meanwhile.",
+    "PROVIDER": "Try again later and look at its status page.",
 }
 """What an operator can do, by the code of the error."""
 
 REASONS = {
-    "quota": "Top up the account or raise its limit; the next one serves meanwhile.",
+    "quota": "Top up the account or raise its limit.",
     "unreachable": "See that its *_BASE_URL is right, and that this machine's DNS and firewall let it through.",
 }
 """The same where the error knows more than its code, in `details["reason"]`."""
+
+
+_SHOWN = ("AUTH", "NOT_CONFIGURED", "VALIDATION")
+"""Errors that no fallback hides: nobody stands in."""
 
 
 def _today() -> date:
@@ -58,10 +62,12 @@ class Doctor:
 
     async def examine(self) -> Diagnosis:
         """One check per part, all at once."""
-        providers = map(self._provider, self.searchers)
-        own = (self.check_state(), self._embedder(), self._browser(), self._budget())
-        checks = [*map(_engine, self.engines), *providers, *own]
-        return Diagnosis(checks=(*await asyncio.gather(*checks), *self._keys()))
+        engines, providers, own = await asyncio.gather(
+            asyncio.gather(*map(_engine, self.engines)),
+            asyncio.gather(*map(self._provider, self.searchers)),
+            asyncio.gather(self.check_state(), self._embedder(), self._browser(), self._budget()),
+        )
+        return Diagnosis(checks=(*_with_stand_ins(engines), *_with_stand_ins(providers), *own, *self._keys()))
 
     def _keys(self) -> Iterator[Check]:
         if self.advice:
@@ -126,6 +132,15 @@ class Doctor:
                 remedy="Mend STATE_URL or DATA_DIR; searches go on without it.",
             )
         return Check(name="state", finding="reads and writes")
+
+
+def _with_stand_ins(row: Sequence[Check]) -> Iterator[Check]:
+    """The checks of upstreams that are asked in this order. One that failed names the next that serves, if one does."""
+    for place, check in enumerate(row):
+        stand_in = next((later.name for later in row[place + 1 :] if later.status in ("ok", "warn")), None)
+        if check.status == "fail" and stand_in and not check.finding.startswith(_SHOWN):
+            check = check.model_copy(update={"remedy": f"{check.remedy} {stand_in} serves meanwhile."})
+        yield check
 
 
 async def _engine(engine: HostedEngine) -> Check:

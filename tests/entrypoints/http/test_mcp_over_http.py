@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
+from typing import Any
 
 import httpx2
 import pytest
@@ -142,3 +144,56 @@ async def test_an_unknown_tool_is_a_protocol_error(door: Door) -> None:
     async with door() as http, mcp(http) as client:
         with pytest.raises(MCPError, match="search_web"):
             await client.call_tool("no_such_tool", {})
+
+
+@ERAS
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search_web", {"query": QUESTION}),
+        ("web_search", {"query": QUESTION, "num_results": 1}),
+        ("get_content", {"urls": ["SANDBOX/pages/sourdough-bread", "SANDBOX/pages/roman-concrete"]}),
+    ],
+)
+async def test_progress_is_streamed_to_who_asks_for_it(
+    door: Door, sandbox: Sandbox, era: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    told: list[str | None] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message)
+
+    filled = json.loads(json.dumps(arguments).replace("SANDBOX", sandbox.url))
+    async with door() as http, mcp(http, era) as client:
+        result = await client.call_tool(tool, filled, progress_callback=hear)
+    assert not result.is_error
+    assert told
+    assert all(told)
+
+
+@pytest.mark.parametrize("accept", ["application/json, text/event-stream", "application/json"])
+async def test_the_reply_is_a_stream_only_for_a_client_that_wants_progress_and_reads_streams(
+    door: Door, accept: str
+) -> None:
+    async with door() as http:
+        made = search(version="2025-06-18")
+        made["json"]["params"]["_meta"] = {"progressToken": 7}
+        reply = await post(http, made, accept=accept)
+    if "event-stream" in accept:
+        assert reply.headers["content-type"].startswith("text/event-stream")
+        assert '"progressToken":7' in reply.text.replace(" ", "")
+    else:
+        assert reply.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+async def test_a_call_whose_progress_is_streamed_can_be_cancelled(door: Door, sandbox: Sandbox, era: str) -> None:
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        """Asks for progress."""
+
+    sandbox.fault("openai", "hang")
+    async with door() as http, mcp(http, era) as client:
+        calling = asyncio.create_task(client.call_tool("search_web", {"query": QUESTION}, progress_callback=hear))
+        await sandbox.wait_for("openai", calls=1)
+        calling.cancel()
+        await sandbox.wait_for("openai", cancelled=1)

@@ -6,22 +6,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from websearch_gateway.entrypoints.http.authentication import Authentication, metadata_routes
-from websearch_gateway.entrypoints.http.cancellation import Cancellation
 from websearch_gateway.entrypoints.http.compatible.routes import compatible_routes, error_shape, serving
 from websearch_gateway.entrypoints.http.compatible.table import compatible_endpoint
 from websearch_gateway.entrypoints.http.frame import Frame
 from websearch_gateway.entrypoints.http.health import healthz, readyz
 from websearch_gateway.entrypoints.http.loop_lag import LoopLag
+from websearch_gateway.entrypoints.http.mcp_endpoint import McpEndpoint
 from websearch_gateway.entrypoints.http.metrics import metrics_endpoint
 from websearch_gateway.entrypoints.http.replies import refusal
 from websearch_gateway.entrypoints.http.request_body import RequestBody
@@ -32,35 +30,11 @@ from websearch_gateway.entrypoints.http.status import status_endpoint
 from websearch_gateway.entrypoints.http.tracing import Tracing
 from websearch_gateway.entrypoints.http.transport import TransportGuard
 from websearch_gateway.entrypoints.lazy import LazyGateway
-from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.entrypoints.tools import listed, toolsets_of
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
     from websearch_gateway.entrypoints.http.auth.verifier import Verifier
-
-
-class McpEndpoint:
-    """MCP over streamable HTTP as an ASGI app: every POST stands alone, and its reply is JSON."""
-
-    def __init__(self, gateway: LazyGateway) -> None:
-        self._gateway = gateway
-        self._app: ASGIApp | None = None
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """What must surround the serving of requests."""
-        # The SDK's own check of Host and Origin stays off: ours has seen every request already.
-        sessions = StreamableHTTPSessionManager(create_server(self._gateway), json_response=True, stateless=True)
-        async with sessions.run():
-            self._app = Cancellation(sessions.handle_request)
-            yield
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if self._app is None:
-            raise RuntimeError("The app serves only while its lifespan is running.")
-        await self._app(scope, receive, send)
 
 
 def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starlette:

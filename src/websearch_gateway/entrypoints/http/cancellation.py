@@ -65,9 +65,13 @@ class Cancellation:
     async def _serve(self, call: Call, request_id: Any, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a call that can be cancelled; one that was is answered as the SDK answers it where it has sessions."""
         work = asyncio.timeout(None)  # ended from outside, or never
+        streams = False
 
         async def sending(message: Message) -> None:
-            self._forget(call, work)  # it is answered: too late to cancel
+            nonlocal streams
+            streams = streams or (message["type"] == "http.response.start" and _is_stream(message))
+            if not streams or (message["type"] == "http.response.body" and not message.get("more_body", False)):
+                self._forget(call, work)  # it is answered: too late to cancel
             await send(message)
 
         try:
@@ -78,13 +82,22 @@ class Cancellation:
             if not work.expired():
                 raise
             error = {"code": REQUEST_CANCELLED, "message": "The request was cancelled."}
-            await json_reply({"jsonrpc": "2.0", "id": request_id, "error": error})(scope, receive, send)
+            told = {"jsonrpc": "2.0", "id": request_id, "error": error}
+            if streams:
+                await send({"type": "http.response.body", "body": b"data: " + json.dumps(told).encode() + b"\n\n"})
+            else:
+                await json_reply(told)(scope, receive, send)
         finally:
             self._forget(call, work)
 
     def _forget(self, call: Call, work: asyncio.Timeout) -> None:
         if self._calls.get(call) is work:
             del self._calls[call]
+
+
+def _is_stream(message: Message) -> bool:
+    """Whether a reply that begins is a stream of events."""
+    return any(name == b"content-type" and b"text/event-stream" in value for name, value in message["headers"])
 
 
 def _naming(send: Send) -> Send:

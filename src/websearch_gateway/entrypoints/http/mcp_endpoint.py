@@ -1,0 +1,66 @@
+"""MCP over streamable HTTP: every POST stands alone. Its reply is JSON, or a stream where the client wants progress."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from websearch_gateway.entrypoints.http.cancellation import Cancellation
+from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.entrypoints.mcp.server import create_server
+
+
+class McpEndpoint:
+    """MCP as an ASGI app. It relies on `RequestBody`, which hands on the body in one piece."""
+
+    def __init__(self, gateway: LazyGateway) -> None:
+        self._gateway = gateway
+        self._app: ASGIApp | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """What must surround the serving of requests."""
+        # The SDK's own check of Host and Origin stays off: ours has seen every request already.
+        server = create_server(self._gateway)
+        whole = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+        streamed = StreamableHTTPSessionManager(server, stateless=True)
+
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            first = await receive()
+
+            async def replay() -> Message:
+                nonlocal first
+                message, first = first, {}
+                return message or await receive()
+
+            manager = streamed if _wants_progress(scope, first.get("body", b"")) else whole
+            await manager.handle_request(scope, replay, send)
+
+        async with whole.run(), streamed.run():
+            self._app = Cancellation(serve)
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if self._app is None:
+            raise RuntimeError("The app serves only while its lifespan is running.")
+        await self._app(scope, receive, send)
+
+
+def _wants_progress(scope: Scope, body: bytes) -> bool:
+    """Whether a call carries a token for progress, and its client reads streams."""
+    accepted = dict(scope["headers"]).get(b"accept", b"").lower()
+    if b"text/event-stream" not in accepted or b'"progressToken"' not in body:
+        return False
+    try:
+        node: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return False  # the SDK says what is wrong with it
+    for name in ("params", "_meta", "progressToken"):
+        node = node.get(name) if isinstance(node, dict) else None
+    return node is not None
