@@ -81,6 +81,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python tools/price_table.py > docs/prices.md
 	$(BIN)/python tools/layer_picture.py --write
 	$(BIN)/python tools/registry_entry.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
@@ -11,12 +12,16 @@ from websearch_gateway.models import SearchRequest
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.base import ErrorInfo
 from websearch_gateway.text.codes import country_code
+from websearch_gateway.text.normalise import LONGEST_QUERY
 
 MODEL = "search_web"
 """The one model that is listed. Clients may name any other; it is echoed."""
 
 _TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _PIECE = 200
+_SENTENCE_END = re.compile(r"(?<=[.!?:;。！？؟]) ?(?=\S)")
+_SHORTEST = 10
+"""A question that says what it is about has so many characters; "OK?" has not."""
 
 
 def openai_error(error: ErrorInfo, status: int) -> Any:
@@ -33,6 +38,8 @@ def new_id(prefix: str) -> str:
 def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
     """The last message of the user as a question, in the country and the domains that the search tool or option names.
 
+    Of a message that is too long for a search the question in it is taken.
+
     Args:
         items: a text, or messages whose content is a text or a list of parts.
 
@@ -44,7 +51,7 @@ def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
         raise SearchValidationError("There is no message of the user with text.")
     named = [*_mappings(tools), *_mappings([options])]
     return SearchRequest(
-        text,
+        _in_short(text),
         region=_region(named),
         include_domains=_domains(named, "allowed_domains"),
         exclude_domains=_domains(named, "blocked_domains"),
@@ -83,6 +90,17 @@ def _last_of_user(items: Any) -> str:
         if item.get("role") == "user":
             return _text(item.get("content"))
     return ""
+
+
+def _in_short(message: str) -> str:
+    """A message that is too long for a search, as the question in it: its last one, else its beginning."""
+    text = " ".join(message.split())
+    if len(text) <= LONGEST_QUERY:
+        return message
+    # Of text without marks between sentences one piece is left, and that is cut.
+    questions = [one for one in _SENTENCE_END.split(text) if one.endswith(("?", "？", "؟")) and len(one) >= _SHORTEST]
+    asked = questions[-1] if questions else text
+    return asked if len(asked) <= LONGEST_QUERY else asked[:LONGEST_QUERY].rpartition(" ")[0] or asked[:LONGEST_QUERY]
 
 
 def _text(content: Any) -> str:
