@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from websearch_gateway.docs_index.models import BrowserUse, Document
 from websearch_gateway.errors import Unavailable
@@ -35,7 +35,7 @@ class DocumentReading:
         document = await self._run(crawled_html, None, fetched, deadline)
         if document.needs_scripts and browser == "auto":
             try:
-                return await self._rendered(fetched, deadline)
+                return replace(await self._rendered(fetched, deadline), rendered=True)
             except Unavailable:
                 return document
         return document

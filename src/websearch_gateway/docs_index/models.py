@@ -109,7 +109,8 @@ class Document:
     """What a reply says: its text, and what it tells crawlers.
 
     `anchors` are ids of headings and terms, each with the offset in `markdown` at which its line begins. `links` are
-    absolute. `needs_scripts` says that the page is empty because nobody ran its scripts.
+    absolute. `needs_scripts` says that the page is empty because nobody ran its scripts, `rendered` that a browser ran
+    them after a look at the page without.
     """
 
     title: str
@@ -120,6 +121,7 @@ class Document:
     noindex: bool = False
     nofollow: bool = False
     needs_scripts: bool = False
+    rendered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,10 @@ class DocsStore(Protocol):
         """
         ...
 
+    async def known_urls(self, version_id: int) -> list[str]:
+        """Every address of the frontier, done or not, in the order in which they were found."""
+        ...
+
     async def lease_urls(self, version_id: int, count: int, now: float) -> list[UrlTask]:
         """Take up to `count` addresses that are due at `now`, the oldest first."""
         ...

@@ -78,6 +78,12 @@ def test_addresses_that_differ_in_digits_only_are_limited():
     assert guard.admit("https://a.org/page")
 
 
+def test_a_known_address_is_welcome_however_often_it_is_linked_to():
+    guard = TrapGuard()
+    assert all(guard.admit("https://a.org/chapter/1") for _ in range(2 * MAX_LIKE))
+    assert guard.admit("https://a.org/chapter/2")
+
+
 @pytest.mark.parametrize(
     "path", ["genindex.html", "genindex-A.html", "search.html", "_modules/asyncio.html", "genindex"]
 )

@@ -130,6 +130,7 @@ async def test_addresses_are_leased_once_and_retried_when_they_are_due(docs):
     id_ = await version(docs)
     assert await docs.add_urls(id_, {f"{BASE}a": 0, f"{BASE}b": 1}) == 2
     assert await docs.add_urls(id_, {f"{BASE}a": 0}) == 0
+    assert sorted(await docs.known_urls(id_)) == [f"{BASE}a", f"{BASE}b"]
     (first,) = await docs.lease_urls(id_, 1, NOW)
     (second,) = await docs.lease_urls(id_, 5, NOW)
     assert (first.url, second.depth) == (f"{BASE}a", 1)

@@ -97,6 +97,8 @@ class Crawler:
             await self._finished(version, tally)
 
     async def _seeded(self, version: SiteVersion) -> None:
+        for url in await self.store.known_urls(version.id):
+            self.work.traps.admit(url)
         urls, self.work.defined = await self.work.source.seeds()
         self.work.learnt.add(f"{self.work.scope.origin}{self.work.scope.folder}")
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))

@@ -22,6 +22,8 @@ from websearch_gateway.net.fetch import Fetched
 
 RETRIES = 3
 MOST_INVENTORIES = 20
+FIRST_LOOKS, MOST_RENDERED = 5, 3
+"""If so many of the first pages need a browser, all of the site do."""
 _INDEX = "/genindex.html"  # Sphinx, which writes inventories, calls it so
 RETRY_SECONDS = 30.0
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
@@ -63,7 +65,9 @@ class PageWork:
     defined: Defined = field(default_factory=dict)
     learnt: set[str] = field(default_factory=set)
     _learning: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _traps: TrapGuard = field(default_factory=TrapGuard)
+    traps: TrapGuard = field(default_factory=TrapGuard)
+    _looked: int = 0
+    _needed: int = 0
     _at_work: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def do(self, task: UrlTask) -> Result:
@@ -105,7 +109,13 @@ class PageWork:
             await self.store.settle_url(task, "alias", alias_of=twin)
             return Result("skipped")
         index = is_only_followed(task.url)
-        document = await self.read(fetched, self.browser, Deadline.after(PAGE_SECONDS), only_links=index)
+        try:
+            document = await self.read(fetched, self.browser, Deadline.after(PAGE_SECONDS), only_links=index)
+        except SearchTimeoutError as error:  # this machine may be busy
+            return await self._retried(task, error.message, None, of_host=False)
+        except SearchFetchError as error:
+            return await self._unreadable(task, error)
+        self._note_browser(document)
         links = self._links(task, document)
         await self._learn(links)
         chosen = self.scope.link(task.url, document.canonical) if document.canonical else ""
@@ -147,7 +157,7 @@ class PageWork:
         if document.nofollow or task.depth >= MAX_DEPTH or not self.takes_links:
             return []
         found = dict.fromkeys(url for link in document.links if (url := self.scope.link(task.url, link)))
-        return [url for url in found if self._traps.admit(url)]
+        return [url for url in found if self.traps.admit(url)]
 
     async def _refused(self, task: UrlTask, error: SearchFetchError) -> Result:
         status = error.details.get("status")
@@ -160,9 +170,20 @@ class PageWork:
             return await self._settled(task, "failed", f"HTTP {status}: a login wall, or closed to programs")
         if status in _PASSING or (status is None and not error.details):
             return await self._retried(task, error.message, error.retry_after)
+        return await self._settled(task, "failed", f"HTTP {status}" if status else error.message)
+
+    async def _unreadable(self, task: UrlTask, error: SearchFetchError) -> Result:
         if error.details.get("reason") == "type":
             return await self._settled(task, "failed", f"content type {error.details.get('content_type') or 'unknown'}")
-        return await self._settled(task, "failed", f"HTTP {status}" if status else error.message)
+        return await self._settled(task, "failed", error.message)
+
+    def _note_browser(self, document: Document) -> None:
+        """A site whose first pages need a browser gets one for every page, without a look at what is there without."""
+        if self.browser == "auto" and self._looked < FIRST_LOOKS:
+            self._looked += 1
+            self._needed += document.rendered
+            if self._needed >= MOST_RENDERED:
+                self.browser = "always"
 
     async def _redirected(self, task: UrlTask, location: str) -> Result:
         target = self.scope.link(task.url, location)
@@ -177,13 +198,13 @@ class PageWork:
         wall = " (a login wall)" if any(word in outside.lower() for word in _LOGIN) else ""
         return await self._settled(task, "skipped", f"redirects out of scope{wall}: {outside}")
 
-    async def _retried(self, task: UrlTask, reason: str, retry_after: float | None) -> Result:
+    async def _retried(self, task: UrlTask, reason: str, retry_after: float | None, *, of_host: bool = True) -> Result:
         if task.attempts >= RETRIES:
             await self.store.settle_url(task, "failed", reason)
-            return Result("failed", reason, of_host=True)
+            return Result("failed", reason, of_host)
         due = self.clock() + max(retry_after or 0.0, RETRY_SECONDS)
         await self.store.settle_url(task, "due", reason, due=due)
-        return Result("retry", reason, of_host=True)
+        return Result("retry", reason, of_host)
 
     async def _settled(
         self, task: UrlTask, state: Literal["failed", "skipped"], reason: str, links: list[str] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -117,18 +117,21 @@ def is_only_followed(url: str) -> bool:
 
 
 class TrapGuard:
-    """Counts the addresses that differ in digits only, and refuses those above `MAX_LIKE`."""
+    """Knows the addresses that differ in digits only, and refuses new ones above `MAX_LIKE`."""
 
     def __init__(self) -> None:
-        self._like: Counter[str] = Counter()
+        self._like: defaultdict[str, set[str]] = defaultdict(set)
 
     def admit(self, url: str) -> bool:
-        """Whether one more address of this pattern is welcome."""
+        """Whether an address is welcome: one that is known, without digits, or not the next of too many of its kind."""
         pattern = _DIGITS.sub("0", url)
         if pattern == url and not any(map(str.isdigit, url)):
             return True
-        self._like[pattern] += 1
-        return self._like[pattern] <= MAX_LIKE
+        like = self._like[pattern]
+        if url not in like and len(like) >= MAX_LIKE:
+            return False
+        like.add(url)
+        return True
 
 
 def _loops(path: str) -> bool:

@@ -140,6 +140,10 @@ class SqlDocs:
         """See `DocsStore`."""
         return await self.file.write(lambda db: frontier.add_urls(db, version_id, urls))
 
+    async def known_urls(self, version_id: int) -> list[str]:
+        """See `DocsStore`."""
+        return await self.file.read(lambda db: frontier.known_urls(db, version_id))
+
     async def lease_urls(self, version_id: int, count: int, now: float) -> list[UrlTask]:
         """See `DocsStore`."""
         return await self.file.write(lambda db: frontier.lease(db, version_id, count, now))

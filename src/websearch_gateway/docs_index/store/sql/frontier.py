@@ -59,6 +59,11 @@ def _known(db: Database, version_id: int, urls: Sequence[str]) -> dict[str, tupl
     return found
 
 
+def known_urls(db: Database, version_id: int) -> list[str]:
+    """See `DocsStore.known_urls`."""
+    return [row[0] for row in db.execute("SELECT url FROM urls WHERE version_id = ? ORDER BY id", (version_id,))]
+
+
 def lease(db: Database, version_id: int, count: int, now: float) -> list[UrlTask]:
     """See `DocsStore.lease_urls`."""
     rows = db.execute(

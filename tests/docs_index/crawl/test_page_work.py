@@ -1,0 +1,63 @@
+"""What one address comes to, with a reader that a test stands in for: what a page does to a reader is not the point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs_index.conftest import leased
+from websearch_gateway.docs_index.crawl.embedding import Embedding
+from websearch_gateway.docs_index.crawl.page_work import PageWork, Result
+from websearch_gateway.docs_index.crawl.scope import Scope
+from websearch_gateway.docs_index.crawl.sources import FolderSource
+from websearch_gateway.docs_index.models import CrawlOptions, Document
+from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
+
+
+class Reader:
+    """Answers with the same document, or error, and notes what browser it was told to use."""
+
+    def __init__(self, answer: Document | Exception) -> None:
+        self.answer = answer
+        self.browsers: list[str] = []
+
+    async def __call__(self, fetched, browser, deadline, *, only_links=False) -> Document:
+        self.browsers.append(browser)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+async def worked(folder: Path, reader: Reader, pages: int = 1) -> list[Result]:
+    """The results of so many different pages of a folder, one after the other."""
+    store = SqliteDocs(folder / "docs.db", "static/1")
+    base = f"{folder.as_uri()}/"
+    scope = Scope.of(base)
+    work = PageWork(store, FolderSource(folder, base, scope), scope, reader, Embedding(StaticEmbedder(), store))
+    version = await store.add_version("x", "1", base, CrawlOptions())
+    results = []
+    for number in range(pages):
+        (folder / f"{number}.html").write_text(f"Page {number}.")
+        results.append(await work.do(await leased(store, version.id, f"{base}{number}.html")))
+    await store.close()
+    return results
+
+
+async def test_a_page_that_takes_too_long_to_read_is_tried_again_and_its_host_not_blamed(tmp_path):
+    reader = Reader(SearchTimeoutError("The page could not be read in time."))
+    assert await worked(tmp_path, reader) == [Result("retry", "The page could not be read in time.", of_host=False)]
+
+
+async def test_a_page_that_breaks_its_reader_fails_at_once(tmp_path):
+    reader = Reader(SearchFetchError("The page could not be read: its reader broke down."))
+    assert await worked(tmp_path, reader) == [Result("failed", "The page could not be read: its reader broke down.")]
+
+
+@pytest.mark.parametrize(("rendered", "browsers"), [(True, ["auto"] * 3 + ["always"] * 3), (False, ["auto"] * 6)])
+async def test_three_of_the_first_pages_that_need_a_browser_give_it_to_all(tmp_path, rendered, browsers):
+    reader = Reader(Document("Title", "Some text.", rendered=rendered))
+    assert [result.outcome for result in await worked(tmp_path, reader, pages=6)] == ["indexed"] * 6
+    assert reader.browsers == browsers
