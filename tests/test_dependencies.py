@@ -15,6 +15,7 @@ COMES_WITH = {
     "grpc": "google-cloud-firestore",
     "mcp_types": "mcp",
     "psycopg_pool": "psycopg",  # its extra `pool`
+    "pyarrow": "lancedb",
     "requests": "youtube-transcript-api",
 }
 """Modules that a declared dependency brings as a part of its interface."""
