@@ -42,7 +42,7 @@ def create_app(board: Board | None = None, clock: Callable[[], datetime] = _utc_
     board = board or Board()
     vendors = [Mount(f"/{vendor.name}", routes=list(vendor.routes)) for vendor in VENDORS]
     app = Starlette(
-        routes=[*control_routes(board), *vendors, *ROUTES],
+        routes=[*control_routes(board, [vendor.name for vendor in VENDORS]), *vendors, *ROUTES],
         middleware=[Middleware(Gate, board=board, vendors=VENDORS)],
         exception_handlers={VendorRefusal: _refused},
     )

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from websearch_gateway.sandbox.board import Board, Fault
-from websearch_gateway.sandbox.vendor import VendorRefusal, json_object
+from websearch_gateway.sandbox.front import front_page
+from websearch_gateway.sandbox.vendor import VendorRefusal, json_object, origin
 
 
-def control_routes(board: Board) -> list[BaseRoute]:
+def control_routes(board: Board, vendors: Sequence[str]) -> list[BaseRoute]:
     """The routes that steer `board`.
 
+    `GET /_sandbox/` is a page for people, with the faults of the pages and of `vendors` as buttons.
     `POST /_sandbox/faults` takes `{"target", "fault", ...options}` and answers 204, or 400 with `{"error"}`.
     `DELETE /_sandbox/faults` clears them; `DELETE /_sandbox/calls` zeroes the counters.
     `GET /_sandbox/calls` answers `{PATH: {"calls": n, "cancelled": n}}`.
     """
+
+    async def front(request: Request) -> HTMLResponse:
+        return HTMLResponse(front_page(origin(request), vendors))
 
     async def add(request: Request) -> Response:
         options = await json_object(request, VendorRefusal(400, {"error": "Send a JSON object."}))
@@ -43,6 +49,7 @@ def control_routes(board: Board) -> list[BaseRoute]:
         return Response(status_code=204)
 
     return [
+        Route("/_sandbox/", front),
         Route("/_sandbox/faults", add, methods=["POST"]),
         Route("/_sandbox/faults", clear_faults, methods=["DELETE"]),
         Route("/_sandbox/calls", count, methods=["GET"]),
