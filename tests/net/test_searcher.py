@@ -338,7 +338,7 @@ async def test_an_error_tells_what_the_search_cost_all_the_same(
     assert raised.value.cost_usd == pytest.approx(cost_usd)
 
 
-async def test_each_request_goes_through_the_layers_and_its_reply_is_heeded() -> None:
+async def test_each_request_goes_through_the_layers_and_its_headers_are_passed_on() -> None:
     """A retry and a second page are requests like the first: each of them waits for its turn."""
     through: list[str] = []
     seen: list[Mapping[str, str]] = []
@@ -349,7 +349,7 @@ async def test_each_request_goes_through_the_layers_and_its_reply_is_heeded() ->
 
     vendor = Vendor([httpx2.Response(503), serper_page(*TEN), serper_page(*TEN)])
     client = create_client(httpx2.MockTransport(vendor))
-    searcher = HttpSearcher(Serper(KEY), client, Retry(sleep=no_sleep), layers=(layer,), heed=seen.append)
+    searcher = HttpSearcher(Serper(KEY), client, Retry(sleep=no_sleep), layers=(layer,), on_headers=seen.append)
     await searcher.search(SearchQuery("x", max_results=20), soon())
     assert (len(vendor.requests), len(through), len(seen)) == (3, 3, 3)
 

@@ -56,7 +56,7 @@ async def test_whose_turn_would_come_too_late_is_told_at_once_and_the_others_are
     assert (len(served), len(refused)) == (5, 5)
     assert upstream.sent[-1] < 5.0
     assert refused[0].retry_after == pytest.approx(5 * SLACK)
-    assert refused[0].message == "brave allows 1 requests a second, and others wait already."
+    assert refused[0].message == "brave allows 1 requests a second, and other requests are waiting."
 
 
 @in_virtual_time
@@ -116,9 +116,9 @@ async def test_an_upstream_without_a_limit_is_not_held_up() -> None:
 async def test_the_rate_is_learnt_from_a_reply_unless_the_operator_set_it() -> None:
     told = {"x-ratelimit-policy": "1;w=1, 15000;w=2592000"}
     learning, fixed = paced(50.0), paced(20.0, fixed=True)
-    learning.heed(told)
-    fixed.heed(told)
-    learning.heed({"content-type": "text/html"})
+    learning.learn(told)
+    fixed.learn(told)
+    learning.learn({"content-type": "text/html"})
     assert (learning.per_second, fixed.per_second) == (1.0, 20.0)
     upstream = Upstream()
     await burst(learning, upstream, 3)

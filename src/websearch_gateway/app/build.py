@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import httpx2
 
 from websearch_gateway.admin.cache_admin import CacheAdmin
 from websearch_gateway.admin.cache_contents import PREFIXES
@@ -27,6 +30,7 @@ from websearch_gateway.cache.page_cache import PageCache
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.embedders import open_embedder
 from websearch_gateway.embedders.prices import usd_per_million_tokens
+from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.observability.statistics import Statistics
@@ -44,7 +48,6 @@ from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import AnswerEngine, BoundedState, Embedder, HostedEngine, State
 from websearch_gateway.resilience.health import HealthRegistry
 from websearch_gateway.resilience.layered_call import LayeredEngine
-from websearch_gateway.resilience.provider_selection import ProviderSelection
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 
@@ -55,6 +58,98 @@ def build(settings: Settings) -> Gateway:
     Raises:
         SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
     """
+    shared = _shared(settings)
+    pages = open_reading(settings, shared.state, shared.embedder)
+    docs = open_docs(settings, pages, shared.embedder)
+    caches = open_caches(settings, shared.state, shared.embedder)
+    gather = Gathering(
+        shared.upstreams.selection.pool, pages.page_cache, shared.gate, settings.request_timeout_ms / 1000
+    )
+    engines = open_engines(settings, Outside(shared.client, shared.retry, gather, pages.workers, pages.site_fetcher))
+    pipeline = _pipeline(settings, shared, caches, _answers(settings, shared, engines, gather, pages))
+    searching = RateLimits(
+        shared.state, settings.search_rate_limit, settings.global_rate_limit, setting="SEARCH_RATE_LIMIT"
+    )
+    reading = RateLimits(shared.state, settings.read_rate_limit, setting="READ_RATE_LIMIT")
+    return Gateway(
+        pipeline=pipeline,
+        cached=_cached_answers(settings, pipeline, caches, reading),
+        caches=caches,
+        cache=_cache_admin(shared, caches, pages),
+        web=_web_search(settings, shared, pipeline, searching, pages.page_cache, caches),
+        raw=_raw_search(settings, shared, pipeline, searching),
+        reading=PageReading(
+            pages.page_cache, pages.finder, reading, shared.gate, shared.telemetry, settings.search_deadline_seconds
+        ),
+        engines=engines,
+        doctor=_doctor(engines, shared, pages),
+        health=shared.health,
+        operations=Operations(shared.health, shared.statistics, shared.ledger, shared.telemetry),
+        migration=Migration(shared.state, settings.effective_state_url, open_state, settings.data_dir),
+        workers=pages.workers,
+        docs=docs,
+        embedder=shared.embedder,
+        max_reply_tokens=settings.max_reply_tokens,
+        closers=(docs.close, *shared.closers, *pages.closers, caches.close),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What several parts of a gateway use."""
+
+    client: httpx2.AsyncClient
+    retry: Retry
+    state: State
+    embedder: Embedder
+    health: HealthRegistry
+    statistics: Statistics
+    ledger: Ledger
+    telemetry: Telemetry
+    upstreams: Upstreams
+    addresses: AddressGuard
+    gate: asyncio.Semaphore
+
+    @property
+    def closers(self) -> tuple[Callable[[], Awaitable[None]], ...]:
+        """What releases files and sockets."""
+        return (self.state.close, self.ledger.flush, self.client.aclose)
+
+
+def _shared(settings: Settings) -> _Shared:
+    client, retry = create_client(outbound=outbound(settings)), Retry()
+    health, statistics = HealthRegistry(), Statistics()
+    state = open_state(settings.effective_state_url)
+    if isinstance(state, BoundedState):
+        state.limit(settings.max_state_mb * 2**20, tuple(PREFIXES.values()))
+    ledger = Ledger(state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd)
+    embedder = open_embedder(settings, client, retry)
+    if price := usd_per_million_tokens(settings):
+        embedder = BudgetedEmbedder(embedder, ledger, price)
+    return _Shared(
+        client=client,
+        retry=retry,
+        state=state,
+        embedder=embedder,
+        health=health,
+        statistics=statistics,
+        ledger=ledger,
+        telemetry=Telemetry([statistics.observe, ledger.observe]),
+        upstreams=open_upstreams(settings, client, retry, health, ledger),
+        addresses=address_guard(settings),
+        gate=asyncio.Semaphore(settings.concurrency),
+    )
+
+
+def _answers(
+    settings: Settings, shared: _Shared, engines: Sequence[HostedEngine], gather: Gathering, pages: PageReaders
+) -> AnswerEngine:
+    raw = RawEngine(gather, compose, pages.workers)
+    ranked = answering(settings, engines, raw, shared.health, shared.ledger)
+    return LayeredEngine(CleanedEngine(ranked, shared.addresses), Traced("answer"))
+
+
+def _pipeline(settings: Settings, shared: _Shared, caches: Caches, engine: AnswerEngine) -> SearchPipeline:
     lists = OperatorDomains.of(settings)
     guard = Guard(
         settings.routes,
@@ -63,101 +158,82 @@ def build(settings: Settings) -> Gateway:
         allowed=lists.allowed,
         blocked=lists.blocked,
     )
-    client, retry = create_client(outbound=outbound(settings)), Retry()
-    state, embedder = open_state(settings.effective_state_url), open_embedder(settings, client, retry)
-    if isinstance(state, BoundedState):
-        state.limit(settings.max_state_mb * 2**20, tuple(PREFIXES.values()))
-    health, statistics = HealthRegistry(), Statistics()
-    ledger = Ledger(state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd)
-    telemetry = Telemetry([statistics.observe, ledger.observe])
-    upstreams = open_upstreams(settings, client, retry, health, ledger)
-    if price := usd_per_million_tokens(settings):
-        embedder = BudgetedEmbedder(embedder, ledger, price)
-    pages = open_reading(settings, state, embedder)
-    docs = open_docs(settings, pages, embedder)
-    seconds = settings.search_deadline_seconds
-    page_seconds = settings.request_timeout_ms / 1000
-    gate = asyncio.Semaphore(settings.concurrency)
-    gather = Gathering(upstreams.selection.pool, pages.page_cache, gate, page_seconds)
-    engines = open_engines(settings, Outside(client, retry, gather, pages.workers, pages.site_fetcher))
-    caches = open_caches(settings, state, embedder)
-    searching = RateLimits(state, settings.search_rate_limit, settings.global_rate_limit, setting="SEARCH_RATE_LIMIT")
-    reading = RateLimits(state, settings.read_rate_limit, setting="READ_RATE_LIMIT")
-    addresses = address_guard(settings)
-    answers = answering(settings, engines, RawEngine(gather, compose, pages.workers), health, ledger)
-    engine = LayeredEngine(CleanedEngine(answers, addresses), Traced("answer"))
-    pipeline = _pipeline(settings, state, guard, caches, engine, telemetry)
-    web = _web_search(settings, pipeline, searching, gate, upstreams.selection, pages.page_cache, caches)
-    return Gateway(
-        pipeline=pipeline,
-        cached=CachedAnswers(
-            guard, caches.answers, caches.similar, reading, telemetry, settings.similarity_threshold, seconds
-        ),
-        caches=caches,
-        cache=CacheAdmin(state, (*caches.memories(), pages.finder), statistics, telemetry, ledger),
-        web=web,
-        raw=RawSearch(guard, searching, upstreams.selection, addresses, gate, telemetry, seconds),
-        reading=PageReading(pages.page_cache, pages.finder, reading, gate, telemetry, seconds),
-        engines=engines,
-        doctor=_doctor(engines, upstreams, state, embedder, pages, ledger),
-        health=health,
-        operations=Operations(health, statistics, ledger, telemetry),
-        migration=Migration(state, settings.effective_state_url, open_state, settings.data_dir),
-        workers=pages.workers,
-        docs=docs,
-        embedder=embedder,
-        max_reply_tokens=settings.max_reply_tokens,
-        closers=(docs.close, state.close, ledger.flush, client.aclose, *pages.closers, caches.close),
-    )
-
-
-def _pipeline(
-    settings: Settings, state: State, guard: Guard, caches: Caches, engine: AnswerEngine, telemetry: Telemetry
-) -> SearchPipeline:
     return SearchPipeline(
         guard=guard,
-        rate_limits=RateLimits(state, settings.rate_limit, settings.global_rate_limit),
+        rate_limits=RateLimits(shared.state, settings.rate_limit, settings.global_rate_limit),
         cache=caches.answers,
         single_flight=SingleFlight(),
         engine=engine,
-        telemetry=telemetry,
+        telemetry=shared.telemetry,
         deadline_seconds=settings.search_deadline_seconds,
     )
 
 
-def _doctor(
-    engines: Sequence[HostedEngine],
-    upstreams: Upstreams,
-    state: State,
-    embedder: Embedder,
-    pages: PageReaders,
-    ledger: Ledger,
-) -> Doctor:
-    ends = {one.name: one.provider.capabilities.ends for one in upstreams.providers}
-    missing, advice = pages.browser.missing, upstreams.advice
-    return Doctor(engines, upstreams.providers, state, embedder, ends, missing, ledger, advice=advice)
+def _cached_answers(
+    settings: Settings, pipeline: SearchPipeline, caches: Caches, rate_limits: RateLimits
+) -> CachedAnswers:
+    return CachedAnswers(
+        pipeline.guard,
+        caches.answers,
+        caches.similar,
+        rate_limits,
+        pipeline.telemetry,
+        settings.similarity_threshold,
+        settings.search_deadline_seconds,
+    )
+
+
+def _cache_admin(shared: _Shared, caches: Caches, pages: PageReaders) -> CacheAdmin:
+    memories = (*caches.memories(), pages.finder)
+    return CacheAdmin(shared.state, memories, shared.statistics, shared.telemetry, shared.ledger)
 
 
 def _web_search(
     settings: Settings,
+    shared: _Shared,
     pipeline: SearchPipeline,
     rate_limits: RateLimits,
-    gate: asyncio.Semaphore,
-    selection: ProviderSelection,
     page_cache: PageCache,
     caches: Caches,
 ) -> WebSearch:
     return WebSearch(
         guard=pipeline.guard,
         rate_limits=rate_limits,
-        selection=selection,
+        selection=shared.upstreams.selection,
         page_cache=page_cache,
         cache=caches.web,
         single_flight=pipeline.single_flight,
-        telemetry=pipeline.telemetry,
-        gate=gate,
+        telemetry=shared.telemetry,
+        gate=shared.gate,
         page_seconds=settings.request_timeout_ms / 1000,
         deadline_seconds=settings.search_deadline_seconds,
+    )
+
+
+def _raw_search(settings: Settings, shared: _Shared, pipeline: SearchPipeline, rate_limits: RateLimits) -> RawSearch:
+    return RawSearch(
+        pipeline.guard,
+        rate_limits,
+        shared.upstreams.selection,
+        shared.addresses,
+        shared.gate,
+        shared.telemetry,
+        settings.search_deadline_seconds,
+    )
+
+
+def _doctor(engines: Sequence[HostedEngine], shared: _Shared, pages: PageReaders) -> Doctor:
+    upstreams, missing = shared.upstreams, pages.browser.missing
+    ends = {one.name: one.provider.capabilities.ends for one in upstreams.providers}
+    return Doctor(
+        engines,
+        upstreams.providers,
+        shared.state,
+        shared.embedder,
+        ends,
+        missing,
+        shared.ledger,
+        advice=upstreams.advice,
     )
 
 

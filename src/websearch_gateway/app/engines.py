@@ -1,8 +1,9 @@
-"""Who writes the answers: the engines in order, each behind its breaker and the ledger, and raw search behind them."""
+"""The answer engines in order, each behind its circuit breaker and the ledger, with raw search as the last."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from websearch_gateway.answers import Outside, configured
 from websearch_gateway.budget.budgeted import BudgetedEngine
@@ -15,7 +16,7 @@ from websearch_gateway.resilience.burst_gate import BurstGate
 from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
 from websearch_gateway.resilience.fallback_searcher import LEAST_SHARE_SECONDS
 from websearch_gateway.resilience.health import HealthRegistry, Stopwatch
-from websearch_gateway.resilience.layered_call import LayeredEngine
+from websearch_gateway.resilience.layered_call import LayeredEngine, wrapped
 from websearch_gateway.settings import Settings
 
 
@@ -32,7 +33,7 @@ def open_engines(settings: Settings, outside: Outside) -> Sequence[HostedEngine]
 def answering(
     settings: Settings, engines: Sequence[HostedEngine], raw: AnswerEngine, health: HealthRegistry, ledger: Ledger
 ) -> AnswerEngine:
-    """The engines in order, backed by raw search. An engine without a key is no upstream."""
+    """The engines in order, with raw search as the last. An engine without a key gets no layers."""
     entries = {entry.name: entry for entry in configured(settings)}
     ranked = [
         _guarded(settings, engine, health, ledger, hedged=not entries[engine.name].gathers)
@@ -49,7 +50,12 @@ def _guarded(
     record = health.of(engine.name)
     fair_seconds = max(LEAST_SHARE_SECONDS, min(settings.fallback_hedge_seconds, settings.search_deadline_seconds / 2))
     breaker = CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
-    traced = LayeredEngine(LayeredEngine(engine, Stopwatch(record)), traced_upstream(engine.name))
-    paid = BudgetedEngine(traced, ledger, engine.most_usd, engine.likely_usd)
-    guarded = LayeredEngine(LayeredEngine(paid, breaker), BurstGate(engine.name))
-    return Ranked(guarded, breaker.overtaken, hedged)
+    layers: tuple[Callable[[AnswerEngine], AnswerEngine], ...] = (
+        partial(LayeredEngine, layer=BurstGate(engine.name)),
+        partial(LayeredEngine, layer=breaker),
+        partial(BudgetedEngine, ledger=ledger, most_usd=engine.most_usd, likely_usd=engine.likely_usd),
+        partial(LayeredEngine, layer=traced_upstream(engine.name)),
+        partial(LayeredEngine, layer=Stopwatch(record)),
+    )
+    bare: AnswerEngine = engine
+    return Ranked(wrapped(layers, bare), breaker.overtaken, hedged)

@@ -1,9 +1,10 @@
-"""Who is asked for results: each behind its circuit breaker, its rate limiter and the ledger."""
+"""The search providers: each behind its circuit breaker, its rate limiter and the ledger."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import httpx2
 
@@ -23,7 +24,7 @@ from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
 from websearch_gateway.resilience.fallback_searcher import LEAST_SHARE_SECONDS, FallbackSearcher
 from websearch_gateway.resilience.health import HealthRegistry, Stopwatch
 from websearch_gateway.resilience.hedge import ByWeight, Hedging, Order
-from websearch_gateway.resilience.layered_call import LayeredSearcher
+from websearch_gateway.resilience.layered_call import LayeredSearcher, wrapped
 from websearch_gateway.resilience.provider_selection import ProviderSelection
 from websearch_gateway.resilience.rate_limiter import RateLimiter
 from websearch_gateway.settings import Settings
@@ -52,7 +53,7 @@ def open_upstreams(
     providers = configured(settings)
     _check_names(settings, [provider.name for provider in providers])
     for engine in answers.configured(settings):
-        health.of(engine.name)  # who is asked first is shown first
+        health.of(engine.name)  # the health page lists engines first
     timeout = settings.request_timeout_ms / 1000
     bare = [HttpSearcher(provider, client, retry, timeout, settings.prices) for provider in providers]
     searchers = [_guarded(settings, searcher, health, ledger) for searcher in bare]
@@ -69,23 +70,28 @@ def open_upstreams(
 
 
 def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
-    """A vendor behind its breaker and the ledger, each of whose requests waits for its turn and is timed."""
+    """A vendor inside the layers of every call, each of whose requests passes the layers of a request."""
     record = health.of(bare.name)
     rate = settings.provider_rates.get(bare.name, bare.provider.capabilities.requests_per_second)
-    pace = RateLimiter(record, rate, fixed=bare.name in settings.provider_rates)
-    paced = replace(bare, layers=(Stopwatch(record), pace), heed=pace.heed)
-    traced = LayeredSearcher(paced, traced_upstream(bare.name))
-    paid = BudgetedSearcher(traced, ledger, bare.most_usd) if bare.price_usd else traced
+    limiter = RateLimiter(record, rate, fixed=bare.name in settings.provider_rates)
     breaker = CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
-    guarded = LayeredSearcher(LayeredSearcher(paid, breaker), BurstGate(bare.name))
-    return CleanedSearcher(guarded, address_guard(settings))
+    layers_of_a_call: tuple[Callable[[Searcher], Searcher], ...] = (
+        partial(CleanedSearcher, addresses=address_guard(settings)),
+        partial(LayeredSearcher, layer=BurstGate(bare.name)),
+        partial(LayeredSearcher, layer=breaker),
+        *((partial(BudgetedSearcher, ledger=ledger, most_usd=bare.most_usd),) if bare.price_usd else ()),
+        partial(LayeredSearcher, layer=traced_upstream(bare.name)),
+    )
+    layers_of_a_request = (limiter, Stopwatch(record))
+    paced: Searcher = replace(bare, layers=layers_of_a_request, on_headers=limiter.learn)
+    return wrapped(layers_of_a_call, paced)
 
 
 def _check_names(settings: Settings, names: Sequence[str]) -> None:
-    """A weight must fall to a provider that serves here; a rate or a price may wait for one that does not yet.
+    """A weight must name a configured provider; a rate or a price may name one that has no key yet.
 
     Raises:
-        SearchNotConfiguredError: a name that means nobody.
+        SearchNotConfiguredError: a name is unknown.
     """
     if unknown := sorted(settings.provider_weights.keys() - set(names)):
         raise SearchNotConfiguredError(

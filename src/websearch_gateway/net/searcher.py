@@ -41,7 +41,7 @@ class HttpSearcher:
     """A Searcher out of a Provider. `timeout_seconds` bounds each request within the deadline of the call.
 
     `prices` are USD per request by the provider's name, and win over its own. `layers` stand around each single
-    request, the innermost first; `heed` is shown the headers of every reply.
+    request, the outermost first; `on_headers` gets the headers of every reply.
     """
 
     provider: Provider
@@ -50,7 +50,7 @@ class HttpSearcher:
     timeout_seconds: float = 20.0
     prices: Mapping[str, float] = field(default_factory=dict)
     layers: Sequence[Layer] = field(default=(), repr=False)
-    heed: Callable[[Mapping[str, str]], None] = field(default=_ignore, repr=False)
+    on_headers: Callable[[Mapping[str, str]], None] = field(default=_ignore, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
 
     @property
@@ -123,7 +123,7 @@ class HttpSearcher:
 
     async def _in_layers(self, request: HttpRequest, deadline: Deadline) -> bytes:
         call: Callable[[], Awaitable[bytes]] = partial(self._exchange, request, deadline)
-        for layer in self.layers:
+        for layer in reversed(self.layers):
             call = partial(layer, call, deadline)
         return await call()
 
@@ -135,7 +135,7 @@ class HttpSearcher:
         try:
             reply = await send(self.client, request, deadline.within(self.timeout_seconds), self.name)
             note_status(reply.status)
-            self.heed(reply.headers)
+            self.on_headers(reply.headers)
             if error := self._refusal(reply) or self._failure(reply):
                 raise error
         except SearchTimeoutError:

@@ -1,11 +1,22 @@
-"""Layers around searchers and answer engines, so that what stands before one upstream nests like the upstreams do."""
+"""Layers around searchers and answer engines. A layered one has the interface of a bare one, so layers nest."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from websearch_gateway.models import Answer, Deadline, SearchQuery, SearchResults
 from websearch_gateway.ports import AnswerEngine, Layer, Progress, Searcher
+
+T = TypeVar("T")
+
+
+def wrapped(layers: Sequence[Callable[[T], T]], bare: T) -> T:
+    """`bare` inside all its layers, the outermost first."""
+    for layer in reversed(layers):
+        bare = layer(bare)
+    return bare
 
 
 @dataclass(frozen=True, slots=True)

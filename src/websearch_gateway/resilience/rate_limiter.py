@@ -1,7 +1,7 @@
 """No more requests per second than an upstream allows: a burst waits its turn instead of collecting refusals.
 
-A queue with a timer, and not a library: those that exist count hits in windows and say yes or no, while this needs to
-know beforehand whether a turn would come in time.
+A queue with a timer instead of a library: libraries count hits in windows and answer yes or no, while this must know in
+advance whether a turn would come in time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class RateLimiter:
     Args:
         health: the record of the upstream; its clock counts. When its circuit opens, the queue dissolves.
         per_second: what it allows; None or 0 for no limit.
-        fixed: whether that is the operator's word. If not, the upstream's own is taken as soon as it is heard.
+        fixed: whether the operator set it. If not, the rate in the upstream's replies replaces it.
     """
 
     def __init__(
@@ -47,21 +47,21 @@ class RateLimiter:
         self.fixed = fixed
         self._sleep = sleep
         self._next = -math.inf
-        self._queue = asyncio.Lock()  # First come, first served, and who is cancelled leaves no gap.
+        self._queue = asyncio.Lock()  # First come, first served; a cancelled call leaves no gap.
         self._waiting = 0
 
     async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
         """The result of `call()`, made when its turn has come.
 
         Raises:
-            NotAsked: its turn would come too late to be answered before the deadline; at once, so that another
-                upstream may serve. Or the circuit opened while it waited.
+            NotAsked: at once if its turn would come too late for an answer before the deadline, so that another
+                upstream can serve; or the circuit opened while it waited.
             SearchError: what `call` raises.
         """
         wait = max(0.0, self._next - self.health.clock()) + self._waiting * self._interval
         if wait and wait + (self.health.quantile(0.5) or USUAL_SECONDS) >= deadline.remaining():
             raise NotAsked(
-                f"{self.health.name} allows {self.per_second:g} requests a second, and others wait already.",
+                f"{self.health.name} allows {self.per_second:g} requests a second, and other requests are waiting.",
                 retry_after=wait,
                 details={"reason": RATE_LIMITED},
             )
@@ -77,10 +77,10 @@ class RateLimiter:
             self._waiting -= 1
         return await call()
 
-    def heed(self, headers: Mapping[str, str]) -> None:
-        """Learn from the headers of a reply what the upstream allows, unless the operator has said it."""
-        if not self.fixed and (told := allowed_per_second(headers)):
-            self.per_second = told
+    def learn(self, headers: Mapping[str, str]) -> None:
+        """Learn from the headers of a reply what the upstream allows, unless PROVIDER_RATES names it."""
+        if not self.fixed and (allowed := allowed_per_second(headers)):
+            self.per_second = allowed
 
     @property
     def _interval(self) -> float:
@@ -88,9 +88,9 @@ class RateLimiter:
 
 
 def allowed_per_second(headers: Mapping[str, str]) -> float | None:
-    """The rate that `x-ratelimit-policy` tells, such as 50 for `50;w=1, 0;w=2678400`; None when it tells none.
+    """The rate in `x-ratelimit-policy`, such as 50 for `50;w=1, 0;w=2678400`; None if absent.
 
-    Windows of more than a second are quotas, which bursts may use up: nothing to space requests by. Brave's format:
+    Windows of more than a second are quotas, which a burst may use up, so they do not space requests. Brave's format:
     https://api-dashboard.search.brave.com/documentation/guides/rate-limiting.
     """
     policies = re.findall(r"(\d{1,6})\s*;\s*w=1(?!\d)", headers.get("x-ratelimit-policy", ""))

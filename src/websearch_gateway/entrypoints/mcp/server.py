@@ -64,62 +64,74 @@ _log = logging.getLogger(__name__)
 
 def create_server(gateway: LazyGateway) -> Server[Any]:
     """The MCP server over a gateway. A caller sees those tools of the settings' toolsets that its scopes allow."""
-    settings = gateway.settings
-    tools = listed(settings.toolsets if "toolsets" in settings.model_fields_set else (*settings.toolsets, "docs"))
-    described = {tool.name: _describe_tool(tool) for tool in tools}
-    by_name = {name: tool for tool in tools for name in (tool.name, *tool.aliases)}
-
-    async def list_tools(context: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        gateway.warm_up()
-        caller = _caller(context)
-        shown = listed(toolsets_of(settings))
-        return ListToolsResult(tools=[described[tool.name] for tool in shown if may_use(caller, tool.needed_scope)])
-
-    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
-        caller = _caller(context)
-        if (tool := by_name.get(params.name)) is None:
-            known = (
-                ", ".join(tool.name for tool in tools if may_use(caller, tool.needed_scope)) or "none for this token"
-            )
-            raise MCPError(INVALID_PARAMS, f"There is no tool of that name here. The tools are: {known}.")
-        arguments: Arguments | None = None
-        try:
-            _check_scope(caller, tool)
-            arguments = tool.parse(params.arguments or {})
-            result = await tool.call(await gateway.get(), arguments, caller, _progress(context))
-            return _rendered(result, tool.text)
-        except Exception as error:  # the entrypoint: on any failure the client gets a typed error
-            return _failure(tool, error, arguments)
-
-    async def list_prompts(_: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
-        return ListPromptsResult(prompts=listed_prompts())
-
-    async def get_prompt(_: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        found = filled(params.name, params.arguments or {})
-        if isinstance(found, str):
-            raise MCPError(INVALID_PARAMS, found)
-        return found
-
-    def input_schema_of(name: str) -> dict[str, Any] | None:
-        return described[name].input_schema if name in described else None
-
-    async def on_initialized(_: Context, __: NotificationParams) -> None:
-        gateway.warm_up()
-
+    handlers = _Handlers(gateway)
     server: Server[Any] = Server(
         "websearch-gateway",
         version=__version__,
         title="Web search gateway",
         instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
         icons=[ICON],
-        get_tool_input_schema=input_schema_of,  # else the SDK lists all tools anew for each call
+        get_tool_input_schema=handlers.input_schema,  # else the SDK lists all tools for each call
     )
-    server.add_notification_handler("notifications/initialized", NotificationParams, on_initialized)
+    server.add_notification_handler("notifications/initialized", NotificationParams, handlers.on_initialized)
     return server
+
+
+class _Handlers:
+    """What the server does with each kind of request."""
+
+    def __init__(self, gateway: LazyGateway) -> None:
+        toolsets = gateway.settings.toolsets
+        if "toolsets" not in gateway.settings.model_fields_set:
+            toolsets = (*toolsets, "docs")
+        self._gateway = gateway
+        self._tools = listed(toolsets)
+        self._described = {tool.name: _describe_tool(tool) for tool in self._tools}
+        self._by_name = {name: tool for tool in self._tools for name in (tool.name, *tool.aliases)}
+
+    async def on_initialized(self, _: Context, __: NotificationParams) -> None:
+        self._gateway.warm_up()
+
+    async def list_tools(self, context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
+        self._gateway.warm_up()
+        caller = _caller(context)
+        shown = [tool for tool in listed(toolsets_of(self._gateway.settings)) if may_use(caller, tool.needed_scope)]
+        return ListToolsResult(tools=[self._described[tool.name] for tool in shown])
+
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        caller = _caller(context)
+        tool = self._tool(params.name, caller)
+        arguments: Arguments | None = None
+        try:
+            _check_scope(caller, tool)
+            arguments = tool.parse(params.arguments or {})
+            result = await tool.call(await self._gateway.get(), arguments, caller, _progress(context))
+            return _rendered(result, tool.text)
+        except Exception as error:  # the entrypoint: on any failure the client gets a typed error
+            return _failure(tool, error, arguments)
+
+    async def list_prompts(self, _: Context, __: PaginatedRequestParams | None) -> ListPromptsResult:
+        return ListPromptsResult(prompts=listed_prompts())
+
+    async def get_prompt(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
+        found = filled(params.name, params.arguments or {})
+        if isinstance(found, str):
+            raise MCPError(INVALID_PARAMS, found)
+        return found
+
+    def input_schema(self, name: str) -> dict[str, Any] | None:
+        return self._described[name].input_schema if name in self._described else None
+
+    def _tool(self, name: str, caller: Caller) -> Tool:
+        if (tool := self._by_name.get(name)) is None:
+            names = ", ".join(tool.name for tool in self._tools if may_use(caller, tool.needed_scope))
+            known = names or "none for this token"
+            raise MCPError(INVALID_PARAMS, f"There is no tool of that name here. The tools are: {known}.")
+        return tool
 
 
 def _caller(context: Context) -> Caller:

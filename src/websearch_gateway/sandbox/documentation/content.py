@@ -32,6 +32,10 @@ _FORECAST = _function("heron.forecast", "name, days=7", "High waters of the comi
 def documents(version: str) -> Mapping[str, Document]:
     """The pages of a version by their paths below it. Versions differ in a number and in their newest names."""
     seconds = {OLD: 5, STABLE: 10, NEXT: 15}[version]
+    return {**_start(version), **_guide(seconds), **_reference(version, seconds), **_help()}
+
+
+def _start(version: str) -> Mapping[str, Document]:
     return {
         "": Document(
             f"Heron {version}",
@@ -51,6 +55,11 @@ def documents(version: str) -> Mapping[str, Document]:
             "<h2 id='behind-a-proxy'>Behind a proxy</h2><p>Set the variable HERON_PROXY to the address of the proxy. "
             "Without it the tables of further harbours cannot be fetched.</p>",
         ),
+    }
+
+
+def _guide(seconds: int) -> Mapping[str, Document]:
+    return {
         "guide/timeouts.html": Document(
             "Timeouts and retries",
             f"<p>A harbour that does not answer is given up after {seconds} seconds. Two more attempts follow, "
@@ -64,6 +73,11 @@ def documents(version: str) -> Mapping[str, Document]:
             "<h2 id='never-give-up'>Never give up</h2><p>The value <code>None</code> waits for as long as it "
             "takes.</p>",
         ),
+    }
+
+
+def _reference(version: str, seconds: int) -> Mapping[str, Document]:
+    return {
         "api.html": Document(
             "API reference",
             "<p>Everything that programs use is in the module <code>heron</code>.</p><h2 "
@@ -94,6 +108,11 @@ def documents(version: str) -> Mapping[str, Document]:
                 "--[no-]colour", "Whether to mark spring tides in colour. It is on when a terminal reads the output."
             ),
         ),
+    }
+
+
+def _help() -> Mapping[str, Document]:
+    return {
         "faq.html": Document(
             "Questions and answers",
             "<h2 id='wrong-by-an-hour'>Why is every time wrong by an hour?</h2><p>The clock of the machine is "
