@@ -1,11 +1,14 @@
-"""The page for those who add a reader names every one there is."""
+"""Every reader has its row in the page for those who add one, and every source its recorded document."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.formats.kinds import CONVERTERS
+from websearch_gateway.readers.sites.api_reader import ApiReader
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "adding-a-reader.md"
 
@@ -22,3 +25,10 @@ def test_every_reader_has_its_row_in_the_order_of_the_table(reader: ReaderTable)
 
 def test_every_kind_of_document_has_its_row() -> None:
     assert set(CONVERTERS) <= set(_first_column("## The kinds of documents"))
+
+
+def test_every_source_has_a_document_in_the_contract_suite(reader: ReaderTable, cases: Mapping[str, Any]) -> None:
+    sources = [one.name for one in reader.readers if isinstance(one, ApiReader)]
+    with_documents = {"youtube", *(case.source().name for case in cases.values())}  # youtube has a library of its own
+    missing = [name for name in sources if name not in with_documents]
+    assert missing == [], f"add a Case of {missing} to tests/readers/conftest.py"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -120,3 +122,12 @@ def test_a_source_accepts_its_own_urls_and_no_look_alikes(source: Callable[..., 
     own = source()
     assert [url for url in ACCEPTED[source] if not own.accepts(url)] == []
     assert [url for url in (*LOOK_ALIKES[source], *NO_ADDRESSES) if own.accepts(url)] == []
+
+
+def test_a_source_accepts_the_url_of_its_document_and_none_of_another_host(case: Any) -> None:
+    source, parts = case.source(), urlsplit(case.url)
+    others = (f"{parts.netloc}.evil.example", f"evil{parts.netloc}", f"{parts.netloc}@evil.example", "evil.example")
+    assert source.accepts(case.url)
+    assert not source.accepts(case.url.replace("https:", "ftp:", 1))
+    assert [host for host in others if source.accepts(parts._replace(netloc=host).geturl())] == []
+    assert not source.accepts(parts._replace(netloc=f"{parts.netloc}:8443").geturl())
