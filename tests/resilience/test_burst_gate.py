@@ -106,7 +106,7 @@ async def test_who_waits_in_vain_leaves_half_of_the_time_to_the_next(seconds: fl
     upstream, burst_gate = Upstream(seconds=100.0), BurstGate("serper", MOST)
     hanging = [asyncio.create_task(burst_gate(upstream, Deadline.after(100, now))) for _ in range(MOST)]
     await asyncio.sleep(0)
-    with pytest.raises(NotAsked, match="serper has answered none of 5 calls under way"):
+    with pytest.raises(NotAsked, match="serper has not answered any of the 5 calls under way"):
         await burst_gate(upstream, Deadline.after(seconds, now))
     assert (now(), len(upstream.began)) == (seconds / 2, MOST)
     assert await asyncio.gather(*hanging) == ["answer"] * MOST

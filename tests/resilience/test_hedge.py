@@ -38,8 +38,8 @@ def test_slow_is_slower_than_ones_own_recent_p95_within_bounds(latencies: list[f
     health = HealthRegistry()
     for seconds in latencies:
         health.of("serper").took(seconds, finished=True)
-    assert Hedging(health).patience("serper") == patience
-    assert Hedging(health).patience("unheard of") is None
+    assert Hedging(health).slow_after("serper") == patience
+    assert Hedging(health).slow_after("unheard of") is None
     assert [upstream.name for upstream in health.snapshot()] == ["serper"]
 
 

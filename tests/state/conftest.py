@@ -58,7 +58,7 @@ async def sqlite_state(tmp_path, clock) -> AsyncIterator[State]:
 
 @pytest.fixture
 async def postgresql_state(postgresql_server, clock) -> AsyncIterator[State]:
-    state = PostgresState(postgresql_server.url, clock=clock, patience=PATIENCE)
+    state = PostgresState(postgresql_server.url, clock=clock, timeout_seconds=PATIENCE)
     await state._pool.fetch("TRUNCATE websearch_state", {})
     yield state
     await state.close()
@@ -66,7 +66,7 @@ async def postgresql_state(postgresql_server, clock) -> AsyncIterator[State]:
 
 @pytest.fixture
 async def firestore_state(emulator, prefix, clock) -> AsyncIterator[State]:
-    state = FirestoreState("demo-gateway", prefix, clock=clock, patience=PATIENCE)
+    state = FirestoreState("demo-gateway", prefix, clock=clock, timeout_seconds=PATIENCE)
     yield state
     await state.close()
 

@@ -44,7 +44,7 @@ async def documents(library, collection):
 
 class TestCountersOfTheRealService:
     async def test_an_addition_is_one_request(self, telling, prefix):
-        state = FirestoreState(PROJECT, prefix, patience=PATIENCE)
+        state = FirestoreState(PROJECT, prefix, timeout_seconds=PATIENCE)
         await state.add("n/1")
         telling.calls.clear()
         assert [await state.add("n/1"), await state.add("n/1", 5)] == [2, 7]
@@ -52,14 +52,14 @@ class TestCountersOfTheRealService:
         await state.close()
 
     async def test_a_hundred_additions_at_once_are_a_handful_of_requests(self, telling, prefix):
-        state = FirestoreState(PROJECT, prefix, patience=PATIENCE)
+        state = FirestoreState(PROJECT, prefix, timeout_seconds=PATIENCE)
         assert sorted(await asyncio.gather(*(state.add("n/1") for _ in range(100)))) == list(range(1, 101))
         assert telling.calls["Commit"] <= 5
         await state.close()
 
     @pytest.mark.parametrize("before", ["nothing", "expired counter", "value"])
     async def test_no_addition_of_four_instances_is_lost(self, telling, prefix, clock, before):
-        states = [FirestoreState(PROJECT, prefix, clock=clock, patience=PATIENCE) for _ in range(4)]
+        states = [FirestoreState(PROJECT, prefix, clock=clock, timeout_seconds=PATIENCE) for _ in range(4)]
         if before == "expired counter":
             await states[0].add("n/1", 1_000, ttl=5)
             clock.now += 5
@@ -74,7 +74,7 @@ class TestCountersOfTheRealService:
 
     async def test_a_lost_race_is_run_again(self, telling, prefix):
         """Google's: ABORTED says that nothing was written."""
-        state = FirestoreState(PROJECT, prefix, patience=PATIENCE)
+        state = FirestoreState(PROJECT, prefix, timeout_seconds=PATIENCE)
         for verb in (state.add("n"), state.add("n"), state.put("k", b"v"), state.delete("k")):
             telling.aborts = 2
             await verb
@@ -82,7 +82,7 @@ class TestCountersOfTheRealService:
         await state.close()
 
     async def test_only_the_first_addition_sets_the_ttl(self, telling, prefix, clock):
-        state = FirestoreState(PROJECT, prefix, clock=clock, patience=PATIENCE)
+        state = FirestoreState(PROJECT, prefix, clock=clock, timeout_seconds=PATIENCE)
         await state.add("n", ttl=10)
         clock.now += 9
         assert await state.add("n", ttl=10) == 2
@@ -166,11 +166,11 @@ class TestCollections:
 
 
 class TestTrouble:
-    async def test_silence_costs_one_patience_and_then_nothing_until_it_heals(self, emulator, monkeypatch, prefix):
+    async def test_silence_costs_one_timeout_and_then_nothing_until_it_heals(self, emulator, monkeypatch, prefix):
         """On an emulator of its own, which can be stopped; `emulator` skips where there is none."""
         with firestore_emulator() as own:
             monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", own.host)
-            state = FirestoreState(PROJECT, prefix, patience=0.5, rest=600)
+            state = FirestoreState(PROJECT, prefix, timeout_seconds=0.5, cooldown_seconds=600)
             await state.put("k/secret", b"v")
             own.process.send_signal(signal.SIGSTOP)
             with pytest.raises(StateUnavailable, match="did not answer within"):
@@ -180,7 +180,7 @@ class TestTrouble:
                     await verb
                 assert "secret" not in str(caught.value)
             own.process.send_signal(signal.SIGCONT)
-            state._timeouts._resting_until = 0
+            state._timeouts._cooldown_until = 0
             assert await state.get("k/secret") == b"v"
             await state.close()
 

@@ -24,14 +24,14 @@ def database(postgresql_server):
 
 @pytest.fixture
 async def state(database, postgresql_server):
-    state = PostgresState(postgresql_server.url, patience=20)
+    state = PostgresState(postgresql_server.url, timeout_seconds=20)
     yield state
     await state.close()
 
 
 class TestVersions:
     async def test_many_that_find_no_table_make_one(self, database, postgresql_server):
-        states = [PostgresState(postgresql_server.url, patience=20) for _ in range(6)]
+        states = [PostgresState(postgresql_server.url, timeout_seconds=20) for _ in range(6)]
         counts = await asyncio.gather(*(state.add("n") for state in states))
         assert sorted(counts) == [1, 2, 3, 4, 5, 6]
         versions = database.execute("SELECT version FROM websearch_state_version ORDER BY version").fetchall()
@@ -58,7 +58,7 @@ class TestVersions:
 class TestTrouble:
     async def test_lost_connections_heal(self):
         with postgresql() as server:
-            state = PostgresState(server.url, rest=0)
+            state = PostgresState(server.url, cooldown_seconds=0)
             await asyncio.gather(*(state.put(f"k/{number}", b"v") for number in range(20)))
             server.stop()
             with pytest.raises(StateUnavailable):
@@ -81,8 +81,8 @@ class TestTrouble:
             await state.get("k/1")
         assert await state.get("k/1") == b"v"
 
-    async def test_a_lock_outlasts_no_patience(self, database, postgresql_server):
-        state = PostgresState(postgresql_server.url, patience=0.5, rest=600)
+    async def test_a_lock_does_not_outlast_the_time_limit(self, database, postgresql_server):
+        state = PostgresState(postgresql_server.url, timeout_seconds=0.5, cooldown_seconds=600)
         await state.put("k", b"old")
         with database.transaction():
             database.execute("LOCK TABLE websearch_state")
@@ -101,7 +101,7 @@ class TestTrouble:
             "postgresql://[hunter3/secret",
         ]
         for url in wrong:
-            state = PostgresState(url, patience=0.5)
+            state = PostgresState(url, timeout_seconds=0.5)
             with pytest.raises(StateUnavailable) as caught:
                 await state.get("secret")
             await state.close()

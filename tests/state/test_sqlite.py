@@ -83,8 +83,8 @@ async def test_closing_ends_the_thread(path):
 
 
 class TestLocks:
-    async def test_a_lock_that_outlasts_our_patience_is_unavailable_and_later_it_works(self, path, request):
-        state = SqliteState(path, patience=0.01, rest=0)
+    async def test_a_lock_that_outlasts_the_timeout_is_unavailable_and_later_it_works(self, path, request):
+        state = SqliteState(path, timeout_seconds=0.01, cooldown_seconds=0)
         await state.put("k", b"old")
         other_process = request.getfixturevalue("other_process")
         other_process.execute("BEGIN IMMEDIATE")
@@ -97,8 +97,8 @@ class TestLocks:
         await state.close()
 
     async def test_after_a_lock_nobody_waits_for_a_while(self, path, request):
-        """Ours: a hundred waiting calls must not lose their patience one after the other."""
-        state = SqliteState(path, patience=0.01, rest=600)
+        """Ours: a hundred waiting calls must not time out one after the other."""
+        state = SqliteState(path, timeout_seconds=0.01, cooldown_seconds=600)
         await state.put("k", b"old")
         other_process = request.getfixturevalue("other_process")
         other_process.execute("BEGIN IMMEDIATE")
@@ -112,7 +112,7 @@ class TestLocks:
     async def test_nobody_opens_a_file_that_another_process_is_opening(self, path):
         lock = sqlite3.connect(f"{path}.lock", isolation_level=None)
         lock.execute("BEGIN EXCLUSIVE")
-        state = SqliteState(path, patience=0.01, rest=0)
+        state = SqliteState(path, timeout_seconds=0.01, cooldown_seconds=0)
         with pytest.raises(StateUnavailable, match="SQLITE_BUSY"):
             await state.add("n")
         assert not path.exists()

@@ -1,4 +1,4 @@
-"""No verb of a backend behind a network takes longer than our patience."""
+"""No verb of a backend behind a network takes longer than its time limit."""
 
 import asyncio
 
@@ -12,8 +12,8 @@ class Foreign(Exception):
     """What the library of a backend raises."""
 
 
-def patience(seconds: float = 20, rest: float = 600) -> Timeouts:
-    return Timeouts("Postbox", lambda: (Foreign,), seconds=seconds, rest=rest)
+def timeouts(seconds: float = 20, cooldown_seconds: float = 600) -> Timeouts:
+    return Timeouts("Postbox", lambda: (Foreign,), seconds=seconds, cooldown_seconds=cooldown_seconds)
 
 
 async def never() -> None:
@@ -29,11 +29,11 @@ async def refuse() -> None:
 
 
 async def test_a_verb_returns_what_it_returns():
-    assert await patience().run(answer) == 42
+    assert await timeouts().run(answer) == 42
 
 
 async def test_after_a_slow_verb_all_fail_at_once():
-    tried = patience(seconds=0.01)
+    tried = timeouts(seconds=0.01)
     with pytest.raises(StateUnavailable, match=r"Postbox did not answer within 0.01 s"):
         await tried.run(never)
     with pytest.raises(StateUnavailable, match="a moment ago"):
@@ -41,7 +41,7 @@ async def test_after_a_slow_verb_all_fail_at_once():
 
 
 async def test_after_the_rest_the_backend_is_asked_again():
-    tried = patience(seconds=0.01, rest=0)
+    tried = timeouts(seconds=0.01, cooldown_seconds=0)
     with pytest.raises(StateUnavailable):
         await tried.run(never)
     assert await tried.run(answer) == 42
@@ -58,7 +58,7 @@ async def test_a_verb_that_does_not_even_end_when_cancelled_holds_nobody():
             await released.wait()
             raise
 
-    tried = patience(seconds=0.01)
+    tried = timeouts(seconds=0.01)
     with pytest.raises(StateUnavailable):
         await tried.run(stubborn)
     assert await tried.close()
@@ -67,12 +67,12 @@ async def test_a_verb_that_does_not_even_end_when_cancelled_holds_nobody():
 
 async def test_the_librarys_exceptions_are_mapped_and_their_text_is_not_repeated():
     with pytest.raises(StateUnavailable, match=r"^Postbox cannot be used \(Foreign\)\.$") as caught:
-        await patience().run(refuse)
+        await timeouts().run(refuse)
     assert isinstance(caught.value.__cause__, Foreign)
 
 
 async def test_a_refusal_is_no_reason_to_rest():
-    tried = patience()
+    tried = timeouts()
     with pytest.raises(StateUnavailable):
         await tried.run(refuse)
     assert await tried.run(answer) == 42
@@ -87,7 +87,7 @@ async def test_a_cancelled_caller_cancels_the_verb():
         finally:
             ended.set()
 
-    caller = asyncio.create_task(patience().run(verb))
+    caller = asyncio.create_task(timeouts().run(verb))
     await asyncio.sleep(0.01)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -96,7 +96,7 @@ async def test_a_cancelled_caller_cancels_the_verb():
 
 
 async def test_nothing_begins_once_it_is_closed():
-    tried = patience()
+    tried = timeouts()
     assert await tried.close() is True
     assert await tried.close() is False
     with pytest.raises(StateUnavailable, match="closed"):

@@ -36,7 +36,7 @@ class ResultKind(Generic[R]):
         prefix: the beginning of its state keys.
         model: the type of the results.
         is_sound: whether a result is worth keeping. The state is not trusted, so this holds what readers rely on.
-        unbilled: a result for every caller but the first, who has paid for it.
+        unbilled: a result for every caller but the first, which paid for it.
         cost_usd: what a result cost.
         most_in_memory: how many of them a process keeps in memory.
     """
@@ -77,7 +77,7 @@ class ResultCache(Protocol[R]):
         ...
 
     async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """What may stand in when every upstream has failed, marked `cache="stale"`; None if there is nothing."""
+        """An older result for when every upstream has failed, marked `cache="stale"`; None if absent."""
         ...
 
     async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
@@ -138,7 +138,7 @@ class ExactCache(Generic[R]):
         return await self._results.get(self.key(query, caller), seconds)
 
     async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """See ResultCache. Nothing stands in for an answer to a question about what changes."""
+        """See ResultCache. Never an answer to a question about what changes."""
         now = self.clock()
         if (seconds := self.lifetimes.stale(query, now)) <= 0:
             return None

@@ -35,7 +35,7 @@ class Lifetimes:
         return seconds if query.freshness_hours is None else min(seconds, query.freshness_hours * 3600 / 10)
 
     def stale(self, query: SearchQuery, now: float) -> float:
-        """How long after that it may stand in for a failed search: not at all for what changes."""
+        """How long after that it may replace a failed search: not at all for what changes."""
         return 0.0 if self.ttl <= 0 or is_current(query, now) else self.stale_if_error
 
     @property

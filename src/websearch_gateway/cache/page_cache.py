@@ -33,7 +33,7 @@ KEEP_SECONDS = 7 * 86_400.0
 
 _CLOCK_SKEW_SECONDS = 60.0
 _LAST_WORD_SECONDS = 0.5
-# Names of parameters that let their bearer in: what such a URL shows is not for everybody.
+# Names of parameters that grant access: the page of such a URL is not public.
 _PRIVATE_PARAMETER = re.compile(
     r"[?&;](?:[\w.-]*(?:token|signature|secret|password|passwd|credential|session|api_?key)|sig|sid|key|auth|pwd|jwt)=",
     re.IGNORECASE,
@@ -41,7 +41,7 @@ _PRIVATE_PARAMETER = re.compile(
 
 
 class _Record(BaseModel):
-    """What the state holds. A record of another shape is no record."""
+    """What the state holds. A record of another shape is ignored."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -188,7 +188,7 @@ def page_key(url: str) -> str:
 
 
 def content_hash(page: Page) -> str:
-    """What tells two states of a page apart: of its title and text."""
+    """A digest of a page's title and text, which changes with them."""
     return hashlib.sha256("\0".join((page.title, page.markdown)).encode()).hexdigest()
 
 

@@ -39,7 +39,7 @@ class SingleFlight:
     async def join(self, key: str, start: Start[T], progress: Progress = no_progress) -> tuple[T, bool]:
         """The result of the call that is in flight for `key`, and True; if there is none, of `start`, and False.
 
-        `start` is given a Progress that reaches every caller who waits at that moment. Its error is raised in each.
+        `start` gets a Progress that reaches all callers waiting at that moment. Its error is raised in each.
         """
         joined = key in self._flights
         flight = self._flights[key] if joined else self._begin(key, start)
@@ -70,7 +70,7 @@ class SingleFlight:
         self._forget(key, flight)
         flight.tell(None)
         if not flight.task.cancelled():
-            flight.task.exception()  # retrieved, or asyncio reports a failure that nobody waits for
+            flight.task.exception()  # retrieved, or asyncio logs it as lost
 
     def _leave(self, key: str, flight: _Flight) -> None:
         """Cancel the call of which the last caller is gone. New callers must not join it."""

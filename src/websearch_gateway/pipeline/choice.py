@@ -10,7 +10,7 @@ from websearch_gateway.models import Hit, SearchQuery, WebSearchRequest
 
 LAST_PAGE = 10
 MOST_HITS = 100
-"""No call asks a provider for more hits than this, whatever the page."""
+"""No call asks a provider for more hits than this, on any page."""
 LEAST_FILTERED = 20
 """Asked for at least where domains are filtered here: most hits may be dropped."""
 

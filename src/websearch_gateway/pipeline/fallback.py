@@ -13,20 +13,20 @@ from websearch_gateway.ports import AnswerEngine, Progress
 from websearch_gateway.resilience.first_success import FirstSuccess, Trial
 
 
-def _nobody() -> None:
-    """Told to nobody."""
+def _ignore() -> None:
+    """The default `overtaken`: does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """An engine with its place in the order.
 
-    `overtaken` is told when the engine was overdue and another answered. Raw search does not start beside an engine
-    that is not `hedged`, because it works on what raw search finds.
+    `overtaken` is called when the engine was overdue and another one answered. Raw search does not start beside an
+    engine that is not `hedged`, because that engine works on what raw search finds.
     """
 
     engine: AnswerEngine
-    overtaken: Callable[[], None] = _nobody
+    overtaken: Callable[[], None] = _ignore
     hedged: bool = True
 
     @property
@@ -67,8 +67,8 @@ class FallbackEngine:
             answer = winner.task.result()
             if winner is not race.trials[0]:
                 answer = replace(answer, fallback=self._why(race, winner))
-                self._tell_overtaken(race)
-        # Not before the losers are gone: one that is a race itself tells what it spent when it ends.
+                self._report_overtaken(race)
+        # Not before the losers are gone: one that is a race itself reports its costs when it ends.
         return replace(answer, cost_usd=answer.cost_usd + race.lost_usd(winner))
 
     async def _run(
@@ -98,7 +98,7 @@ class FallbackEngine:
                     return winner
         return await race.outcome()
 
-    def _tell_overtaken(self, race: FirstSuccess[Answer]) -> None:
+    def _report_overtaken(self, race: FirstSuccess[Answer]) -> None:
         running = {trial.name for trial in race.running}
         for ranked in self.engines:
             if ranked.name in running:

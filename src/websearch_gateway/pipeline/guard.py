@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """A query that may be asked, and what the caller should be told about it."""
+    """A query that may be asked, and warnings for the caller."""
 
     query: SearchQuery
     warnings: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from websearch_gateway.text.retrieval.passages import MOST_PASSAGES, cut, ranked
 from websearch_gateway.text.retrieval.relevance import ANSWERS, RELEVANT
 
 RANKING_RESERVE_SECONDS = 0.5
-"""Kept free at the end of the deadline (a tenth of a short one): what has no vector by then is ranked by words."""
+"""Kept free at the end of the deadline (a tenth of a short one). Passages without a vector are then ranked by words."""
 
 MEMORY_CHARACTERS = 4_000_000
 """Pages that are kept ready for the next query, in characters of all together."""

@@ -1,8 +1,8 @@
 """Rate limits: may this caller ask now?
 
 A fixed window begins with its first call; when it ends, the count starts at zero. That is exact with one atomic
-addition per call, however many processes share the state. Its known price: a caller who waits for the end of a window
-can make up to twice the limit in a short time, once. A refused call does not count towards the next window.
+addition per call, however many processes share the state. The known drawback: a caller who waits for the end of a
+window can once make up to twice the limit in a short time. A refused call does not count towards the next window.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class RateLimits:
             await quota.charge_here(user)
 
     async def give_back(self, caller: Caller) -> None:
-        """Take back one call that was admitted and then asked nobody. Does nothing if the state cannot be reached."""
+        """Take back one admitted call that asked no upstream. Does nothing if the state cannot be reached."""
         if (quota := self._quota) is None:
             return
 
@@ -102,5 +102,5 @@ class RateLimits:
 
 
 def _pseudonym(caller: Caller) -> str:
-    """A stand-in for the user, so that the state does not tell who asked."""
+    """A digest of the user, so that the state does not reveal who asked."""
     return hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

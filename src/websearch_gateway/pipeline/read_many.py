@@ -31,7 +31,7 @@ async def read_pages(
     call, whether it returns, raises or is cancelled.
 
     Raises:
-        Exception: whatever a reader raises beyond `SearchError`, since that is a defect and not an outcome.
+        Exception: an error other than `SearchError` is a defect of a reader, and raised.
     """
     tasks = {
         url: asyncio.create_task(_read(reader, url, deadline, per_page_seconds, gate)) for url in dict.fromkeys(urls)

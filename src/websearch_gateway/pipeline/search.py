@@ -52,7 +52,7 @@ class SearchPipeline:
 
         Raises:
             SearchValidationError: the question or a parameter is unacceptable.
-            SearchRateLimitError: the caller, or everybody together, asked too often.
+            SearchRateLimitError: the caller, or all users together, asked too often.
             SearchAuthError: a key of the gateway was rejected upstream.
             SearchTimeoutError: nothing answered before the deadline.
             Exhausted: every upstream failed.

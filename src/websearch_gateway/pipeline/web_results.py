@@ -114,7 +114,7 @@ def _result(hit: Hit, outcome: Outcome | None, text: str, relevance: float) -> W
 
 
 def _note(hit: Hit, outcome: Outcome | None, text: str) -> str:
-    """Why there is no page, and what the provider sent of it; that alone where nobody wanted the page."""
+    """Why there is no page, and what the provider sent of it; that alone if the page was not wanted."""
     if outcome is None:
         return text or _plain(hit.snippet) or _plain(hit.title) or hit.url
     if isinstance(outcome, Page):

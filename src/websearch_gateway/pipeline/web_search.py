@@ -64,7 +64,7 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class _Anew:
-    """The library as a Reader that asks every site anew."""
+    """The library as a Reader that ignores stored pages."""
 
     page_cache: PageCache
     name: str = "anew"
@@ -96,7 +96,7 @@ class WebSearch:
         Raises:
             SearchValidationError: the query or a parameter is unacceptable, or no provider has such a name.
             SearchNotConfiguredError: a provider that was named, or every one, lacks a setting; the message names it.
-            SearchRateLimitError: the caller, or everybody together, asked too often.
+            SearchRateLimitError: the caller, or all users together, asked too often.
             SearchAuthError: a key of the gateway was rejected upstream.
             SearchTimeoutError: nothing was found before the deadline.
             Exhausted: every provider failed.

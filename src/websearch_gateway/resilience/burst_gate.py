@@ -1,7 +1,7 @@
-"""A few calls go ahead, and the others wait for word of them.
+"""A few calls go ahead; the others wait for their outcome.
 
-Breakers count failures, and calls that all start at once have none to count: five hundred of them would reach an
-upstream that is down. Here the first of them find that out for the rest.
+A breaker counts failures, and calls that start at the same moment have none to count: five hundred of them would reach
+an upstream that is down. Here the first calls find that out for the others.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ T = TypeVar("T")
 class BurstGate:
     """The layer that lets `most` calls go ahead until the upstream answers one. One for each upstream of the process.
 
-    An answer lets everybody go who waits by then. So a healthy upstream holds up a larger burst until the fastest of
-    its first answers is there, once. It belongs around the breaker, which judges those that had to wait.
+    An answer releases all waiters. So a healthy upstream delays a larger burst once, until the fastest of its first
+    answers. It belongs around the breaker, which judges the calls that waited.
 
     Args:
         name: the upstream's.
@@ -40,7 +40,7 @@ class BurstGate:
         """The result of `call()`.
 
         Raises:
-            NotAsked: the others had no answer in half of the time that this call had.
+            NotAsked: no other call had an answer within half of this call's time.
             SearchError: what `call` raises.
         """
         era = self._era
@@ -63,7 +63,7 @@ class BurstGate:
                 await era.places.acquire()
         except TimeoutError:
             raise NotAsked(
-                f"{self._name} has answered none of {self._most} calls under way.", retry_after=PROBE_SECONDS
+                f"{self._name} has not answered any of the {self._most} calls under way.", retry_after=PROBE_SECONDS
             ) from None
         finally:
             era.waiting -= 1
@@ -75,7 +75,7 @@ class BurstGate:
 
 
 class _Era:
-    """The time between two answers: the places that are left in it, and how many wait for one."""
+    """The time between two answers: its free places, and how many calls wait for one."""
 
     __slots__ = ("places", "waiting")
 

@@ -16,11 +16,11 @@ from websearch_gateway.models import Deadline
 from websearch_gateway.resilience.health import UpstreamHealth
 
 LONGEST_OPEN_SECONDS = 3600.0
-"""The longest time without a probe, whatever an upstream asks for: a probe an hour is cheap."""
+"""The longest time without a probe, even if the upstream asks for more: one probe an hour is cheap."""
 
 _MOST_DOUBLINGS = 10
 _EDGE_SECONDS = 0.1
-"""Timers are not exact: a call that ends so shortly before its deadline was ended by it."""
+"""Timers are not exact: the deadline ended a call that ends this shortly before it."""
 
 T = TypeVar("T")
 
@@ -28,16 +28,16 @@ T = TypeVar("T")
 class CircuitBreaker:
     """The layer that stops calling an upstream which keeps failing. One for each upstream of the process.
 
-    A failure is an `Unavailable` of any kind, but a timeout only if the upstream had `fair_seconds`, or if there was
-    time left and it overran a limit of its own. A `Refused` is a sign of life. A cancelled call says nothing, nor does
-    one that was not made (`NotAsked`). An upstream that takes this address for a bot (`errors.BLOCKED`) opens the
+    Every `Unavailable` is a failure, but a timeout only if the upstream had `fair_seconds`, or if it hit its own limit
+    before the deadline. A `Refused` shows that the upstream works. Cancelled calls and calls that were not made
+    (`NotAsked`) do not count. An upstream that takes this address for a bot (`errors.BLOCKED`) opens the
     circuit with one reply, and for twice as long each time until it serves again.
 
     Args:
         health: the record that this breaker writes; its clock counts.
-        failures: so many in a row open it.
+        failures: how many in a row open it.
         open_seconds: how long it stays open; longer if the upstream asks for it, up to LONGEST_OPEN_SECONDS.
-        fair_seconds: an upstream that had less time before the caller's deadline is not to blame for a timeout.
+        fair_seconds: a timeout does not count if the caller's deadline left the upstream less time.
     """
 
     def __init__(

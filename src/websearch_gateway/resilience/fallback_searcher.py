@@ -70,8 +70,8 @@ class FallbackSearcher:
             share = _share(deadline, len(queue))
             searcher = queue.popleft()
             trial = race.start(searcher.name, searcher.search(query, share))
-            patience = self.hedging.patience(searcher.name) if self.hedging and queue else None
-            if winner := await race.outcome(trial, patience):
+            slow_after = self.hedging.slow_after(searcher.name) if self.hedging and queue else None
+            if winner := await race.outcome(trial, slow_after):
                 return winner
             if beside and self.hedging and not trial.was_asked:
                 self.hedging.give_back()

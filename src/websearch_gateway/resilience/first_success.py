@@ -1,4 +1,4 @@
-"""Several tries at one thing, one after the other or side by side: the first right answer wins."""
+"""Several trials of one call, one after the other or side by side: the first good answer wins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Trial(Generic[T]):
-    """One upstream's try, in a task and a context of its own."""
+    """One upstream's call, in its own task and context."""
 
     def __init__(self, name: str, call: Coroutine[Any, Any, T]) -> None:
         self.name = name
@@ -41,9 +41,9 @@ class Trial(Generic[T]):
 
     @property
     def cost_usd(self) -> float:
-        """What it has spent so far, as noted in its context or told by its error."""
-        told = self.failure.cost_usd if isinstance(self.failure, Unavailable) else 0.0
-        return max(told, round(spent(self._context) - self._spent_before, 9))
+        """What it has spent so far, from its context or its error."""
+        reported = self.failure.cost_usd if isinstance(self.failure, Unavailable) else 0.0
+        return max(reported, round(spent(self._context) - self._spent_before, 9))
 
     @property
     def attempts(self) -> Sequence[Attempt]:
@@ -63,7 +63,7 @@ class FirstSuccess(Generic[T]):
     """Trials in the order of their start. Leaving the context cancels those that run and waits until they are gone.
 
     An earlier trial has precedence: while it runs, a later one wins only with an answer in which something was found
-    (`found`), and a later one's refusal waits until nobody before it can answer.
+    (`found`), and a later one's refusal waits until no earlier one can answer.
     """
 
     def __init__(self, found: Callable[[T], bool]) -> None:
@@ -81,18 +81,18 @@ class FirstSuccess(Generic[T]):
         return [attempt for trial in self.trials for attempt in trial.attempts]
 
     def start(self, name: str, call: Coroutine[Any, Any, T]) -> Trial[T]:
-        """Let another one join."""
+        """Start another trial."""
         self.trials.append(Trial(name, call))
         return self.trials[-1]
 
-    async def outcome(self, latest: Trial[T] | None = None, patience: float | None = None) -> Trial[T] | None:
+    async def outcome(self, latest: Trial[T] | None = None, slow_after: float | None = None) -> Trial[T] | None:
         """The trial whose result decides: it answers, or raises what must be shown.
 
-        None when somebody else should join: all have failed, `latest` has, or `patience` seconds are over. Nobody
+        None when another one should join: all have failed, `latest` has, or `slow_after` seconds are over. No other one
         joins once a later trial has an outcome that waits for an earlier one: that would mask a refusal.
         """
         loop = asyncio.get_running_loop()
-        over = None if patience is None else loop.time() + patience
+        over = None if slow_after is None else loop.time() + slow_after
         while True:
             if winner := self._winner():
                 return winner
@@ -109,11 +109,11 @@ class FirstSuccess(Generic[T]):
         return any(not trial.running and not trial.failure for trial in self.trials)
 
     def _winner(self) -> Trial[T] | None:
-        somebody_before = False
+        earlier_runs = False
         for trial in self.trials:
             if trial.running:
-                somebody_before = True
-            elif not trial.failure and (not somebody_before or self._has_found(trial)):
+                earlier_runs = True
+            elif not trial.failure and (not earlier_runs or self._has_found(trial)):
                 return trial
         return None
 
@@ -122,15 +122,15 @@ class FirstSuccess(Generic[T]):
         return not raised and self._found(trial.task.result())
 
     def lost_usd(self, winner: Trial[T]) -> float:
-        """What all the others have spent: those that failed, and those that are given up now."""
+        """What all the others have spent: those that failed, and those that are cancelled now."""
         return sum(trial.cost_usd for trial in self.trials if trial is not winner)
 
     def exhausted(self, advice: str = "") -> Exhausted:
         """The error for a race without a winner, with that advice or what the trials advise."""
         failures = [trial.failure for trial in self.trials if trial.failure]
         waits = [failure.retry_after for failure in failures if failure.code != "NOT_CONFIGURED"]
-        told = (failure.advice for failure in failures if isinstance(failure, Exhausted))
-        advice = advice or next(filter(None, told), "")
+        given = (failure.advice for failure in failures if isinstance(failure, Exhausted))
+        advice = advice or next(filter(None, given), "")
         error = Exhausted(self.attempts, retry_after=shortest(waits), advice=advice)
         if error.code == "RATE_LIMIT":
             error.retry_after = min((wait for wait in waits if wait is not None), default=None)

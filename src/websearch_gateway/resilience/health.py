@@ -42,7 +42,7 @@ class UpstreamStatus:
     `calls` were really made, retries and further pages not counted; `failures` of them were the upstream's fault.
     `breaker` is `open` while no calls are made, `half_open` when one probe decides; `retry_after` are the seconds until
     then. Latencies are seconds; None before the first. `errors` counts what went wrong,
-    refusals of a key too; `durations` are those of single requests, whatever became of them.
+    refused keys included; `durations` are those of single requests, failed ones included.
     """
 
     name: str
@@ -179,7 +179,7 @@ class HealthRegistry:
 
 @dataclass(frozen=True, slots=True)
 class Stopwatch:
-    """The layer that measures latencies. It belongs next to the upstream: waiting for a turn is no latency."""
+    """The layer that measures latencies. It belongs next to the upstream: waiting for a turn is not latency."""
 
     health: UpstreamHealth
 

@@ -1,4 +1,4 @@
-"""Who is asked first, and when a second one is asked as well."""
+"""Which upstream is asked first, and when a second one joins it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from websearch_gateway.ports import Searcher
 from websearch_gateway.resilience.health import HealthRegistry
 
 ENOUGH_SAMPLES = 20
-"""With fewer latencies nobody can say what is slow."""
+"""With fewer latencies there is no telling what is slow."""
 
 EARLIEST_SECONDS, LATEST_SECONDS = 0.1, 5.0
-"""Never sooner, since moments of jitter would double the calls; not later, since too little time would be left."""
+"""Not sooner, because jitter would double the calls; not later, because too little time would be left."""
 
 _CALLS_PER_HEDGE = 10
 _MOST_SAVED = 5
@@ -44,12 +44,12 @@ class Hedging:
         return True
 
     def give_back(self) -> None:
-        """Put a hedge back that sent nothing."""
+        """Return a hedge that sent nothing."""
         self._earned += _CALLS_PER_HEDGE
         self.hedges -= 1
 
-    def patience(self, name: str) -> float | None:
-        """Seconds after which this upstream is slow; None when nobody knows yet."""
+    def slow_after(self, name: str) -> float | None:
+        """Seconds after which this upstream is slow; None while too few calls are known."""
         upstream = self.health.known(name)
         if upstream is None or upstream.samples < ENOUGH_SAMPLES:
             return None
@@ -62,9 +62,9 @@ Order = Callable[[Sequence[Searcher]], Sequence[Searcher]]
 
 @dataclass(frozen=True, slots=True)
 class ByWeight:
-    """The Order in which chance picks who is first, by weight, and the rest stays in place.
+    """The Order that picks the first one at random, by weight, and keeps the order of the others.
 
-    A name without a weight is never first; without any weight at all everything stays in place. `choose` is
+    A name without a weight is never first; without any weight the order stays as it is. `choose` is
     `random.choices`, or what a test puts there.
     """
 

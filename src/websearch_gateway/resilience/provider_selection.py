@@ -31,7 +31,7 @@ class ProviderSelection:
     hedging: Hedging | None = None
 
     def choose(self, names: Sequence[str] = (), topic: Topic = "general") -> Searcher:
-        """Who serves a call: the providers that it names and nobody else, in that order; without names the pool, and
+        """The providers of a call: those that it names, in that order; without names the pool, and
         for news first those that search for it.
 
         Raises:

@@ -1,7 +1,7 @@
 """CoalescedIncrements to a counter that wait together travel as one.
 
 A hot counter of a remote database would otherwise see every call of every process: Firestore advises against more than
-about one write per second to one document. Each caller still gets a value of their own, as if they had gone in line.
+about one write per second to one document. Each caller still gets its own value, as if the calls had come one by one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CoalescedIncrements:
         self._carriers: set[asyncio.Task[Any]] = set()
 
     async def add(self, key: str, amount: int, ttl: float | None) -> int:
-        """The new value. A caller who is cancelled has added all the same.
+        """The new value. A cancelled caller's addition still counts.
 
         Raises:
             StateUnavailable: nothing is known about the addition.

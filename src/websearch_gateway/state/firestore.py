@@ -46,8 +46,8 @@ class FirestoreState:
 
     Args:
         clock: seconds since the epoch, the same in all processes.
-        patience: seconds that a verb may take.
-        rest: seconds in which verbs fail at once after one was too slow.
+        timeout_seconds: seconds that a verb may take.
+        cooldown_seconds: seconds in which verbs fail at once after one timed out.
     """
 
     def __init__(
@@ -56,13 +56,13 @@ class FirestoreState:
         prefix: str = DEFAULT_PREFIX,
         *,
         clock: Callable[[], float] = time.time,
-        patience: float = 2.0,
-        rest: float = 5.0,
+        timeout_seconds: float = 2.0,
+        cooldown_seconds: float = 5.0,
     ) -> None:
         self._clock = clock
         self._client = FirestoreClient(project, prefix)
         self._counters = FirestoreCounters(self._client, clock)
-        self._timeouts = Timeouts("Firestore", load, seconds=patience, rest=rest)
+        self._timeouts = Timeouts("Firestore", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
         self._additions = CoalescedIncrements(self._send_addition)
 
     @classmethod
@@ -130,7 +130,7 @@ class FirestoreState:
         await self._client.create(batch, key)
 
     async def _put_parts(self, record: Record, cut: Sequence[bytes]) -> tuple[str, ...]:
-        """Write the parts of a large value before the record that names them, so nobody ever sees half of it.
+        """Write the parts of a large value before the record that names them, so that no reader sees half of it.
 
         Their names are this incarnation's, so they replace none that a reader may be at. Parts of a value that was
         replaced are left to their own expiry.
@@ -190,7 +190,7 @@ class FirestoreState:
         return record if record and record.expires > self._clock() else None
 
     async def _value(self, record: Record) -> bytes | None:
-        """The value with all its parts; None when one is gone because somebody deleted the entry meanwhile."""
+        """The value with all its parts; None if another process has deleted one of them meanwhile."""
         if record.counts:
             return b"%d" % record.count
         if not record.parts:

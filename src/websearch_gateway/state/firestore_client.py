@@ -25,9 +25,9 @@ def load() -> tuple[type[Exception], ...]:
 
 @functools.cache
 def contention() -> AsyncRetry:
-    """For writes: whom the service tells ABORTED has lost a race and written nothing, so it may try again
+    """For writes: a request that ends with ABORTED lost a race and wrote nothing, so it can try again
     (https://cloud.google.com/firestore/docs/understand-error-codes). Other failures leave that open, and an increment
-    must not happen twice. How long this may go on is up to the caller's patience."""
+    must not happen twice. The caller's timeout bounds all attempts."""
     from google.api_core.exceptions import Aborted
     from google.api_core.retry import AsyncRetry, if_exception_type
 

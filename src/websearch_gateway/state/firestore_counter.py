@@ -1,8 +1,8 @@
-"""Counters of Firestore: exact, whatever number of processes adds.
+"""Counters of Firestore: exact with any number of processes.
 
-An addition is one request. The server returns what its transforms came to, so adding nothing to the expiry reads it in
-the same instant. An expired counter that was added to is as expired as before; then, and when there is none, the
-counter is made anew by whoever is first to create a document, and the others add to that one.
+An addition is one request. The server returns the results of its transforms, so adding nothing to the expiry reads
+it in the same instant. An addition does not revive an expired counter. Then, and if there is none, the counter is
+replaced by the process that creates its document first; the others add to that one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from google.cloud.firestore import AsyncWriteBatch
 
 _TRIES = 20
-_CLAIM_SECONDS = 3600.0  # Who still waits to claim the same after an hour has long been told that it failed.
+_CLAIM_SECONDS = 3600.0  # A request that has waited for an hour to claim the same has long timed out.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class FirestoreCounters:
         Raises:
             StateUnavailable: others were faster again and again.
         """
-        fresh = Record(key, count=amount, told=amount, expires=expires, incarnation=new_incarnation())
+        fresh = Record(key, count=amount, reported=amount, expires=expires, incarnation=new_incarnation())
         for _ in range(_TRIES):
             counted = await self._increment(key, amount)
             if counted is None:
@@ -62,7 +62,7 @@ class FirestoreCounters:
         raise StateUnavailable("Too many processes add to one counter.")
 
     async def _increment(self, key: str, amount: int) -> _Counted | None:
-        """Add to whatever is there; None when nothing is."""
+        """Add to the existing counter; None if there is none."""
         from google.api_core.exceptions import NotFound
         from google.cloud.firestore import Increment
 
@@ -79,7 +79,7 @@ class FirestoreCounters:
         return _Counted(int(count), until, int(incarnation))
 
     async def _create(self, fresh: Record) -> bool:
-        """Begin a counter where there is no document. False when another was faster."""
+        """Create a counter. False if another process was faster."""
         batch = await self._client.batch()
         batch.create(await self._client.document(fresh.key), fields_of(fresh))
         return await self._first(self._client.create(batch, fresh.key))
@@ -87,7 +87,7 @@ class FirestoreCounters:
     async def _replace(self, incarnation: int, fresh: Record) -> bool:
         """Begin a counter in place of an expired one or of a value. False when another was faster.
 
-        Only one can create the document that says so, and both writes happen or none does. (Checking the time of the
+        Only one process can create that document, and either both writes happen or neither. (Checking the time of the
         last update would do as well, were it not for emulators that ignore that.)
         """
         batch = await self._claim(fresh.key, f"~{incarnation}~end")
@@ -95,7 +95,7 @@ class FirestoreCounters:
         return await self._first(batch.commit(retry=contention()))
 
     async def _in_line(self, key: str, amount: int) -> _Counted | None:
-        """The same for a server that did not say what the increment came to, as emulators do.
+        """The same for a server that does not return the result of an increment, such as an emulator.
 
         By now others may have added too, so the count says nothing. Instead the additions line up once more: each
         takes the next step, and only one can create the document of a step.
@@ -104,15 +104,15 @@ class FirestoreCounters:
         while record := record_of((await document.get(retry=None)).to_dict()):
             if not record.counts or record.expires <= self._clock():
                 return _Counted(0, 0.0, record.incarnation)
-            told = record.told + amount
+            reported = record.reported + amount
             batch = await self._claim(key, f"~{record.incarnation}~{record.step}")
-            batch.update(document, {"told": told, "step": record.step + 1})
+            batch.update(document, {"told": reported, "step": record.step + 1})
             if await self._first(batch.commit(retry=contention())):
-                return _Counted(told, record.expires, record.incarnation)
+                return _Counted(reported, record.expires, record.incarnation)
         return None
 
     async def _claim(self, key: str, suffix: str) -> AsyncWriteBatch:
-        """A batch that fails as a whole when somebody else has claimed the same."""
+        """A batch that fails as a whole if another process has claimed the same."""
         batch = await self._client.batch()
         expires = moment(self._clock() + _CLAIM_SECONDS)
         batch.create(await self._client.document(key, suffix), {"expiresAt": expires})

@@ -36,8 +36,8 @@ class Record:
     """One document. A counter has no `value`.
 
     `parts` are the documents that hold a value too large for this one. `incarnation` is new each time the entry is
-    made anew. `told` and `step` belong to servers that do not say what an increment came to; from the first step on,
-    what was told is the count.
+    replaced. `reported` and `step` are for servers that do not return the result of an increment; from the first step
+    on, `reported` is the count.
     """
 
     key: str
@@ -46,7 +46,7 @@ class Record:
     count: int = 0
     expires: float = math.inf
     incarnation: int = 0
-    told: int = 0
+    reported: int = 0
     step: int = 0
 
     @property
@@ -94,13 +94,13 @@ def fields_of(record: Record) -> dict[str, Any]:
         # The expiry of a counter as a number: adding nothing to it reads it while something is added to the count.
         "until": record.expires if record.counts else 0.0,
         "incarnation": record.incarnation,
-        "told": record.told,
+        "told": record.reported,
         "step": record.step,
     }
 
 
 def record_of(fields: Mapping[str, Any] | None) -> Record | None:
-    """The record in a document's fields; None when there is no document or it is none of ours."""
+    """The record in a document's fields; None if the document is absent or of another shape."""
     match fields:
         case {
             "key": str(index),

@@ -12,7 +12,7 @@ _KEPT = 640
 
 
 def indexed(key: str) -> bytes:
-    """What stands for `key` in an index: the key itself, or the beginning of a long one and a digest of all of it.
+    """The short form of `key` in an index: the key itself, or the beginning of a long one and a digest of all of it.
 
     Long keys that begin alike are in no particular order among themselves.
     """
@@ -39,7 +39,7 @@ def raw_key(key: str) -> bytes:
 
 
 def text_key(raw: bytes) -> str | None:
-    """The text again; None for bytes that somebody else left among ours."""
+    """The text again; None for bytes that are not one of our keys."""
     try:
         return raw.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:

@@ -27,7 +27,7 @@ class MemoryState:
 
     @classmethod
     def from_location(cls, _: str) -> MemoryState:
-        """The backend for `memory://`; whatever follows the scheme has no meaning."""
+        """The backend for `memory://`; the rest of the URL has no meaning."""
         return cls()
 
     async def get(self, key: str) -> bytes | None:

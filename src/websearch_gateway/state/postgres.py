@@ -49,15 +49,20 @@ class PostgresState:
 
     Args:
         clock: seconds since the epoch, the same in all processes.
-        patience: seconds that a verb may take.
-        rest: seconds in which verbs fail at once after one was too slow.
+        timeout_seconds: seconds that a verb may take.
+        cooldown_seconds: seconds in which verbs fail at once after one timed out.
     """
 
     def __init__(
-        self, url: str, *, clock: Callable[[], float] = time.time, patience: float = 2.0, rest: float = 5.0
+        self,
+        url: str,
+        *,
+        clock: Callable[[], float] = time.time,
+        timeout_seconds: float = 2.0,
+        cooldown_seconds: float = 5.0,
     ) -> None:
-        self._pool = PostgresPool(url, seconds=patience)
-        self._timeouts = Timeouts("PostgreSQL", load, seconds=patience, rest=rest)
+        self._pool = PostgresPool(url, seconds=timeout_seconds)
+        self._timeouts = Timeouts("PostgreSQL", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
         self._additions = CoalescedIncrements(self._send_addition)
         self._clock = clock
         self._writes = 0

@@ -30,7 +30,7 @@ MIGRATIONS: Sequence[LiteralString] = (
 """Statement n (from 1) takes a database from version n - 1 to n. Only ever append."""
 
 _MOST_CONNECTIONS = 4
-_MIGRATION_LOCK = 0x77656273  # any number that nobody else locks; the first bytes of our name
+_MIGRATION_LOCK = 0x77656273  # an arbitrary number: the first bytes of our name
 _VERSION_TABLE = "CREATE TABLE IF NOT EXISTS websearch_state_version (version integer NOT NULL)"
 _KEEP_ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
@@ -62,7 +62,7 @@ class PostgresPool:
         """The rows of one statement, which is a transaction of its own.
 
         Raises:
-            psycopg.Error: it failed. A lost connection has been replaced by then.
+            psycopg.Error: it failed. A lost connection is replaced first.
             StateUnavailable: a newer version of the gateway wrote the table.
         """
         from psycopg import OperationalError

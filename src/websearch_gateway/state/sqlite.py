@@ -53,14 +53,21 @@ class SqliteState:
     Args:
         path: the file; relative to the working folder, `~` is the home folder.
         clock: seconds since the epoch, the same in all processes.
-        patience: seconds to wait for another process's lock.
-        rest: seconds in which verbs fail at once after a lock outlasted that patience.
+        timeout_seconds: seconds to wait for another process's lock.
+        cooldown_seconds: seconds in which verbs fail at once after such a timeout.
     """
 
     def __init__(
-        self, path: Path, *, clock: Callable[[], float] = time.time, patience: float = 2.0, rest: float = 5.0
+        self,
+        path: Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        timeout_seconds: float = 2.0,
+        cooldown_seconds: float = 5.0,
     ) -> None:
-        self._thread = SqliteThread(path.expanduser().absolute(), patience=patience, rest=rest)
+        self._thread = SqliteThread(
+            path.expanduser().absolute(), timeout_seconds=timeout_seconds, cooldown_seconds=cooldown_seconds
+        )
         self._clock = clock
         self._writes = 0
         self._limit: SqliteLimit | None = None

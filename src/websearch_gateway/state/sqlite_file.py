@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 def is_damaged(error: sqlite3.Error) -> bool:
-    """Whether `error` says that the file is no sound SQLite database (https://sqlite.org/rescode.html)."""
+    """Whether `error` says that the file is damaged or not a SQLite database (https://sqlite.org/rescode.html)."""
     import sqlite3
 
     return _primary_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -50,12 +50,12 @@ class SqliteFile:
 
     Args:
         path: absolute. A missing file is made for the owner alone (0600), a missing folder too (0700).
-        patience: seconds to wait for a lock that another process holds.
+        timeout_seconds: seconds to wait for a lock that another process holds.
     """
 
-    def __init__(self, path: Path, *, patience: float) -> None:
+    def __init__(self, path: Path, *, timeout_seconds: float) -> None:
         self._path = path
-        self._timeouts = patience
+        self._timeout_seconds = timeout_seconds
         self._connection: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._damaged = False
@@ -89,7 +89,7 @@ class SqliteFile:
         """
         import sqlite3
 
-        with contextlib.closing(sqlite3.connect(_made(self._sibling(".lock")), timeout=self._timeouts)) as lock:
+        with contextlib.closing(sqlite3.connect(_made(self._sibling(".lock")), timeout=self._timeout_seconds)) as lock:
             lock.execute("BEGIN EXCLUSIVE")
             yield
 
@@ -109,7 +109,7 @@ class SqliteFile:
     def _set_aside(self) -> None:
         self._damaged = False
         if self._identity is None or _identity(self._path) != self._identity:
-            return  # Another process was faster; what stands there now is its new file.
+            return  # Another process was faster: the path now holds its new file.
         number = next(n for n in itertools.count(1) if not self._sibling(f".corrupt-{n}").exists())
         # The write-ahead log goes first: a new file must never meet the old one's log.
         for suffix in ("-wal", "-shm", ""):
@@ -125,7 +125,9 @@ class SqliteFile:
 
         self._identity = _identity(_made(self._path))
         # Without an isolation level the driver opens no transactions of its own.
-        connection = sqlite3.connect(self._path, timeout=self._timeouts, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            self._path, timeout=self._timeout_seconds, isolation_level=None, check_same_thread=False
+        )
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             # In WAL mode NORMAL can lose the last commits in a power cut, never the file: https://sqlite.org/pragma.html

@@ -40,22 +40,22 @@ class SqliteThread:
 
     Args:
         path: the absolute path of the file.
-        patience: seconds to wait for another process's lock.
-        rest: seconds in which every verb fails at once after that patience was in vain; otherwise each waiting verb
-            would lose its patience in turn.
+        timeout_seconds: seconds to wait for another process's lock.
+        cooldown_seconds: time in which every verb fails at once after such a timeout; otherwise the waiting
+            verbs would time out one after the other.
     """
 
-    def __init__(self, path: Path, *, patience: float, rest: float) -> None:
-        self._file = SqliteFile(path, patience=patience)
-        self._rest = rest
-        self._resting_until = 0.0
+    def __init__(self, path: Path, *, timeout_seconds: float, cooldown_seconds: float) -> None:
+        self._file = SqliteFile(path, timeout_seconds=timeout_seconds)
+        self._cooldown_seconds = cooldown_seconds
+        self._cooldown_until = 0.0
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = False
 
     async def run(self, verb: Callable[[sqlite3.Connection], T], *, writes: bool) -> T:
-        """The result of `verb`. A caller that is cancelled meanwhile leaves it to run to its end, unheard.
+        """The result of `verb`. If the caller is cancelled, the verb still runs to its end.
 
         Raises:
             StateUnavailable: the file cannot be used, or the thread was closed.
@@ -72,7 +72,7 @@ class SqliteThread:
         return result
 
     async def close(self) -> None:
-        """Let the verbs that wait finish, then close the file and end the thread. Idempotent."""
+        """Finish the waiting verbs, then close the file and end the thread. Idempotent."""
         with self._lock:
             if self._closed or self._thread is None:
                 self._closed = True
@@ -87,7 +87,7 @@ class SqliteThread:
             pass
 
     def _take_turn(self) -> bool:
-        """Run all that waits. False at the end, which is always the last job: nothing is queued after it."""
+        """Run all waiting jobs. False at the end, which is always the last job: nothing is queued after it."""
         jobs = self._waiting()
         verbs = [job for job in jobs if job.verb is not None]
         _deliver(verbs, self._outcomes(verbs))
@@ -131,7 +131,7 @@ class SqliteThread:
             return self._translated(error)
 
     def _resting(self) -> bool:
-        return time.monotonic() < self._resting_until
+        return time.monotonic() < self._cooldown_until
 
     def _translated(self, error: Exception) -> Exception:
         """The error for the caller. Takes note of a lock or a damage, so that the next verb meets it prepared."""
@@ -140,7 +140,7 @@ class SqliteThread:
         if not isinstance(error, (sqlite3.Error, OSError)):
             return error
         if isinstance(error, sqlite3.Error) and is_locked(error):
-            self._resting_until = time.monotonic() + self._rest
+            self._cooldown_until = time.monotonic() + self._cooldown_seconds
         if isinstance(error, sqlite3.Error) and is_damaged(error):
             self._file.close(damaged=True)
         kind = getattr(error, "sqlite_errorname", type(error).__name__)
@@ -155,7 +155,7 @@ def _deliver(jobs: Sequence[_Job], outcomes: Sequence[Any]) -> None:
     for job, outcome in zip(jobs, outcomes, strict=True):
         by_loop.setdefault(job.future.get_loop(), []).append((job.future, outcome))
     for loop, settled in by_loop.items():
-        with contextlib.suppress(RuntimeError):  # The loop is closed, so nobody waits any more.
+        with contextlib.suppress(RuntimeError):  # The loop is closed: its callers are gone.
             loop.call_soon_threadsafe(_settle, settled)
 
 

@@ -1,4 +1,4 @@
-"""The patience with a backend behind a network: no verb takes longer than so many seconds, whatever happens there."""
+"""A time limit for each verb of a backend behind a network, even if its library hangs."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class Timeouts:
 
     Args:
         backend: its name, for messages.
-        load: imports its library and returns the library's exceptions. Done in a thread before the first verb, and not
-            counted: how long an import takes is not the backend's fault.
-        seconds: what a verb may take.
-        rest: seconds in which every verb fails at once after one was too slow; otherwise each search would wait anew.
+        load: imports its library and returns the library's exceptions. It runs in a thread before the first verb and
+            does not count: a slow import is not the backend's fault.
+        seconds: the time limit of a verb.
+        cooldown_seconds: time in which every verb fails at once after one timed out; otherwise each search would wait.
     """
 
     def __init__(
-        self, backend: str, load: Callable[[], tuple[type[Exception], ...]], *, seconds: float, rest: float
+        self, backend: str, load: Callable[[], tuple[type[Exception], ...]], *, seconds: float, cooldown_seconds: float
     ) -> None:
         self._backend = backend
         self._load = load
         self._foreign: tuple[type[Exception], ...] | None = None
         self._seconds = seconds
-        self._rest = rest
-        self._resting_until = 0.0
+        self._cooldown_seconds = cooldown_seconds
+        self._cooldown_until = 0.0
         self._closed = False
         self._under_way: set[asyncio.Task[Any]] = set()
 
@@ -40,13 +40,13 @@ class Timeouts:
         """The result of `verb`.
 
         Raises:
-            StateUnavailable: it failed or was too slow, or the state is closed or rests.
+            StateUnavailable: it failed or timed out, one timed out a moment ago, or the state is closed.
         """
         if self._foreign is None:
             self._foreign = await asyncio.to_thread(self._load)
         if self._closed:
             raise StateUnavailable("The state is closed.")
-        if time.monotonic() < self._resting_until:
+        if time.monotonic() < self._cooldown_until:
             raise StateUnavailable(f"{self._backend} did not answer in time a moment ago.")
         task = self._started(verb(*args, **kwargs))
         try:
@@ -57,7 +57,7 @@ class Timeouts:
             raise
         if not task.done():
             task.cancel()
-            self._resting_until = time.monotonic() + self._rest
+            self._cooldown_until = time.monotonic() + self._cooldown_seconds
             raise StateUnavailable(f"{self._backend} did not answer within {self._seconds:g} s.")
         try:
             return task.result()
@@ -66,7 +66,7 @@ class Timeouts:
             raise StateUnavailable(f"{self._backend} cannot be used ({type(error).__name__}).") from error
 
     async def close(self) -> bool:
-        """Let no verb begin any more and wait for those that somebody waits for. False when that was done before."""
+        """Refuse new verbs and wait for those whose callers still wait. False if it was closed before."""
         closed, self._closed = self._closed, True
         if awaited := [task for task in self._under_way if not task.cancelling()]:
             await asyncio.wait(awaited, timeout=self._seconds)
@@ -81,4 +81,4 @@ class Timeouts:
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._under_way.discard(task)
         if not task.cancelled():
-            task.exception()  # Nobody may be left to hear of it.
+            task.exception()  # Retrieved: asyncio would log it as lost.
