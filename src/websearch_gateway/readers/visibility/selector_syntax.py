@@ -57,6 +57,9 @@ def parse_selector(text: str) -> Selector | None:
     return None
 
 
+_OF_NOTHING, _OF_A_CLASS, _OF_AN_ID = (0, 0, 0), (0, 1, 0), (1, 0, 0)
+
+
 def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]:
     """The compound that begins at `at` and where it ends; None when there is none or a strange one."""
     tag = _TAG.match(text, at)
@@ -66,29 +69,36 @@ def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]
     attributes: list[tuple[str, str, str]] = []
     among: list[tuple[Compound, ...]] = []
     negated: list[Compound] = []
+    weights: list[tuple[int, int, int]] = []
     while part := _PART.match(text, end):
         end = part.end()
         if part["attr"]:
             attributes.append(_attribute(part))
+            weights.append(_OF_A_CLASS)
         elif part["logic"]:
             others = _alternatives(part["among"], depth)
             if others is None:
                 return None, end
-            negated.extend(others if part["logic"].lower() == "not" else ())
-            among.extend(() if part["logic"].lower() == "not" else (others,))
+            logic = part["logic"].lower()
+            negated.extend(others if logic == "not" else ())
+            among.extend(() if logic == "not" else (others,))
+            weights.append(max((other.weight for other in others if logic != "where"), default=_OF_NOTHING))
         elif part["place"]:
             place = part["place"].lower()
             found = (place,) if "(" in place else _PLACES.get(place)
             if found is None:
                 return None, end
             places.extend(found)
+            weights.append(_OF_A_CLASS)
         else:
             names[part.lastgroup or ""].append(unescape(part[part.lastgroup or ""]))
+            weights.append(_OF_A_CLASS if part["cls"] else _OF_AN_ID)
     if end == at:
         return None, end
     name = unescape(tag[0]).lower() if tag and tag[0] != "*" else ""
     parts = (tuple(names["id"]), tuple(names["cls"]), tuple(attributes), tuple(places), tuple(among), tuple(negated))
-    return Compound(name, *parts), end
+    ids, classes, tags = (sum(column) for column in zip((0, 0, int(bool(name))), *weights, strict=True))
+    return Compound(name, *parts, (ids, classes, tags)), end
 
 
 def _attribute(part: re.Match[str]) -> tuple[str, str, str]:

@@ -82,7 +82,10 @@ def bits_of(keys: Iterable[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Compound:
-    """What one element must be: `article.wide#x[hidden]:not(.open)`."""
+    """What one element must be: `article.wide#x[hidden]:not(.open)`.
+
+    `weight` is its specificity (https://www.w3.org/TR/selectors-4/#specificity-rules).
+    """
 
     tag: str = ""
     ids: tuple[str, ...] = ()
@@ -91,6 +94,7 @@ class Compound:
     places: tuple[str, ...] = ()
     among: tuple[tuple[Compound, ...], ...] = ()
     negated: tuple[Compound, ...] = ()
+    weight: tuple[int, int, int] = (0, 0, 0)
     cost: int = field(init=False, default=1)
     is_plain: bool = field(init=False, default=True)
 
@@ -139,14 +143,6 @@ class Compound:
         if self.ids:
             return "#" + self.ids[0]
         return "." + self.classes[0] if self.classes else self.tag
-
-    @property
-    def weight(self) -> tuple[int, int, int]:
-        """The specificity (https://www.w3.org/TR/selectors-4/#specificity-rules)."""
-        weights = [(len(self.ids), len(self.classes) + len(self.attributes) + len(self.places), int(bool(self.tag)))]
-        weights += [max(other.weight for other in others) for others in (*self.among, self.negated) if others]
-        ids, classes, tags = (sum(column) for column in zip(*weights, strict=True))
-        return ids, classes, tags
 
 
 def _attribute_is(actual: str | None, how: str, wanted: str) -> bool:
