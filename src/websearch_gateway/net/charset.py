@@ -1,7 +1,8 @@
-"""Which character encoding a body is in, out of a fixed list.
+"""Which character encoding a body is in: one of those that browsers know.
 
-A label goes through the table below and never to Python's codec registry, which also knows encodings that are no
-charsets (`rot13`, `zip`), that smuggle (`utf-7`) or that take quadratic time (`punycode`, `idna`).
+A label goes through https://encoding.spec.whatwg.org/#names-and-labels (`webencodings`) and never to Python's codec
+registry, which also knows codecs that are not charsets (`rot13`, `zip`), that smuggle (`utf-7`) or that take quadratic
+time (`punycode`, `idna`).
 """
 
 from __future__ import annotations
@@ -9,31 +10,11 @@ from __future__ import annotations
 import codecs
 import re
 
-# The names of https://encoding.spec.whatwg.org/#names-and-labels, to the Python codec that reads the same bytes.
-_CODECS = {
-    "utf-8": ("utf8", "unicode-1-1-utf-8"),
-    "utf-16-le": ("utf-16", "utf-16le", "ucs-2", "unicode"),
-    "utf-16-be": ("utf-16be",),
-    # Pages that claim one of these are written in its superset by Microsoft, and browsers read them so.
-    "cp1252": ("iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1", "l1", "us-ascii", "ascii"),
-    "cp1254": ("iso-8859-9", "iso8859-9", "latin5"),
-    "cp874": ("windows-874", "iso-8859-11", "tis-620"),
-    "koi8_r": ("koi8-r", "koi8"),
-    "koi8_u": ("koi8-u", "koi8-ru"),
-    "mac_roman": ("macintosh", "mac", "x-mac-roman"),
-    "mac_cyrillic": ("x-mac-cyrillic",),
-    "cp866": ("ibm866", "866"),
-    "cp932": ("shift_jis", "shift-jis", "sjis", "x-sjis", "ms_kanji", "windows-31j"),
-    "euc_jp": ("euc-jp", "x-euc-jp"),
-    "iso2022_jp": ("iso-2022-jp",),
-    "cp949": ("euc-kr", "ks_c_5601-1987", "ksc5601", "windows-949", "korean"),
-    "gb18030": ("gb2312", "gbk", "x-gbk", "gb_2312-80", "chinese"),
-    "big5hkscs": ("big5", "big5-hkscs", "x-x-big5", "cn-big5"),
-}
-_BY_LABEL = {label: codec for codec, labels in _CODECS.items() for label in (codec, *labels)}
-_BY_LABEL |= {f"iso-8859-{n}": f"iso8859_{n}" for n in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)}
-_BY_LABEL |= {f"{prefix}-{n}": f"cp{n}" for n in range(1250, 1259) for prefix in ("windows", "cp")}
-_BY_LABEL |= {f"cp{n}": f"cp{n}" for n in range(1250, 1259)}
+import webencodings
+
+# Where Python's codec of that name reads less than browsers do, the one that reads all of it.
+_SUPERSETS = {"shift_jis": "cp932", "euc-kr": "cp949", "gbk": "gb18030", "big5": "big5hkscs"}
+_NOT_TEXT = {"x-user-defined", "replacement"}
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _META_BYTES = 4_096
@@ -50,10 +31,10 @@ def charset_of(body: bytes, content_type: str) -> str:
     for bom, codec in _BOMS:
         if body.startswith(bom):
             return codec
-    if (header := _HEADER.search(content_type)) and (codec := _BY_LABEL.get(header[1].lower(), "")):
+    if (header := _HEADER.search(content_type)) and (codec := _codec(header[1])):
         return codec
-    if (meta := _META.search(body[:_META_BYTES])) and (codec := _BY_LABEL.get(meta[1].decode("ascii").lower(), "")):
-        # A tag that can be read byte by byte is not in UTF-16, whatever it says.
+    if (meta := _META.search(body[:_META_BYTES])) and (codec := _codec(meta[1].decode("ascii"))):
+        # A tag that can be read byte by byte is not in UTF-16, even if it says so.
         return "utf-8" if codec.startswith("utf-16") else codec
     return "utf-8" if _is_utf8(body) else "cp1252"
 
@@ -61,6 +42,14 @@ def charset_of(body: bytes, content_type: str) -> str:
 def decode(body: bytes, charset: str) -> str:
     """The text of `body`, without a byte order mark. Bytes that the codec does not know become U+FFFD."""
     return body.decode(charset, errors="replace").removeprefix("\ufeff")
+
+
+def _codec(label: str) -> str:
+    """Python's name of the codec; empty for an unknown label."""
+    encoding = webencodings.lookup(label)
+    if encoding is None or encoding.name in _NOT_TEXT:
+        return ""
+    return _SUPERSETS.get(encoding.name) or encoding.codec_info.name
 
 
 def _is_utf8(body: bytes) -> bool:

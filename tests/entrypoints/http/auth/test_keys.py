@@ -17,7 +17,6 @@ from websearch_gateway.entrypoints.http.auth import keys as keys_module
 from websearch_gateway.entrypoints.http.auth.keys import (
     FRESH_SECONDS,
     MAX_KEY_SET_BYTES,
-    MIN_RSA_BITS,
     RETRY_PAUSE_SECONDS,
     SEARCH_PAUSE_SECONDS,
     STALE_SECONDS,
@@ -83,15 +82,6 @@ def test_nothing_is_usable_of_a_key_set_that_cannot_be_relied_on(keys: list[dict
 def test_what_is_no_key_set_is_refused(body: bytes) -> None:
     with pytest.raises(SearchProviderParseError):
         usable_keys(body, "RS256")
-
-
-def test_a_key_that_can_be_factored_is_passed_over() -> None:
-    """CVE-2017-15361. 65537 to any power has the fingerprint of such a modulus."""
-    modulus = pow(65537, 128)
-    number = modulus.to_bytes((modulus.bit_length() + 7) // 8, "big")
-    weak = jwk(RSA, n=jwt.utils.base64url_encode(number).decode(), kid="weak")
-    assert modulus.bit_length() >= MIN_RSA_BITS
-    assert list(usable_keys(key_set(weak, jwk(RSA, kid="sound")), "RS256")) == ["sound"]
 
 
 class Issuer:

@@ -17,20 +17,17 @@ from websearch_gateway.net.client import create_client, send
 
 if TYPE_CHECKING:
     import httpx2
-    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 FRESH_SECONDS = 3_600
 """How long fetched keys serve before they are looked up again, in the background."""
 STALE_SECONDS = 86_400
 """How long they serve when that fails. A key that was withdrawn must not live on for ever."""
 SEARCH_PAUSE_SECONDS = 300
-"""An unknown key id makes the keys be fetched anew, but not more often: anybody can invent ids."""
+"""An unknown key id causes another fetch, but not more often than this: anybody can invent ids."""
 RETRY_PAUSE_SECONDS = 10
 FETCH_SECONDS = 5.0
 MAX_KEY_SET_BYTES = 262_144
 MIN_RSA_BITS = 2_048
-
-_ROCA_PRIMES = (11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157)
 
 _KINDS: Mapping[str, tuple[str, str | None]] = {
     "RS256": ("RSA", None),
@@ -193,14 +190,4 @@ def _loaded(entry: dict[str, Any], algorithm: str) -> Any | None:
         key = jwt.PyJWK(entry, algorithm)
     except (jwt.PyJWTError, ValueError):
         return None
-    return None if algorithm == "RS256" and _is_weak(key.key) else key
-
-
-def _is_weak(key: RSAPublicKey) -> bool:
-    """Short, or made by the chips whose keys can be factored (CVE-2017-15361): their modulus is a power of 65537
-    modulo each of certain primes, which by chance happens to one key in 2^27.
-    """
-    modulus = key.public_numbers().n
-    return key.key_size < MIN_RSA_BITS or all(
-        modulus % prime in {pow(65537, power, prime) for power in range(prime)} for prime in _ROCA_PRIMES
-    )
+    return None if algorithm == "RS256" and key.key.key_size < MIN_RSA_BITS else key
