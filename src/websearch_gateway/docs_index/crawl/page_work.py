@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import Literal
 from weakref import WeakValueDictionary
 
@@ -22,6 +23,7 @@ from websearch_gateway.net.fetch import Fetched
 
 RETRIES = 3
 MOST_INVENTORIES = 20
+MOST_LINKS_KNOWN = 20_000
 FIRST_LOOKS, MOST_RENDERED = 5, 3
 """If so many of the first pages need a browser, all of the site do."""
 _INDEX = "/genindex.html"  # Sphinx, which writes inventories, calls it so
@@ -66,9 +68,14 @@ class PageWork:
     learnt: set[str] = field(default_factory=set)
     _learning: asyncio.Lock = field(default_factory=asyncio.Lock)
     traps: TrapGuard = field(default_factory=TrapGuard)
+    _in_scope: Callable[[str], str] = field(init=False)
     _looked: int = 0
     _needed: int = 0
     _at_work: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+
+    def __post_init__(self) -> None:
+        # The links of a page are absolute, and most of them are on every page of a site.
+        self._in_scope = lru_cache(MOST_LINKS_KNOWN)(partial(self.scope.link, self.start))
 
     async def do(self, task: UrlTask) -> Result:
         """Index the page at an address, or note why not.
@@ -156,7 +163,7 @@ class PageWork:
     def _links(self, task: UrlTask, document: Document) -> list[str]:
         if document.nofollow or task.depth >= MAX_DEPTH or not self.takes_links:
             return []
-        found = dict.fromkeys(url for link in document.links if (url := self.scope.link(task.url, link)))
+        found = dict.fromkeys(url for link in document.links if (url := self._in_scope(link)))
         return [url for url in found if self.traps.admit(url)]
 
     async def _refused(self, task: UrlTask, error: SearchFetchError) -> Result:
