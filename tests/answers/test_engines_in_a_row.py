@@ -12,6 +12,7 @@ from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import Sandbox, key_of
 from websearch_gateway.sandbox.keys import ENGINES as NAMES
+from websearch_gateway.sandbox.keys import LLM_MODEL
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
@@ -71,6 +72,18 @@ async def test_the_next_engine_answers_where_one_is_down(gateway: Open, sandbox:
     assert response.fallback is not None
     assert response.fallback.from_ == "openai"
     assert "anthropic: PARSE" in response.fallback.reason
+
+
+@pytest.mark.parametrize("name", ["openai", *NAMES, "llm"])
+async def test_raw_search_answers_beside_an_engine_that_hangs(gateway: Open, sandbox: Sandbox, name: str) -> None:
+    sandbox.fault("llm/v1/chat" if name == "llm" else name, "hang")
+    settings = KEYS | {"llm_model": LLM_MODEL, "fallback_hedge_seconds": 0.2}
+    async with gateway(answer_engines=name, search_deadline_seconds=6.0, **settings) as opened:
+        response = await opened.search(TOWER)
+    assert response.provider == "serper-raw-search"
+    assert response.fallback is not None
+    assert (response.fallback.from_, response.fallback.reason.split(":")[0]) == (name, "TIMEOUT")
+    assert sandbox.calls("serper") == 1
 
 
 @pytest.mark.parametrize("name", NAMES)

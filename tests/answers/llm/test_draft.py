@@ -41,6 +41,16 @@ def test_json_is_read_as_far_as_it_goes() -> None:
     assert told(whole[: whole.index("Two")]) == [("One.", [(1,)])]
 
 
+def test_words_do_not_grow_together_where_a_mark_was() -> None:
+    """Else `3` and `30`, both in a passage, would make a number that is not."""
+    assert told("It is 3[1]30 m high [1].") == [("It is 3 30 m high.", [(1,), (1,)])]
+
+
+def test_sentences_in_one_field_of_json_are_checked_one_by_one() -> None:
+    reply = json.dumps({"sentences": [{"text": "It is 330 m high. It is haunted.", "passages": [1]}]})
+    assert told(reply) == [("It is 330 m high.", [(1,)]), ("It is haunted.", [(1,)])]
+
+
 def test_a_thought_that_never_ends_is_no_answer() -> None:
     assert told("<think>It is 330 m high [1].") == []
 

@@ -249,6 +249,18 @@ async def test_a_missing_model_is_followed_by_the_next_and_passed_over_for_a_whi
     assert sandbox.calls("openai") == 5
 
 
+async def test_a_model_is_passed_over_without_a_call_or_a_warning_from_its_last_day_on(
+    connect: Connect, sandbox: Sandbox
+) -> None:
+    engine = connect()
+    assert (await ask(engine)).model == "gpt-5-nano"
+    engine.now = lambda: datetime(2026, 12, 11, tzinfo=UTC)
+    answer = await ask(engine)
+    assert (answer.model, answer.warnings) == ("gpt-6-luna", ())
+    assert sandbox.calls("openai") == 2
+    assert any("gpt-5-nano" in told for told in await engine.check(Deadline.after(10)))
+
+
 async def test_without_any_model_left_the_engine_is_unavailable(connect: Connect) -> None:
     with pytest.raises(SearchProviderError, match="OPENAI_MODELS"):
         await ask(connect(models=("gpt-0", "gpt-1")))

@@ -37,7 +37,7 @@ MAX_STREAM = 4_000_000
 """Bytes of a reply, thoughts included."""
 
 _MAX_ERROR = 100_000
-_OPTIONS = ("response_format", "stream_options", "temperature")
+_OPTIONS = ("response_format", "reasoning_effort", "stream_options", "temperature")
 _TOO_LONG = ("exceed_context_size", "context length", "context size", "context_length", "maximum context", "n_ctx")
 
 
@@ -77,7 +77,12 @@ class Chat:
             SearchTimeoutError: nothing was written in time.
             SearchProviderError: the server or the model is not there, or it failed.
         """
-        options = {"response_format": form, "stream_options": {"include_usage": True}, "temperature": 0}
+        options = {
+            "response_format": form,
+            "reasoning_effort": "none",  # thoughts take the time and the tokens of the answer
+            "stream_options": {"include_usage": True},
+            "temperature": 0,
+        }
         while True:
             body = {"model": self.model, "messages": messages, "max_tokens": MAX_TOKENS, "stream": True}
             sent = {name: value for name, value in options.items() if name not in self._refused}

@@ -39,8 +39,12 @@ class Claim:
 
     @property
     def text(self) -> str:
-        """The whole sentence."""
-        return "".join(piece.text for piece in self.pieces).strip()
+        """The whole sentence. Words do not grow together where a mark stood between them: `3[1]30` is no 330."""
+        text = ""
+        for piece in self.pieces:
+            text += " " if text[-1:].isalnum() and piece.text[:1].isalnum() else ""
+            text += piece.text
+        return text.strip()
 
 
 def claims_of(reply: str) -> list[Claim]:
@@ -48,7 +52,8 @@ def claims_of(reply: str) -> list[Claim]:
     written = _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", reply[: 4 * MAX_DRAFT]))[:MAX_DRAFT]
     bare = _FENCE.sub("", written).strip()
     if bare.startswith(("{", "[")) and '"text"' in bare:
-        return [claim for text, numbers in _in_json(bare) if (claim := _claim(text, numbers))]
+        said = [(text, numbers) for written, numbers in _in_json(bare) for text in _sentences(written)]
+        return [claim for text, numbers in said if (claim := _claim(text, numbers))]
     # `[2, 3]` as `[2][3]`, which the end of a sentence is known by.
     marked = MARK.sub(lambda mark: "".join(f"[{number}]" for number in numbers_of(mark[0])), bare)
     return [claim for text in _sentences(marked) if (claim := _claim(text, ()))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ MAX_PAGE = 200_000
 """Characters of a page that are looked at."""
 
 MAX_PASSAGES = 40
+
+_GAP = re.compile(r"\n{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ def numbered_passages(
     for score, (source, passage) in ranked:
         heading = " > ".join((source.title, *passage.section_path, *filter(None, [source.published])))[:300]
         # A page's own marks would be taken for numbers of passages.
-        text = LINK.sub(r"\1", MARK.sub("", passage.text))
+        text = _GAP.sub("\n\n", LINK.sub(r"\1", MARK.sub("", passage.text)))
         cost = estimate_tokens(heading) + estimate_tokens(text) + 8
         if score > 0 and cost <= left and len(chosen) < MAX_PASSAGES:
             chosen.append(NumberedPassage(len(chosen) + 1, source, heading, text))

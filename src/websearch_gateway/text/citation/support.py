@@ -53,6 +53,10 @@ _CLAUSE = re.compile(
 )
 
 
+_LINKING = frozenset(["howev", "therefor", "moreov", "furthermor", "exampl", "instanc", "respect", "thus", "henc"])
+"""Stems of words that only tie a sentence to others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """A part of a sentence: its content words as stems, all its words, its numbers and its names."""
@@ -192,7 +196,13 @@ def _swaps(claim: str, evidence: Evidence) -> bool:
 
 
 def _covered(content: frozenset[str], clauses: Sequence[Clause], evidence: Evidence) -> bool:
-    """Whether a few places of the passage hold most of the words, no more than a merged sentence has parts."""
+    """Whether a few places of the passage hold most of the words, no more than a merged sentence has parts.
+
+    A part without a number none of whose words are there is an addition.
+    """
+    wordy = (clause.content for clause in clauses if clause.content and not clause.quantities)
+    if any(content.isdisjoint(evidence.stems | _LINKING) for content in wordy):
+        return False
     missing = content
     for _ in range(min(len(clauses), _MOST_PLACES)):
         best = max(evidence.around, key=lambda around: len(missing & around), default=frozenset[str]())
