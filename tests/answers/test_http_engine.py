@@ -114,6 +114,13 @@ async def test_what_is_no_reply_of_the_api_is_a_parse_error(api: EngineApi, repl
 
 
 @every_api
+async def test_halves_of_characters_in_a_reply_do_no_harm(api: EngineApi, reply: dict[str, Any]) -> None:
+    broken = json.dumps(reply).replace("It is 330 m high", "It is \\ud83d 330 m high \\ud83d\\udd0e").encode()
+    answer = await ask(engine(api, lambda _: served(200, broken)))
+    assert answer.text.startswith("It is ? 330 m high \N{RIGHT-POINTING MAGNIFYING GLASS}")
+
+
+@every_api
 async def test_a_gate_before_the_api_says_nothing_about_the_key(api: EngineApi, reply: dict[str, Any]) -> None:
     with pytest.raises(SearchProviderError):
         await ask(engine(api, lambda _: served(403, b"<html>Just a moment</html>")))

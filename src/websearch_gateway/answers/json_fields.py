@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from websearch_gateway.errors import SearchProviderParseError
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
 
 
 def parsed(body: bytes, vendor: str) -> Json:
-    """The JSON object in `body`.
+    """The JSON object in `body`. Halves of surrogate pairs, which no text may hold, become `?`.
 
     Raises:
         SearchProviderParseError: there is none.
     """
     try:
         reply = json.loads(body)
+        if _SURROGATE.search(body):
+            reply = json.loads(json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         raise SearchProviderParseError(f"The reply of {vendor} is no JSON.") from None
     if not isinstance(reply, dict):
