@@ -223,3 +223,47 @@ FRENCH_PAGE = Evidence.of(
 )
 def test_a_claim_in_another_language_needs_all_its_names_and_numbers_in_one_place(claim: str, held: bool) -> None:
     assert anchors(claim, FRENCH_PAGE) is held
+
+
+STATION = Evidence.of(
+    "Aurora Station\n"
+    "Aurora Station opened on 3 May 1984 after 12 months of work. Its crew of 24 people, led by Dr. Maria Keller, "
+    "studies ice cores up to 2,300 m deep. In 2019 a fire destroyed the old kitchen; nobody was hurt. The station "
+    "costs 4.5 million dollars per year, of which 60% is paid by Norway and 40% by Chile. It recorded -89.2 °C in July "
+    "1983, the lowest temperature on Earth."
+)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The station costs 4.5 million dollars per month.",
+        "The station recorded the highest temperature on Earth.",
+        "Chile pays 60% and Norway 40%.",
+        "Norway pays 40% of the costs.",
+        "The fire was in '85.",
+        "Aurora Station opened in MCMLXXXV.",
+        "Aurora Station opened in nineteen eighty-five.",
+        "Aurora Station opened on 3 May 1984, and it is a secret military base.",
+        "Everybody was hurt in the fire of 2019.",
+        "Dr. Mario Keller leads the crew.",
+        "Ice cores are up to 2.3 m deep.",
+        "Nobody studies ice cores.",
+    ],
+)
+def test_an_invention_that_sounds_right_is_not_held(claim: str) -> None:
+    assert not supports(claim, STATION)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Norway pays 60 percent of the yearly cost, Chile 40 percent.",
+        "The annual cost of the station is $4.5 million.",
+        "A fire destroyed the old kitchen in 2019; no one was hurt.",
+        "The lowest temperature on Earth, \N{MINUS SIGN}89.2 °C, was recorded in 1983.",
+        "The crew studies ice cores as deep as 2300 metres.",
+    ],
+)
+def test_a_true_sentence_by_a_model_is_held(claim: str) -> None:
+    assert supports(claim, STATION)

@@ -69,6 +69,18 @@ for _row in _OPPOSITES.splitlines():
             _SIDES.setdefault(_word, []).append(_against)
 
 
+_GRADES = [
+    (frozenset(one.split()), frozenset(other.split()))
+    for one, other in (
+        ("largest biggest highest tallest longest greatest", "smallest lowest shortest least"),
+        ("oldest", "youngest newest"),
+        ("best", "worst"),
+        ("maximum", "minimum"),
+        ("northern north", "southern south"),
+        ("eastern east", "western west"),
+    )
+]
+
 _STRICT = {
     word: row.split("|")
     for row in """\
@@ -108,6 +120,14 @@ def is_hearsay(sentence: str) -> bool:
 def overstates(claim: frozenset[str], told: frozenset[str]) -> bool:
     """Whether a claim, as lower-case words, says how much or when although the passage has no such word."""
     return any(told.isdisjoint(_STRICT[word]) for word in claim & _STRICT.keys())
+
+
+def is_off_the_scale(claim: frozenset[str], told: frozenset[str]) -> bool:
+    """Whether a claim has a grade or a direction whose opposite alone is in the passage, as lower-case words."""
+    return any(
+        claim & one and told.isdisjoint(one) and told & other and claim.isdisjoint(other)
+        for one, other in (pair for grade in _GRADES for pair in (grade, grade[::-1]))
+    )
 
 
 def denies(text: str) -> bool:

@@ -119,6 +119,7 @@ _DIMENSION = re.compile(
     re.IGNORECASE,
 )
 
+_RATE = re.compile(r"\s{0,2}(?:per|an?|each|every|/)\s{0,2}(second|minute|hour|day|week|month|year)\b", re.IGNORECASE)
 _STEP = re.compile(r"\b(?:to|until)\b|[-\u2010-\u2015]")
 
 DAY, NTH = "day of a month", "nth"
@@ -134,7 +135,7 @@ _COUNTING = frozenset({*_SMALL, *_LARGE, *_VAGUE, *(f"{name}s" for name in _LARG
 class Quantity:
     """A number where it stands in a text. `unit` is empty where none that is known stands beside it.
 
-    `of` is the dimension named right behind the unit: `long`, `wide`, `old`.
+    `of` is the dimension named right behind the unit: `long`, `wide`, `old`; `per` the time that it is a rate of.
     """
 
     value: str
@@ -142,10 +143,11 @@ class Quantity:
     start: int
     end: int
     of: str = ""
+    per: str = ""
 
     def is_told_by(self, other: Quantity) -> bool:
         """The same number, and not of another unit. A day of a month counts nothing else."""
-        if self.value != other.value:
+        if self.value != other.value or (self.per and other.per and self.per != other.per):
             return False
         if other.unit == DAY:
             return self.unit in (DAY, NTH)
@@ -160,8 +162,9 @@ def quantities(text: str) -> Iterator[Quantity]:
         if match["value"].lower() == "one" and not match["large"].strip() and not match["after"]:
             continue
         dimension = _DIMENSION.match(text, match.end())
-        of = dimension[1].lower() if dimension else ""
-        yield Quantity(_value(match), _unit(match, text), match.start("value"), match.end(), of)
+        rate = _RATE.match(text, match.end())
+        of, per = (found[1].lower() if found else "" for found in (dimension, rate))
+        yield Quantity(_value(match), _unit(match, text), match.start("value"), match.end(), of, per)
     for pattern in (_VAGUE_WORD, _MULTIPLIERS):
         for match in pattern.finditer(text):
             yield Quantity(match[0].lower(), "", match.start(), match.end())

@@ -12,7 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from websearch_gateway.text.citation.calendar import MONTHS, Date, dates, foreign_months, is_told
-from websearch_gateway.text.citation.polarity import contradicts, denies, doubts, is_hearsay, overstates
+from websearch_gateway.text.citation.polarity import (
+    contradicts,
+    denies,
+    doubts,
+    is_hearsay,
+    is_off_the_scale,
+    overstates,
+)
 from websearch_gateway.text.citation.quantities import DAY, Quantity, quantities, steps
 from websearch_gateway.text.citation.roles import (
     Comparison,
@@ -139,10 +146,12 @@ def supports(claim: str, evidence: Evidence) -> bool:
     claim = unicodedata.normalize("NFKC", claim)
     clauses = list(_clauses(claim, evidence.plain)) if _is_statement(claim) else []
     content = frozenset[str]().union(*(clause.content for clause in clauses))
+    said = frozenset[str]().union(*(clause.words for clause in clauses))
     return (
         bool(content)
         and _covered(content, clauses, evidence)
-        and not overstates(frozenset[str]().union(*(clause.words for clause in clauses)), evidence.words)
+        and not overstates(said, evidence.words)
+        and not is_off_the_scale(said, evidence.words)
         and all(_figures_are_told(clause, content, evidence) for clause in clauses)
         and _agrees(claim, clauses, evidence)
     )
