@@ -9,7 +9,7 @@ TOGETHER := $(MAKE) --no-print-directory --jobs
 # Without compiled modules each process that the tests start takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test prepared check lint types layers unit conformance docs bench bench-answers bench-docs bench-extract bench-questions bench-semantic clean
+.PHONY: demo test prepared check lint types layers unit conformance docs picture bench bench-answers bench-docs bench-extract bench-questions bench-semantic clean
 
 # By uv, which is faster, or by pip where uv cannot be had or knows no registry.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -82,6 +82,9 @@ docs: $(VENV)/.installed
 	$(BIN)/python tools/layer_picture.py --write
 	$(BIN)/python tools/registry_entry.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+picture: $(VENV)/.installed
+	$(BIN)/python tools/demo_picture.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench

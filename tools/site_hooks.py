@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+_PICTURE = re.compile(r"(!\[[^\]]*\]\()docs/")
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -17,7 +18,7 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     readme = Path(config.config_file_path).with_name("README.md").read_text(encoding="utf-8")
-    files.append(File.generated(config, "index.md", content=_LINK.sub(_of_readme, readme)))
+    files.append(File.generated(config, "index.md", content=_PICTURE.sub(r"\1", _LINK.sub(_of_readme, readme))))
     return files
 
 
