@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SHARED = ("tests/conftest.py", "tests/opening.py", "tests/tracing.py", "pyproject.toml", "server.json")
+HELPERS = [f"tests/{path.name}" for path in (ROOT / "tests").glob("*.py") if not path.name.startswith("test_")]
+SHARED = ("pyproject.toml", "server.json", *HELPERS)
 
 
 def copied(folder: Path, parts: Iterable[str], without: Path) -> Path:
