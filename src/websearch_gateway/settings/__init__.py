@@ -31,7 +31,7 @@ from websearch_gateway.settings.groups import (
     DEFAULT_TOOLSETS,
     TOOLSETS,
     Behaviour,
-    Reading,
+    Pages,
     Remembering,
     Serving,
     Upstreams,
@@ -49,10 +49,10 @@ __all__ = [
     "load_settings",
 ]
 
-GROUPS = (Upstreams, ProviderSettings, Reading, Remembering, Behaviour, Serving)
+GROUPS = (Upstreams, ProviderSettings, Pages, Remembering, Behaviour, Serving)
 
 
-class Settings(Serving, Behaviour, Remembering, Reading, ProviderSettings, Upstreams, BaseSettings):
+class Settings(Serving, Behaviour, Remembering, Pages, ProviderSettings, Upstreams, BaseSettings):
     """Every setting, with its default. No repr shows a key, which is a `SecretStr`, or the login of a URL."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)

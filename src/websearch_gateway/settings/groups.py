@@ -92,7 +92,7 @@ class Upstreams(BaseModel):
     _safe_search_case = any_case("google_safe_search")
 
 
-class Reading(BaseModel):
+class Pages(BaseModel):
     """Reading pages"""
 
     concurrency: int = Field(
