@@ -4,6 +4,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, streamText } from "ai";
 import OpenAI from "openai";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
 const [base, page] = process.argv.slice(2);
@@ -42,4 +43,20 @@ const client = new Client({ name: "test", version: "1" });
 await client.connect(transport);
 seen.mcpSearxng = (await client.callTool({ name: "searxng_web_search", arguments: { query } })).content[0].text;
 await client.close();
+
+const gateway = new Client({ name: "test", version: "1" });
+await gateway.connect(new StreamableHTTPClientTransport(new URL(`${base}/mcp`)));
+const progress = [];
+const onprogress = ({ message }) => progress.push(message);
+await gateway.listTools(); // from now on the client checks results by their schemas
+for (const [name, wanted] of [
+  ["search_web", { query: question }],
+  ["web_search", { query, num_results: 2 }],
+  ["get_content", { urls: [page, `${page}-gone`] }],
+]) {
+  const result = await gateway.callTool({ name, arguments: wanted }, undefined, { onprogress });
+  seen[name] = { text: result.content.map((block) => block.text).join("\n"), structured: result.structuredContent };
+}
+await gateway.close();
+seen.progress = progress;
 console.log(JSON.stringify(seen));

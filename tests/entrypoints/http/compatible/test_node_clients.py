@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from tests.entrypoints.http.compatible.conftest import Run
@@ -21,3 +24,21 @@ def test_the_clients_of_npm_get_what_they_need(run_node: Run, page: str) -> None
     assert seen["openai"]["status"] == "completed"
     assert "330 metres" in seen["openai"]["text"]
     assert page in seen["mcpSearxng"]
+    _holds_the_same_in_both(seen)
+    assert seen["progress"]
+    assert all(seen["progress"])
+
+
+def _holds_the_same_in_both(seen: dict[str, Any]) -> None:
+    """A client of MCP that reads only the text, or only the structured content, has all that it needs."""
+    answer = seen["search_web"]
+    assert json.loads(answer["text"]) == answer["structured"]
+    found = seen["web_search"]
+    assert len(found["structured"]["results"]) == 2
+    for result in found["structured"]["results"]:
+        assert all(result[name] in found["text"] for name in ("title", "link", "snippet", "page_content"))
+    assert "costUsd" in found["text"]
+    read, gone = seen["get_content"]["structured"]["pages"]
+    assert all(read[name] in seen["get_content"]["text"] for name in ("title", "url", "page_content"))
+    assert gone["error"]["code"] in seen["get_content"]["text"]
+    assert gone["url"] in seen["get_content"]["text"]
