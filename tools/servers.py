@@ -108,7 +108,12 @@ def _bundled() -> str | None:
     places = [
         Path(place) / "pginstall" / "bin" / "postgres" for place in (spec and spec.submodule_search_locations) or ()
     ]
-    return next((str(place) for place in places if place.is_file()), None)
+    return next((str(place) for place in places if place.is_file() and _is_open_to_all(place)), None)
+
+
+def _is_open_to_all(place: Path) -> bool:
+    """Whether an account without rights, which runs PostgreSQL in place of root, gets to a file."""
+    return os.geteuid() != 0 or all(parent.stat().st_mode & 0o001 for parent in place.resolve().parents)
 
 
 def _unprivileged() -> str | None:
