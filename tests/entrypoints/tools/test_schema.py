@@ -18,7 +18,9 @@ def test_an_input_schema_names_required_fields_and_refuses_others() -> None:
     schema = input_schema(SearchWebArguments)
     assert schema["required"] == ["query"]
     assert schema["additionalProperties"] is False
-    assert set(schema["properties"]) == {"query", "maxResults", "freshnessHours", "region", "includeAnswers"}
+    assert set(schema["properties"]) == {
+        *("query", "maxResults", "freshnessHours", "region", "includeDomains", "excludeDomains", "includeAnswers")
+    }
 
 
 def test_an_optional_argument_has_a_plain_type() -> None:
