@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_gateway.text import chunk as chunking
 from websearch_gateway.text.chunk import LARGEST_WHOLE, chunk
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
@@ -188,3 +189,17 @@ def test_a_block_of_fence_alone_makes_no_more_text_than_there_is() -> None:
     """Each part would repeat the fence."""
     text = "`" * 200_000
     assert sum(len(passage.text) for passage in chunk(text)) <= len(text)
+
+
+@given(PAGES)
+def test_a_page_of_more_pieces_than_are_told_apart_loses_nothing(page: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunking, "MOST_PIECES", 3)
+        passages = chunk(page, 1_000)
+    assert "".join("".join(passage.text for passage in passages).split()) == "".join(page.split())
+
+
+def test_half_a_million_headings_are_cut_without_telling_each_apart() -> None:
+    passages = chunk("# a\n" * 3 * chunking.MOST_PIECES)
+    assert sum(passage.text.count("#") for passage in passages) == 3 * chunking.MOST_PIECES
+    assert len(passages[-1].text) > 4 * chunking.MOST_HEADINGS  # the last are cut by size, not by headings

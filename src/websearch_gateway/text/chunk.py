@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
+from typing import NamedTuple
 
 from websearch_gateway.models import Passage
-from websearch_gateway.text.citation.sentences import split_sentences
+from websearch_gateway.text.citation.sentences import prose_sentences
 from websearch_gateway.text.markdown import LONGEST_MARKED, Block, blocks, plain
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
@@ -31,14 +31,16 @@ LONGEST_FENCE = 100
 MOST_HEADINGS = 20
 """Headings in a row without a text of their own that go with the text below the last of them."""
 
+MOST_PIECES = 100_000
+"""Blocks and sentences of a page that are told apart: what follows so many is cut between words alone."""
+
 _NOT_BLANK = re.compile(r"\S")
 _LINE = re.compile(r"[^\n]+")
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 _RULED = re.compile(r"[ \t]*+\|?[ \t:|-]*-[ \t:|-]*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """`text[start:end]` must stay together. `is_heading` pieces belong to what follows them.
 
     A part of a code block or table that was cut stands between the fences, or below the head, that it has lost.
@@ -97,14 +99,24 @@ def _fits(piece: Piece, previous: Piece, together: int, size: int) -> bool:
 
 def pieces(markdown: str, size: int) -> Iterator[Piece]:
     """What must stay together, in order: blocks, sentences of long paragraphs, parts of long code blocks and tables."""
+    for place, piece in enumerate(_pieces(markdown, size)):
+        if place == MOST_PIECES:
+            for start, end in _cut_words(markdown, piece.start, len(markdown), size):
+                yield Piece(start, end, piece.path)
+            return
+        yield piece
+
+
+def _pieces(markdown: str, size: int) -> Iterator[Piece]:
     path: list[tuple[int, str]] = []
+    titles: tuple[str, ...] = ()
     for block in blocks(markdown):
         if block.kind == "heading":
             path = [(level, title) for level, title in path if level < block.level]
             path.append((block.level, _title(markdown, block)))
-        titles = tuple(title for _, title in path if title)
+            titles = tuple(title for _, title in path if title)
         most = max(WHOLE * size, LARGEST_WHOLE) if block.kind in ("code", "table") else WHOLE * size
-        is_long = estimate_tokens(markdown[block.start : block.end]) > most
+        is_long = _is_longer(markdown, block.start, block.end, most)
         if block.kind == "paragraph" or (block.kind == "item" and is_long):
             for start, end in _cut(markdown, block.start, block.end, size):
                 yield Piece(start, end, titles)
@@ -167,17 +179,21 @@ def _title(markdown: str, heading: Block) -> str:
     return plain(words[:LONGEST_MARKED])[:MAX_TITLE].rstrip()
 
 
+def _is_longer(text: str, start: int, end: int, size: int) -> bool:
+    """Whether there are more than `size` tokens; no token has less than a character."""
+    return end - start > size and estimate_tokens(text[start:end]) > size
+
+
 def _cut(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
     """A paragraph whole if it fits, else its sentences, else runs of words of about `size` tokens."""
-    text = markdown[start:end]
-    if len(text) <= size or estimate_tokens(text) <= size:
+    if not _is_longer(markdown, start, end, size):
         yield start, end
         return
-    for first, last in split_sentences(text):
-        if estimate_tokens(text[first:last]) <= size:
-            yield start + first, start + last
+    for first, last in prose_sentences(markdown, start, end):
+        if _is_longer(markdown, first, last, size):
+            yield from _cut_words(markdown, first, last, size)
         else:
-            yield from ((start + a, start + b) for a, b in _cut_words(text, first, last, size))
+            yield first, last
 
 
 def _cut_words(text: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 LONGEST_MARKED = 4_000
 """Characters of one sentence or heading with its marks (links may be long); of a longer one the rest says nothing."""
@@ -21,8 +20,12 @@ _FENCE = re.compile(r"[ \t]*+(?:(`{3,}+)[^`\n]*+|(~{3,}+)[^\n]*+)\n?$")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|\s*$)")
 _RULE = re.compile(r"[ \t]*+(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+|=++|-++)\s*+$")
 _ITEM = re.compile(r"[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]++")
-_TABLE = re.compile(r"[ \t]*+\|")
-_MARKED = re.compile(r"[ \t]*+[`~#\-*_=+•\d|]")
+# Lines of prose and rows of tables are taken by the run; group 1 is the first of them.
+_PROSE_LINE = r"[ \t]*+[^\s`~#\-*_=+•\d|][^\n]*+(?:\n|\Z)"
+_PROSE = re.compile(rf"({_PROSE_LINE})(?:{_PROSE_LINE})*+")
+_ROW = r"[ \t]*+\|[^\n]*+(?:\n|\Z)"
+_ROWS = re.compile(rf"({_ROW})(?:{_ROW})*+")
+_FENCE_LINE = re.compile(r"^[^\S\n]*+(`{3,}+|~{3,}+)[^\S\n]*+(?:\n|\Z)", re.MULTILINE)
 _INDENTED = re.compile(r"(?: {2,}|\t)")
 
 LINK = re.compile(
@@ -52,8 +55,7 @@ _LINE_MARKS = re.compile(r"^[ \t]*+(?:>[ \t]?)*+(?:#{1,6}[ \t]++|(?:[-*+•]|\d{
 _CLOSING_HASHES = re.compile(r"(?<![ \t])[ \t]++#++[ \t]*+$")
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """`text[start:end]` is one block, without blanks around it. `level` is 1..6 for a heading, else 0."""
 
     kind: BlockKind
@@ -62,72 +64,62 @@ class Block:
     level: int = 0
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(text: str) -> Iterator[Block]:
     """The blocks of a Markdown text, in order; whatever lies outside of them is blank.
 
     A table is one block, a code fence is one block (to the end of the text when it is not closed), each list item with
     its continuation lines is one block, and so is a thematic break.
     """
-    found: list[_Open] = []
-    fence = ""
+    latest: Block | None = None
     after_blank = True
-    for match in _LINE.finditer(text):
-        line, start = match[0], match.start()
-        bare = line.rstrip()
-        end = start + len(bare)
-        if not bare:
+    at = 0
+    while at < len(text):
+        line, stop, kind, level = _run(text, at)
+        if kind is None:
             after_blank = True
-        elif fence:
-            found[-1].end = end
-            after_blank = False
-            if bare[-1] == fence[0] and _closes(line, fence):
-                fence = ""
         else:
-            kind, level, fence = _classify(line)
-            previous = found[-1] if found else None
-            if previous and _continues(previous, kind, line, after_blank):
-                previous.end = end
-            elif previous and kind == "rule" and previous.kind == "paragraph" and not after_blank:
-                previous.kind, previous.end, previous.level = "heading", end, 1 if "=" in line else 2
+            end = at + len(text[at:stop].rstrip())
+            if latest and _continues(latest, kind, line, after_blank):
+                latest = Block(latest.kind, latest.start, end, latest.level)
+            elif latest and kind == "rule" and latest.kind == "paragraph" and not after_blank:
+                latest = Block("heading", latest.start, end, 1 if "=" in line else 2)
             else:
-                found.append(_Open(kind, start + len(line) - len(line.lstrip()), end, level))
+                if latest:
+                    yield latest
+                latest = Block(kind, at + len(line) - len(line.lstrip()), end, level)
             after_blank = False
-    return [Block(one.kind, one.start, one.end, one.level) for one in found]
+        at = stop
+    if latest:
+        yield latest
 
 
-@dataclass(slots=True)
-class _Open:
-    """A block that may go on."""
-
-    kind: BlockKind
-    start: int
-    end: int
-    level: int
-
-
-def _classify(line: str) -> tuple[BlockKind, int, str]:
-    """The kind of block that a line opens, its heading level, and the fence that must close it."""
-    if not _MARKED.match(line):
-        return "paragraph", 0, ""
+def _run(text: str, at: int) -> tuple[str, int, BlockKind | None, int]:
+    """The line that begins at `at`, where its run of lines of one kind ends, that kind (None: blank), and its level."""
+    if run := _PROSE.match(text, at) or _ROWS.match(text, at):
+        return run[1], run.end(), "table" if run.re is _ROWS else "paragraph", 0
+    match = _LINE.match(text, at)
+    line = match[0] if match else ""
+    stop = at + len(line)
+    if not line or line.isspace():
+        return line, stop, None, 0
     if fence := _FENCE.match(line):
-        return "code", 0, fence[1] or fence[2]
+        return line, _after_fence(text, stop, fence[1] or fence[2]), "code", 0
     if heading := _HEADING.match(line):
-        return "heading", len(heading[1]), ""
+        return line, stop, "heading", len(heading[1])
     if _RULE.match(line):
-        return "rule", 0, ""
-    if _TABLE.match(line):
-        return "table", 0, ""
-    if _ITEM.match(line):
-        return "item", 0, ""
-    return "paragraph", 0, ""
+        return line, stop, "rule", 0
+    return line, stop, "item" if _ITEM.match(line) else "paragraph", 0
 
 
-def _closes(line: str, fence: str) -> bool:
-    bare = line.strip()
-    return len(bare) >= len(fence) and not bare.strip(fence[0])
+def _after_fence(text: str, at: int, fence: str) -> int:
+    """Where a code block ends whose fence ends at `at`. Blanks at the end of an open one are not part of it."""
+    for line in _FENCE_LINE.finditer(text, at):
+        if line[1][0] == fence[0] and len(line[1]) >= len(fence):
+            return line.end()
+    return len(text)
 
 
-def _continues(previous: _Open, kind: BlockKind, line: str, after_blank: bool) -> bool:
+def _continues(previous: Block, kind: BlockKind, line: str, after_blank: bool) -> bool:
     if after_blank:
         return previous.kind == "item" and kind == "paragraph" and bool(_INDENTED.match(line))
     return (kind == "table" and previous.kind == "table") or (
@@ -172,12 +164,18 @@ def plain(markdown: str) -> str:
     """The words of a piece of Markdown on one line: no emphasis, link targets, images, markers or footnote numbers."""
     text = _LINE_MARKS.sub("", markdown)
     text = _CLOSING_HASHES.sub("", text)
-    text = _IMAGE.sub("", text)
-    text = LINK.sub(r"\1", text)
-    text = _AUTOLINK.sub(r"\1", text)
-    text = _REFERENCE.sub("", text)
-    text = CODE.sub(lambda code: code[0].strip("` "), text)
-    text = _STRONG.sub(r"\2", text)
-    text = _EMPHASIS.sub(r"\2", text)
-    text = _ESCAPE.sub(r"\1", text)
+    if "[" in text:
+        text = _IMAGE.sub("", text)
+        text = LINK.sub(r"\1", text)
+    if "<" in text:
+        text = _AUTOLINK.sub(r"\1", text)
+    if "[" in text:
+        text = _REFERENCE.sub("", text)
+    if "`" in text:
+        text = CODE.sub(lambda code: code[0].strip("` "), text)
+    if "*" in text or "_" in text or "~" in text:
+        text = _STRONG.sub(r"\2", text)
+        text = _EMPHASIS.sub(r"\2", text)
+    if "\\" in text:
+        text = _ESCAPE.sub(r"\1", text)
     return " ".join(text.split())

@@ -20,7 +20,7 @@ def as_user_text(markdown: str) -> str:
     """
     parts: list[str] = []
     done = 0
-    found = blocks(markdown)
+    found = list(blocks(markdown))
     for block in found:
         if block.kind == "heading":
             parts += [markdown[done : block.start], _bold(markdown[block.start : block.end])]

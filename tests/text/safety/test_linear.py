@@ -84,6 +84,7 @@ ALPHABETS: dict[str, str | Callable[[int], str]] = {
     "pipes": "|",
     "rows": "| a |\n",
     "empty headings": "# \n",
+    "headings": "# a\n",
     "underlined headings": "a\n=\n",
     "items": "- a\n",
     "numbered items": "1. ",
@@ -135,7 +136,7 @@ ALPHABETS: dict[str, str | Callable[[int], str]] = {
 }
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
-    "markdown.blocks": blocks,
+    "markdown.blocks": lambda text: list(blocks(text)),
     "markdown.lines": lambda text: list(lines(text, 0, len(text))),
     "markdown.LINK": LINK.findall,
     "markdown.plain": plain,

@@ -57,11 +57,12 @@ def sentences_of(text: str, block: Block) -> Iterator[tuple[int, int]]:
     if block.kind == "table":
         return lines(text, block.start, block.end)
     if block.kind in ("paragraph", "item"):
-        return _prose(text, block.start, block.end)
+        return prose_sentences(text, block.start, block.end)
     return iter([(block.start, block.end)])
 
 
-def _prose(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def prose_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The sentences of the paragraph or list item `text[start:end]`."""
     position = item_marker_end(text, start)
     while match := _SCAN.search(text, position, end):
         position = match.end()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -96,4 +95,4 @@ def query_terms(query: str) -> list[str]:
 def estimate_tokens(text: str) -> int:
     """About how many tokens a language model sees: one per four characters, one per CJK character."""
     unspaced = 0 if text.isascii() else sum(map(len, _UNSPACED_RUN.findall(text)))
-    return unspaced + math.ceil((len(text) - unspaced) / 4)
+    return unspaced + (len(text) - unspaced + 3) // 4
