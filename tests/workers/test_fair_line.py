@@ -6,7 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack
 
 from tests.clock import Clock
-from websearch_gateway.workers.fair_line import FairLine
+from websearch_gateway.workers.fair_line import BYTES_PER_SECOND, LARGE_BYTES, FairLine
 
 
 class Jobs:
@@ -39,7 +39,7 @@ class Jobs:
 
     async def _work(self, name: str, large: bool) -> None:
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self._line.turn(name.split("/")[0], large=large))
+            await stack.enter_async_context(self._line.turn(name.split("/")[0], size=LARGE_BYTES + 1 if large else 0))
             self.working.append(name)
             stack.callback(self.working.remove, name)
             await self._ends[name].wait()
@@ -100,3 +100,66 @@ async def test_the_longest_wait_is_that_of_the_first_in_line() -> None:
     assert line.longest_wait == 2.0
     for name in ("a/2", "a/3"):
         await jobs.end(name)
+
+
+class Served:
+    """Jobs that wait for one place, in the order in which they get it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.order: list[str] = []
+        self.line = FairLine(1, 0, lambda: self.now)
+        self._jobs: list[asyncio.Task[None]] = []
+
+    async def joins(self, name: str, size: int, caller: str = "local") -> None:
+        self._jobs.append(asyncio.create_task(self._job(name, size, caller)))
+        await asyncio.sleep(0)
+
+    async def all(self) -> list[str]:
+        async with self.line.turn("local"):
+            pass
+        await asyncio.gather(*self._jobs)
+        return self.order
+
+    async def _job(self, name: str, size: int, caller: str) -> None:
+        async with self.line.turn(caller, size=size):
+            self.order.append(name)
+
+
+async def test_a_small_page_overtakes_the_large_ones_of_its_own_user() -> None:
+    served = Served()
+    async with served.line.turn("local"):
+        for number in range(3):
+            await served.joins(f"large {number}", 20 * BYTES_PER_SECOND)
+        await served.joins("small", 1_000)
+    assert (await served.all())[0] == "small"
+
+
+async def test_a_large_page_does_not_wait_for_ever_behind_small_ones() -> None:
+    served = Served()
+    async with served.line.turn("local"):
+        await served.joins("large", 5 * BYTES_PER_SECOND)
+        served.now = 4
+        await served.joins("before", 1)
+        served.now = 6
+        await served.joins("after", 1)
+    assert await served.all() == ["before", "large", "after"]
+
+
+async def test_jobs_of_one_size_are_served_in_order() -> None:
+    served = Served()
+    async with served.line.turn("local"):
+        for name in "abc":
+            await served.joins(name, 1_000)
+    assert await served.all() == ["a", "b", "c"]
+
+
+async def test_a_job_that_gives_up_leaves_the_line() -> None:
+    served = Served()
+    async with served.line.turn("local"):
+        await served.joins("a", 1)
+        served._jobs[0].cancel()
+        await asyncio.sleep(0)
+        assert served.line.longest_wait == 0
+    async with served.line.turn("local"):
+        assert served.order == []

@@ -28,7 +28,8 @@ from websearch_gateway.readers.formats.feed import parse_feed
 from websearch_gateway.text.payload import json_object
 from websearch_gateway.workers import process
 from websearch_gateway.workers.child import Limits
-from websearch_gateway.workers.pool import LARGE_BYTES, SMALL_CHARS, WORKING_FOR, Workers
+from websearch_gateway.workers.fair_line import LARGE_BYTES
+from websearch_gateway.workers.pool import SMALL_CHARS, WORKING_FOR, Workers
 from websearch_gateway.workers.process import Worker
 
 CATASTROPHE = (re.fullmatch, "(a+)+b", "a" * 60)
@@ -267,8 +268,9 @@ async def test_a_user_with_many_heavy_pages_does_not_hold_up_another() -> None:
 
 async def test_a_job_that_burns_its_cpu_time_ends_though_it_has_time_left() -> None:
     async with Workers(limits=Limits(cpu_seconds=1, seconds=25)) as workers:
-        with pytest.raises(SearchFetchError, match="broke down"):
+        with pytest.raises(SearchFetchError, match="more than 1 s of processor time") as caught:
             await workers.run(*CATASTROPHE, deadline=soon())
+        assert caught.value.details == {"reason": "too_costly"}
 
 
 async def test_a_process_that_has_grown_is_replaced() -> None:

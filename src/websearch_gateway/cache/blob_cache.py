@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import zlib
 
+from websearch_gateway.net.own_threads import in_cache_thread
 from websearch_gateway.ports import State
 from websearch_gateway.resilience.best_effort import BestEffort
 
@@ -30,12 +30,12 @@ class BlobCache:
         stored = await self._best_effort(lambda: self._state.get(key), None)
         if not stored:
             return None
-        return await asyncio.to_thread(_unpacked, stored) if len(stored) > _LARGE // 4 else _unpacked(stored)
+        return await in_cache_thread(_unpacked, stored) if len(stored) > _LARGE // 4 else _unpacked(stored)
 
     async def save(self, key: str, record: bytes, ttl_seconds: float) -> None:
         """Store a record, unless it is too large or the state does not answer in time."""
         large = len(record) > _LARGE
-        packed = await asyncio.to_thread(zlib.compress, record, _LEVEL) if large else zlib.compress(record, _LEVEL)
+        packed = await in_cache_thread(zlib.compress, record, _LEVEL) if large else zlib.compress(record, _LEVEL)
         if len(packed) <= MOST_STORED_BYTES and len(record) <= MOST_RECORD_BYTES:
             await self._best_effort(lambda: self._state.put(key, packed, ttl_seconds), None)
 

@@ -7,7 +7,6 @@ import ipaddress
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -16,6 +15,7 @@ import httpcore2
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.net.address import DEFAULT_PORTS, AddressGuard, Target
 from websearch_gateway.net.dial import GuardedBackend, MeteredBackend, Resolve
+from websearch_gateway.net.own_threads import in_own_thread
 
 MAX_CONNECTIONS = 64
 KEPT_SECONDS = 4.0
@@ -85,6 +85,7 @@ class ConnectionPools:
     def __init__(self, guard: AddressGuard, resolve: Resolve, outbound: Outbound, *, kept_connections: int = 0) -> None:
         self._guard, self._resolve, self._outbound = guard, resolve, outbound
         self._kept_connections = kept_connections
+        self._ssl_context: ssl.SSLContext | None = None
         self._pools: dict[str | None, httpcore2.AsyncConnectionPool] = {}
 
     async def pool_for(self, target: Target) -> httpcore2.AsyncConnectionPool:
@@ -97,9 +98,12 @@ class ConnectionPools:
         if proxy is not None:
             await self._judge(target)
         if proxy not in self._pools:
-            # Not before the first fetch: loading the certificates takes 20 ms.
+            # In a thread, and not before the first fetch: loading the certificates takes 50 ms.
+            context = self._ssl_context or await in_own_thread(self._outbound.ssl_context)
+            self._ssl_context = context
+        if proxy not in self._pools:
             self._pools[proxy] = httpcore2.AsyncConnectionPool(
-                ssl_context=self._ssl_context,
+                ssl_context=context,
                 proxy=http_proxy(proxy) if proxy else None,
                 max_connections=MAX_CONNECTIONS,
                 max_keepalive_connections=self._kept_connections,
@@ -121,10 +125,6 @@ class ConnectionPools:
             return
         for address in addresses:
             self._guard.check_address(target.host, target.port, address)
-
-    @cached_property
-    def _ssl_context(self) -> ssl.SSLContext:
-        return self._outbound.ssl_context()
 
 
 def http_proxy(url: str) -> httpcore2.Proxy:

@@ -1,6 +1,6 @@
-"""Threads of their own for what upstreams send: a slow parse holds up other parses, and nothing else.
+"""Threads apart from the default executor, which also looks up names and closes the process.
 
-The default executor also looks up names, compresses records and closes the process; pages are read in worker processes.
+A slow parse of one kind holds up others of its kind, and nothing else. Pages are read in worker processes.
 """
 
 from __future__ import annotations
@@ -19,11 +19,19 @@ T = TypeVar("T")
 
 
 async def in_own_thread(function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """What `function` returns or raises, as `asyncio.to_thread` does it, in one of these threads."""
-    call = functools.partial(copy_context().run, function, *arguments, **options)
-    return await asyncio.get_running_loop().run_in_executor(_threads(), call)
+    """What `function` returns or raises, as `asyncio.to_thread` does it, in a thread for what upstreams send."""
+    return await _in_thread("upstream", functools.partial(function, *arguments, **options))
+
+
+async def in_cache_thread(function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+    """The same in a thread for what the caches pack, unpack and compare."""
+    return await _in_thread("cache", functools.partial(function, *arguments, **options))
+
+
+async def _in_thread(name: str, call: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(_threads(name), copy_context().run, call)
 
 
 @functools.cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(THREADS, thread_name_prefix="upstream")
+def _threads(name: str) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(THREADS, thread_name_prefix=name)

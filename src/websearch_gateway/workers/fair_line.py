@@ -9,19 +9,32 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+LARGE_BYTES = 500_000
+BYTES_PER_SECOND = 100_000
+"""A job waits behind those that came so much later as they are smaller: a page of 10 kB overtakes one of 1 MB that came
+in the ten seconds before it, and none waits for ever."""
+
 
 @dataclass(slots=True, eq=False)
 class _Waiting:
     """A job in line; `turn` is done once it may begin."""
 
     caller: str
-    large: bool
+    size: int
     since: float
     turn: asyncio.Future[None]
 
+    @property
+    def large(self) -> bool:
+        return self.size > LARGE_BYTES
+
+    @property
+    def rank(self) -> float:
+        return self.since + self.size / BYTES_PER_SECOND
+
 
 class FairLine:
-    """Hands out turns: first to the caller who has the fewest jobs at work, then in order of arrival.
+    """Hands out turns: first to the caller who has the fewest jobs at work, then by arrival and size.
 
     Args:
         count: how many jobs may run at once. Large ones never take the last place where there are several.
@@ -44,9 +57,9 @@ class FairLine:
         return self._clock() - self._waiting[0].since if self._waiting else 0.0
 
     @asynccontextmanager
-    async def turn(self, caller: str, *, large: bool) -> AsyncIterator[None]:
-        """Wait for a turn, and keep it for the length of the block."""
-        job = _Waiting(caller, large, self._clock(), asyncio.get_running_loop().create_future())
+    async def turn(self, caller: str, *, size: int = 0) -> AsyncIterator[None]:
+        """Wait for a turn, and keep it for the length of the block. `size` is that of the job in bytes."""
+        job = _Waiting(caller, size, self._clock(), asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         self._call_next()
         try:
@@ -70,7 +83,7 @@ class FairLine:
         self._call_next()
 
     def _call_next(self) -> None:
-        for job in sorted(self._waiting, key=lambda job: self._running[job.caller]):
+        for job in sorted(self._waiting, key=lambda job: (self._running[job.caller], job.rank)):
             if self._may_begin(job):
                 self._waiting.remove(job)
                 self._running[job.caller] += 1

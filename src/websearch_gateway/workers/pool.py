@@ -21,7 +21,6 @@ from websearch_gateway.workers.child import Limits, called, request_of
 from websearch_gateway.workers.fair_line import FairLine
 from websearch_gateway.workers.process import Worker
 
-LARGE_BYTES = 500_000
 SMALL_CHARS = 4_000
 """Work on so little text takes a few milliseconds at most: it stays in the calling thread."""
 
@@ -87,7 +86,7 @@ class Workers:
         """Start a process if there is none. It prepares itself while the caller goes on."""
         if not self._all:
             with suppress(OSError):  # `run` tells what keeps it from starting
-                async with self._line.turn(WORKING_FOR.get(), large=False), self._worker():
+                async with self._line.turn(WORKING_FOR.get()), self._worker():
                     pass
 
     async def run(
@@ -97,11 +96,10 @@ class Workers:
         if size is not None and size <= SMALL_CHARS:
             return _result(json.loads(json.dumps(called(function, arguments))))
         request = request_of(function, arguments)
-        large = sum(map(len, request)) > LARGE_BYTES
         try:
             async with (
                 asyncio.timeout(deadline.remaining()),
-                self._line.turn(WORKING_FOR.get(), large=large),
+                self._line.turn(WORKING_FOR.get(), size=sum(map(len, request))),
                 self._worker() as worker,
             ):
                 reply = await self._asked(worker, request)
@@ -123,7 +121,14 @@ class Workers:
     async def _asked(self, worker: Worker, request: Sequence[bytes]) -> dict[str, Any]:
         await worker.ready()
         async with asyncio.timeout(self._limits.seconds):
-            reply: dict[str, Any] = json.loads(await worker.ask(request))
+            try:
+                reply: dict[str, Any] = json.loads(await worker.ask(request))
+            except asyncio.IncompleteReadError:
+                await worker.kill()
+                if not worker.took_too_long:
+                    raise
+                told = f"The page takes too long to read: more than {self._limits.cpu_seconds:g} s of processor time."
+                raise SearchFetchError(told, details={"reason": "too_costly"}) from None
         if reply.get("retire") or worker.worn_out:
             self._let_go(worker)
         return reply

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Sequence
@@ -72,6 +73,11 @@ class Worker:
     def alive(self) -> bool:
         """Whether the process runs."""
         return self._process.returncode is None
+
+    @property
+    def took_too_long(self) -> bool:
+        """Whether the kernel ended the process for its processor time, or by its alarm."""
+        return self._process.returncode in (-signal.SIGXCPU, -signal.SIGALRM) if sys.platform != "win32" else False
 
     @property
     def worn_out(self) -> bool:

@@ -23,6 +23,7 @@ from websearch_gateway.cache.exact_cache import KindName, Scope, digest
 from websearch_gateway.cache.result_store import CLOCK_SKEW_SECONDS, Stamp, question_name
 from websearch_gateway.cache.semantic.vector_index import Neighbour, VectorIndex
 from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.net.own_threads import in_cache_thread
 from websearch_gateway.ports import State
 from websearch_gateway.resilience.best_effort import WAIT_SECONDS, BestEffort
 from websearch_gateway.text.normalise import LONGEST_QUERY
@@ -177,7 +178,7 @@ class QuestionIndex:
         search = partial(index.nearest, self._embedder.encode([text])[0], label, least=least, most=most)
         if len(index) <= _MOST_ON_THE_LOOP:
             return search(now=self._clock())
-        return await asyncio.to_thread(search, now=self._clock())
+        return await in_cache_thread(search, now=self._clock())
 
     def discard(self, neighbour: Neighbour[Question]) -> None:
         """Forget a question whose result is gone."""
@@ -211,7 +212,7 @@ class QuestionIndex:
         if self._index is None:
             async with self._opening:
                 if self._index is None:
-                    self._index = await asyncio.to_thread(self._load)
+                    self._index = await in_cache_thread(self._load)
         is_reading = self._reading is not None and not self._reading.done()
         if not is_reading and self._clock() >= self._next_read:
             self._next_read = self._clock() + REFRESH_SECONDS
@@ -236,7 +237,7 @@ class QuestionIndex:
 
         async def read_all() -> bool:
             async for rows in self._batches(index):
-                vectors = await asyncio.to_thread(self._embedder.encode, [row.query.text for row in rows])
+                vectors = await in_cache_thread(self._embedder.encode, [row.query.text for row in rows])
                 self._put(index, rows, vectors)
             return True
 
