@@ -9,8 +9,8 @@ import html
 import re
 from urllib.parse import urlsplit
 
-from websearch_gateway.text.markdown import CODE, blocks
 from websearch_gateway.text.normalise import skeleton
+from websearch_gateway.text.safety.certain_code import code_pieces
 from websearch_gateway.text.safety.injection import suspicious
 from websearch_gateway.text.safety.invisible import strip_invisible_characters
 
@@ -31,12 +31,15 @@ _TARGET = re.compile(
 _BRACKET = re.compile(r"\\?!\[|\\.|\[|\]", re.DOTALL)
 _TARGET_START = re.compile(r"(?<=\])\((?P<address>[^()]{0,200})")
 _AUTOLINK = re.compile(r"<(?P<address>[a-z][a-z0-9+.\-]{1,30}+:[^<>\s]*+)>", re.IGNORECASE)
+# Also in a list or a quotation.
 _DEFINITION = re.compile(
-    r"^(?P<indent> {0,3})\[(?P<rest>[^\[\]\n]{1,500}+\]:\s*+<?(?P<address>[^\s<>]*+))", re.MULTILINE
+    r"^(?P<indent>(?:[ \t]*+(?:[-*+>]|\d{1,9}+[.)]))*+[ \t]*+)"
+    r"\[(?P<rest>(?:[^\[\]\\]|\\.){1,1000}+\]:[\s>]*+<?(?P<address>[^\s<>]*+))",
+    re.MULTILINE | re.DOTALL,
 )
 _ACTIVE_TAG = re.compile(
-    r"<(?=[/!]?(?:img|image|picture|source|script|style|link|meta|base|iframe|frame|object|embed|applet|svg|math|video"
-    r"|audio|track|form|input|button|textarea|template|body|html|head)\b)",
+    r"<(?=[?!]|/?(?:pre|img|image|picture|source|script|style|link|meta|base|iframe|frame|object|embed|applet|svg|math"
+    r"|video|audio|track|form|input|button|textarea|template|body|html|head)\b)",
     re.IGNORECASE,
 )
 # What an HTML parser leaves of a terminal's colour command: it drops the escape character.
@@ -50,8 +53,8 @@ _MARKER_LIKE = re.compile(r"[<\uff1c\ufe64\u2039\u276e\u3008](?=[\s/\\|]*+untrus
 def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, ...]]:
     """Markdown that is safe to hand on, and warnings about it. Cleaning twice is cleaning once.
 
-    Code keeps everything but invisible characters. Elsewhere links that run or hold something (`javascript:`, `data:`)
-    keep their text alone; images keep their alternative text alone when their address could carry data out: one with a
+    What is code by any reading (`certain_code`) keeps everything but invisible characters. Elsewhere links that run or
+    hold something (`javascript:`, `data:`) keep their text alone; images keep their alternative text alone when their address could carry data out: one with a
     query, or a very long one, to a host other than that of `page_url`.
     """
     text, smuggled = without_live_parts(markdown, page_url)
@@ -102,15 +105,11 @@ def _without_live_parts(text: str, page_url: str) -> str:
         held.append(code)
         return f"\ue000{len(held) - 1}\ue001"
 
-    def without_spans(stretch: str) -> str:
-        return CODE.sub(lambda span: hold(span[0]), stretch)
-
     pieces, done = [], 0
-    for block in blocks(text):
-        if block.kind == "code":
-            pieces += [without_spans(text[done : block.start]), hold(text[block.start : block.end])]
-            done = block.end
-    prose = "".join([*pieces, without_spans(text[done:])])
+    for start, end in code_pieces(text):
+        pieces += [text[done:start], hold(text[start:end])]
+        done = end
+    prose = "".join([*pieces, text[done:]])
     for _ in range(MAX_ROUNDS):  # what is taken out may bring together what is around it
         before, prose = prose, _inert(prose, page_url)
         if prose == before:

@@ -1,0 +1,83 @@
+"""What of a page's code may be left as it is: only what every parser of Markdown takes for code.
+
+A parser that sees text where this one sees code would find live images and tags in it, so in doubt nothing is code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from websearch_gateway.text.markdown import CODE, blocks
+
+_SPAN_OR_ESCAPE = re.compile(rf"\\.|{CODE.pattern}", re.DOTALL)
+_CHUNK = re.compile(r"\n[ \t]*+\n")
+_TAG = re.compile(r"<[a-z/!?]", re.IGNORECASE)
+_FENCED_IN_CONTAINER = re.compile(r"^[ \t]*+(?:(?:[-*+]|\d{1,9}[.)]|>)[ \t]*+)++(?:`{3}|~{3})", re.MULTILINE)
+
+
+def code_pieces(text: str) -> Iterator[tuple[int, int]]:
+    """The code blocks and spans of `text` as (start, end), in order, that are code by any reading of it.
+
+    A block stands by itself: no tag opens an HTML block around it, and no list that it seems to be in ends within it
+    (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). After the first one in doubt nothing is code. Spans stand
+    on one line, in a paragraph without tags and without ticks that belong to none, and hold no end of a table's cell.
+    """
+    in_lists = not _FENCED_IN_CONTAINER.search(text)
+    done = 0
+    for block in blocks(text):
+        if block.kind != "code":
+            continue
+        start = text.rfind("\n", 0, block.start) + 1
+        yield from _spans(text, done, start)
+        if not _stands_alone(text, done, start, block.end, in_lists=in_lists):
+            return
+        yield start, block.end
+        done = block.end
+    yield from _spans(text, done, len(text))
+
+
+def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for chunk in _chunks(text, start, end):
+        yield from _spans_of_chunk(text, *chunk)
+
+
+def _chunks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for blank in _CHUNK.finditer(text, start, end):
+        yield start, blank.start()
+        start = blank.end() - 1  # the line feed may begin the next blank line
+    yield start, end
+
+
+def _spans_of_chunk(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    found, at = [], start
+    for span in _SPAN_OR_ESCAPE.finditer(text, start, end):
+        if not span["ticks"]:
+            continue
+        if _is_doubtful(text, at, span.start()) or "\n" in span[0] or "|" in span[0]:
+            return []
+        found.append(span.span())
+        at = span.end()
+    return [] if found and _is_doubtful(text, at, end) else found
+
+
+def _is_doubtful(text: str, start: int, end: int) -> bool:
+    return text.find("`", start, end) >= 0 or bool(_TAG.search(text, start, end))
+
+
+def _stands_alone(text: str, before: int, start: int, end: int, *, in_lists: bool) -> bool:
+    """Whether `text[start:end]`, a code block from the beginning of its line, is one for every parser."""
+    lines = text[start:end].split("\n")
+    indent = len(lines[0]) - len(lines[0].lstrip(" "))
+    if lines[0][indent : indent + 1] == "\t" or "|" in lines[0]:
+        return False
+    blank = max(text.rfind("\n\n", before, start), before)
+    if _TAG.search(text, blank, start):
+        return False
+    if not indent:
+        return not lines[-1][:1].isspace()
+    is_inside = all(not line.strip() or line.startswith(" " * indent) for line in lines)
+    closes_where_it_opens = lines[-1][indent : indent + 1] != " "
+    return (
+        in_lists and is_inside and closes_where_it_opens and (indent < 4 or text[max(0, start - 2) : start] == "\n\n")
+    )
