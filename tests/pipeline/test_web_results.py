@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Hit, Page
 from websearch_gateway.pipeline.read_many import Outcome
-from websearch_gateway.pipeline.web_results import PAGE_CHARS, assemble, distinct, may_be_read_soon, page_warnings
+from websearch_gateway.pipeline.web_results import (
+    PAGE_CHARS,
+    assemble,
+    cleaned_texts,
+    distinct,
+    may_be_read_soon,
+    page_warnings,
+)
 
 QUERY = "descale espresso machine"
 GONE = SearchFetchError("It is gone.", details={"status": 404})
@@ -92,7 +99,9 @@ class TestPageContent:
 
     def test_of_an_unread_page_has_what_the_provider_sent_of_it_made_harmless(self):
         sent = "Kept text. [go](javascript:alert(1))\u202e" + "x" * 2 * PAGE_CHARS
-        content = only(hit("a", content=sent), GONE).page_content
+        ((harmless, warnings),) = cleaned_texts([("https://a.example", sent)])
+        content = only(hit("a", content=harmless), GONE).page_content
+        assert len(warnings) == 1
         assert "not found" in content
         assert "Kept text. go" in content
         assert "javascript" not in content

@@ -26,7 +26,6 @@ from websearch_gateway.app.page_reading import PageReaders, open_reading
 from websearch_gateway.app.upstreams import Upstreams, open_upstreams
 from websearch_gateway.budget.budgeted_embedder import BudgetedEmbedder
 from websearch_gateway.budget.ledger import Ledger
-from websearch_gateway.cache.page_cache import PageCache
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.embedders import open_embedder
 from websearch_gateway.embedders.prices import usd_per_million_tokens
@@ -76,7 +75,7 @@ def build(settings: Settings) -> Gateway:
         cached=_cached_answers(settings, pipeline, caches, reading),
         caches=caches,
         cache=_cache_admin(shared, caches, pages),
-        web=_web_search(settings, shared, pipeline, searching, pages.page_cache, caches),
+        web=_web_search(settings, shared, pipeline, searching, pages, caches),
         raw=_raw_search(settings, shared, pipeline, searching),
         reading=PageReading(
             pages.page_cache, pages.finder, reading, shared.gate, shared.telemetry, settings.search_deadline_seconds
@@ -193,14 +192,15 @@ def _web_search(
     shared: _Shared,
     pipeline: SearchPipeline,
     rate_limits: RateLimits,
-    page_cache: PageCache,
+    pages: PageReaders,
     caches: Caches,
 ) -> WebSearch:
     return WebSearch(
         guard=pipeline.guard,
         rate_limits=rate_limits,
         selection=shared.upstreams.selection,
-        page_cache=page_cache,
+        page_cache=pages.page_cache,
+        workers=pages.workers,
         cache=caches.web,
         single_flight=pipeline.single_flight,
         telemetry=shared.telemetry,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from websearch_gateway.cache.exact_cache import ResultCache, variant
@@ -34,8 +34,15 @@ from websearch_gateway.pipeline.guard import Guard, Guarded
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.pipeline.raw_engine import PAGE_SECONDS
 from websearch_gateway.pipeline.read_many import Outcome, read_pages
-from websearch_gateway.pipeline.web_results import assemble, distinct, may_be_read_soon, page_warnings
-from websearch_gateway.ports import Progress, Reader, Searcher, no_progress
+from websearch_gateway.pipeline.web_results import (
+    MOST_SENT,
+    assemble,
+    cleaned_texts,
+    distinct,
+    may_be_read_soon,
+    page_warnings,
+)
+from websearch_gateway.ports import Progress, Reader, Searcher, Workers, no_progress
 from websearch_gateway.resilience.provider_selection import ProviderSelection
 from websearch_gateway.results.answer import Filters, FilterState
 from websearch_gateway.results.search import WebSearchResponse
@@ -81,6 +88,7 @@ class WebSearch:
     rate_limits: RateLimits
     selection: ProviderSelection
     page_cache: PageCache
+    workers: Workers
     cache: ResultCache[WebSearchResponse]
     single_flight: SingleFlight
     telemetry: Telemetry
@@ -179,15 +187,36 @@ class WebSearch:
         if hits and call.reader is not None:
             await progress(f"Reading {len(hits)} pages")
             outcomes = await self._read(call.reader, call.deadline, hits)
-        # Ranking twenty pages takes tens of milliseconds of CPU: not on the loop.
+        hits, of_texts = await self._with_clean_texts(hits, outcomes, call.deadline)
+        # Ranking fifty pages of 8,000 characters takes tens of milliseconds of CPU: not on the loop.
         response = WebSearchResponse(
             results=await in_own_thread(assemble, call.query.text, hits, outcomes),
             filters=_filters(call.query, found.applied),
             cost_usd=round(found.cost_usd, 6),
-            warnings=(*found.warnings, *self._unmet(call.query, found), *page_warnings(outcomes)),
+            warnings=(*found.warnings, *self._unmet(call.query, found), *page_warnings(outcomes), *of_texts),
         )
         await self.cache.put(call.query, call.caller, response, stopgap=may_be_read_soon(outcomes))
         return Served(response)
+
+    async def _with_clean_texts(
+        self, hits: list[Hit], outcomes: Mapping[str, Outcome], deadline: Deadline
+    ) -> tuple[list[Hit], tuple[str, ...]]:
+        """The hits, with what their provider sent of pages that could not be read as it may be shown; and warnings."""
+        sent = [
+            (hit.url, hit.content[:MOST_SENT])
+            for hit in hits
+            if hit.content and not isinstance(outcomes.get(hit.url), Page)
+        ]
+        size = sum(len(text) for _, text in sent)
+        try:
+            found = await self.workers.run(cleaned_texts, sent, deadline=deadline, size=size) if sent else []
+        except Unavailable as error:
+            told = f"The texts that the provider sent are left out: {error.message}"
+            return [replace(hit, content=None) for hit in hits], (told,)
+        texts = {url: text for (url, _), (text, _) in zip(sent, found, strict=True)}
+        warned = ((url, warning) for (url, _), (_, warnings) in zip(sent, found, strict=True) for warning in warnings)
+        cleaned = [replace(hit, content=texts.get(hit.url)) for hit in hits]
+        return cleaned, tuple(f"{url}: {warning}" for url, warning in warned)
 
     async def _read(self, reader: Reader, deadline: Deadline, hits: Sequence[Hit]) -> dict[str, Outcome]:
         return await read_pages(

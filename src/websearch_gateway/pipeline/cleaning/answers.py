@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from websearch_gateway.models import Answer, Deadline, SearchQuery, Source, Span
 from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.pipeline.cleaning.hits import LONGEST_TITLE, clean_line, dropped_links, link_to_show
 from websearch_gateway.ports import AnswerEngine, Progress
 from websearch_gateway.text.citation.spans import cut, moved
@@ -37,7 +38,7 @@ class CleanedEngine:
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
         """Answer. Raises what the engine raises."""
         answer = await self.engine.answer(query, deadline, progress)
-        return clean_answer(_within(answer, query), self.addresses)
+        return await in_own_thread(clean_answer, _within(answer, query), self.addresses)
 
 
 def clean_answer(answer: Answer, addresses: AddressGuard) -> Answer:

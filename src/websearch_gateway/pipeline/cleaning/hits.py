@@ -9,6 +9,7 @@ from typing import Any
 
 from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.ports import Searcher
 from websearch_gateway.text.domains import admitted
 from websearch_gateway.text.safety.sanitise import clean_markdown
@@ -43,7 +44,7 @@ class CleanedSearcher:
             kept = tuple(hit for hit in found.hits if admitted(hit.url, include, exclude))
             applied = replace(found.applied, domains=found.applied.domains or "local")
             found = replace(found, hits=kept, applied=applied)
-        hits, warnings = clean_hits(found.hits, self.addresses)
+        hits, warnings = await in_own_thread(clean_hits, found.hits, self.addresses)
         return replace(found, hits=hits, warnings=(*found.warnings, *warnings))
 
 

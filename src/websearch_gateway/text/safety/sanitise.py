@@ -54,8 +54,8 @@ def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, .
     """Markdown that is safe to hand on, and warnings about it. Cleaning twice is cleaning once.
 
     What is code by any reading (`certain_code`) keeps everything but invisible characters. Elsewhere links that run or
-    hold something (`javascript:`, `data:`) keep their text alone; images keep their alternative text alone when their address could carry data out: one with a
-    query, or a very long one, to a host other than that of `page_url`.
+    hold something (`javascript:`, `data:`) keep their text alone; images keep their alternative text alone when their
+    address could carry data out: one with a query, or a very long one, to a host other than that of `page_url`.
     """
     text, smuggled = without_live_parts(markdown, page_url)
     warnings = []
