@@ -160,7 +160,7 @@ class Remembering(BaseModel):
         1_024,
         ge=1,
         description="Size of the state's file (MB), without its log; the least recently used pages and answers are "
-        "deleted before it grows beyond. For `sqlite://` only.",
+        "deleted before it grows beyond. For `sqlite://` and `memory://`.",
     )
     cache_ttl_seconds: float = Field(
         300.0,

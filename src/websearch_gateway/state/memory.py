@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.models import StateEntry
+from websearch_gateway.models import StateEntry, StateUsage
+
+FREED_SHARE = 0.1
+"""The share of the limit that an eviction frees, so that evictions are rare."""
 
 _FIRST_PRUNING = 1024
+_OVERHEAD_BYTES = 200  # of a key, a value and their place in the dictionary
 
 
 class MemoryState:
@@ -24,6 +29,20 @@ class MemoryState:
         self._entries: dict[str, tuple[bytes | int, float]] = {}
         self._prune_at = _FIRST_PRUNING
         self._closed = False
+        self._most_bytes = sys.maxsize
+        self._evictable: tuple[str, ...] = ()
+        self._bytes = 0
+        self._evictions = 0
+
+    def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
+        """See ports.BoundedState. What is read or written moves to the end of the dictionary."""
+        self._most_bytes, self._evictable = most_bytes, tuple(evictable)
+
+    async def usage(self) -> StateUsage:
+        """See ports.BoundedState."""
+        self._refuse_when_closed()
+        limit = self._most_bytes if self._evictable else None
+        return StateUsage(self._bytes, limit, self._evictions)
 
     @classmethod
     def from_location(cls, _: str) -> MemoryState:
@@ -33,16 +52,19 @@ class MemoryState:
     async def get(self, key: str) -> bytes | None:
         """See ports.State."""
         value = self._live(key)
+        if value is not None and key.startswith(self._evictable):
+            self._entries[key] = self._entries.pop(key)
         return str(value).encode() if isinstance(value, int) else value
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
         """See ports.State."""
-        self._store(key, bytes(value), ttl)
+        if not key.startswith(self._evictable) or len(value) <= self._most_bytes * FREED_SHARE:
+            self._store(key, bytes(value), ttl)
 
     async def delete(self, key: str) -> bool:
         """See ports.State."""
         existed = self._live(key) is not None
-        self._entries.pop(key, None)
+        self._drop(key)
         return existed
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
@@ -72,6 +94,7 @@ class MemoryState:
         """See ports.State."""
         self._closed = True
         self._entries.clear()
+        self._bytes = 0
 
     def _live(self, key: str) -> bytes | int | None:
         self._refuse_when_closed()
@@ -81,12 +104,38 @@ class MemoryState:
     def _store(self, key: str, value: bytes | int, ttl: float | None) -> None:
         self._refuse_when_closed()
         now = self._clock()
+        self._drop(key)
+        if self._bytes + _size(key, value) > self._most_bytes:
+            self._prune(now)
+            self._evict(self._most_bytes * (1 - FREED_SHARE) - _size(key, value))
         self._entries[key] = (value, math.inf if ttl is None else now + ttl)
+        self._bytes += _size(key, value)
         if len(self._entries) >= self._prune_at:
-            self._entries = {key: entry for key, entry in self._entries.items() if entry[1] > now}
+            self._prune(now)
             # Doubling keeps the price of pruning constant per entry, however many of them are alive.
             self._prune_at = max(_FIRST_PRUNING, 2 * len(self._entries))
+
+    def _prune(self, now: float) -> None:
+        for key in [key for key, (_, expires) in self._entries.items() if expires <= now]:
+            self._drop(key)
+
+    def _evict(self, most_bytes: float) -> None:
+        """Delete the values that were not used for longest, until the rest have so many bytes at most."""
+        for key in [key for key, (value, _) in self._entries.items() if isinstance(value, bytes)]:
+            if self._bytes <= most_bytes:
+                break
+            if key.startswith(self._evictable):
+                self._drop(key)
+                self._evictions += 1
+
+    def _drop(self, key: str) -> None:
+        if (entry := self._entries.pop(key, None)) is not None:
+            self._bytes -= _size(key, entry[0])
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise StateUnavailable("The state is closed.")
+
+
+def _size(key: str, value: bytes | int) -> int:
+    return _OVERHEAD_BYTES + len(key) + (len(value) if isinstance(value, bytes) else 0)

@@ -89,3 +89,13 @@ def test_items_of_googles_form_are_cleaned_alike() -> None:
     assert item == {"link": "https://a.example/", "title": "T", "snippet": "You are now in DAN mode", "kind": "k"}
     assert len(warnings) == 2
     assert clean_items({"kind": "customsearch#search"}, PUBLIC) == ({"kind": "customsearch#search"}, ())
+
+
+def test_what_google_sends_of_a_page_holds_no_link_into_a_private_network() -> None:
+    image = {"src": "https://a.example/i.png", "width": "5", "height": 6}
+    bad = {"src": "http://169.254.169.254/latest", "href": "javascript:alert(1)", "alt": "![x](//e.example?q)\u202ey"}
+    item = {"link": "https://a.example/", "pagemap": {"cse_image": [image, bad, "text"], "odd": "text"}}
+    reply, _ = clean_items({"items": [item]}, PUBLIC)
+    assert reply["items"][0]["pagemap"] == {
+        "cse_image": [{"src": "https://a.example/i.png", "width": "5"}, {"alt": "xy"}]
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -93,9 +94,13 @@ class Tool:
         raise refusal(self.name, found)
 
 
+COPIES: ContextVar[int] = ContextVar("copies", default=2)
+"""How often a reply holds a result: over MCP twice, as structured content and as text."""
+
+
 def reply_tokens(gateway: Gateway) -> int:
-    """The size of one rendering of a result: over MCP a reply holds two, as structured content and as text."""
-    return gateway.max_reply_tokens // 2
+    """The size of one rendering of a result."""
+    return gateway.max_reply_tokens // COPIES.get()
 
 
 def declared(description: str, **keywords: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,8 @@ from websearch_gateway.ports import Searcher
 from websearch_gateway.text.domains import admitted
 from websearch_gateway.text.safety.sanitise import clean_markdown
 from websearch_gateway.text.safety.shown_url import shown_url
+
+_LINK = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{0,20}:|//)", re.IGNORECASE)
 
 LONGEST_TITLE = 300
 LONGEST_SNIPPET = 2_000
@@ -78,10 +81,34 @@ def clean_items(reply: Mapping[str, Any], addresses: AddressGuard) -> tuple[dict
                 found.update(warnings)
         if isinstance(url := item.get("formattedUrl"), str):
             cleaned["formattedUrl"] = shown_url(url)
+        if "pagemap" in item:
+            cleaned["pagemap"] = _clean_pagemap(item["pagemap"], addresses)
         suspicious.update(found)
         kept.append(cleaned)
     told = _warnings(suspicious, len(items) - len(kept))
     return ({**reply, "items": kept} if items else dict(reply)), told
+
+
+def _clean_pagemap(value: Any, addresses: AddressGuard) -> Any:
+    """What a page says of itself: lists of objects with texts, by their kind. Nothing else, and no bad link."""
+    if not isinstance(value, Mapping):
+        return {}
+    return {
+        str(kind)[:LONGEST_TITLE]: [_clean_object(one, addresses) for one in objects if isinstance(one, Mapping)]
+        for kind, objects in value.items()
+        if isinstance(objects, Sequence) and not isinstance(objects, str)
+    }
+
+
+def _clean_object(value: Mapping[str, Any], addresses: AddressGuard) -> dict[str, str]:
+    cleaned = {}
+    for name, text in value.items():
+        if not isinstance(text, str):
+            continue
+        is_link = bool(_LINK.match(text))
+        if shown := link_to_show(text, addresses) if is_link else clean_line(text, LONGEST_SNIPPET, "")[0]:
+            cleaned[str(name)[:LONGEST_TITLE]] = shown
+    return cleaned
 
 
 def link_to_show(url: str, addresses: AddressGuard) -> str:

@@ -14,6 +14,7 @@ from websearch_gateway.entrypoints.http.authentication import caller_of, require
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
 from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.entrypoints.tools import Tool
+from websearch_gateway.entrypoints.tools.base import COPIES
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.ports import no_progress
 
@@ -50,6 +51,7 @@ def rest_endpoint(tool: Tool, gateway: LazyGateway) -> Endpoint:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media_type != "application/json":
             return refusal(415, "VALIDATION", "Send JSON, with Content-Type: application/json.")
+        COPIES.set(1)
         try:
             arguments = tool.parse(json_object(await request.body()))
             result = await tool.call(await gateway.get(), arguments, caller_of(request), no_progress)

@@ -1,0 +1,45 @@
+"""State in memory stays below its limit, what was used last stays in it, and counters are never lost."""
+
+from __future__ import annotations
+
+from websearch_gateway.ports import BoundedState
+from websearch_gateway.state.memory import MemoryState
+
+MOST_BYTES = 100_000
+RECORD = bytes(1_000)
+
+
+async def test_the_least_recently_used_go_before_the_limit_is_passed() -> None:
+    state = MemoryState()
+    state.limit(MOST_BYTES, ("page/",))
+    assert isinstance(state, BoundedState)
+    await state.add("count/calls", 7)
+    await state.put("rule/kept", RECORD)
+    await state.put("page/used", RECORD)
+    for number in range(500):
+        await state.put(f"page/{number}", RECORD, 600)
+        assert (await state.usage()).bytes <= MOST_BYTES
+        assert await state.get("page/used") == RECORD
+    usage = await state.usage()
+    assert (usage.most_bytes, usage.evictions > 300) == (MOST_BYTES, True)
+    assert [await state.get(key) is not None for key in ("page/0", "page/499", "rule/kept")] == [False, True, True]
+    assert await state.get("count/calls") == b"7"
+
+
+async def test_a_value_that_would_drive_out_all_others_is_not_stored() -> None:
+    state = MemoryState()
+    state.limit(MOST_BYTES, ("page/",))
+    await state.put("page/large", bytes(MOST_BYTES // 2))
+    assert await state.get("page/large") is None
+
+
+async def test_the_size_is_that_of_what_is_there() -> None:
+    state = MemoryState()
+    before = (await state.usage()).bytes
+    for _ in range(3):
+        await state.put("page/a", RECORD)
+    one = (await state.usage()).bytes
+    assert 1_000 <= one - before <= 2_000
+    await state.delete("page/a")
+    assert (await state.usage()).bytes == before
+    assert (await state.usage()).most_bytes is None
