@@ -69,7 +69,7 @@ def _around_best(markdown: str, terms: Collection[str], names: Collection[str], 
 
     The others are left whole, since to find sentences takes most of the time of a cut.
     """
-    found = blocks(markdown)
+    found = list(blocks(markdown))
     if not found:
         return [], 0
     place = _best(markdown, [(block.start, block.end) for block in found], terms, names)
