@@ -177,7 +177,12 @@ class Workers(Protocol):
         ...
 
     async def run(
-        self, function: Callable[..., object], *arguments: object, deadline: Deadline, size: int | None = None
+        self,
+        function: Callable[..., object],
+        *arguments: object,
+        deadline: Deadline,
+        size: int | None = None,
+        heavy: bool = False,
     ) -> Any:
         """What `function(*arguments)` returns as JSON has it: a dataclass is a dict of its fields, a tuple a list.
 
@@ -185,6 +190,7 @@ class Workers(Protocol):
 
         Args:
             size: how many characters of a stranger's text there are. For very few no process is asked.
+            heavy: it may take seconds however small the arguments are, as for a PDF.
 
         Raises:
             SearchTimeoutError: the deadline passed, or the call took too long.

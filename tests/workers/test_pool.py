@@ -72,6 +72,17 @@ async def test_a_small_document_does_not_wait_behind_large_ones() -> None:
         await asyncio.gather(*large, return_exceptions=True)
 
 
+async def test_heavy_jobs_count_as_large_however_small_they_are() -> None:
+    async with Workers(count=2) as workers:
+        heavy = [asyncio.create_task(workers.run(*CATASTROPHE, deadline=soon(), heavy=True)) for _ in range(3)]
+        await asyncio.sleep(0)  # each of them begins
+        assert await workers.run(operator.add, 1, 2, deadline=soon()) == 3
+        assert not any(task.done() for task in heavy)
+        for task in heavy:
+            task.cancel()
+        await asyncio.gather(*heavy, return_exceptions=True)
+
+
 async def test_a_dataclass_comes_back_as_its_fields(workers: Workers) -> None:
     assert await workers.run(TokenUsage, 1, 2, deadline=soon()) == {"prompt": 1, "response": 2}
 

@@ -24,6 +24,9 @@ from websearch_gateway.workers.process import Worker
 SMALL_CHARS = 4_000
 """Work on so little text takes a few milliseconds at most: it stays in the calling thread."""
 
+HEAVY_BYTES = 2_000_000
+"""As what a heavy job counts: as a large page."""
+
 IDLE_SECONDS = 60.0
 STUCK_SECONDS = 20.0
 """A job that waits for longer means that workers do not get on: each job has half of it at most."""
@@ -90,7 +93,12 @@ class Workers:
                     pass
 
     async def run(
-        self, function: Callable[..., object], *arguments: object, deadline: Deadline, size: int | None = None
+        self,
+        function: Callable[..., object],
+        *arguments: object,
+        deadline: Deadline,
+        size: int | None = None,
+        heavy: bool = False,
     ) -> Any:
         """See `ports.Workers.run`."""
         if size is not None and size <= SMALL_CHARS:
@@ -99,7 +107,7 @@ class Workers:
         try:
             async with (
                 asyncio.timeout(deadline.remaining()),
-                self._line.turn(WORKING_FOR.get(), size=sum(map(len, request))),
+                self._line.turn(WORKING_FOR.get(), size=max(sum(map(len, request)), HEAVY_BYTES if heavy else 0)),
                 self._worker() as worker,
             ):
                 reply = await self._asked(worker, request)

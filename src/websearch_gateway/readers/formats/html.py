@@ -90,7 +90,8 @@ class HtmlReader:
     async def _converted(self, kind: Kind, fetched: Fetched, deadline: Deadline) -> Extracted:
         url = fetched.final_url
         arguments = (CONVERTERS[kind], url, fetched.body, url, fetched.charset)
-        return Extracted(**await self._workers.run(cleaned, *arguments, deadline=deadline))
+        heavy = kind == "pdf"  # ten kilobytes may unpack to as many megabytes
+        return Extracted(**await self._workers.run(cleaned, *arguments, deadline=deadline, heavy=heavy))
 
     async def _in_markdown(self, page: Extracted, fetched: Fetched, deadline: Deadline) -> Extracted:
         """`page` with its text as its site writes it in Markdown, where that is known to be somewhere."""
