@@ -132,7 +132,7 @@ class Workers:
             try:
                 reply: dict[str, Any] = json.loads(await worker.ask(request))
             except asyncio.IncompleteReadError:
-                await worker.kill()
+                await worker.leave()  # to kill it might take the reason of its end away
                 if not worker.took_too_long:
                     raise
                 told = f"The page takes too long to read: more than {self._limits.cpu_seconds:g} s of processor time."
