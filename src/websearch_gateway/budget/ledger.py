@@ -163,8 +163,8 @@ class Ledger:
             (_total(day), self.daily_usd, "DAILY_BUDGET_USD"),
             (_of_user(day, user), self.user_daily_usd, "USER_DAILY_BUDGET_USD"),
         )
-        if self.daily_usd is None and self.user_daily_usd is None:
-            return {}
+        if not micros or (self.daily_usd is None and self.user_daily_usd is None):
+            return {}  # what is free needs no room, not even on a day that is overdrawn
         counted: dict[str, int] = {}
         try:
             async with asyncio.timeout(_STATE_SECONDS):

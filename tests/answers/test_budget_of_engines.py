@@ -1,0 +1,72 @@
+"""One budget and one ledger for all engines, over real sockets to their stand-ins."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.opening import Open
+from websearch_gateway.models import SearchRequest
+from websearch_gateway.sandbox import Sandbox, key_of
+from websearch_gateway.sandbox.keys import ENGINES, LLM_MODEL
+
+TOWER = SearchRequest("How tall is the Eiffel Tower?")
+FERRIES = SearchRequest("When do the ferries to the islands leave?")
+HOSTED = ("openai", *ENGINES)
+KEYS = {f"{name}_api_key": key_of(name) for name in ENGINES}
+
+
+async def test_what_several_engines_cost_for_one_question_stands_in_one_ledger(gateway: Open, sandbox: Sandbox) -> None:
+    for name in ("openai", "anthropic", "gemini"):
+        sandbox.fault(name, "no_search")
+    async with gateway(**KEYS) as opened:
+        response = await opened.search(TOWER)
+        day = (await opened.operations.server_stats()).days[0]
+    assert response.provider == "perplexity/sonar-web-search"
+    assert day.calls_by_provider == dict.fromkeys(HOSTED, 1), "a reply that cannot be used is billed all the same"
+    assert day.usd == pytest.approx(sum(day.by_provider.values()), abs=1e-6)
+    assert response.cost_usd == pytest.approx(day.usd, abs=1e-5)
+
+
+async def test_a_budget_that_one_engine_has_spent_stops_all_others(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(answer_engines="openai") as opened:
+        spent = (await opened.search(TOWER)).cost_usd
+    async with gateway(daily_budget_usd=spent, **KEYS) as opened:
+        response = await opened.search(FERRIES)
+        day = (await opened.operations.server_stats()).days[0]
+    assert response.provider == "synthetic-raw-search"
+    assert response.fallback is not None
+    assert response.fallback.reason.count("BUDGET: DAILY_BUDGET_USD") == len(HOSTED)
+    assert [sandbox.calls(name) for name in HOSTED] == [1, 0, 0, 0]
+    assert day.usd == pytest.approx(spent, abs=1e-6)
+
+
+async def test_an_engine_takes_the_room_that_the_one_before_it_left(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(**KEYS) as opened:
+        *_, perplexity = opened.engines
+        room = perplexity.most_usd
+        assert all(engine.most_usd > room for engine in opened.engines[:-1])
+    async with gateway(daily_budget_usd=room, **KEYS) as opened:
+        response = await opened.search(TOWER)
+    assert response.provider == "perplexity/sonar-web-search"
+    assert [sandbox.calls(name) for name in HOSTED] == [0, 0, 0, 1]
+
+
+async def test_a_model_of_ones_own_writes_on_when_the_budget_is_overdrawn(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(answer_engines="openai") as opened:
+        spent = (await opened.search(FERRIES)).cost_usd
+    async with gateway(daily_budget_usd=spent / 2, llm_model=LLM_MODEL, search_providers="synthetic") as opened:
+        response = await opened.search(TOWER)
+    assert response.provider == "sandbox-model-over-synthetic"
+    assert response.cost_usd == 0
+    assert sandbox.calls("openai") == 1
+
+
+async def test_a_priced_model_of_ones_own_is_on_the_same_budget(gateway: Open, sandbox: Sandbox) -> None:
+    settings = {"answer_engines": "llm", "llm_model": LLM_MODEL, "prices": "llm:0.02", "search_providers": "synthetic"}
+    async with gateway(daily_budget_usd=0.03, **settings) as opened:
+        first, second = await opened.search(TOWER), await opened.search(FERRIES)
+        day = (await opened.operations.server_stats()).days[0]
+    assert (first.provider, first.cost_usd) == ("sandbox-model-over-synthetic", 0.02)
+    assert second.provider == "synthetic-raw-search"
+    assert day.by_provider == {"llm": pytest.approx(0.02)}
+    assert sandbox.calls("llm") == 1
