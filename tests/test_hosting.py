@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from check_jsonschema import main as check_jsonschema
+from click.testing import CliRunner
 
 from websearch_gateway.settings import Settings
 
@@ -38,7 +42,44 @@ def test_the_workflows_test_every_python_that_the_package_names() -> None:
     assert len(named) == len(tests["strategy"]["matrix"]["python"])
 
 
-def test_compose_sets_only_settings_that_exist() -> None:
-    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+@pytest.fixture(scope="module")
+def services() -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    return read
+
+
+def is_valid(compose: Path) -> bool:
+    """By the schema of the Compose specification, which the checker brings along."""
+    done = CliRunner().invoke(check_jsonschema, ["--builtin-schema", "vendor.compose-spec", str(compose)])
+    return done.exit_code == 0
+
+
+def test_compose_follows_the_schema_of_its_specification(tmp_path: Path) -> None:
+    assert is_valid(ROOT / "compose.yaml")
+    (tmp_path / "compose.yaml").write_text("services:\n  gateway:\n    imag: misspelt\n")
+    assert not is_valid(tmp_path / "compose.yaml")
+
+
+def test_compose_sets_only_settings_that_exist(services: dict[str, Any]) -> None:
     assert {name.lower() for name in services["gateway"]["environment"]} <= set(Settings.model_fields)
     assert set(services["gateway"]["depends_on"]) <= set(services)
+
+
+def test_every_service_of_compose_says_whether_it_is_well(services: dict[str, Any]) -> None:
+    assert set(services) == {"gateway", "searxng", "postgres"}
+    for name, service in services.items():
+        check = service["healthcheck"]
+        assert check["test"][0] == "CMD", name
+        assert {"interval", "timeout", "retries"} <= set(check), name
+    waits = services["gateway"]["depends_on"]
+    assert waits["postgres"] == {"condition": "service_healthy"}, "it does not start without its state"
+
+
+def test_compose_holds_no_secret(services: dict[str, Any]) -> None:
+    """What is secret comes from outside, and has no default."""
+    secrets = {name.upper() for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)}
+    secrets |= {"AUTH_TOKENS", "SEARXNG_SECRET", "POSTGRES_PASSWORD"}
+    for service in services.values():
+        for name in secrets & set(service["environment"]):
+            outside = re.sub(r"\$\{\w+(:\?[^}]*|:-)\}", "$", service["environment"][name])
+            assert outside in ("$", "postgresql://gateway:$@postgres/gateway"), name
