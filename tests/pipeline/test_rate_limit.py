@@ -202,6 +202,20 @@ class TestState:
         assert [record.levelname for record in caplog.records] == ["WARNING"]
         await broken.close()
 
+    async def test_without_it_the_common_limit_is_counted_once_for_all_gates(self, tmp_path, clock):
+        (tmp_path / "file").touch()
+        broken, here = SqliteState(tmp_path / "file" / "state.db"), MemoryState(clock=clock)
+        asking = RateLimits(broken, "3/hour", "5/hour", here=here, clock=clock)
+        searching = RateLimits(broken, "4/hour", "5/hour", setting="SEARCH_RATE_LIMIT", here=here, clock=clock)
+        assert await passed(asking, ME, 10) == 3
+        assert await passed(searching, ME, 10) == 2
+        error = await refusal(searching, YOU)
+        assert error.details == {"limit": "5/hour", "scope": "global"}
+        assert error.retry_after == 3600
+        clock.now += 3600
+        assert await passed(searching, ME, 10) == 4
+        await broken.close()
+
 
 class TestSettings:
     @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ from websearch_gateway.resilience.health import HealthRegistry
 from websearch_gateway.resilience.layered_call import LayeredEngine
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
+from websearch_gateway.state.memory import MemoryState
 
 
 def build(settings: Settings) -> Gateway:
@@ -67,7 +68,11 @@ def build(settings: Settings) -> Gateway:
     engines = open_engines(settings, Outside(shared.client, shared.retry, gather, pages.workers, pages.site_fetcher))
     pipeline = _pipeline(settings, shared, caches, _answers(settings, shared, engines, gather, pages))
     searching = RateLimits(
-        shared.state, settings.search_rate_limit, settings.global_rate_limit, setting="SEARCH_RATE_LIMIT"
+        shared.state,
+        settings.search_rate_limit,
+        settings.global_rate_limit,
+        setting="SEARCH_RATE_LIMIT",
+        here=shared.counts,
     )
     reading = RateLimits(shared.state, settings.read_rate_limit, setting="READ_RATE_LIMIT")
     return Gateway(
@@ -100,6 +105,8 @@ class _Shared:
     client: httpx2.AsyncClient
     retry: Retry
     state: State
+    counts: State
+    """Of this process alone, for when `state` cannot be reached."""
     embedder: Embedder
     health: HealthRegistry
     statistics: Statistics
@@ -129,6 +136,7 @@ def _shared(settings: Settings) -> _Shared:
         client=client,
         retry=retry,
         state=state,
+        counts=MemoryState(),
         embedder=embedder,
         health=health,
         statistics=statistics,
@@ -159,7 +167,7 @@ def _pipeline(settings: Settings, shared: _Shared, caches: Caches, engine: Answe
     )
     return SearchPipeline(
         guard=guard,
-        rate_limits=RateLimits(shared.state, settings.rate_limit, settings.global_rate_limit),
+        rate_limits=RateLimits(shared.state, settings.rate_limit, settings.global_rate_limit, here=shared.counts),
         cache=caches.answers,
         single_flight=SingleFlight(),
         engine=engine,

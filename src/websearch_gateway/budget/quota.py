@@ -76,19 +76,26 @@ class Quota:
 
     Args:
         setting: the setting that `per_user` comes from.
+        here: holds the counts of this process alone; None for counts that no other quota sees.
 
     Raises:
         SearchNotConfiguredError: one of them is not of the form `N/PERIOD`.
     """
 
     def __init__(
-        self, state: State, per_user: str, overall: str, clock: Callable[[], float], setting: str = "RATE_LIMIT"
+        self,
+        state: State,
+        per_user: str,
+        overall: str,
+        clock: Callable[[], float],
+        setting: str = "RATE_LIMIT",
+        here: State | None = None,
     ) -> None:
         self._per_user = _parse(per_user, "user", setting)
         self._overall = _parse(overall, "global", "GLOBAL_RATE_LIMIT")
         self._clock = clock
         self._shared = FixedWindowRateLimiter(StateStorage(state, clock))
-        self._here = FixedWindowRateLimiter(MemoryStorage())
+        self._here = FixedWindowRateLimiter(StateStorage(here, clock) if here else MemoryStorage())
 
     async def charge(self, user: str) -> None:
         """Count one call of `user` in the shared state.

@@ -29,6 +29,8 @@ class RateLimits:
         per_user: calls of one user, as `N/PERIOD` (`20/10minutes`); empty for no limit.
         overall: calls of all users together, likewise; counted together with every other gate that has one.
         setting: the setting that `per_user` comes from. Each setting is counted apart.
+        here: holds the counts of this process alone. Gates that share it count `overall` together there too; without
+            it each gate counts for itself.
         clock: seconds since the epoch.
     """
 
@@ -39,12 +41,14 @@ class RateLimits:
         overall: str = "",
         *,
         setting: str = "RATE_LIMIT",
+        here: State | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._state = state
         self._per_user = per_user
         self._overall = overall
         self._setting = setting
+        self._here = here
         self._clock = clock
         self._quota: Quota | None = None
         self._best_effort = BestEffort("Rate limits are counted in this process only")
@@ -98,7 +102,7 @@ class RateLimits:
         # In a thread, and with the first call: `limits` takes its time to import.
         from websearch_gateway.budget.quota import Quota
 
-        return Quota(self._state, self._per_user, self._overall, self._clock, self._setting)
+        return Quota(self._state, self._per_user, self._overall, self._clock, self._setting, self._here)
 
 
 def _pseudonym(caller: Caller) -> str:
