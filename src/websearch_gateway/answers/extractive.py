@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from websearch_gateway.answers.hedges import nearest, no_answer
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
-from websearch_gateway.text.retrieval.evidence import Document, Evidence, find_evidence
+from websearch_gateway.text.retrieval.candidates import Document
+from websearch_gateway.text.retrieval.evidence import Evidence, find_evidence
 from websearch_gateway.text.urls import canonical, host
 
 MAX_ANSWER = 800
@@ -23,7 +25,6 @@ thirds."""
 
 END_EFFORT = 40
 
-NO_ANSWER = "No page answers this directly."
 NO_RESULTS = "The search found nothing."
 
 UNREAD = "Could not be read, so that what the search provider sent of it was used"
@@ -33,6 +34,8 @@ TOO_LONG = "Very long, so that only the first {:,} of {:,} characters were looke
 
 _END = re.compile(r"[\n.!?…؟۔。！？｡]")
 _BETWEEN = "\n\n"
+LONGEST_HEDGE = 80
+"""Characters of an answer that are kept free for the line that says that no page answers."""
 _LONGEST_MARK = len(" [99]" + _BETWEEN)
 
 
@@ -51,15 +54,18 @@ def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) 
 
     The text is at most 800 characters of whole sentences, each a paragraph that ends in its reference mark `[n]`; the
     spans are those marks, and `n` counts the cited pages by first use; URLs with the same `text.urls.canonical` are one
-    page. When no sentence comes near the question the text says so, without spans, and `sources` holds the links to
+    page. Sentences that come near but are not likely to answer stand below a line that says so, in the language of the
+    question. When no sentence comes near, the text says that alone, without spans, and `sources` holds the links to
     follow.
     """
     best = {hit.url: hit for hit in hits[: query.max_results]}
     sources = _bounded([_source(hit, pages.get(hit.url)) for hit in best.values()])
-    evidence = find_evidence(query.text, [source.document for source in sources], MAX_ANSWER, _LONGEST_MARK)
-    text, spans = _cited(evidence, sources)
+    room = MAX_ANSWER - LONGEST_HEDGE
+    found = find_evidence(query.text, [source.document for source in sources], room, _LONGEST_MARK)
+    hedge = "" if found.is_answer or not found.sentences else nearest(found.language)
+    text, spans = _cited(hedge, found.sentences, sources)
     return Answer(
-        text=text or (NO_ANSWER if sources else NO_RESULTS),
+        text=text or (no_answer(found.language) if sources else NO_RESULTS),
         spans=spans,
         provider=f"{hits[0].provider}-raw-search" if hits else "raw-search",
         sources=tuple(Source(source.url, source.document.title, source.published) for source in sources),
@@ -104,9 +110,9 @@ def _beginning(text: str, effort: int) -> tuple[str, int]:
     return kept, len(kept) + ends * END_EFFORT
 
 
-def _cited(evidence: Sequence[Evidence], sources: Sequence[_Source]) -> tuple[str, tuple[Span, ...]]:
+def _cited(hedge: str, evidence: Sequence[Evidence], sources: Sequence[_Source]) -> tuple[str, tuple[Span, ...]]:
     numbers: dict[str, int] = {}
-    text = ""
+    text = hedge
     spans: list[Span] = []
     for sentence in evidence:
         source = sources[sentence.document]

@@ -28,8 +28,9 @@ from websearch_gateway.text.citation.support import Evidence
 from websearch_gateway.text.markdown import LINK, blocks, lines, plain, without_comments
 from websearch_gateway.text.normalise import skeleton
 from websearch_gateway.text.payload import one_line
+from websearch_gateway.text.retrieval.candidates import Document
 from websearch_gateway.text.retrieval.duplicates import near_duplicates
-from websearch_gateway.text.retrieval.evidence import Document, find_evidence
+from websearch_gateway.text.retrieval.evidence import find_evidence
 from websearch_gateway.text.retrieval.rank import rank
 from websearch_gateway.text.retrieval.tokens import estimate_tokens, tokens
 from websearch_gateway.text.retrieval.windows import window

@@ -1,0 +1,193 @@
+"""The sentences of some pages that an answer could quote, each with what stands around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from websearch_gateway.models import Passage
+from websearch_gateway.text.chunk import chunk
+from websearch_gateway.text.citation.sentences import split_sentences
+from websearch_gateway.text.markdown import LINK, LONGEST_MARKED, blocks, lines, plain
+from websearch_gateway.text.retrieval.languages import language_tokens
+from websearch_gateway.text.retrieval.rank import bm25
+from websearch_gateway.text.retrieval.tokens import words
+
+PASSAGES = 12
+"""How many passages, the best of all pages, are searched for sentences."""
+
+MAX_SENTENCE = 600
+"""Characters of a sentence that may be quoted."""
+
+MAX_CAPTION = 12
+"""A line of at most so many words that ends in no full stop is a caption, a byline or a cell, not a sentence."""
+
+_LINKED_AT_MOST = 0.6
+_PRIVATE_OR_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]")
+_QUESTION = re.compile(r"[?？؟;][\"'”’»)\]）」』*_]*$")
+_ENDED = re.compile(r"[.!…。！।؟۔:][\"'”’»)\]）」』*_]*$|[\u0e00-\u0e7f]$")
+_DATELINE = re.compile(
+    r"(?:published|updated|posted|last (?:updated|modified)|veröffentlicht|aktualisiert|publicado|actualizado|publié|"
+    r"mis à jour|опубликовано|обновлено)\b.{0,80}\d|(?:by|von|par|por) [A-Z].{0,60}$|(?:photo|image|foto|credit)\b"
+    r".{0,20}:",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page to look into."""
+
+    title: str
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence without its Markdown marks; `document` is the index of the page that says it.
+
+    `own` are its tokens and `words` those by which it is judged: they begin with a question just before it. `beside`
+    are the tokens of its neighbours, `above` those of the headings and title; `passage` is the score of its passage.
+    `order` is its place on the page, and `before` the sentence before it in the same paragraph. A `scrap` is a table
+    row, a caption or a dateline.
+    """
+
+    text: str
+    document: int
+    order: tuple[int, int]
+    before: str
+    own: tuple[str, ...]
+    words: tuple[str, ...]
+    beside: frozenset[str]
+    above: frozenset[str]
+    passage: float
+    scrap: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A plain sentence, heading or table row; only a `quotable` one may be evidence. `header` is that of its table."""
+
+    text: str
+    block: int = 0
+    quotable: bool = True
+    header: str = ""
+    scrap: bool = False
+
+
+def candidates(terms: Sequence[str], language: str, documents: Sequence[Document]) -> list[Candidate]:
+    """The sentences of the passages that hold the most of the question.
+
+    Args:
+        terms: the tokens of the question.
+        language: its ISO 639-1 code; see `languages`.
+    """
+    passages = [
+        (index, place, passage)
+        for index, document in enumerate(documents)
+        for place, passage in enumerate(chunk(document.markdown))
+    ]
+    texts = language_tokens((" ".join((*p.section_path, p.text)) for _, _, p in passages), language)
+    whole = _inside(terms, texts, language)
+    scores = bm25(terms, [[whole.get(token, token) for token in tokens] for tokens in texts])
+    best = sorted(range(len(passages)), key=lambda at: -scores[at])[:PASSAGES]
+    found: list[Candidate] = []
+    for at in best:
+        if scores[at] > 0:
+            index, place, passage = passages[at]
+            scored = replace(passage, score=scores[at])
+            found.extend(_sentences(index, place, documents[index].title, scored, language, whole))
+    return found
+
+
+def _inside(terms: Sequence[str], texts: Sequence[Sequence[str]], language: str) -> Mapping[str, str]:
+    """Longer words that begin or end with a word of the question, with that word: compounds, unknown endings."""
+    if language in _WITHOUT_COMPOUNDS:
+        return {}
+    long = [term for term in terms if len(term) >= _LEAST_PART]
+    vocabulary = set().union(*texts).difference(terms) if long else set()
+    ends = tuple(long)
+    return {
+        token: next(term for term in long if token.startswith(term) or token.endswith(term))
+        for token in vocabulary
+        if token.startswith(ends) or token.endswith(ends)
+    }
+
+
+_WITHOUT_COMPOUNDS = frozenset(("en", "zh", "ja", "ko", "th"))
+_LEAST_PART = 5
+
+
+def _sentences(
+    document: int, place: int, title: str, passage: Passage, language: str, whole: Mapping[str, str]
+) -> Iterator[Candidate]:
+    page = list(_lines(passage.text))
+    headers = sorted({line.header for line in page})
+    texts = [*(line.text for line in page), *headers, " ".join((title[:MAX_SENTENCE], *passage.section_path))]
+    tokens = [[whole.get(token, token) for token in said] for said in language_tokens(texts, language)]
+    header = dict(zip(headers, tokens[len(page) :], strict=False))
+    above = frozenset(tokens[-1])
+    for at, line in enumerate(page):
+        if not line.quotable or not _is_quotable(line.text):
+            continue
+        asked = tokens[at - 1] if at and _QUESTION.search(page[at - 1].text) else []
+        near = [tokens[other] for other in (at - 1, at + 1) if 0 <= other < len(page)]
+        follows = at > 0 and page[at - 1].block == line.block and page[at - 1].quotable
+        yield Candidate(
+            line.text,
+            document,
+            (place, at),
+            page[at - 1].text if follows else "",
+            tuple(tokens[at]),
+            (*asked, *tokens[at]),
+            frozenset().union(*near, header[line.header]),
+            above,
+            passage.score,
+            line.scrap or _is_scrap(line.text),
+        )
+
+
+def _lines(markdown: str) -> Iterator[_Line]:
+    for number, block in enumerate(blocks(markdown)):
+        piece = markdown[block.start : block.end]
+        if block.kind == "table":
+            yield from _rows(piece)
+        elif block.kind == "heading":
+            yield _Line(_plain(piece), quotable=False)
+        elif block.kind in ("paragraph", "item") and not _is_navigation(piece):
+            for start, end in split_sentences(piece):
+                said = piece[start:end]
+                yield _Line(_plain(said), number, len(said) <= LONGEST_MARKED)
+
+
+def _plain(markdown: str) -> str:
+    return plain(markdown[:LONGEST_MARKED])
+
+
+def _rows(table: str) -> Iterator[_Line]:
+    rows = [table[start:end].strip("| ") for start, end in lines(table, 0, len(table))]
+    has_header = len(rows) > 1 and not words(rows[1])
+    header = _plain(rows[0])[:MAX_SENTENCE] if has_header else ""
+    for place, row in enumerate(rows):
+        quotable = (not has_header or place > 0) and len(row) <= LONGEST_MARKED
+        yield _Line(_plain(row), -1, quotable, header, scrap=True)
+
+
+def _is_navigation(markdown: str) -> bool:
+    return sum(len(link[0]) for link in LINK.finditer(markdown)) > _LINKED_AT_MOST * len(markdown)
+
+
+def _is_scrap(text: str) -> bool:
+    if _DATELINE.match(text):
+        return True
+    return not _ENDED.search(text) and text.count(" ") < MAX_CAPTION
+
+
+def _is_quotable(text: str) -> bool:
+    return (
+        len(text) <= MAX_SENTENCE
+        and len(words(text)) >= 3
+        and not _QUESTION.search(text)
+        and not _PRIVATE_OR_CONTROL.search(text)
+    )

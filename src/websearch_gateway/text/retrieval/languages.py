@@ -1,0 +1,122 @@
+"""Which language a question is in, and its words as a search compares them: without endings, clitics and accents."""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+import Stemmer
+
+from websearch_gateway.text.retrieval.tokens import fold, tokens_of_each
+from websearch_gateway.text.retrieval.tokens import query_terms as without_language
+
+_SCRIPTS = (
+    ("th", re.compile(r"[\u0e00-\u0e7f]")),
+    ("ja", re.compile(r"[\u3040-\u30ff]")),
+    ("ko", re.compile(r"[\uac00-\ud7af]")),
+    ("zh", re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")),
+    ("ru", re.compile(r"[\u0400-\u04ff]")),
+    ("ar", re.compile(r"[\u0600-\u06ff]")),
+    ("hi", re.compile(r"[\u0900-\u097f]")),
+    ("el", re.compile(r"[\u0370-\u03ff]")),
+)
+_STEMMERS = {
+    "ar": "arabic",
+    "de": "german",
+    "el": "greek",
+    "es": "spanish",
+    "fr": "french",
+    "hi": "hindi",
+    "it": "italian",
+    "nl": "dutch",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "tr": "turkish",
+}
+_STOP = {
+    "en": "the of and in to is was were are did does do what who when "
+    "where which how many much why whose whom with for by "
+    "on at from an has had have that this it its",
+    "de": "der die das den dem des ein eine einen einem einer und oder ist sind war waren wird werden wurde wurden "
+    "von vom zu zum zur mit für im in am an auf aus bei nach über um als auch nicht es er sie sich hat hatte "
+    "haben wer wie wo wann warum was wen wem welche welcher welches welchen welchem wieviel wieviele viele "
+    "viel dass durch",
+    "es": "el la los las un una unos unas de del y o en que qué es son era eran fue fueron por para con sin se su "
+    "sus al como cómo cual cuál cuáles cuando cuándo donde dónde quien quién quiénes cuánto cuánta cuántos "
+    "cuántas ha había lo",
+    "fr": "le la les l un une des du de d et ou est sont était dans en au aux par pour avec sans que qui quoi quand "
+    "où comment combien quel quelle quels quelles ce se sa son ses pas ne a il elle",
+    "it": "il lo la i gli le un uno una di del della dei delle e o è sono era in nel nella per con che chi cosa "
+    "come dove quando quanto quanti quanta quante quale quali da al alla si ha",
+    "nl": "de het een en of is zijn was waren van in op te met voor door aan bij wat wie waar wanneer hoe welke "
+    "hoeveel",
+    "pt": "o a os as um uma de do da dos das e ou é são foi em no na nos nas por para com que quem qual quais "
+    "quando onde como quanto quantos quantas se ao",
+    "ro": "un o al a ai ale de la în din pe cu și sau este sunt era au fost care ce cine când unde cum cât câți "
+    "câte cât pentru prin se lui sa",
+    "tr": "bir ve ile bu şu o için de da mi mı mu mü ne kim nerede nasıl neden niçin kaç hangi zaman olan olarak "
+    "kaçtır nedir kimdir hangisi nereye",
+    "vi": "là của và các những một có được trong cho với ở vào đã bị gì ai nào đâu khi bao nhiêu tại sao như thế từ",
+    "ru": "и в во на с со к ко по о об от из за для что это как кто где когда почему какой какая какое какие какую "
+    "каким каком сколько чем чего кого кому был была было были есть не у ли его её их который которая которые",
+    "ar": "من في على إلى عن ما ماذا متى أين كيف كم هل هو هي هذا هذه التي الذي كان كانت أن إن و أي مع لماذا هناك تم عدد",
+    "hi": "का की के को में से पर है हैं था थी थे और एक यह वह क्या कौन कब कहाँ कैसे किस किसने किसके कितने कितनी "
+    "कितना ने लिए हो गया गई किया कि जो भी द्वारा तक कौनसा सा सी",
+    "el": "ο η το οι τα του της των τον την και ή σε στο στη στην στον στα με για από που πώς πού πότε ποιος ποια "
+    "ποιο ποιοι ποιες πόσα πόσο πόσοι τι είναι ήταν να θα δεν ένα μια ένας",
+}
+"""Words that say how a question is asked, unfolded; for languages without a stemmer here only to know them by."""
+
+# Letters with their vowel signs, which are marks in Indic scripts, and vowel points, which Arabic may leave out.
+_LETTERS = re.compile(r"(?:[^\W_]|[\u0900-\u0963\u064b-\u0652])+")
+_POINTS = re.compile(r"[\u064b-\u0652\u0640]+")
+
+
+_LATIN = ("en", "de", "es", "fr", "it", "nl", "pt", "ro", "tr", "vi")
+
+
+def language_of(text: str) -> str:
+    """The ISO 639-1 code of the language that `text` is most likely in: by its script, else by its little words."""
+    for code, script in _SCRIPTS:
+        if script.search(text):
+            return code
+    said = set(_LETTERS.findall(text.lower()))
+    counted = {code: len(said & _little_words(code)) for code in _LATIN}
+    return max(counted, key=lambda code: counted[code])
+
+
+@functools.cache
+def _little_words(code: str) -> frozenset[str]:
+    return frozenset(_STOP[code].split())
+
+
+def query_terms(query: str, code: str) -> list[str]:
+    """The distinct tokens of a query that carry its meaning, in order; all of them when it has only stop words."""
+    if code not in _STEMMERS:
+        return without_language(query)
+    said = _spoken(query)
+    content = [word for word in said if word not in _little_words(code)]
+    return list(dict.fromkeys(_stemmed(content or said, code)))
+
+
+def language_tokens(texts: Iterable[str], code: str) -> list[list[str]]:
+    """The tokens of each text, stemmed as that language asks for: see `tokens.tokens_of_each`."""
+    if code not in _STEMMERS:
+        return tokens_of_each(texts)
+    spoken = [_spoken(text) for text in texts]
+    vocabulary = list(set(chain.from_iterable(spoken)))
+    stem = dict(zip(vocabulary, _stemmed(vocabulary, code), strict=True))
+    return [list(map(stem.__getitem__, said)) for said in spoken]
+
+
+def _spoken(text: str) -> list[str]:
+    return _LETTERS.findall(_POINTS.sub("", unicodedata.normalize("NFC", text.lower())))
+
+
+def _stemmed(said: Sequence[str], code: str) -> list[str]:
+    # A stemmer holds scratch memory, so threads must not share one; making one takes microseconds.
+    return [fold(stem) for stem in Stemmer.Stemmer(_STEMMERS[code]).stemWords(said)]

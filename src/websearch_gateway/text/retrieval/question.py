@@ -1,0 +1,86 @@
+"""What a question asks, and how well a sentence answers it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from websearch_gateway.text.retrieval.answer_kinds import Kind, asked_for
+from websearch_gateway.text.retrieval.candidates import Candidate
+from websearch_gateway.text.retrieval.languages import language_of, language_tokens, query_terms
+from websearch_gateway.text.retrieval.rank import bm25, inverse_document_frequency
+
+_NAMED = re.compile(r"(?<=\w )[A-ZÀ-ÞА-ЯΑ-Ω][^\W_]+|\b\d{2,}\b")
+"""Names and numbers: words that are not the first and begin with a capital, and figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """How a sentence meets a question: shares from 0 to 1, those of words weighted by how rare each word is.
+
+    `own` is its BM25 score; `covered` are the words of the question that it holds, `beside` others in its neighbours,
+    `above` still others in the headings; `phrases` the pairs of words, `named` the names and numbers, all around it.
+    `passage` is the score of its passage. `kind` is 1 with what is asked for, -1 without, 0 where nothing is; `scrap`
+    is 1 for a row, caption or dateline; `length` grows with its words.
+    """
+
+    own: float
+    covered: float
+    beside: float
+    above: float
+    phrases: float
+    passage: float
+    kind: float
+    scrap: float
+    length: float
+    named: float
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked: its words, the pairs of words in it, and the kind of thing that would answer it."""
+
+    text: str
+    language: str
+    terms: tuple[str, ...]
+    phrases: frozenset[tuple[str, str]]
+    kind: Kind | None
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Question:
+        """Read a question in any of the languages."""
+        language = language_of(text)
+        pairs = frozenset(pairwise(language_tokens([text], language)[0]))
+        names = frozenset(query_terms(" ".join(_NAMED.findall(text)), language))
+        return cls(text, language, tuple(query_terms(text, language)), pairs, asked_for(text), names)
+
+    def features(self, found: Sequence[Candidate]) -> list[Features]:
+        """Of each candidate."""
+        rarity = inverse_document_frequency(self.terms, [dict.fromkeys(one.words, 1) for one in found])
+        own = bm25(self.terms, [one.words for one in found])
+        return [self._of(one, share, rarity) for one, share in zip(found, own, strict=True)]
+
+    def _of(self, one: Candidate, own: float, rarity: Mapping[str, float]) -> Features:
+        whole = sum(rarity.values()) or 1.0
+        said = frozenset(one.words)
+        missing = [term for term in self.terms if term not in said]
+        aside = [term for term in missing if term not in one.beside]
+        beside = sum(rarity[term] for term in missing if term in one.beside) / whole
+        above = sum(rarity[term] for term in aside if term in one.above) / whole
+        kind = 0.0 if self.kind is None else 1.0 if self.kind.is_in(one.text) else -1.0
+        return Features(
+            own=own,
+            covered=sum(rarity[term] for term in self.terms if term in said) / whole,
+            beside=beside,
+            above=above,
+            phrases=len(self.phrases.intersection(pairwise(one.words))) / max(1, len(self.phrases)),
+            passage=one.passage,
+            kind=kind,
+            scrap=float(one.scrap),
+            length=math.log1p(len(one.own)) / 4,
+            named=len(self.names.intersection(said | one.beside | one.above)) / len(self.names) if self.names else 1.0,
+        )
