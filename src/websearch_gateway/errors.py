@@ -1,6 +1,6 @@
-"""Every error the gateway raises, and what the pipeline does about it.
+"""Every error that the gateway raises, and what the pipeline does about it.
 
-An error carries its policy in its class, so the chain never inspects messages::
+The class of an error decides the policy, so the fallback never inspects messages::
 
     SearchError
     |-- Refused                        stop: another upstream cannot help, or would hide the cause
@@ -9,19 +9,19 @@ An error carries its policy in its class, so the chain never inspects messages::
     |   |-- SearchRateLimitError       RATE_LIMIT      the caller is over the gateway's own limit
     |   |-- SearchNotConfiguredError   NOT_CONFIGURED  a setting is missing
     |   `-- ForbiddenUrlError          FORBIDDEN_URL   the address may not be fetched
-    |-- Unavailable                    try the next one and let this one rest
+    |-- Unavailable                    try the next one and pause this one
     |   |-- SearchProviderError        PROVIDER        an upstream failed or refused for now
     |   |-- SearchTimeoutError         TIMEOUT         an upstream did not answer in time
     |   |-- SearchFetchError           FETCH           a page could not be fetched or read
     |   |-- SearchProviderParseError   PARSE           a reply is not what the vendor documents
-    |   |-- NotAsked                   PROVIDER        an upstream that rests, or whose turn would come too late
-    |   |   `-- SearchBudgetError      BUDGET          the day's budget has no room for it; a free one may serve
+    |   |-- NotAsked                   PROVIDER        an upstream whose circuit is open, or whose turn comes too late
+    |   |   `-- SearchBudgetError      BUDGET          the day's budget does not cover it; a free one may serve
     |   |-- EngineNotConfigured        NOT_CONFIGURED  an answer engine has no key; another one serves
     |   `-- StateUnavailable           PROVIDER        the shared state cannot be reached; go on without it
     `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt (another code if
                                                        all failed for that reason: RATE_LIMIT, TIMEOUT, BUDGET ...)
 
-Messages are written for the caller's eyes. They never hold a key, a token or a query.
+Callers see the messages. They never contain a key, a token or a query.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ ErrorCode = Literal[
 
 
 RATE_LIMITED = "rate_limit"
-"""`details["reason"]` of an upstream that answered 429, or whose rate leaves no turn."""
+"""`details["reason"]` of an upstream that answered 429, or whose rate limit leaves no turn."""
 
 BLOCKED = "blocked"
-"""`details["reason"]` of an upstream that takes this address for a bot."""
+"""`details["reason"]` of an upstream that treats this address as a bot."""
 
 
 class SearchError(Exception):
@@ -60,7 +60,7 @@ class SearchError(Exception):
         details: JSON-ready facts for a program, such as the limits that were broken.
 
     Attributes:
-        cost_usd: what the call cost although it brought nothing.
+        cost_usd: what the failed call cost.
     """
 
     code: ErrorCode = "PROVIDER"
@@ -80,7 +80,7 @@ class SearchError(Exception):
 
 
 class Refused(SearchError):
-    """Stop here: the request, a key or a limit is at fault, not an upstream."""
+    """Stop: the request, a key or a limit is at fault, not an upstream."""
 
 
 class SearchValidationError(Refused):
@@ -114,9 +114,9 @@ class ForbiddenUrlError(Refused):
 
 
 class Unavailable(SearchError):
-    """This upstream cannot serve now; another may. `retry_after` says how long it should rest.
+    """This upstream cannot serve now; another may. `retry_after` says for how long not to call it.
 
-    `retryable` tells the one retry place whether the same request may be sent once more at once.
+    `retryable` tells `net.retry` whether to send the same request once more at once.
     """
 
     def __init__(
@@ -150,42 +150,42 @@ class SearchFetchError(Unavailable):
 
 
 class SearchProviderParseError(Unavailable):
-    """A reply arrived and is not what the vendor documents (the design's `BadPayload`)."""
+    """A reply arrived and is not what the vendor documents."""
 
     code = "PARSE"
 
 
 class NotAsked(Unavailable):
-    """Nothing was sent: the upstream rests after failures, or the pace it allows left no turn before the deadline."""
+    """Nothing was sent: the circuit is open after failures, or the rate limit leaves no turn before the deadline."""
 
 
 class SearchBudgetError(NotAsked):
-    """The day's budget has no room for a call of this upstream. One that is free may serve."""
+    """The day's budget does not cover a call of this upstream. A free one may serve."""
 
     code = "BUDGET"
 
 
 class EngineNotConfigured(Unavailable):
-    """An answer engine has no key. No error of the caller's as long as another engine can serve."""
+    """An answer engine has no key. The caller sees no error as long as another engine can serve."""
 
     code = "NOT_CONFIGURED"
 
 
 class StateUnavailable(Unavailable):
-    """The state backend failed. Never stops a search: limits and caches go on in memory."""
+    """The state backend failed. Never stops a search: limits and caches continue in memory."""
 
     code = "PROVIDER"
 
 
 def shortest(waits: Iterable[float | None]) -> float | None:
-    """The shortest of several `retry_after`; None when one of them is unknown, since that one may be the shortest."""
+    """The shortest of several `retry_after`; None if one of them is unknown, since it may be the shortest."""
     known = list(waits)
     return None if None in known else min((wait for wait in known if wait is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One upstream that was tried and why it did not serve. `cause` is `details["reason"]` of its error."""
+    """One upstream that was tried, and why it failed. `cause` is `details["reason"]` of its error."""
 
     name: str
     code: ErrorCode
@@ -194,10 +194,10 @@ class Attempt:
 
 
 class Exhausted(SearchError):
-    """Every upstream was tried in vain. `attempts` holds each name and reason, in order.
+    """Every upstream failed. `attempts` holds each name and reason, in order.
 
-    If all failed for the same reason, `code` is that reason's: RATE_LIMIT if each refused because of its limits.
-    `advice` says what the operator can do that lasts.
+    If all failed for the same reason, `code` is that of the reason: RATE_LIMIT if each hit a rate limit.
+    `advice` says how the operator can fix it permanently.
     """
 
     def __init__(self, attempts: Sequence[Attempt], *, retry_after: float | None = None, advice: str = "") -> None:

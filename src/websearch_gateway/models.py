@@ -1,4 +1,4 @@
-"""The values that flow through the gateway. All are frozen; none does any work."""
+"""The values that the layers pass around. All are frozen, without logic."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Freshness = Literal["day", "week", "month", "year"]
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment by which a whole call must be over, on a monotonic clock. Passed down, never extended."""
+    """The time by which a whole call must end, on a monotonic clock. It is passed down and never extended."""
 
     at: float
     clock: Callable[[], float] = field(default=time.monotonic, compare=False, repr=False)
 
     @classmethod
     def after(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Deadline:
-        """The deadline `seconds` from now."""
+        """A deadline `seconds` from now."""
         return cls(clock() + seconds, clock)
 
     def remaining(self) -> float:
-        """Seconds left; zero when it has passed."""
+        """Seconds left; zero after the deadline."""
         return max(0.0, self.at - self.clock())
 
     def within(self, seconds: float) -> Deadline:
@@ -36,19 +36,19 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is asking. `user` keys limits, cache scope and budget; `scopes` decides which tools are allowed."""
+    """The caller. `user` is the key of limits, cache scope and budget; `scopes` decides which tools are allowed."""
 
     user: str
     scopes: frozenset[str] = frozenset()
 
 
 LOCAL = Caller("local", frozenset({"search", "read", "docs", "cache", "ops", "admin"}))
-"""The person or process at this machine: the only caller where there is no authentication."""
+"""The local user: the only caller if there is no authentication."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A question as it came in, before the guard has seen it. The fields are those of the `search_web` tool."""
+    """A question before the guard has checked it. The fields are those of the `search_web` tool."""
 
     query: str
     max_results: int = 5
@@ -61,11 +61,11 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class WebSearchRequest:
-    """A wish for results with their pages. The fields are those of the `web_search` tool; news has its own tool.
+    """A request for results with their pages. The fields are those of the `web_search` tool; news has its own tool.
 
-    `providers` are the only ones to ask, in that order; none: all that are configured. `include_domains` keeps results
-    of these hosts and their subdomains only, `exclude_domains` drops those. `page` counts from 1. Without `read_pages`
-    the snippet stands for the page.
+    `providers` are the only ones to use, in that order; empty means all configured ones. `include_domains` keeps only
+    results of these hosts and their subdomains, `exclude_domains` drops them. `page` counts from 1. Without
+    `read_pages` the snippet replaces the page.
     """
 
     query: str
@@ -85,7 +85,7 @@ class WebSearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class RawSearchRequest:
-    """A wish for Google's own JSON, for each of `queries`. The fields are those of the `web_search_raw` tool."""
+    """A request for Google's own JSON, for each of `queries`. The fields are those of the `web_search_raw` tool."""
 
     queries: tuple[str, ...]
     results_per_query: int = 10
@@ -96,9 +96,9 @@ class RawSearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class ContentRequest:
-    """A wish for a page's text, or a window of it. The fields are those of the `get_content` tool.
+    """A request for a page's text, or a window of it. The fields are those of the `get_content` tool.
 
-    `offset` and `max_chars` count characters (code points) of the page's Markdown; `refresh` asks its site anew.
+    `offset` and `max_chars` count characters (code points) of the page's Markdown; `refresh` skips the cache.
     """
 
     url: str
@@ -109,7 +109,7 @@ class ContentRequest:
 
 @dataclass(frozen=True, slots=True)
 class PassagesRequest:
-    """A wish for the passages of a page that answer `queries`. The fields are those of the `read_from_page` tool."""
+    """A request for the passages of a page that answer `queries`. The fields are those of the `read_from_page` tool."""
 
     url: str
     queries: tuple[str, ...]
@@ -124,9 +124,9 @@ class SearchQuery:
 
     `freshness_hours` is a number of hours (24 a day, 168 a week, 720 a month, 8760 a year);
     `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `include_domains` and
-    `exclude_domains` are the call's lists within the operator's (see text.domains). `variant` tells calls apart that
-    differ in what no provider is told, such as the choice of providers. `user` is who pays: it is not part of the
-    question and never sent.
+    `exclude_domains` are the call's lists within the operator's (see text.domains). `variant` separates calls that
+    differ only in something that providers do not see, such as the choice of providers. `user` pays for the call; it is
+    not part of the question and never sent.
     """
 
     text: str
@@ -145,9 +145,9 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """An HTTP request as a value, so adapters build one without a client. `json` and `form` exclude each other.
+    """An HTTP request as a value, so adapters build one without a client. Set at most one of `json` and `form`.
 
-    Its repr shows neither keys nor queries.
+    The repr shows neither keys nor queries.
     """
 
     method: Literal["GET", "POST"]
@@ -160,10 +160,10 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a raw search vendor can do, how many hits a full page of its holds, and what one call costs (USD).
+    """What a raw search vendor supports, how many hits a full page has, and what one call costs (USD).
 
-    `price_source` says who told the price, and when. `requests_per_second` is what the vendor allows a key; None where
-    no limit is known. `ends` is the day from which the API is gone. `caveat` warns of what every answer from it lacks.
+    `price_source` is the source and date of the price. `requests_per_second` is the vendor's limit per key; None if
+    unknown. `ends` is the day on which the API shuts down. `caveat` warns of what every answer from it lacks.
     """
 
     max_results: int = 10
@@ -182,7 +182,7 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One raw result. `published` is an ISO 8601 date or date-time; `content` is page text the vendor sent along."""
+    """One raw result. `published` is an ISO 8601 date or date-time; `content` is page text that the vendor included."""
 
     url: str
     title: str
@@ -195,9 +195,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class AppliedFilters:
-    """What really became of the wish for freshness, region and domains (None: nothing).
+    """How the requested freshness, region and domains were actually applied (None: not at all).
 
-    Domains are kept to `upstream`, by the vendor itself, or are `local`: what it found elsewhere was dropped here.
+    Domains are `upstream` if the vendor filtered by them, `local` if we dropped results from other domains.
     """
 
     freshness: str | None = None
@@ -207,7 +207,7 @@ class AppliedFilters:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """The answer of a Searcher. No hits is an answer, not an error. `bodies` are the vendor's replies, page by page."""
+    """The result of a Searcher. Having no hits is not an error. `bodies` are the vendor's replies, page by page."""
 
     hits: tuple[Hit, ...]
     provider: str
@@ -219,11 +219,11 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page that was read. `markdown` is untrusted text; `final_url` is where the redirects ended.
+    """A page that was read. `markdown` is untrusted text; `final_url` is the URL after redirects.
 
-    `etag` and `last_modified` are the site's own words, for asking whether the page has changed. `fetched_at` (seconds
-    since the epoch) is when the site last said what is on it; 0 if unknown. `cache` says where the page came from: the
-    site (`miss`), the cache (`exact`), or the cache although it is too old, because the site failed (`stale`).
+    `etag` and `last_modified` are the site's header values, for conditional requests. `fetched_at` (seconds since the
+    epoch) is when the site last sent or confirmed the content; 0 if unknown. `cache` says where the page came from:
+    the site (`miss`), the cache (`exact`), or the cache although expired, because the site failed (`stale`).
     """
 
     url: str
@@ -242,7 +242,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a page under its headings. `score` is in 0..1, higher is better."""
+    """A piece of a page with its headings. `score` is in 0..1, higher is better."""
 
     text: str
     section_path: tuple[str, ...] = ()
@@ -261,7 +261,7 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A claim of support: `text[start:end]` of the answer is backed by `url`. Python string offsets, end exclusive."""
+    """A citation: `url` supports `text[start:end]` of the answer. Python string offsets, end exclusive."""
 
     url: str
     title: str
@@ -288,7 +288,7 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """The upstream that was given up and why, as `CODE: message`."""
+    """The upstream that failed and why, as `CODE: message`."""
 
     given_up: str
     reason: str
@@ -296,11 +296,11 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an engine or the extractive composer produced, before finalize: spans may repeat, be off or be unranked.
+    """What an engine or the extractive composer returned, before finalize: spans may repeat, be misplaced or unranked.
 
     `provider` says how it was made: `MODEL-web-search`, `MODEL-over-PROVIDER` or `PROVIDER-raw-search`. `sources` are
-    the pages that were found or read, cited or not. `search_suggestions` is HTML that the vendor wants to be shown
-    beside the answer as it is. `searched_usd` is the part of `cost_usd` that search providers have booked already.
+    the pages that were found or read, cited or not. `search_suggestions` is HTML that must be shown
+    unchanged beside the answer. `searched_usd` is the part of `cost_usd` that the search layer has already booked.
     """
 
     text: str
@@ -319,7 +319,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class StateEntry:
-    """One entry of a State with all that a copy needs. `ttl` is the seconds left, None for ever; `counts` a counter."""
+    """An entry of a State with all that a copy needs. `ttl` is the seconds left, None for ever; `counts`: a counter."""
 
     key: str
     value: bytes
@@ -329,7 +329,7 @@ class StateEntry:
 
 @dataclass(frozen=True, slots=True)
 class StateUsage:
-    """The size of a State (bytes), its limit (None: there is none), and what this process evicted to stay below it."""
+    """The size of a State (bytes), its limit (None: no limit), and what this process evicted to stay below it."""
 
     bytes: int
     most_bytes: int | None = None

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Progress = Callable[[str], Awaitable[None]]
-"""Told in a few words what the gateway does now. Must not raise."""
+"""Receives a short description of what the gateway is doing. Must not raise."""
 
 
 async def no_progress(_: str) -> None:
-    """The Progress of callers who do not listen."""
+    """The Progress for callers that want no reports."""
 
 
 class Searcher(Protocol):
@@ -48,7 +48,7 @@ class Searcher(Protocol):
         """Search.
 
         Raises:
-            Refused: nobody else should be asked.
+            Refused: do not try another searcher.
             Unavailable: this one cannot serve now.
             Exhausted: a composite has tried all of its parts.
         """
@@ -56,13 +56,13 @@ class Searcher(Protocol):
 
 
 class Layer(Protocol):
-    """Something around a call, whatever it calls: a retry, a breaker, a pace, a stopwatch. Layers nest."""
+    """Wraps any call: a retry, a circuit breaker, a rate limiter, a timer. Layers nest."""
 
     async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """The result of `call()`, made when and if this layer lets it through.
+        """Run `call()`, if and when this layer allows it, and return its result.
 
         Raises:
-            SearchError: what `call` raises, or the layer instead of it.
+            SearchError: raised by `call`, or by the layer instead.
         """
         ...
 
@@ -76,7 +76,7 @@ class Provider(Protocol):
     def capabilities(self) -> Capabilities: ...
     @property
     def key_setting(self) -> str | None:
-        """The environment's name of the setting that holds the key; None for a vendor that has no keys."""
+        """The environment variable that holds the key; None for a vendor without keys."""
         ...
 
     def request(self, query: SearchQuery) -> HttpRequest:
@@ -93,23 +93,23 @@ class Provider(Protocol):
         ...
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """The request for page `page` (2 is the second) given the previous reply's body; None when there is none.
+        """The request for page `page` (2 is the second) given the previous reply's body; None if there is no such page.
 
-        Called only after a full page, so a vendor that does not tell whether there is more need not look.
+        Called only after a full page, so a vendor that does not report whether there is more always returns a request.
         """
         ...
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """The typed meaning of a reply that this vendor words in its own way; None leaves it to the common rules."""
+        """The error for a reply with a vendor-specific meaning; None leaves it to the common rules."""
         ...
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """What `request` really did with freshness and region."""
+        """How `request` actually applies freshness, region and domains."""
         ...
 
 
 class AnswerEngine(Protocol):
-    """Something that searches and writes a cited answer in one call."""
+    """Searches and writes a cited answer in one call."""
 
     @property
     def name(self) -> str: ...
@@ -125,9 +125,9 @@ class AnswerEngine(Protocol):
 
 
 class HostedEngine(AnswerEngine, Protocol):
-    """An answer engine behind somebody's API.
+    """An answer engine behind a vendor's API.
 
-    `most_usd` is the most that an answer may cost, `likely_usd` what it costs as a rule.
+    `most_usd` is the most that an answer may cost, `likely_usd` the usual cost.
     """
 
     @property
@@ -136,11 +136,11 @@ class HostedEngine(AnswerEngine, Protocol):
     def likely_usd(self) -> float: ...
 
     async def warm_up(self) -> None:
-        """Load what the first answer would wait for."""
+        """Load in advance what the first answer needs."""
         ...
 
     async def check(self, deadline: Deadline) -> Sequence[str]:
-        """Ask whether the key and the models work. Returns what an operator should know soon, such as a shutdown date.
+        """Check that the key and the models work. Returns warnings for the operator, such as a shutdown date.
 
         Raises:
             SearchError: it does not work; the message says why.
@@ -149,15 +149,15 @@ class HostedEngine(AnswerEngine, Protocol):
 
 
 class Composer(Protocol):
-    """Writes an answer out of hits and the pages that could be read. Pure; every sentence it writes is cited."""
+    """Writes an answer from hits and the pages that could be read. Pure; every sentence it writes has a citation."""
 
     def __call__(self, query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) -> Answer:
-        """Compose. `pages` maps a hit's URL to its page; hits whose page is missing have only their snippet."""
+        """Compose. `pages` maps the URL of a hit to its page; a hit without a page has only its snippet."""
         ...
 
 
 class Gather(Protocol):
-    """Finds and reads what an answer can be written from."""
+    """Finds and reads the material for an answer."""
 
     async def __call__(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
         """Search, and read the best pages.
@@ -170,10 +170,10 @@ class Gather(Protocol):
 
 
 class Workers(Protocol):
-    """Processes for work whose size a stranger chooses. They can be killed, and they know no secrets."""
+    """Processes for work whose size an outsider chooses. They can be killed, and they hold no secrets."""
 
     async def warm(self) -> None:
-        """Start a process if there is none. It prepares itself while the caller goes on."""
+        """Start a process if there is none. It warms up while the caller continues."""
         ...
 
     async def run(
@@ -184,13 +184,13 @@ class Workers(Protocol):
         size: int | None = None,
         heavy: bool = False,
     ) -> Any:
-        """What `function(*arguments)` returns as JSON has it: a dataclass is a dict of its fields, a tuple a list.
+        """Run `function(*arguments)` and return its result as JSON: a dataclass becomes a dict, a tuple a list.
 
         The function must be importable by its name. Cancelling kills the process that runs it.
 
         Args:
-            size: how many characters of a stranger's text there are. For very few no process is asked.
-            heavy: it may take seconds however small the arguments are, as for a PDF.
+            size: how many characters of untrusted text there are. Very small jobs run without a process.
+            heavy: the call may take seconds even for small arguments, as for a PDF.
 
         Raises:
             SearchTimeoutError: the deadline passed, or the call took too long.
@@ -207,40 +207,40 @@ class Reader(Protocol):
     def name(self) -> str: ...
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
-        """Fetch and read. `known` is the page as it was read before: it comes back, itself, when it has not changed.
+        """Fetch and read. `known` is the page from an earlier read; it is returned itself if the page has not changed.
 
         Raises:
-            ForbiddenUrlError: the address guard said no.
-            SearchFetchError: not there, too large, not a readable type.
-            SearchTimeoutError: out of time.
+            ForbiddenUrlError: the address guard forbids the URL.
+            SearchFetchError: the page is missing, too large or of an unreadable type.
+            SearchTimeoutError: the deadline passed.
         """
         ...
 
 
 @runtime_checkable
 class State(Protocol):
-    """Five verbs on which everything shared is built. Keys are `kind/rest`; values are bytes; times are seconds.
+    """Five verbs for all shared state. Keys are `kind/rest`; values are bytes; times are seconds.
 
-    Expired entries are never returned, whatever the backend's own clean-up does.
+    Never returns expired entries, even if the backend has not deleted them yet.
     """
 
     async def get(self, key: str) -> bytes | None:
-        """The value, or None when absent or expired."""
+        """The value; None if absent or expired."""
         ...
 
     async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
-        """Store or replace; forever without `ttl`."""
+        """Store or replace a value; without `ttl` it never expires."""
         ...
 
     async def delete(self, key: str) -> bool:
-        """Remove; True when there was something live to remove."""
+        """Delete an entry; True if there was a live one."""
         ...
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
         """Add to an integer atomically and return the new value.
 
-        An absent or expired counter starts at zero, and only then is `ttl` applied: later additions do not extend it.
-        Counters and values live apart: `get` of a counter returns its decimal digits.
+        An absent or expired counter starts at zero, and only then does `ttl` apply: later additions do not extend it.
+        `get` of a counter returns its decimal digits.
         """
         ...
 
@@ -249,7 +249,7 @@ class State(Protocol):
         ...
 
     def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        """What `scan` yields, with what a copy needs; only keys behind `after`. For who moves a state elsewhere."""
+        """As `scan`, with all that a copy needs, and only keys after `after`. For migrations to another backend."""
         ...
 
     async def close(self) -> None:
@@ -259,18 +259,18 @@ class State(Protocol):
 
 @runtime_checkable
 class BoundedState(Protocol):
-    """A State that can keep itself below a size."""
+    """A State with a size limit."""
 
     def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
-        """Delete the least recently used values before the state passes `most_bytes`.
+        """Delete the least recently used values before the state exceeds `most_bytes`.
 
-        Only values whose keys begin with one of `evictable` are deleted, and counters never. A single one of these
-        that takes more than a tenth of the limit is not stored.
+        Deletes only values whose keys begin with one of `evictable`, and no counters. Does not store such a value if it
+        takes more than a tenth of the limit.
         """
         ...
 
     async def usage(self) -> StateUsage:
-        """Its size.
+        """The size of the state.
 
         Raises:
             StateUnavailable: the state cannot be read.
@@ -283,27 +283,27 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Whose vectors these are: those of another name cannot be compared with them."""
+        """The name of the model. Vectors with different names cannot be compared."""
         ...
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector; 0 while a model behind an address has not answered yet."""
+        """The length of a vector; 0 until a remote model has answered."""
         ...
 
     @property
     def weight(self) -> float:
-        """What a ranking by its vectors counts in a fusion where the ranking by words counts 1."""
+        """The weight of the ranking by vectors in a fusion, where the ranking by words has weight 1."""
         ...
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
-        """One row per text, in order. A text that means nothing to the embedder, such as "", has the zero vector.
+        """One row per text, in order. A text that the embedder does not understand, such as "", gets the zero vector.
 
         Raises:
-            Unavailable: rank by words alone and say so; no failure of an embedder stops a search.
+            Unavailable: the caller ranks by words alone and says so; a failing embedder never stops a search.
         """
         ...
 
     def knows(self, text: str) -> bool:
-        """Whether the vector of this text says anything: False when it is in a script that the model does not know."""
+        """Whether the vector of this text is meaningful: False if the model does not know its script."""
         ...

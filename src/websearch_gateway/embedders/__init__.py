@@ -1,6 +1,6 @@
 """Text embedders (`ports.Embedder`), one file each, and the choice between them.
 
-A new embedder is one file and one branch in `open_embedder`; it opens nothing before the first text.
+To add an embedder, write one file and one branch in `open_embedder`. It must open nothing before the first text.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ OLLAMA_PORT = ":11434"
 
 
 def open_embedder(settings: Settings, client: httpx2.AsyncClient, retry: Retry) -> Embedder:
-    """The embedder that the settings name. It opens nothing: models load and servers are asked at the first text.
+    """Return the embedder that the settings name. Models load and servers are called on the first text, not here.
 
-    Without EMBEDDING_SERVER_URL it is the static model, or the neural one where EMBEDDING_MODEL_NAME says so. An
-    address whose path ends in `/api`, or one on port 11434 without a path, is Ollama; every other one is
-    OpenAI-compatible (`http://localhost:11434/v1` too).
+    Without EMBEDDING_SERVER_URL it is the static model, or the neural one if EMBEDDING_MODEL_NAME names it. An
+    address whose path ends in `/api`, or one on port 11434 without a path, is Ollama; any other address is
+    OpenAI-compatible (including `http://localhost:11434/v1`).
 
     Raises:
-        SearchNotConfiguredError: the neural model is wanted and not there, or no built-in model has that name.
+        SearchNotConfiguredError: the neural model is not installed, or no built-in model has that name.
     """
     if settings.embedding_server_url is None:
         return _built_in(settings.embedding_model_name or "static")

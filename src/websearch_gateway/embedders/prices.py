@@ -15,7 +15,7 @@ DEFAULT_MODEL = "text-embedding-3-small"
 
 
 def usd_per_million_tokens(settings: Settings) -> float:
-    """The price of the embedder that the settings name: `embedding` in PRICES, OpenAI's own, else 0."""
+    """The price of the embedder that the settings name: `embedding` in PRICES, else OpenAI's own price, else 0."""
     if (price := settings.prices.get("embedding")) is not None:
         return price
     if settings.embedding_server_url is None or host(settings.embedding_server_url) != OPENAI_HOST:

@@ -1,6 +1,6 @@
-"""What the embedders behind an address have in common: batches, task prefixes, unit length and the meaning of a status.
+"""What remote embedders share: batches, task prefixes, unit length and the meaning of an HTTP status.
 
-All their failures are `Unavailable`, a rejected key too: the caller then ranks by words alone and says so.
+All failures are `Unavailable`, even a rejected key: the caller then ranks by words alone and says so.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ _NOMIC = {"query": "search_query: ", "document": "search_document: "}
 
 
 def prefix(model: str, kind: Literal["query", "document"]) -> str:
-    """What a model wants to read before a text."""
+    """The prefix that a model expects before a text."""
     return _NOMIC[kind] if "nomic-embed-text" in model else ""
 
 
 def bearer(key: str | None) -> dict[str, str]:
-    """The header that carries a key; none without one."""
+    """The header that carries the key; empty without a key."""
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 async def in_batches(
     texts: Sequence[str], dimensions: int, ask: Callable[[list[str]], Awaitable[Sequence[Sequence[float]]]]
 ) -> Vectors:
-    """Unit vectors of the texts, asked for in batches, in order. Blank texts are never sent: theirs are zero vectors.
+    """Unit vectors of the texts, requested in batches, in order. Blank texts are not sent and get zero vectors.
 
-    `dimensions` is the width where no text is sent.
+    `dimensions` is the width of the result if no text is sent.
 
     Raises:
-        SearchProviderParseError: `ask` returned another number of vectors than texts, or vectors that are no vectors.
+        SearchProviderParseError: `ask` returned a different number of vectors than texts, or malformed vectors.
     """
     import numpy as np
 
@@ -72,7 +72,7 @@ def decode(reply: Reply, name: str) -> Any:
     """The JSON of a successful reply.
 
     Raises:
-        SearchProviderError: any other status. 5xx may be tried once more, 429 may not: the server wants rest.
+        SearchProviderError: any other status. 5xx is retryable; 429 is not, since the server asks for fewer requests.
         SearchProviderParseError: not JSON.
     """
     if error := failure(reply.status, name, parse_retry_after(reply.headers, time.time())):
@@ -84,7 +84,7 @@ def decode(reply: Reply, name: str) -> Any:
 
 
 def failure(status: int, name: str, retry_after: float | None = None) -> Unavailable | None:
-    """What a status means; None for success. The server's own words stay out: they may quote a text."""
+    """The error for a status; None for success. The server's own message is left out: it may quote a text."""
     if 200 <= status < 300:
         return None
     hint = {401: "; check EMBEDDING_SERVER_API_KEY", 403: "; check EMBEDDING_SERVER_API_KEY"}.get(status, "")

@@ -1,8 +1,7 @@
 """The default embedder: one vector per word piece, summed. It ships with the package and needs no network and no key.
 
-The table was trained by `tools/train_embedder.py` to imitate the sentence vectors of all-MiniLM-L6-v2; how, on what
-and how well is told in `docs/embedder.md`. It knows English best, other Latin-script languages a little, and no other
-script.
+`tools/train_embedder.py` trained the table to imitate the sentence vectors of all-MiniLM-L6-v2; `docs/embedder.md`
+describes method, data and quality. It knows English best, other Latin-script languages a little, and no other script.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 _DATA = resources.files(__package__) / "static_model"
-# Embedding takes about 0.2 ms a passage: more than a few would hold up the event loop.
+# Embedding takes about 0.2 ms a passage: more than a few would block the event loop.
 MOST_TEXTS_ON_THE_LOOP = 8
 MOST_CHARACTERS_ON_THE_LOOP = 4_000
 
@@ -35,7 +34,7 @@ class Table(NamedTuple):
 
 
 class StaticEmbedder:
-    """Embeds on the CPU. A vector depends on nothing but its text: not on its batch, the process or `kind`."""
+    """Embeds on the CPU. A vector depends only on its text, not on its batch, the process or `kind`."""
 
     name = "static/1"
     dimensions = 256

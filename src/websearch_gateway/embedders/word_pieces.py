@@ -1,6 +1,6 @@
-"""BERT's uncased word-piece tokenizer (https://arxiv.org/abs/1810.04805): text -> numbers of vocabulary lines.
+"""BERT's uncased word-piece tokenizer (https://arxiv.org/abs/1810.04805): text -> line numbers in the vocabulary.
 
-It makes the same pieces as the library `tokenizers` with BertNormalizer, BertPreTokenizer and WordPiece, three times
+It produces the same pieces as the library `tokenizers` with BertNormalizer, BertPreTokenizer and WordPiece, three times
 as fast and in a third of the memory (`docs/decisions.md`). Characters newer than that library's Unicode tables differ.
 """
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 UNKNOWN = 0
-"""The vocabulary's first line: the piece for a word that the others cannot spell."""
+"""The vocabulary's first line: the piece for a word that no other pieces can spell."""
 
 LONGEST_WORD = 100
-"""Characters; a longer word is unknown."""
+"""The most characters of a word; a longer one is unknown."""
 
 REMEMBERED_WORDS = 4_096
-"""Texts repeat their words: most are cut into pieces once."""
+"""Cached words. Texts repeat their words, so most are split only once."""
 
 _CONTINUED = "##"
 _PUNCTUATION = r"!-/:-@\[-`{-~"
@@ -45,11 +45,11 @@ class WordPieces:
         self._of_word = functools.lru_cache(REMEMBERED_WORDS)(self._spell)
 
     def __call__(self, text: str) -> list[int]:
-        """The pieces of a text; one UNKNOWN for each word that has none."""
+        """The pieces of a text; one UNKNOWN for each word that cannot be spelled."""
         return [piece for word in words(text) for piece in self._of_word(word)]
 
     def _spell(self, word: str) -> tuple[int, ...]:
-        """The longest piece that begins the word, then the longest that goes on, to its end."""
+        """The longest piece that begins the word, then the longest that continues it, and so on to its end."""
         if len(word) > LONGEST_WORD:
             return (UNKNOWN,)
         pieces: list[int] = []
@@ -71,7 +71,7 @@ def words(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_WORDS.findall(text.lower())
     found: list[str] = []
-    for run in _RUNS.findall(text):  # ASCII punctuation stands alone, so what is between it may be looked at by itself
+    for run in _RUNS.findall(text):  # ASCII punctuation always separates words, so each run is independent
         if run.isascii():
             found.append(run.lower())
         else:
@@ -84,12 +84,12 @@ def _words_of_run(text: str) -> list[str]:
     """The words of a piece of text with letters beyond ASCII."""
     spaced = _IDEOGRAPHS.sub(r" \g<0> ", "".join(map(_cleaned, text)))
     bare = (letter for letter in unicodedata.normalize("NFD", spaced) if unicodedata.category(letter) != "Mn")
-    return list(_split("".join(map(str.lower, bare))))  # one by one: a sigma stays one at the end of a word
+    return list(_split("".join(map(str.lower, bare))))  # each alone: no final sigma
 
 
 @functools.lru_cache(4_096)
 def _cleaned(letter: str) -> str:
-    """Whitespace as a space, and nothing for a control, a format mark or a private character."""
+    """The text with whitespace as spaces and without control, format and private-use characters."""
     if letter in "\t\n\r" or unicodedata.category(letter) == "Zs":
         return " "
     return "" if letter == "\ufffd" or unicodedata.category(letter) in _DROPPED else letter

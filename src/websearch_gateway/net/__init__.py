@@ -1,4 +1,4 @@
-"""Outgoing HTTP: address guard, pinned dialling, byte caps, deadlines, the error map and the one retry place.
+"""Outgoing HTTP: address guard, pinned dialling, byte caps, deadlines, the error map and the only place that retries.
 
-Every outside call of the package goes through here, the SDKs' included. httpx2's exceptions end in `errors.py`.
+Every outside call goes through here, those of SDKs too. `errors.py` translates httpx2's exceptions.
 """

@@ -1,8 +1,7 @@
-"""Which addresses may be fetched. Pure: no name is resolved and no socket opened here.
+"""Which addresses may be fetched. Pure: this module resolves no names and opens no sockets.
 
-A URL comes in through `AddressGuard.check_url` and leaves as a `Target`, rebuilt from its checked parts, so that no
-later parser can read another host out of it. What a name resolves to is judged by `AddressGuard.check_address`, at
-the moment of dialling.
+`AddressGuard.check_url` turns a URL into a `Target`, rebuilt from its checked parts, so that no later parser can read
+another host out of it. `AddressGuard.check_address` checks what a name resolves to, when it is dialled.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from websearch_gateway.errors import ForbiddenUrlError, SearchNotConfiguredError
 MAX_URL_LENGTH = 8_000
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# Everything the IANA IPv4 special-purpose registry does not call globally reachable, multicast, and one cloud service.
+# Everything that the IANA IPv4 special-purpose registry calls not globally reachable, multicast, and a cloud service.
 # https://www.iana.org/assignments/iana-ipv4-special-registry
 _FORBIDDEN_V4 = tuple(
     ipaddress.IPv4Network(network)
@@ -27,7 +26,7 @@ _FORBIDDEN_V4 = tuple(
         "10.0.0.0/8",  # private
         "100.64.0.0/10",  # carrier-grade NAT; Alibaba's metadata service
         "127.0.0.0/8",  # loopback
-        "168.63.129.16/32",  # Azure's platform service: globally routed by the book, local to every Azure machine
+        "168.63.129.16/32",  # Azure's platform service: public by the registry, but local to every Azure machine
         "169.254.0.0/16",  # link-local; most clouds' metadata service
         "172.16.0.0/12",  # private
         "192.0.0.0/24",  # protocol assignments; Oracle's metadata service
@@ -41,8 +40,8 @@ _FORBIDDEN_V4 = tuple(
         "240.0.0.0/4",  # reserved; broadcast
     )
 )
-# Global unicast is 2000::/3 alone (https://www.iana.org/assignments/ipv6-address-space). What lies outside carries
-# IPv4 (mapped, compatible, NAT64), is local or unassigned. Inside it these are not for the public:
+# Global unicast is only 2000::/3 (https://www.iana.org/assignments/ipv6-address-space). Addresses outside it
+# embed IPv4 (mapped, compatible, NAT64), are local or unassigned. These ranges inside it are not public:
 # https://www.iana.org/assignments/iana-ipv6-special-registry
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 _FORBIDDEN_V6 = tuple(
@@ -73,7 +72,7 @@ _LOCAL_SUFFIXES = (
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-# What a path or query may hold unescaped: printable ASCII without the space and "<>`{}#.
+# What a path or query may contain unescaped: printable ASCII without the space and "<>`{}#.
 _SAFE = "!$%&'()*+,-./:;=?@[\\]^_|~"
 
 
@@ -88,24 +87,24 @@ class Target:
 
     @property
     def netloc(self) -> str:
-        """What the Host header says: the port only where it is not the scheme's own."""
+        """The value of the Host header: with the port only if it is not the scheme's default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The URL in one fixed spelling, without a fragment."""
+        """The normalised URL, without a fragment."""
         return f"{self.scheme}://{self.netloc}{self.path}"
 
 
 class AddressGuard:
-    """Lets the public web through and nothing else, except the given pairs.
+    """Allows the public web and nothing else, except the given pairs.
 
     Args:
         allow_private: `host:port` pairs (IPv6 in brackets) that may be fetched although they are private or use
-            another port. The host must match as it is written in the URL, not by what it resolves to.
-        allowed: the only domains, with those below them, whose pages may be fetched or shown; empty: all.
-        blocked: domains that never may. Both hold lower-case ASCII names, and bind private hosts too.
+            another port. The host must match as written in the URL, not by the address it resolves to.
+        allowed: the only domains, with their subdomains, whose pages may be fetched or shown; empty means all.
+        blocked: domains that are never fetched or shown. Both hold lower-case ASCII names, and apply to private hosts.
 
     Raises:
         SearchNotConfiguredError: a pair is not `host:port`.
@@ -118,10 +117,10 @@ class AddressGuard:
         self._allowed_domains, self._blocked_domains = allowed, blocked
 
     def check_url(self, url: str) -> Target:
-        """The parts of `url`, once every rule holds that can be judged without resolving its host.
+        """Check every rule that does not need to resolve the host, and return the parts of `url`.
 
         Raises:
-            ForbiddenUrlError: the message says which rule is broken.
+            ForbiddenUrlError: the URL breaks a rule, which the message names.
         """
         parts = _split(url)
         if parts.scheme not in DEFAULT_PORTS:
@@ -135,10 +134,10 @@ class AddressGuard:
         return Target(parts.scheme, host, port, quote((parts.path or "/") + query, safe=_SAFE))
 
     def is_public_link(self, url: str) -> bool:
-        """Whether a link may be shown: its host is a public address or name, or the pair is among the allowed ones; and
-        the operator's domains let it pass.
+        """Whether a link may be shown: its host is public, or its `host:port` pair is allowed; and the operator's
+        domain lists allow it.
 
-        Other ports and logins are fine here, since nobody fetches it yet. No name is resolved.
+        Other ports and logins are fine, since the link is only shown. Resolves no name.
         """
         try:
             parts = _split(url)
@@ -151,11 +150,11 @@ class AddressGuard:
         return (host, port) in self._allowed or _fault_of(host) is None
 
     def check_host(self, host: str, port: int) -> None:
-        """Judge a host in normal spelling by its name or literal address, and the port.
+        """Check a normalised host by its name or literal address, and the port.
 
         Raises:
-            ForbiddenUrlError: a domain that the operator closed, a local name, an address that is not public, or a port
-                other than 80 and 443.
+            ForbiddenUrlError: the operator blocks the domain, the name is local, the address is not public, or the port
+                is not 80 or 443.
         """
         if not self._is_open(host):
             raise _forbidden(f"the operator of this gateway has closed {host}")
@@ -167,16 +166,16 @@ class AddressGuard:
             raise _forbidden(fault)
 
     def _is_open(self, host: str) -> bool:
-        """Whether the operator's lists of domains let a host in normal spelling pass."""
+        """Whether the operator's lists of domains allow a normalised host."""
         return not _within(host, self._blocked_domains) and (
             not self._allowed_domains or _within(host, self._allowed_domains)
         )
 
     def check_address(self, host: str, port: int, address: str) -> None:
-        """Judge an address that `host` resolved to. The address is not told: it may map an internal network.
+        """Check an address that `host` resolved to. The error does not name it: it could reveal an internal network.
 
         Raises:
-            ForbiddenUrlError: it is not public, and `host:port` is not among the allowed pairs.
+            ForbiddenUrlError: the address is not public, and `host:port` is not among the allowed pairs.
         """
         if (host, port) not in self._allowed and not _is_public(ipaddress.ip_address(address)):
             raise _forbidden(f"{host} resolves to an address that is not public")
@@ -187,10 +186,10 @@ def _within(host: str, domains: Iterable[str]) -> bool:
 
 
 def normal_host(host: str) -> str:
-    """The one spelling of a host: lower-case ASCII, no trailing dot, IP addresses as `ipaddress` writes them.
+    """The normalised host: lower-case ASCII, no trailing dot, IP addresses as `ipaddress` writes them.
 
-    Shortened, octal, hexadecimal and zero-padded IPv4 addresses are refused: only an attacker writes them, and
-    resolvers disagree on what they mean.
+    Rejects shortened, octal, hexadecimal and zero-padded IPv4 addresses: only attackers write them, and resolvers
+    disagree on what they mean.
 
     Raises:
         ForbiddenUrlError: not a host name or address.
@@ -254,7 +253,7 @@ def _literal(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _fault_of(host: str) -> str | None:
-    """Why a host in normal spelling is not public, judged by itself; None if it is."""
+    """Why a normalised host is not public, without resolving it; None if it is public."""
     if (address := _literal(host)) is not None:
         return None if _is_public(address) else f"{address} is not a public address"
     if "." not in host or any(host == s or host.endswith(f".{s}") for s in _LOCAL_SUFFIXES):

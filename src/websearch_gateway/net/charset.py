@@ -1,4 +1,4 @@
-"""Which character encoding a body is in: one of those that browsers know.
+"""Which character encoding a body is in: one of those that browsers support.
 
 A label goes through https://encoding.spec.whatwg.org/#names-and-labels (`webencodings`) and never to Python's codec
 registry, which also knows codecs that are not charsets (`rot13`, `zip`), that smuggle (`utf-7`) or that take quadratic
@@ -12,7 +12,7 @@ import re
 
 import webencodings
 
-# Where Python's codec of that name reads less than browsers do, the one that reads all of it.
+# Where Python's codec of that name decodes less than browsers do: the codec that decodes all of it.
 _SUPERSETS = {"shift_jis": "cp932", "euc-kr": "cp949", "gbk": "gb18030", "big5": "big5hkscs"}
 _NOT_TEXT = {"x-user-defined", "replacement"}
 
@@ -26,7 +26,7 @@ _META = re.compile(rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([\w:.-]{1,40})", 
 def charset_of(body: bytes, content_type: str) -> str:
     """The Python codec for `body`: by its byte order mark, the Content-Type header, then its `<meta>`.
 
-    An unknown label counts as none. Without any it is UTF-8 if the body is, else windows-1252.
+    Unknown labels are ignored. Without a label it is UTF-8 if the body is valid UTF-8, else windows-1252.
     """
     for bom, codec in _BOMS:
         if body.startswith(bom):
@@ -34,18 +34,18 @@ def charset_of(body: bytes, content_type: str) -> str:
     if (header := _HEADER.search(content_type)) and (codec := _codec(header[1])):
         return codec
     if (meta := _META.search(body[:_META_BYTES])) and (codec := _codec(meta[1].decode("ascii"))):
-        # A tag that can be read byte by byte is not in UTF-16, even if it says so.
+        # A tag that is readable as ASCII bytes is not in UTF-16, even if it says so.
         return "utf-8" if codec.startswith("utf-16") else codec
     return "utf-8" if _is_utf8(body) else "cp1252"
 
 
 def decode(body: bytes, charset: str) -> str:
-    """The text of `body`, without a byte order mark. Bytes that the codec does not know become U+FFFD."""
+    """The text of `body`, without a byte order mark. Bytes that the codec cannot decode become U+FFFD."""
     return body.decode(charset, errors="replace").removeprefix("\ufeff")
 
 
 def _codec(label: str) -> str:
-    """Python's name of the codec; empty for an unknown label."""
+    """Python's name of the codec for a label; empty for an unknown label."""
     encoding = webencodings.lookup(label)
     if encoding is None or encoding.name in _NOT_TEXT:
         return ""

@@ -1,4 +1,4 @@
-"""The way out to APIs whose addresses the operator has set. Pages that others name go through `net.fetch` instead."""
+"""HTTP client for APIs whose addresses the operator sets. Pages that users or sites name go through `net.fetch`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from websearch_gateway.net.fetch import USER_AGENT
 from websearch_gateway.net.outbound import DIRECT, Outbound, http_proxy
 
 CONNECT_SECONDS = 5.0
-# Room for a hundred calls at once, each with a retry or a second page of its own.
+# Enough for a hundred concurrent calls, each with a retry or a second page.
 LIMITS = httpx2.Limits(max_connections=200, max_keepalive_connections=100, keepalive_expiry=30.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply that arrived whole. `headers` ignore case; `body` is decompressed."""
+    """A complete reply. `headers` are case-insensitive; `body` is decompressed."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
@@ -37,13 +37,13 @@ def create_client(
 ) -> httpx2.AsyncClient:
     """The client for all API upstreams of a process. Close it with `aclose`.
 
-    It follows no redirect (a key must not travel), keeps no cookie (calls of different users must not be tied
-    together) and takes nothing from the environment itself. The deadline of `send` bounds everything but the connect.
+    It follows no redirects (a key must not reach another host), keeps no cookies (which would link the calls of
+    different users) and does not read the environment. The deadline of `send` covers everything but the connect.
 
     Raises:
-        SearchNotConfiguredError: the proxy or the bundle of authorities that `outbound` names is unusable.
+        SearchNotConfiguredError: the proxy or CA bundle of `outbound` is unusable.
     """
-    # The library logs whole URLs at INFO, and Google's holds the key.
+    # The library logs whole URLs at INFO, and Google's URL contains the key.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     return httpx2.AsyncClient(
         headers={"User-Agent": USER_AGENT, "Accept-Encoding": ACCEPT_ENCODING},
@@ -92,12 +92,12 @@ async def send(
     *,
     max_bytes: int = MAX_BYTES,
 ) -> Reply:
-    """Send and read the whole reply, whatever its status.
+    """Send the request and read the whole reply, of any status.
 
     Raises:
-        SearchTimeoutError: the reply was not complete by the deadline, however steadily it dripped.
+        SearchTimeoutError: the reply was not complete by the deadline, even if bytes kept arriving.
         SearchProviderError: the connection failed, or the reply is larger than `max_bytes` once decompressed.
-        SearchProviderParseError: the reply is compressed in a broken way, or in one that was not asked for.
+        SearchProviderParseError: the compression is broken, or is one that was not requested.
     """
     with mapped_errors(upstream):
         async with (

@@ -1,7 +1,7 @@
 """What the running task has spent on upstream calls so far, in USD.
 
-A call that is cancelled returns nothing and raises nothing that could tell its price. So whoever sends a paid request
-notes it here, in the context of the task, where the one who cancelled that task finds it.
+A cancelled call can neither return nor raise its price. So the code that sends a paid request records it here, in the
+context of the task, where the code that cancelled the task can read it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _PAYER: ContextVar[str] = ContextVar("payer", default="local")
 
 
 def pay_as(user: str) -> None:
-    """Note whose budget pays for what this task and those it starts buy on the side, such as vectors."""
+    """Set whose budget pays for side costs of this task and the tasks it starts, such as vectors."""
     _PAYER.set(user)
 
 
@@ -25,10 +25,10 @@ def payer() -> str:
 
 
 def spend(usd: float) -> None:
-    """Note a request that is billed; a negative amount takes it back."""
+    """Record the cost of a billed request; a negative amount takes it back."""
     _SPENT.set(_SPENT.get() + usd)
 
 
 def spent(context: Context | None = None) -> float:
-    """What was spent in a task's context, by default in this one. Only the difference of two moments means anything."""
+    """What a task's context (default: the current) has spent. Only the difference of two readings is meaningful."""
     return _SPENT.get() if context is None else context.get(_SPENT, 0.0)

@@ -1,4 +1,4 @@
-"""Content codings, undone piece by piece within a limit."""
+"""Decodes content codings incrementally, within a size limit."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Protocol
 
 ACCEPT_ENCODING = "gzip, deflate"
 MAX_BYTES = 5_000_000
-"""The most that a page or a reply may come to once it is decoded, unless a caller says otherwise."""
+"""The default limit of a decoded page or reply, in bytes."""
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _GZIP_MAGIC = 0x1F
 _RAW_DEFLATE = -zlib.MAX_WBITS
 
 
 class CodingError(Exception):
-    """A body cannot be decoded. The text is the end of a sentence that begins with what was to be read."""
+    """A body cannot be decoded. The text completes a sentence whose subject is the body."""
 
 
 class Decoder(Protocol):
-    """Undoes one content coding."""
+    """Decodes one content coding."""
 
     @property
     def complete(self) -> bool:
@@ -44,7 +44,7 @@ class Identity:
 
 
 class Inflate:
-    """gzip, also of several members, and deflate, with the zlib wrapper or (as some servers send it) without."""
+    """gzip (also with several members) and deflate, with the zlib wrapper or, as some servers send it, without."""
 
     def __init__(self) -> None:
         self._zlib = zlib.decompressobj(_GZIP_OR_ZLIB)
@@ -59,7 +59,7 @@ class Inflate:
         while data and len(decoded) < limit:
             if self._zlib.eof:
                 if data[0] != _GZIP_MAGIC:
-                    break  # padding after the end, which everybody ignores
+                    break  # padding after the end, which all clients ignore
                 self._zlib = zlib.decompressobj(_GZIP_OR_ZLIB)
             try:
                 decoded += self._inflate(data, limit - len(decoded))
@@ -82,11 +82,11 @@ class Inflate:
 def decoder_for(content_encoding: str) -> Decoder:
     """The decoder for a Content-Encoding header.
 
-    Only what `ACCEPT_ENCODING` asks for, and only once: each stacked coding multiplies the work a byte can cause by
-    a thousand, and no honest server stacks them.
+    Accepts only what `ACCEPT_ENCODING` lists, and only one: each stacked coding multiplies the work per byte by a
+    thousand, and no honest server stacks them.
 
     Raises:
-        CodingError: another coding, or more than one.
+        CodingError: the header names another coding, or more than one.
     """
     codings = [name for part in content_encoding.split(",") if (name := part.strip().lower()) not in ("", "identity")]
     if not codings:

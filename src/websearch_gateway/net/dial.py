@@ -1,7 +1,7 @@
-"""Dialling: a name is resolved once, every address it has is judged, and a judged address is what gets dialled.
+"""Dialling: resolves a name once, checks all its addresses, and connects to one of these checked addresses.
 
-Checking a name first and letting the client resolve it again loses to a name that answers differently the second
-time. Here no second time exists; TLS still verifies the certificate against the name.
+If the client resolved the name again after the check, the name could return another address the second time (DNS
+rebinding). TLS still verifies the certificate against the name.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ HEADER_BYTES = 128 * 1024
 READ_BYTES = 16 * 1024
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
-"""Turns a host name into IP addresses; raises OSError when there are none."""
+"""Turns a host name into IP addresses; raises OSError if it has none."""
 
 
 class SystemResolver:
     """The operating system's resolver, in threads of its own.
 
-    A lookup cannot be interrupted, so names that never answer must not use up the threads that others share.
+    A lookup cannot be interrupted, so hanging lookups must not use up the shared threads.
     """
 
     def __init__(self, threads: int = 8) -> None:
@@ -42,17 +42,17 @@ class SystemResolver:
         return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
     def close(self) -> None:
-        """Let go of the threads without waiting for lookups under way."""
+        """Release the threads without waiting for running lookups."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _look_up(host: str) -> list[Any]:
-    # As bytes: Python would put a string through an older IDNA, which knows fewer names.
+    # As bytes: Python would encode a string with an older IDNA, which rejects some names.
     return socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
 
 
 class GuardedBackend(httpcore2.AsyncNetworkBackend):
-    """Opens connections to judged addresses only. One forbidden address condemns the name."""
+    """Connects to checked addresses only. One forbidden address makes the whole name forbidden."""
 
     def __init__(self, guard: AddressGuard, resolve: Resolve) -> None:
         self._guard = guard
@@ -70,9 +70,9 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         """Dial `host:port`.
 
         Raises:
-            ForbiddenUrlError: the host, or an address that it resolves to, is not for us.
+            ForbiddenUrlError: the guard forbids the host or an address that it resolves to.
             SearchFetchError: the name does not exist.
-            httpcore2.ConnectError, httpcore2.ConnectTimeout: no address answered.
+            httpcore2.ConnectError, httpcore2.ConnectTimeout: no address accepted the connection.
         """
         self._guard.check_host(host, port)
         failure: httpcore2.ConnectError | httpcore2.ConnectTimeout | None = None
@@ -93,12 +93,12 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
             raise SearchFetchError(f"The host {host} cannot be found.") from None
         for address in addresses:
             self._guard.check_address(host, port, address)
-        # IPv4 first: where IPv6 leads nowhere, trying it first would cost the time-out.
+        # IPv4 first: without IPv6 connectivity, trying IPv6 first would cost a whole timeout.
         return sorted(addresses, key=lambda a: ipaddress.ip_address(a).version)[:MAX_ADDRESSES]
 
 
 class MeteredBackend(httpcore2.AsyncNetworkBackend):
-    """Opens connections to a proxy that the operator has set. What is read through them is metered all the same."""
+    """Connects to a proxy that the operator has set. Reads through it are metered too."""
 
     def __init__(self) -> None:
         self._sockets = httpcore2.AnyIOBackend()
@@ -118,10 +118,10 @@ class MeteredBackend(httpcore2.AsyncNetworkBackend):
 
 
 class MeteredStream(httpcore2.AsyncNetworkStream):
-    """A connection that reads `allowance` bytes and no more.
+    """A connection that reads at most `allowance` bytes.
 
-    The HTTP parser bounds one header block but not how many of them may come before the answer (status 1xx), nor
-    the framing of a body in tiny chunks. Reads are small so that parsing one never holds the event loop for long.
+    The HTTP parser limits one header block, but neither the number of them before the answer (status 1xx) nor the
+    framing of a body in tiny chunks. Reads are small so that parsing one does not block the event loop.
     """
 
     def __init__(self, stream: httpcore2.AsyncNetworkStream, allowance: int = HEADER_BYTES) -> None:
@@ -136,7 +136,7 @@ class MeteredStream(httpcore2.AsyncNetworkStream):
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self.allowance = HEADER_BYTES  # a request begins, perhaps on a connection that was kept
+        self.allowance = HEADER_BYTES  # a request begins, perhaps on a kept-alive connection
         await self._stream.write(buffer, timeout)
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""The one map from the exceptions of an exchange with an upstream to ours."""
+"""The only place that maps the exceptions of an HTTP exchange to ours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from websearch_gateway.net.decode import CodingError
 
 
 def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError, upstream: str) -> Unavailable:
-    """What a failed exchange with `upstream` means. The original text may hold a URL, so only its kind is told."""
+    """The error for a failed exchange with `upstream`. It names only the kind: the original text may contain a URL."""
     if isinstance(error, httpx2.TimeoutException):
         return SearchTimeoutError(f"{upstream} did not answer in time.")
     if isinstance(error, httpx2.ConnectError):
@@ -26,18 +26,18 @@ def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError
         return SearchProviderError(f"The proxy does not let us through to {upstream}; check OUTBOUND_PROXY.")
     if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
         return SearchProviderError(f"The address set for {upstream} cannot be used; correct it in the settings.")
-    # A server may close a kept connection at any time, so a broken exchange deserves a second one.
+    # A server may close a kept-alive connection at any time, so a broken exchange is retryable.
     broken = isinstance(error, (httpx2.NetworkError, httpx2.RemoteProtocolError))
     return SearchProviderError(f"The exchange with {upstream} broke off ({type(error).__name__}).", retryable=broken)
 
 
 @contextmanager
 def mapped_errors(upstream: str) -> Iterator[None]:
-    """Raise ours instead of httpx2's and of `net.decode`'s inside the block.
+    """Inside the block, raise our errors instead of those of httpx2 and `net.decode`.
 
     Raises:
         SearchTimeoutError: a connect, read, write or pool timeout, or the end of an `asyncio.timeout` block.
-        SearchProviderParseError: a content coding that is broken or was not asked for.
+        SearchProviderParseError: a content coding is broken or was not requested.
         SearchProviderError: any other failure of the exchange.
     """
     try:

@@ -1,4 +1,4 @@
-"""The one way out to pages that somebody else names: guarded, pinned, capped, and over by its deadline."""
+"""Fetches pages whose URLs users or sites choose: guarded, pinned, capped and bounded by a deadline."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ MAX_REDIRECTS = 8
 MAX_PIECES = 20_000
 KEPT_CONNECTIONS = 12
 _REDIRECTS = (301, 302, 303, 307, 308)
-# Only what a type may look like: it is shown in error messages, and the server could write them a letter.
+# Only valid media types: error messages show it, and the server could put any text there.
 _TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A reply that arrived whole.
+    """A complete reply.
 
     `status` is 2xx, or 304 to a conditional request; `headers` have lower-case names; `body` is decompressed;
-    `content_type` is the bare type in lower case, empty when none was sent or it makes no sense; `charset` is the
-    Python codec to read `body` with, should it be text.
+    `content_type` is the bare type in lower case, empty if missing or invalid; `charset` is the Python codec to decode
+    `body` with if it is text.
     """
 
     url: str
@@ -60,7 +60,7 @@ class Fetched:
 
 
 class Fetching(Protocol):
-    """Anything that fetches pages as `Fetcher.fetch` does: the fetcher itself, or one with manners around it."""
+    """Anything that fetches pages as `Fetcher.fetch` does: the fetcher itself, or a wrapper that obeys robots.txt."""
 
     async def fetch(
         self,
@@ -76,9 +76,9 @@ class Fetching(Protocol):
 
 
 def user_agent(contact: str | None) -> str:
-    """The name to go by when `contact`, a web address, tells who runs this gateway.
+    """The user agent; `contact` is a web address that says who runs this gateway.
 
-    Its form is the one that Wikimedia asks for
+    Wikimedia prescribes the format
     (https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy).
     """
     return f"{PRODUCT}/{__version__} (+{contact})" if contact else USER_AGENT
@@ -87,16 +87,16 @@ def user_agent(contact: str | None) -> str:
 class Fetcher:
     """Fetches pages. One instance serves the whole process, from one event loop; close it with `aclose`.
 
-    It stands on the connection pool itself, below the HTTP client: cookies, credentials from the environment and
-    automatic redirects are absent rather than switched off.
+    It uses the connection pool directly, without the HTTP client, so there are no cookies, no credentials from the
+    environment and no automatic redirects that somebody could switch on.
 
     Args:
-        guard: judges every URL, redirect and address.
-        resolve: turns names into addresses; the operating system does when absent.
+        guard: checks every URL, redirect and address.
+        resolve: turns names into addresses; by default the operating system.
         user_agent: names the product, its version and where to complain.
-        keep_alive: whether connections serve further requests to their origin, for who asks one site many times. By
-            default each request has its own, and tells nobody that it comes from whom the one before came from.
-        outbound: the proxies to go through, and whose certificates are trusted.
+        keep_alive: whether to reuse connections to an origin, for a crawler that sends many requests to one site. By
+            default each request has its own connection, so that a site cannot link requests of different users.
+        outbound: the proxies to use, and the trusted certificates.
     """
 
     def __init__(
@@ -138,17 +138,17 @@ class Fetcher:
         json: Mapping[str, Any] | None = None,
         follow: bool = True,
     ) -> Fetched:
-        """GET `url`, following redirects; or POST `json` to it, when a redirect is an error.
+        """GET `url` and follow redirects; or POST `json` to it and treat a redirect as an error.
 
         Args:
             follow: False makes a redirect an error, with `details["location"]`.
-            headers: further request headers, such as those of a conditional request. Not sent on to another origin.
-            max_bytes: the most that the body may have, compressed or not.
+            headers: further request headers, such as those of a conditional request. Never sent to another origin.
+            max_bytes: the limit of the body, both compressed and decompressed.
 
         Raises:
-            ForbiddenUrlError: the URL, a redirect or an address is not for us.
-            SearchTimeoutError: the deadline passed, whatever the server was doing.
-            SearchFetchError: anything else; `details["status"]` holds the HTTP status where that is the reason.
+            ForbiddenUrlError: the guard forbids the URL, a redirect or an address.
+            SearchTimeoutError: the deadline passed.
+            SearchFetchError: any other failure; `details["status"]` is the HTTP status if that is the reason.
         """
         target = self._guard.check_url(url)
         own = {**self._own_headers, "accept": accept}
@@ -188,7 +188,7 @@ class Fetcher:
     async def _exchange(
         self, url: str, target: Target, sent: Mapping[str, str], max_bytes: int, body: bytes | None = None
     ) -> Fetched | Target:
-        """The reply of `target` to a GET, or to a POST of `body`; or the target that it redirects to."""
+        """The reply of `target` to a GET, or to a POST of `body`; or the target of its redirect."""
         method = "GET" if body is None else "POST"
         with _mapped_errors(target.host):
             wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
@@ -197,7 +197,7 @@ class Fetcher:
                 headers = _decoded(response.headers)
                 if response.status in _REDIRECTS and "location" in headers:
                     return self._redirected(target, headers["location"])
-                # The host alone: a path or query may carry a secret.
+                # Only the host: a path or query may contain a secret.
                 _log.debug("fetch %s: status %d", target.host, response.status)
                 _check_status(target.host, response.status, headers, sent)
                 content = await _read(response, headers, max_bytes)

@@ -1,4 +1,4 @@
-"""How this process reaches the outside: through which proxy, and whose certificates it trusts."""
+"""Proxies and trusted certificates for outgoing connections."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ KEPT_SECONDS = 4.0
 """Servers close connections that are idle for five seconds (Apache's default)."""
 
 LOOKUP_SECONDS = 1.0
-"""How long a name is looked up that a proxy will look up again. Behind a firewall there may be nobody to ask."""
+"""Seconds to look up a name before a proxy resolves it again. Behind a firewall there may be no DNS."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """Everything direct, with the certificates that `certifi` ships, unless told otherwise.
+    """Defaults to direct connections and the certificates of `certifi`.
 
-    Loopback addresses never go through a proxy: for it they would be its own.
+    Loopback addresses never go through a proxy: the proxy would connect to itself.
 
     Attributes:
         proxy: the URL of an HTTP proxy for everything; may hold a login.
-        environment: proxies by scheme (`http`, `https`, `all`), and under `no` the names that go direct, as
-            `urllib.request.getproxies_environment` gives them.
-        ca_bundle: a PEM file of authorities to trust as well.
+        environment: proxies by scheme (`http`, `https`, `all`), and under `no` the hosts that bypass them, as
+            `urllib.request.getproxies_environment` returns them.
+        ca_bundle: a PEM file of additional trusted authorities.
     """
 
     proxy: str | None = field(default=None, repr=False)
@@ -43,11 +43,11 @@ class Outbound:
     ca_bundle: Path | None = None
 
     def proxy_for(self, scheme: str, host: str, port: int) -> str | None:
-        """The URL of the proxy to go through; None for the direct way."""
+        """The URL of the proxy to use; None for a direct connection."""
         if (self.proxy is None and not self.environment) or _is_loopback(host):
             return None
         if self.environment:
-            # Not in typeshed; `proxy_bypass` would ask the system's settings too.
+            # Not in typeshed; `proxy_bypass` would read the system's settings too.
             from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 
             if proxy_bypass_environment(f"{host}:{port}", dict(self.environment)):
@@ -55,10 +55,10 @@ class Outbound:
         return self.proxy or self.environment.get(scheme) or self.environment.get("all")
 
     def ssl_context(self) -> ssl.SSLContext:
-        """What judges certificates. Takes 20 ms.
+        """The TLS context that verifies certificates. Creating it takes 20 ms.
 
         Raises:
-            SearchNotConfiguredError: CA_BUNDLE cannot be read, or holds no certificate.
+            SearchNotConfiguredError: CA_BUNDLE cannot be read, or contains no certificate.
         """
         context = httpcore2.default_ssl_context()
         if self.ca_bundle is not None:
@@ -72,14 +72,14 @@ class Outbound:
 
 
 DIRECT = Outbound()
-"""No proxy, and the usual authorities."""
+"""No proxy, and the default certificate authorities."""
 
 
 class ConnectionPools:
-    """Connections to pages: direct ones to judged addresses, and those through proxies.
+    """Connections to pages: direct ones to checked addresses, and those through proxies.
 
-    A proxy resolves names itself and dials what it likes. What a name resolves to here is judged before it is asked; a
-    name that only the proxy knows is left to it.
+    A proxy resolves names itself and connects as it likes. We resolve and check a name before the proxy gets it; a name
+    that only the proxy can resolve is left to the proxy.
     """
 
     def __init__(self, guard: AddressGuard, resolve: Resolve, outbound: Outbound, *, kept_connections: int = 0) -> None:
@@ -89,16 +89,16 @@ class ConnectionPools:
         self._pools: dict[str | None, httpcore2.AsyncConnectionPool] = {}
 
     async def pool_for(self, target: Target) -> httpcore2.AsyncConnectionPool:
-        """The connections to a target.
+        """The connection pool for a target.
 
         Raises:
-            ForbiddenUrlError: it goes through a proxy, and its name has an address here that is not for us.
+            ForbiddenUrlError: the target needs a proxy, and its name resolves here to a forbidden address.
         """
         proxy = self._outbound.proxy_for(target.scheme, target.host, target.port)
         if proxy is not None:
             await self._judge(target)
         if proxy not in self._pools:
-            # In a thread, and not before the first fetch: loading the certificates takes 50 ms.
+            # In a thread and on the first fetch: loading the certificates takes 50 ms.
             context = self._ssl_context or await in_own_thread(self._outbound.ssl_context)
             self._ssl_context = context
         if proxy not in self._pools:
@@ -131,7 +131,7 @@ def http_proxy(url: str) -> httpcore2.Proxy:
     """The proxy at a URL, with its login if there is one.
 
     Raises:
-        SearchNotConfiguredError: no HTTP proxy can be there.
+        SearchNotConfiguredError: the URL is not that of an HTTP proxy.
     """
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")

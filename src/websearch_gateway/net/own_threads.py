@@ -1,6 +1,6 @@
-"""Threads apart from the default executor, which also looks up names and closes the process.
+"""Threads apart from the default executor, where a slow parse would delay name lookups and shutdown.
 
-A slow parse of one kind holds up others of its kind, and nothing else. Pages are read in worker processes.
+Here a slow parse delays only other parses of its kind. Pages are read in worker processes.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 
 async def in_own_thread(function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """What `function` returns or raises, as `asyncio.to_thread` does it, in a thread for what upstreams send."""
+    """Run `function` like `asyncio.to_thread`, in a thread for parsing upstream replies."""
     return await _in_thread("upstream", functools.partial(function, *arguments, **options))
 
 
 async def in_cache_thread(function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """The same in a thread for what the caches pack, unpack and compare."""
+    """Run `function` in a thread for the caches: packing, unpacking and comparing."""
     return await _in_thread("cache", functools.partial(function, *arguments, **options))
 
 

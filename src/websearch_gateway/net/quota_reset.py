@@ -1,4 +1,4 @@
-"""When a quota that is used up is there again, as replies tell it beside `Retry-After`."""
+"""When an exhausted quota resets, according to reply headers other than `Retry-After`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import math
 from collections.abc import Mapping
 
 LONGEST_SECONDS = 86_400.0
-"""More than this is a moment and not a while, and no quota is waited for any longer."""
+"""Seconds. A larger header value is a timestamp, not a duration; it is also the longest wait for a quota."""
 
 
 def seconds_until_reset(headers: Mapping[str, str], now: float) -> float:
-    """Seconds until a quota that this reply used up is there again, at most a day; 0 when none is used up.
+    """Seconds until the quota that this reply exhausted resets, at most a day; 0 if no quota is exhausted.
 
-    GitHub tells the moment (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api), Reddit the
+    GitHub sends a timestamp (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api), Reddit
     seconds.
 
     Args:
-        headers: keys in lower case, or without regard to case.
+        headers: keys in lower case, or a case-insensitive mapping.
         now: seconds since the epoch.
     """
     try:

@@ -1,7 +1,7 @@
-"""The one place that retries.
+"""The only place that retries.
 
-A call is tried at most twice, and only when its error says `retryable`: 429, 500, 502, 503 and broken connections,
-never a timeout, an unreadable reply or a spent quota. Retrying anywhere else as well would multiply the two.
+It makes at most two attempts, and retries only if the error is `retryable`: 429, 500, 502, 503 and broken connections,
+never a timeout, an unreadable reply or an exhausted quota. Retries in other places would multiply with these.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from websearch_gateway.net.span_attributes import note_retry
 
 MAX_ATTEMPTS = 2
 PASSING_STATUSES = (429, 500, 502, 503)
-"""HTTP statuses that another attempt may not meet again."""
+"""HTTP statuses that a retry may avoid."""
 JITTER_SECONDS = 0.1
 LONGEST_REST_SECONDS = 86_400.0
 
@@ -31,8 +31,8 @@ T = TypeVar("T")
 class RetryBudget:
     """Tokens that keep retries from multiplying the load on an upstream that is down.
 
-    A retry takes a whole token, a success gives a tenth back: in the long run at most one retry for ten successes.
-    The scheme is gRPC's retry throttling (https://github.com/grpc/proposal/blob/master/A6-client-retries.md).
+    A retry takes a whole token, a success returns a tenth: in the long run at most one retry for ten successes.
+    This is gRPC's retry throttling (https://github.com/grpc/proposal/blob/master/A6-client-retries.md).
     """
 
     def __init__(self, capacity: float = 10.0, refund: float = 0.1) -> None:
@@ -41,23 +41,22 @@ class RetryBudget:
         self.tokens = capacity
 
     def take(self) -> bool:
-        """Take the token of one retry; False when there is none left."""
+        """Take the token for one retry; False if none is left."""
         if self.tokens < 1.0:
             return False
         self.tokens -= 1.0
         return True
 
     def succeeded(self) -> None:
-        """Give back a part of a token."""
+        """Return a part of a token."""
         self.tokens = min(self.capacity, self.tokens + self.refund)
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Calls once, and once more where that can help. One instance serves the whole process: it shares the budget.
+    """Calls once, and retries once if the error is retryable. One instance with one budget serves the whole process.
 
-    `jitter(low, high)` picks the part of the wait that is left to chance, so that callers who failed together
-    do not come back together.
+    `jitter(low, high)` picks the random part of the wait, so that callers that failed together do not retry together.
     """
 
     budget: RetryBudget = field(default_factory=RetryBudget)
@@ -67,8 +66,8 @@ class Retry:
     async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
         """The result of `call()`.
 
-        Waits for a random part of a tenth of a second, after `retry_after` if the error names it. Without time for that
-        wait before the deadline, or without budget, the first error is raised as it came.
+        Before the retry it waits `retry_after`, if the error has it, plus up to a tenth of a second at random. If the
+        deadline or the budget does not allow the retry, it raises the first error unchanged.
 
         Raises:
             SearchError: the last error that `call` raised.
@@ -80,7 +79,7 @@ class Retry:
             return state.attempt_number >= MAX_ATTEMPTS or too_late or not self.budget.take()
 
         async def attempt() -> T:
-            # tenacity awaits only what is visibly a coroutine function, which a lambda or a partial is not.
+            # tenacity awaits only coroutine functions; it does not recognise a lambda or a partial as one.
             return await call()
 
         attempts = AsyncRetrying(
@@ -103,11 +102,11 @@ class Retry:
 def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds to wait according to `retry-after-ms` (OpenAI's) or `Retry-After` (RFC 9110, 10.2.3), at most a day.
 
-    None when neither is there or makes sense: negative, NaN, endless, prose. A date that has passed is zero.
+    None if neither is present and valid (negative, NaN, infinite or prose is invalid). A past date gives zero.
 
     Args:
-        headers: keys in lower case, or without regard to case.
-        now: seconds since the epoch, against which a date is read.
+        headers: keys in lower case, or a case-insensitive mapping.
+        now: seconds since the epoch, subtracted from a date.
     """
     milliseconds = _seconds(headers.get("retry-after-ms", ""), now)
     seconds = milliseconds / 1000 if milliseconds is not None else _seconds(headers.get("retry-after", ""), now)

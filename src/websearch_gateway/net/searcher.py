@@ -33,15 +33,15 @@ _REASONS = {402: "quota", 429: RATE_LIMITED}
 
 
 def _ignore(_: Mapping[str, str]) -> None:
-    """Heeds nothing."""
+    """Ignore the headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpSearcher:
-    """A Searcher out of a Provider. `timeout_seconds` bounds each request within the deadline of the call.
+    """Makes a Searcher from a Provider. `timeout_seconds` limits each request within the deadline of the call.
 
-    `prices` are USD per request by the provider's name, and win over its own. `layers` stand around each single
-    request, the outermost first; `on_headers` gets the headers of every reply.
+    `prices` are USD per request by provider name and override the provider's own. `layers` wrap each single request,
+    the outermost first; `on_headers` gets the headers of every reply.
     """
 
     provider: Provider
@@ -64,19 +64,19 @@ class HttpSearcher:
         return self.prices.get(self.name, self.provider.capabilities.cost_per_call_usd)
 
     def most_usd(self, query: SearchQuery) -> float:
-        """The most that a search may cost: a request for each page that it may take."""
+        """The most that a search may cost: the price of each page that it may request."""
         return min(math.ceil(query.max_results / self.provider.capabilities.page_size), MAX_PAGES) * self.price_usd
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """Up to `max_results` different hits, from as many full pages as that takes.
+        """Up to `max_results` distinct hits, from as many full pages as needed.
 
-        A page that is not full is the last: another one would cost as much and most likely hold nothing. A later page
-        that fails leaves a warning. An error's `cost_usd` is what it cost all the same.
+        A page that is not full is the last: the next would cost as much and most likely be empty. If a later page
+        fails, the result has a warning. An error's `cost_usd` is what the failed search cost.
 
         Raises:
             SearchAuthError: the vendor rejected the key.
-            SearchValidationError: the vendor finds the request itself at fault.
-            SearchProviderError: the vendor failed, refuses for now or cannot be reached.
+            SearchValidationError: the vendor rejected the request as invalid.
+            SearchProviderError: the vendor failed, refuses temporarily or cannot be reached.
             SearchProviderParseError: the reply is not what the vendor documents.
             SearchTimeoutError: no complete reply in time.
         """
@@ -114,7 +114,7 @@ class HttpSearcher:
         spent_before = spent()
         try:
             body = await self.retry(lambda: self._in_layers(request, deadline), deadline)
-            # Megabytes of HTML or JSON, and dates in words, take too long for the loop.
+            # Parsing megabytes of HTML or JSON, or dates in words, would block the event loop.
             hits = await in_own_thread(self.provider.parse, body)
         except Unavailable as error:
             error.cost_usd = round(spent() - spent_before, 9)
@@ -128,7 +128,7 @@ class HttpSearcher:
         return await call()
 
     async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:
-        """The body of a good reply. Billed from the moment it is sent, unless the vendor says that it failed."""
+        """The body of a good reply. A request counts as billed once sent, unless the vendor reports a failure."""
         spend(self.price_usd)
         note_request()
         note_host(request.url)
@@ -139,21 +139,21 @@ class HttpSearcher:
             if error := self._refusal(reply) or self._failure(reply):
                 raise error
         except SearchTimeoutError:
-            raise  # it may have been answered, too late
+            raise  # the vendor may have answered too late and still bill it
         except SearchError:
             spend(-self.price_usd)
             raise
         return reply.body
 
     def _refusal(self, reply: Reply) -> SearchError | None:
-        """What the provider knows of the reply; a Retry-After outweighs the rest that it would take for granted."""
+        """The provider's own error for the reply; a Retry-After overrides the wait that the provider assumes."""
         error = self.provider.refusal(reply.status, reply.headers, reply.body)
         if isinstance(error, Unavailable) and (told := parse_retry_after(reply.headers, self.clock())) is not None:
             error.retry_after = told
         return error
 
     def _failure(self, reply: Reply) -> SearchError | None:
-        """What a status means for every vendor. The vendor's own words stay out: they may quote the query."""
+        """The error for a status of any vendor. The vendor's own message is left out: it may quote the query."""
         status = reply.status
         if 200 <= status < 300:
             return None

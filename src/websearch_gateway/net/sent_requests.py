@@ -1,7 +1,7 @@
-"""How many requests a call has sent to search providers.
+"""Counts the requests that a call sends to search providers.
 
-A search can end without having asked anybody: every breaker is open, or the budget is spent. The tasks of one call
-share a counter through their context, so that the caller learns it however the call ends.
+A search can end without sending any: every circuit breaker is open, or the budget is spent. The tasks of one call share
+a counter through their context, so that the count is known however the call ends.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class SentRequests:
-    """The requests of one call, so far."""
+    """The number of requests of one call so far."""
 
     count: int = 0
 
@@ -34,6 +34,6 @@ def counting_requests() -> Iterator[SentRequests]:
 
 
 def note_request() -> None:
-    """Count one request, if anybody counts."""
+    """Count one request, if a counter is active."""
     if (sent := _CURRENT.get()) is not None:
         sent.count += 1

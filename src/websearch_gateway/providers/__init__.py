@@ -1,6 +1,6 @@
 """Raw search vendors, one small file of pure functions each, in the order of settings/providers.py.
 
-To add one, follow docs/adding-a-provider.md. `net/searcher.py` does the network, the retries and the errors for all.
+To add one, follow docs/adding-a-provider.md. `net/searcher.py` handles network, retries and errors for all of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ADVISED = 2
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row of the table with its code, which is imported when the provider is built."""
+    """A row of the table with its provider module, which `build` imports."""
 
     row: ProviderRow
 
@@ -37,17 +37,17 @@ class Entry:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The settings without which it cannot work: those without a default."""
+        """The settings that it requires: those without a default."""
         fields = Settings.model_fields
         named = (setting for setting in self.row.fields.values() if setting not in self.row.optional)
         return tuple(setting for setting in named if fields[setting].default is None)
 
     def missing(self, settings: Settings) -> list[str]:
-        """The environment's names of the needed settings that are not set."""
+        """The environment variables of required settings that are not set."""
         return [need.upper() for need in self.needs if not getattr(settings, need)]
 
     def build(self, settings: Settings) -> Provider:
-        """The provider, with the settings that it needs."""
+        """Create the provider from its settings."""
         make: Callable[..., Provider] = _code(self)
         return make(**{field: _plain(getattr(settings, setting)) for field, setting in self.row.fields.items()})
 
@@ -57,11 +57,11 @@ def _plain(value: Any) -> Any:
 
 
 PROVIDERS: tuple[Entry, ...] = tuple(map(Entry, ROWS))
-"""Every provider, in the order in which they are asked."""
+"""Every provider, in the order in which searches try them."""
 
 
 def configured(settings: Settings) -> list[Provider]:
-    """The providers to ask, in order: those that SEARCH_PROVIDERS names, else every one that has what it needs.
+    """The providers to try, in order: those that SEARCH_PROVIDERS names, else all whose required settings are set.
 
     Raises:
         SearchNotConfiguredError: an unknown name or a named provider without its key.
@@ -71,15 +71,15 @@ def configured(settings: Settings) -> list[Provider]:
 
 
 def absent(settings: Settings) -> dict[str, str]:
-    """The providers that `configured` leaves out, each with what would make it serve."""
+    """The providers that `configured` leaves out, each with what would enable it."""
     chosen = {provider.name for provider in configured(settings)}
     return {entry.name: _remedy(entry, settings) for entry in PROVIDERS if entry.name not in chosen}
 
 
 def advice(settings: Settings) -> str:
-    """Which keys would serve best where no provider has one, the cheapest first, and where they are sold; else empty.
+    """If no provider has a key: which keys to buy, the cheapest first, and where; else empty.
 
-    Providers without a key refuse strangers often, or know little.
+    Providers that need no key often block callers, or cover little.
     """
     if any(entry.needs for entry in PROVIDERS if entry.name in {one.name for one in configured(settings)}):
         return ""
@@ -89,7 +89,7 @@ def advice(settings: Settings) -> str:
 
 
 def _sold(entry: Entry) -> tuple[float, str, str] | None:
-    """Price, key and page of a provider that one key makes serve, and that stays."""
+    """Price, key and sign-up page of a provider that needs only one key and is not being shut down."""
     can: Capabilities = _code(entry).capabilities
     if not can.cost_per_call_usd or can.ends or len(entry.needs) > 1:
         return None

@@ -27,7 +27,7 @@ MOST_RESULTS = {"general": 20, "news": 50}
 LAST_OFFSET = 9
 QUOTA_REST_SECONDS = 3600.0
 FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
-# The two lists of https://api-dashboard.search.brave.com/app/documentation/web-search/codes; all else is a 422.
+# The two lists of https://api-dashboard.search.brave.com/app/documentation/web-search/codes; other codes give a 422.
 _COUNTRIES = (
     "AR AT AU BE BR CA CH CL CN DE DK ES FI FR GB GR HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE TR TW US ZA"
 )
@@ -60,7 +60,7 @@ class Brave:
         news=True,
         cost_per_call_usd=0.005,
         price_source="https://api-dashboard.search.brave.com/app/plans, 2026-09",
-        # The plan that is sold now; a reply tells a key's own rate (x-ratelimit-policy). The free plan of old had 1.
+        # The current plan; replies state a key's own rate (x-ratelimit-policy). The former free plan allowed 1.
         requests_per_second=50.0,
     )
 
@@ -74,13 +74,13 @@ class Brave:
         return linked(hits, self.name)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """As long as Brave says that there is more, and up to the tenth page."""
+        """The next page while Brave reports more, up to the tenth."""
         asked = json_object(body, self.name).get("query")
         more = isinstance(asked, dict) and asked.get("more_results_available") is True
         return self._page(query, page) if more and page - 1 <= LAST_OFFSET else None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """A wrong key is 422 or 404; 429 is either the rate (over in a second) or the month's quota."""
+        """A wrong key gives 422 or 404; 429 means the rate limit (resets in a second) or the monthly quota."""
         if b"SUBSCRIPTION_TOKEN_INVALID" in body or b"SUBSCRIPTION_NOT_FOUND" in body:
             return SearchAuthError("Brave rejected the key; check BRAVE_API_KEY.")
         if status == 429 and b"QUOTA_LIMITED" in body:
@@ -88,7 +88,7 @@ class Brave:
                 "The quota of the Brave account is spent.", retry_after=QUOTA_REST_SECONDS, details={"reason": "quota"}
             )
         if status == 429:
-            # "1, 2558678": seconds until the second's and until the month's allowance is renewed.
+            # "1, 2558678": seconds until the per-second limit and until the monthly quota reset.
             per_second = headers.get("x-ratelimit-reset", "").partition(",")[0].strip()
             wait = float(per_second) if re.fullmatch(r"\d{1,7}", per_second) else 1.0
             return SearchProviderError(
@@ -97,7 +97,7 @@ class Brave:
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """The region only where Brave knows the country; domains where they fit into the query."""
+        """The region only if Brave supports the country; domains only if they fit into the query."""
         region = query.region if query.region in _COUNTRIES.split() else None
         return AppliedFilters(bucket(query.freshness_hours), region, sites_applied(query))
 
@@ -117,7 +117,7 @@ class Brave:
         return records(web, "results", self.name)
 
     def _page(self, query: SearchQuery, page: int) -> HttpRequest:
-        # More than 50 words are refused as invalid, which would end the whole search.
+        # Brave rejects more than 50 words as invalid, which would end the whole search.
         params = {"q": " ".join(with_sites(query).split()[:MOST_WORDS])}
         params["count"] = str(min(query.max_results, MOST_RESULTS[query.topic]))
         if freshness := bucket(query.freshness_hours):

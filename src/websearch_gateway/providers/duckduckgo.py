@@ -1,6 +1,6 @@
 """DuckDuckGo's HTML page, which needs no key. https://html.duckduckgo.com/html/
 
-There is no API to document; the parameters are those of https://duckduckgo.com/duckduckgo-help-pages/settings/params
+DuckDuckGo documents no API; the parameters are those of https://duckduckgo.com/duckduckgo-help-pages/settings/params
 and of the form on the page itself.
 """
 
@@ -19,7 +19,7 @@ from websearch_gateway.text.domains import sites_applied, with_sites
 from websearch_gateway.text.payload import make_hit
 
 BLOCK_SECONDS = 60.0
-"""How long the circuit stays open after a first bot page; it doubles with each that follows."""
+"""Seconds for which the circuit stays open after a first bot page; doubles with each further one."""
 
 _LOCALES = (
     "ar-es at-de au-en be-nl be-fr bg-bg br-pt ca-en ca-fr ch-de ch-fr ch-it cl-es cn-zh co-es cz-cs de-de dk-da ee-et "
@@ -33,7 +33,7 @@ _NAMED_OTHERWISE = {"GB": "uk", "SI": "sl"}
 
 @dataclass(frozen=True, slots=True)
 class DuckDuckGo:
-    """A page for people: its form is filled in, under our own name, and it often answers with a bot page, in a 202."""
+    """A page for people. We submit its form under our own user agent; it often answers with a bot page, as a 202."""
 
     base_url: str = "https://html.duckduckgo.com"
 
@@ -46,7 +46,7 @@ class DuckDuckGo:
         return self._post(query, {"q": _asked(query), "b": ""})
 
     def parse(self, body: bytes) -> list[Hit]:
-        """The results without the advertisements; a bot page raises, whatever its status was."""
+        """The results without the advertisements; raises on a bot page of any status."""
         page = _page(body)
         found = page.xpath('//*[@id="links"]//*[contains(concat(" ", @class, " "), " web-result ")]')
         hits = (self._hit(result) for result in found)
@@ -62,11 +62,11 @@ class DuckDuckGo:
         return self._post(query, form | {"nextParams": "", "api": "d.js", "o": "json", "v": "l"})
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """A block is by address, and lasts up to about an hour."""
+        """DuckDuckGo blocks by IP address, for up to about an hour."""
         return _blocked() if status in (202, 403) else None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """The region only where DuckDuckGo has a locale for it; domains where they fit into the query."""
+        """The region only if DuckDuckGo has a locale for it; domains only if they fit into the query."""
         region = query.region if _locale(query) != _ANYWHERE else None
         return AppliedFilters(bucket(query.freshness_hours), region, sites_applied(query, most_included=1))
 
@@ -87,7 +87,7 @@ class DuckDuckGo:
 
 
 def _asked(query: SearchQuery) -> str:
-    """One domain at most: DuckDuckGo knows no alternatives."""
+    """One domain at most: DuckDuckGo supports no OR."""
     return with_sites(query, most_included=1)
 
 
@@ -112,7 +112,7 @@ def _page(body: bytes) -> Any:
 
 
 def _target(href: str) -> str | None:
-    """Where a link leads: redirects of `/l/` are unwrapped; None for an advertisement."""
+    """The target of a link, with `/l/` redirects unwrapped; None for an advertisement."""
     try:
         parts = urlsplit(urljoin("https://duckduckgo.com/", href))
     except ValueError:

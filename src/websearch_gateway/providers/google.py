@@ -21,14 +21,14 @@ PAGE_SIZE = 10
 LAST_RESULT = 100
 QUOTA_REST_SECONDS = 3600.0
 DATE_RESTRICT = {"day": "d1", "week": "w1", "month": "m1", "year": "y1"}
-# Google restricts results to these languages only, some under codes of its own.
+# The languages that Google can restrict results to; some have codes of its own.
 _LANGUAGES = "ar bg ca cs da de el en es et fi fr hr hu id is it iw ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh-CN"
 _CODED_OTHERWISE = {"he": "iw", "nb": "no", "zh": "zh-CN"}
 
 
 @dataclass(frozen=True, slots=True)
 class Google:
-    """Pages of ten, and never past the hundredth result. `safe_search` holds where a query does not say."""
+    """Pages of ten, and never past the hundredth result. `safe_search` is the default if a query does not set it."""
 
     key: str = field(repr=False)
     engine_id: str
@@ -50,24 +50,24 @@ class Google:
     )
 
     def request(self, query: SearchQuery) -> HttpRequest:
-        """GET /customsearch/v1. The key goes into the URL, as Google wants it."""
+        """GET /customsearch/v1. The key goes into the URL, as Google requires."""
         return self._page(query, 1)
 
     def parse(self, body: bytes) -> list[Hit]:
-        """`items`, which a reply without results leaves out. Dates are those that the pages themselves declare."""
+        """`items`, which is missing if there are no results. Dates are those that the pages declare."""
         reply = json_object(body, self.name)
         rows = records(reply, "items", self.name, optional="searchInformation" in reply)
         hits = (self._hit(row) for row in rows)
         return linked(hits, self.name)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """As long as Google names a next page, and start + num stays within a hundred."""
+        """The next page if Google names one and start + num stays within a hundred."""
         queries = json_object(body, self.name).get("queries")
         more = isinstance(queries, dict) and queries.get("nextPage")
         return self._page(query, page) if more and _start(page) < LAST_RESULT else None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """A wrong key is a 400, and a day's spent quota a 429 like any other."""
+        """A wrong key gives a 400; an exhausted daily quota an ordinary 429."""
         if status == 400 and b"API key not valid" in body:
             return SearchAuthError("Google rejected the key; check GOOGLE_API_KEY.")
         if status == 403:
@@ -79,7 +79,7 @@ class Google:
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """Everything that was asked for, up to a year. The region is a preference (`gl`), not a restriction."""
+        """Everything requested, up to a year. The region is a preference (`gl`), not a restriction."""
         return AppliedFilters(bucket(query.freshness_hours), query.region, sites_applied(query))
 
     def _hit(self, row: Mapping[str, Any]) -> Hit | None:
@@ -111,7 +111,7 @@ class Google:
 
 
 def _start(page: int) -> int:
-    """The number of the first result of a page; results count from one."""
+    """The number of the first result of a page, counted from one."""
     return (page - 1) * PAGE_SIZE + 1
 
 

@@ -17,7 +17,7 @@ SAFE_SEARCH = {"off": "0", "moderate": "1", "strict": "2"}
 
 @dataclass(frozen=True, slots=True)
 class Searxng:
-    """An instance may lack JSON (the default) or have no engine that answers; both look like something else."""
+    """An instance may have JSON disabled (the default) or no working engine; neither gives a clear error."""
 
     base_url: str
 
@@ -32,10 +32,10 @@ class Searxng:
         return self._page(query, 1)
 
     def parse(self, body: bytes) -> list[Hit]:
-        """`results`. None at all while engines are out of order is no answer.
+        """`results`. An empty list counts as an answer only if all engines responded.
 
         Raises:
-            SearchProviderError: nothing was found and engines did not respond.
+            SearchProviderError: there are no results, and engines did not respond.
         """
         reply = json_object(body, self.name)
         rows = records(reply, "results", self.name)
@@ -45,11 +45,11 @@ class Searxng:
         return linked(hits, self.name)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """SearXNG does not tell whether there is more."""
+        """The next page, always: SearXNG does not report whether there is one."""
         return self._page(query, page)
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """403 is how SearXNG says that JSON is not among its formats. Only its operator can change that."""
+        """SearXNG answers 403 if JSON is not among its formats. Only its operator can change that."""
         if status == 403:
             return SearchNotConfiguredError(
                 "SearXNG refused JSON (HTTP 403): add `json` to `search.formats` in its settings.yml, "
@@ -60,7 +60,7 @@ class Searxng:
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """The region only together with a language: SearXNG takes a locale such as `en-GB`."""
+        """The region only with a language: SearXNG takes a locale such as `en-GB`."""
         return AppliedFilters(bucket(query.freshness_hours), query.region if query.language else None)
 
     def _hit(self, row: Mapping[str, object]) -> Hit | None:

@@ -21,7 +21,7 @@ TBS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
 
 @dataclass(frozen=True, slots=True)
 class Serper:
-    """More than ten results a request cost two credits, so larger wishes are paged."""
+    """A request for more than ten results costs two credits, so larger searches use several pages."""
 
     key: str = field(repr=False)
     base_url: str = "https://google.serper.dev"
@@ -45,18 +45,18 @@ class Serper:
         return self._page(query, 1)
 
     def parse(self, body: bytes) -> list[Hit]:
-        """`organic` or `news`, whichever was asked for; a reply without results has neither."""
+        """`organic` or `news`, depending on the topic; a reply without results has neither."""
         reply = json_object(body, self.name)
         rows = records(reply, "news" if "news" in reply else "organic", self.name, optional="searchParameters" in reply)
         hits = (self._hit(row) for row in rows)
         return linked(hits, self.name)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """Serper does not tell whether there is more."""
+        """The next page, always: Serper does not report whether there is one."""
         return self._page(query, page)
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """A wrong key is 403, and spent credit a 400 that would pass for a faulty request."""
+        """A wrong key gives a 403; exhausted credit a 400, which looks like an invalid request."""
         if status == 403:
             return SearchAuthError("Serper rejected the key; check SERPER_API_KEY.")
         if status == 400 and b"Not enough credits" in body:
@@ -66,7 +66,7 @@ class Serper:
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """Everything that was asked for, up to a year; domains where they fit into the query."""
+        """Everything requested, up to a year; domains only if they fit into the query."""
         return AppliedFilters(bucket(query.freshness_hours), query.region, sites_applied(query))
 
     def _hit(self, row: Mapping[str, object]) -> Hit | None:

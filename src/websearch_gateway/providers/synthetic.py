@@ -18,7 +18,7 @@ SNIPPET_CHARS = 400
 
 @dataclass(frozen=True, slots=True)
 class Synthetic:
-    """Takes a query and nothing else; gives the text of each page along."""
+    """Takes only a query; returns the text of each page too."""
 
     key: str = field(repr=False)
     base_url: str = "https://api.synthetic.new"
@@ -42,11 +42,11 @@ class Synthetic:
         return None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """No refusals of its own are known."""
+        """None: no error replies of the vendor's own are known."""
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """Nothing: there is no filter to ask for."""
+        """None: the API has no filters."""
         return AppliedFilters()
 
     def _hit(self, row: Mapping[str, object]) -> Hit | None:

@@ -16,7 +16,7 @@ from websearch_gateway.text.payload import json_object, linked, make_hit, record
 MOST_RESULTS = 20
 MOST_INCLUDED, MOST_EXCLUDED = 300, 150
 QUOTA_REST_SECONDS = 3600.0
-# The countries of the vendor's list. Another one would be refused as an invalid request.
+# The countries of the vendor's list. It rejects others as an invalid request.
 _COUNTRIES = (
     "AD AE AF AL AM AO AR AT AU AZ BA BB BD BE BF BG BH BI BJ BN BO BR BS BT BW BY BZ CA CF CG CH CL CM CN CO CR CU CV "
     "CY CZ DE DJ DK DO DZ EC EE EG ER ES ET FI FJ FR GA GB GE GH GM GN GQ GR GT HN HR HT HU ID IE IL IN IQ IR IS IT JM "
@@ -28,7 +28,7 @@ _COUNTRIES = (
 
 @dataclass(frozen=True, slots=True)
 class Tavily:
-    """One request of search depth `basic`, without paging. A country is had by its name, and not for news."""
+    """One request of search depth `basic`, without paging. Takes a country by its name, except for news."""
 
     key: str = field(repr=False)
     base_url: str = "https://api.tavily.com"
@@ -75,7 +75,7 @@ class Tavily:
         return None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """432 is the plan's limit and 433 the pay-as-you-go limit."""
+        """432 means the plan's limit, 433 the pay-as-you-go limit."""
         if status in (432, 433):
             return SearchProviderError(
                 "The Tavily account is over its usage limit.",
@@ -85,7 +85,7 @@ class Tavily:
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """The region only where Tavily knows the country and the topic is general."""
+        """The region only if Tavily supports the country and the topic is general."""
         include, exclude = query.include_domains, query.exclude_domains
         all_sent = len(include) <= MOST_INCLUDED and len(exclude) <= MOST_EXCLUDED
         domains: Literal["upstream"] | None = "upstream" if (include or exclude) and all_sent else None

@@ -1,7 +1,7 @@
 """Wikipedia's search, in the language of the question. https://www.mediawiki.org/wiki/API:Search
 
-Manners: https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy. Its text is CC BY-SA: a
-hit keeps its title and its address.
+User-agent policy: https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy. The text is
+CC BY-SA, so a hit keeps its title and URL.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from websearch_gateway.text.retrieval.language import language_of
 from websearch_gateway.text.retrieval.tokens import STOP_WORDS, fold
 
 MOST_HITS = 20
-"""How many introductions one reply may hold."""
+"""The most introductions in one reply."""
 
 _SNIPPET = 300
-# An apostrophe or a dash inside of a word belongs to it; all other signs are commands of the search.
+# An apostrophe or a dash inside a word belongs to it; all other signs are search operators.
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*")
 _NAMED_OTHERWISE = {"nb": "no"}
 
 
 @dataclass(frozen=True, slots=True)
 class Wikipedia:
-    """Articles with their introductions, which spare reading them. `{lang}` of the base URL becomes the language.
+    """Articles with their introductions, which saves reading the pages. `{lang}` of the base URL becomes the language.
 
-    `contact` is a web address that tells who runs this gateway. Wikimedia allows more to those who have one.
+    `contact` is a web address that says who runs this gateway. Wikimedia allows more requests with one.
     """
 
     base_url: str = "https://{lang}.wikipedia.org"
@@ -44,7 +44,7 @@ class Wikipedia:
         max_results=500,
         page_size=MOST_HITS,
         paging=True,
-        # Wikimedia asks for one request after the other.
+        # Wikimedia asks clients to send one request at a time.
         requests_per_second=1.0,
         caveat="Wikipedia alone was searched: an encyclopaedia, not the web.",
     )
@@ -65,13 +65,13 @@ class Wikipedia:
         return linked((self._hit(row) for row in sorted(rows, key=_place)), self.name)
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
-        """From where `continue` says; None where it is missing."""
+        """The page that `continue` names; None if it is missing."""
         more = json_object(body, self.name).get("continue")
         offset = more.get("gsroffset") if isinstance(more, dict) else None
         return self._page(query, offset) if isinstance(offset, int) and offset > 0 else None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """Errors come with HTTP 200. 403 is for a user agent that does not say who calls."""
+        """Errors come with HTTP 200. 403 means that the user agent does not identify the caller."""
         if status == 403:
             return SearchProviderError("Wikipedia refuses callers that nobody can reach (HTTP 403): set CONTACT_URL.")
         if status != 200 or not body.startswith(b'{"error"'):
@@ -82,7 +82,7 @@ class Wikipedia:
         return SearchProviderError(f"Wikipedia's search failed ({shown}).", retryable=shown == "maxlag")
 
     def applied(self, query: SearchQuery) -> AppliedFilters:
-        """Neither freshness nor region mean anything to an encyclopaedia."""
+        """Neither freshness nor region: an encyclopaedia has no such filters."""
         return AppliedFilters()
 
     def _page(self, query: SearchQuery, offset: int) -> HttpRequest:
@@ -119,7 +119,7 @@ def _place(row: Mapping[str, Any]) -> float:
 
 
 def _searched(question: str) -> str:
-    """The words that an article must hold: all of them count, so those that only ask are left out."""
+    """The words to search for. An article must contain them all, so question words are left out."""
     words = _WORD.findall(question)
     return " ".join([word for word in words if fold(word) not in STOP_WORDS] or words)
 

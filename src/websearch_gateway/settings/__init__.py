@@ -1,7 +1,7 @@
 """The only reader of the environment. Fields are in `groups.py` and `providers.py`; `make docs` lists them.
 
-Names are those of the environment; a TOML file may hold the same names in lower case. Flags win over the
-environment, the environment over the file. The file is `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`,
+Names are those of environment variables; a TOML file uses the same names in lower case. Flags override the
+environment, and the environment overrides the file. The file is `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`,
 else `config.toml` in the user's configuration folder (platformdirs).
 """
 
@@ -53,7 +53,7 @@ GROUPS = (Upstreams, ProviderSettings, Pages, Remembering, Behaviour, Serving)
 
 
 class Settings(Serving, Behaviour, Remembering, Pages, ProviderSettings, Upstreams, BaseSettings):
-    """Every setting, with its default. No repr shows a key, which is a `SecretStr`, or the login of a URL."""
+    """Every setting, with its default. The repr never shows a key (a `SecretStr`) or the login of a URL."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)
 
@@ -66,7 +66,7 @@ class Settings(Serving, Behaviour, Remembering, Pages, ProviderSettings, Upstrea
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Flags, then the environment, then the file. No `.env` is read: a working folder must not change a server."""
+        """Flags, then the environment, then the file. Reads no `.env`: the working folder must not change a server."""
         return (init_settings, env_settings)
 
     @property
@@ -76,7 +76,7 @@ class Settings(Serving, Behaviour, Remembering, Pages, ProviderSettings, Upstrea
 
     @property
     def docs_path(self) -> Path | None:
-        """The file of the documentation index: what `DOCS_URL` names, or the one in `DATA_DIR`; None if no file."""
+        """The file of the documentation index: named by `DOCS_URL`, or in `DATA_DIR`; None for a database server."""
         if self.docs_url is None:
             return self.data_dir / "docs" / "docs.db"
         if not self.docs_url.startswith("sqlite:"):
@@ -89,7 +89,7 @@ class Settings(Serving, Behaviour, Remembering, Pages, ProviderSettings, Upstrea
             yield name, masked(value)
 
     def shown(self) -> dict[str, Any]:
-        """Every setting by its environment name, fit to be seen: keys only as set or not set, URLs without logins."""
+        """Every setting by its environment name, safe to show: keys only as set or not set, URLs without logins."""
         dumped = self.model_dump(mode="json")
         dumped["contact_url"] = self.contact_url and self.contact_url.partition("?")[0]  # a query may name a person
         return {
@@ -98,7 +98,7 @@ class Settings(Serving, Behaviour, Remembering, Pages, ProviderSettings, Upstrea
         }
 
     def secrets(self) -> tuple[str, ...]:
-        """Every secret value that is set: for redaction, never for display."""
+        """Every secret value that is set, for redaction only."""
         found: set[str] = set()
         for name in type(self).model_fields:
             value = getattr(self, name)
@@ -139,11 +139,11 @@ def _is_secret(name: str, value: Any) -> bool:
 
 
 def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
-    """Read flags, environment and file, in that order of precedence. A file that holds a key is made private.
+    """Read flags, environment and file, in that order of precedence. Makes a file that contains a key private.
 
     Raises:
-        SearchNotConfiguredError: a value is unusable, or others can read a key and that cannot be changed; the message
-            names the setting and never its value.
+        SearchNotConfiguredError: a value is invalid, or other users can read a key and the file mode cannot be changed;
+            the message names the setting and never its value.
     """
     named = config is not None or bool(os.environ.get("WEBSEARCH_GATEWAY_CONFIG"))
     file_values = _read_file(config_path(config), required=named)
@@ -159,7 +159,7 @@ def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
     try:
         return WithFile(**flags)
     except SettingsError:
-        # Only a table is decoded by the library, whose error carries the text along.
+        # The library decodes only tables, and its error contains the text.
         raise SearchNotConfiguredError("Unusable settings: ROUTES: must be JSON, or stand in the file.") from None
     except ValidationError as error:
         # The library's own text quotes the input, which may be a key.

@@ -1,4 +1,4 @@
-"""The types of settings: how the text of an environment variable becomes a value, and what is refused."""
+"""The types of settings: how the text of an environment variable becomes a value, and which texts are rejected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_settings import NoDecode
 
-# A password may hold anything when nobody has escaped it, so a login reaches to the last @; a path has none before it.
+# An unescaped password may contain anything, so a login reaches to the last @; a path has none before it.
 _LOGIN = re.compile(r"(?<=://)([^/\s]\S*)@")
 
 
@@ -24,7 +24,7 @@ def _blank_is_unset(value: Any) -> Any:
 
 
 def _key_without_edges(value: Any) -> Any:
-    """A key that was pasted with a line break after it is the key; one with blanks or odd letters inside is none."""
+    """Strip a line break pasted after the key; reject a key with blanks or non-ASCII characters inside."""
     if not isinstance(value, str) or not (key := value.strip()):
         return _blank_is_unset(value)
     if not re.fullmatch(r"[!-~]+", key):
@@ -40,7 +40,7 @@ def _web_address(value: str) -> str:
     try:
         parts = urlsplit(value)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # Its text quotes what it could not read.
+    except ValueError:  # The error's text quotes the input.
         usable = False
     if not usable or re.search(r"\s", value):
         raise ValueError("must be an address such as https://host/path")
@@ -61,7 +61,7 @@ def _amounts(value: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def _quota(value: str) -> str:
-    """Limits are opened by the first call; an operator hears of a slip of the pen at the start."""
+    """Validate at start-up, so that the operator sees a typo then and not on the first call."""
     limit = value.strip().lower()
     if value == "" or limit == "none":
         return ""
@@ -71,12 +71,12 @@ def _quota(value: str) -> str:
 
 
 def masked(value: Any) -> Any:
-    """`value` without the login of the URL that it may be."""
+    """`value`, without the login if it is a URL."""
     return _LOGIN.sub("***@", value) if isinstance(value, str) else value
 
 
 def login_secrets(url: str) -> set[str]:
-    """The password of a login, or all of it where a token stands alone; as written, and as it is sent."""
+    """The password of a login, or the whole login if it is only a token; as written and as sent."""
     if not (login := _LOGIN.search(url)):
         return set()
     secret = login[1].partition(":")[2] or login[1]
@@ -92,7 +92,7 @@ Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 Amounts = Annotated[dict[str, float], NoDecode, BeforeValidator(_pairs), AfterValidator(_amounts)]
 Key = Annotated[SecretStr | None, BeforeValidator(_key_without_edges)]
 Hidden = Annotated[SecretStr | None, BeforeValidator(_blank_is_unset)]
-"""Text that is never shown and need not look like a key."""
+"""Secret text without the format checks of a key."""
 Url = Annotated[str, BeforeValidator(_without_slash), AfterValidator(_web_address)]
 OptionalUrl = Annotated[Url | None, BeforeValidator(_blank_is_unset)]
 Quota = Annotated[str, AfterValidator(_quota)]
@@ -101,10 +101,10 @@ Budget = Annotated[Usd | None, BeforeValidator(_none_is_no_limit)]
 
 
 class RouteSettings(BaseModel):
-    """One `[routes.NAME]` table of the settings file: switch a built-in route off, or add one of your own.
+    """One `[routes.NAME]` table of the settings file: disable a built-in route, or add your own.
 
-    A route with `patterns` (regular expressions, matched without regard to case on the normalised query) is new and
-    needs a `message` that names the server to use instead.
+    A route with `patterns` (case-insensitive regular expressions, matched on the normalised query) is new and needs a
+    `message` that names the server to use instead.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

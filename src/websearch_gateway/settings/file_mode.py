@@ -15,12 +15,12 @@ _log = logging.getLogger(__name__)
 
 
 def keep_private(path: Path) -> None:
-    """Make a file that holds a key readable by its owner alone, and say so in the log if it was not.
+    """Make a file that contains a key readable only by its owner, and log it if that changes the mode.
 
-    Windows has no such modes; there the folder of the user protects the file.
+    Windows has no such modes; there the user's folder protects the file.
 
     Raises:
-        SearchNotConfiguredError: others can read it and its mode cannot be changed.
+        SearchNotConfiguredError: other users can read it and its mode cannot be changed.
     """
     if os.name != "posix" or not path.stat().st_mode & _OTHERS:
         return

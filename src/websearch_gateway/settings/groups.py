@@ -28,7 +28,7 @@ DEFAULT_TOOLSETS = ("answer", "search", "read")
 
 
 def any_case(*names: str) -> Any:
-    """Choices are understood in any case."""
+    """Accept choices in any letter case."""
 
     def fold(value: Any) -> Any:
         return value.strip().lower() if isinstance(value, str) else value

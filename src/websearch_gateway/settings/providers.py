@@ -1,6 +1,6 @@
 """PROVIDERS, the ordered table of search vendors. Settings, providers, sandbox and documents derive from it.
 
-The provider itself is the file of that name in `providers/`; docs/adding-a-provider.md says what belongs in it.
+The code of a provider is the file with its name in `providers/`; docs/adding-a-provider.md says what belongs in it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class ProviderRow:
         base_url: the part before the vendor's own path; None when every operator has a server of their own.
         has_key: whether it needs `NAME_API_KEY`.
         note: a sentence for the description of its first setting.
-        settings: field of the provider -> setting, for fields that `key` and `base_url` do not cover or that have
-            another name; those settings stand in `groups.py`.
-        optional: those of these settings without which it works too.
+        settings: field of the provider -> setting, for fields other than `key` and `base_url` or with another name;
+            `groups.py` defines those settings.
+        optional: those of these settings that it does not require.
     """
 
     name: str
@@ -49,9 +49,9 @@ PROVIDERS: tuple[ProviderRow, ...] = (
     ProviderRow("serper", "Serper", "https://google.serper.dev"),
     # Made for agents: long snippets and a score.
     ProviderRow("tavily", "Tavily", "https://api.tavily.com"),
-    # An index of its own, for when Google's is what is missing.
+    # An index of its own, for when Google's index is unavailable.
     ProviderRow("brave", "Brave Search", "https://api.search.brave.com"),
-    # Ends on 2027-01-01, and its days are rationed.
+    # Ends on 2027-01-01, and has a daily quota.
     ProviderRow(
         "google",
         "Google Custom Search",
@@ -63,13 +63,13 @@ PROVIDERS: tuple[ProviderRow, ...] = (
             "safe_search": "google_safe_search",
         },
     ),
-    # No filters, but pages come with their text.
+    # No filters, but returns the text of pages.
     ProviderRow("synthetic", "synthetic.new", "https://api.synthetic.new"),
     # Free, if you run it.
     ProviderRow("searxng", "SearXNG", None, has_key=False, note="It must allow `format=json`."),
-    # Needs nothing and may block at any time.
+    # Needs no key and may block at any time.
     ProviderRow("duckduckgo", "DuckDuckGo", "https://html.duckduckgo.com", has_key=False),
-    # Needs nothing and always serves, but knows an encyclopaedia only, hence last.
+    # Needs no key and is always available, but covers only an encyclopaedia, hence last.
     ProviderRow(
         "wikipedia",
         "Wikipedia",

@@ -1,6 +1,6 @@
 """Backends for the five verbs of `ports.State`, one file or file prefix each; BACKENDS is the only list of them.
 
-To add one, follow docs/adding-a-state-backend.md. Policy (limits, caches, budgets) never lives here.
+To add one, follow docs/adding-a-state-backend.md. Policy (limits, caches, budgets) belongs elsewhere.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from websearch_gateway.state.sqlite import SqliteState
 _log = logging.getLogger(__name__)
 
 BACKENDS: Mapping[str, Callable[[str], State]] = {
-    "memory": MemoryState.from_location,  # one process, gone at its end
+    "memory": MemoryState.from_location,  # one process, lost when it ends
     "sqlite": SqliteState.from_location,  # one machine, any number of processes
     "postgresql": PostgresState.from_location,  # any number of machines; needs the extra `postgres`
     "firestore": FirestoreState.from_location,  # any number of machines and Cloud Functions; the extra `firestore`
 }
-"""What makes a backend out of the part of `STATE_URL` after `://`, by its scheme."""
+"""Creates a backend from the part of `STATE_URL` after `://`; the key is the scheme."""
 
 
 def open_state(url: str) -> State:
-    """The backend that `url` names, such as `sqlite:///PATH` or `memory://`. Nothing is opened before the first verb.
+    """The backend that `url` names, such as `sqlite:///PATH` or `memory://`. The first verb opens it.
 
     Raises:
-        SearchNotConfiguredError: no backend goes by that scheme, its extra is not installed, or the URL lacks a part.
+        SearchNotConfiguredError: the scheme is unknown, its extra is not installed, or the URL lacks a part.
     """
     scheme, _, location = url.partition("://")
     backend = BACKENDS.get(scheme.lower())

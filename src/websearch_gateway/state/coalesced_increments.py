@@ -1,7 +1,7 @@
-"""CoalescedIncrements to a counter that wait together travel as one.
+"""Merges increments of one counter that wait at the same time into one request.
 
-A hot counter of a remote database would otherwise see every call of every process: Firestore advises against more than
-about one write per second to one document. Each caller still gets its own value, as if the calls had come one by one.
+Otherwise a hot counter in a remote database gets every call of every process: Firestore recommends at most about one
+write per second to one document. Each caller still gets its own value, as if the calls had come one by one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from websearch_gateway.errors import StateUnavailable
 
 Send = Callable[[str, int, float | None], Awaitable[int]]
-"""Adds an amount to the counter of a key, with the ttl that it gets if it is new, and returns its new value."""
+"""Adds an amount to the counter of a key and returns the new value. A new counter gets the ttl."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class _Increment:
 
 
 class CoalescedIncrements:
-    """At most one addition per key is under way; what comes meanwhile is its successor."""
+    """Runs at most one addition per key; additions that arrive meanwhile form the next one."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -33,10 +33,10 @@ class CoalescedIncrements:
         self._carriers: set[asyncio.Task[Any]] = set()
 
     async def add(self, key: str, amount: int, ttl: float | None) -> int:
-        """The new value. A cancelled caller's addition still counts.
+        """Add, and return the new value. A cancelled caller's addition still counts.
 
         Raises:
-            StateUnavailable: nothing is known about the addition.
+            StateUnavailable: the addition may or may not have happened.
         """
         addition = _Increment(amount, ttl, asyncio.get_running_loop().create_future())
         if key in self._waiting:
@@ -49,7 +49,7 @@ class CoalescedIncrements:
         return await addition.result
 
     async def close(self) -> None:
-        """Wait for what is under way."""
+        """Wait for running additions."""
         while self._carriers:
             await asyncio.wait(self._carriers)
 
@@ -80,5 +80,5 @@ def _settle(batch: Sequence[_Increment], outcomes: Sequence[int | Exception]) ->
 
 
 def _own(error: Exception) -> Exception:
-    """One exception raised in many tasks would gather the tracebacks of them all."""
+    """A copy: one exception raised in many tasks would collect all their tracebacks."""
     return StateUnavailable(error.message) if isinstance(error, StateUnavailable) else error

@@ -8,14 +8,14 @@ from websearch_gateway.errors import SearchNotConfiguredError
 
 
 def require(module: str, *, extra: str, setting: str = "STATE_URL") -> None:
-    """Look for a library without importing it.
+    """Check that a library is installed, without importing it.
 
     Raises:
         SearchNotConfiguredError: it is not installed; the message has the command.
     """
     try:
         found = importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # One of the packages above it is missing.
+    except ModuleNotFoundError:  # One of its parent packages is missing.
         found = False
     if not found:
         raise SearchNotConfiguredError(

@@ -1,6 +1,6 @@
 """State in Google Cloud Firestore: for processes that share nothing else, such as the instances of a Cloud Function.
 
-API: https://cloud.google.com/python/docs/reference/firestore/latest. Documents are described in `firestore_record.py`.
+API: https://cloud.google.com/python/docs/reference/firestore/latest. `firestore_record.py` describes the documents.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class FirestoreState:
 
     Args:
         clock: seconds since the epoch, the same in all processes.
-        timeout_seconds: seconds that a verb may take.
-        cooldown_seconds: seconds in which verbs fail at once after one timed out.
+        timeout_seconds: the time limit of a verb.
+        cooldown_seconds: seconds for which all verbs fail at once after one has timed out.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class FirestoreState:
         """The backend for `firestore://PROJECT/PREFIX`.
 
         Raises:
-            SearchNotConfiguredError: no project is named, or the library is not installed.
+            SearchNotConfiguredError: the URL names no project, or the library is not installed.
         """
         match = _LOCATION.fullmatch(location)
         if match is None:
@@ -132,8 +132,8 @@ class FirestoreState:
     async def _put_parts(self, record: Record, cut: Sequence[bytes]) -> tuple[str, ...]:
         """Write the parts of a large value before the record that names them, so that no reader sees half of it.
 
-        Their names are this incarnation's, so they replace none that a reader may be at. Parts of a value that was
-        replaced are left to their own expiry.
+        Their names contain the incarnation, so they never overwrite parts that somebody is reading. The parts of a
+        replaced value stay until they expire.
         """
         names = tuple(f"~{record.incarnation}~{number}" for number in range(len(cut)))
         for name, part in zip(names, cut, strict=True):
@@ -153,7 +153,7 @@ class FirestoreState:
             batch.delete(await self._client.document(key, name))
         try:
             await batch.commit(retry=contention())
-        except NotFound:  # Another was faster.
+        except NotFound:  # Another process was faster.
             return False
         return True
 
@@ -161,7 +161,7 @@ class FirestoreState:
         return [kind for kind in await self._client.kinds() if kind == OTHER or kind.startswith(prefix)]
 
     async def _entries(self, kind: str, prefix: str, after: str) -> AsyncIterator[StateEntry]:
-        """The entries of one kind, page by page, so that an iterator left half-way holds nothing open."""
+        """The entries of one kind, read page by page, so that an abandoned iterator keeps nothing open."""
         start, end = (index_text(bound) for bound in bounds(prefix, after))
         while True:
             page = await self._timeouts.run(self._page, kind, start, end)
@@ -184,13 +184,13 @@ class FirestoreState:
         return await query.get(retry=None)
 
     async def _live(self, key: str) -> Record | None:
-        """The record of a key, unless it has expired: Firestore deletes up to a day late."""
+        """The record of a key; None if expired, which needs a check since Firestore deletes up to a day late."""
         document = await self._client.document(key)
         record = record_of((await document.get(retry=None)).to_dict())
         return record if record and record.expires > self._clock() else None
 
     async def _value(self, record: Record) -> bytes | None:
-        """The value with all its parts; None if another process has deleted one of them meanwhile."""
+        """The value with all its parts; None if another process has since deleted one of them."""
         if record.counts:
             return b"%d" % record.count
         if not record.parts:
@@ -202,7 +202,7 @@ class FirestoreState:
 
 
 async def merged(streams: Sequence[AsyncIterator[StateEntry]]) -> AsyncIterator[StateEntry]:
-    """The entries of all streams in key order; each stream is in that order itself. No key is in two of them."""
+    """Merge the entries of all streams in key order. Each stream is sorted, and no key is in two streams."""
     heads = {index: entry for index, stream in enumerate(streams) if (entry := await anext(stream, None)) is not None}
     while heads:
         first = min(heads, key=lambda index: heads[index].key)

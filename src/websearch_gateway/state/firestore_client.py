@@ -1,4 +1,4 @@
-"""The connection to Firestore: opened by the first verb, off the event loop, and closed without a trace."""
+"""The connection to Firestore. The first verb opens it, off the event loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def load() -> tuple[type[Exception], ...]:
-    """Import the library. What it raises: the service's refusals, missing credentials, connections that break off."""
+    """Import the library, and return its exceptions: API errors, missing credentials, broken connections."""
     import google.cloud.firestore  # noqa: F401
     from google.api_core.exceptions import GoogleAPIError
     from google.auth.exceptions import GoogleAuthError
@@ -25,9 +25,9 @@ def load() -> tuple[type[Exception], ...]:
 
 @functools.cache
 def contention() -> AsyncRetry:
-    """For writes: a request that ends with ABORTED lost a race and wrote nothing, so it can try again
-    (https://cloud.google.com/firestore/docs/understand-error-codes). Other failures leave that open, and an increment
-    must not happen twice. The caller's timeout bounds all attempts."""
+    """The retry policy for writes. A request that ends with ABORTED lost a race and wrote nothing, so a retry is safe
+    (https://cloud.google.com/firestore/docs/understand-error-codes). After other failures the write may have happened,
+    and an increment must not happen twice. The caller's timeout bounds all attempts."""
     from google.api_core.exceptions import Aborted
     from google.api_core.retry import AsyncRetry, if_exception_type
 
@@ -37,12 +37,12 @@ def contention() -> AsyncRetry:
 class FirestoreClient:
     """Collections and documents of one prefix. For one event loop.
 
-    No request is retried but writes that lost a race: gRPC itself repeats what never left this process.
+    Retries only writes that lost a race; gRPC itself repeats requests that never left this process.
 
     Args:
         project: the Google Cloud project.
-        prefix: what the names of our collections begin with. The collection of that name has one document per kind,
-            since not every server can list collections.
+        prefix: the beginning of the names of our collections. The collection with exactly this name has one document
+            per kind, since not every server can list collections.
     """
 
     def __init__(self, project: str, prefix: str) -> None:
@@ -52,15 +52,15 @@ class FirestoreClient:
         self._registered: set[str] = set()
 
     async def collection(self, kind: str) -> AsyncCollectionReference:
-        """Where the entries of a kind are."""
+        """The collection with the entries of a kind."""
         return (await self.opened()).collection(f"{self._prefix}_{kind}")
 
     async def document(self, key: str, suffix: str = "") -> AsyncDocumentReference:
-        """Where an entry is; with a suffix, a document that belongs to it and expires in the same collection."""
+        """The document of an entry; with a suffix, a document that belongs to it and expires in the same collection."""
         return (await self.collection(kind_of(key))).document(document_id(key) + suffix)
 
     async def batch(self) -> AsyncWriteBatch:
-        """Writes that happen together or not at all."""
+        """A new batch of writes, which is atomic."""
         return (await self.opened()).batch()
 
     async def kinds(self) -> set[str]:
@@ -69,7 +69,7 @@ class FirestoreClient:
         return {document.id for document in await registry.get(retry=None)}
 
     async def create(self, batch: AsyncWriteBatch, key: str) -> list[Any]:
-        """Commit a batch that makes the entry of `key`; with the first of a kind, the kind becomes known."""
+        """Commit a batch that creates the entry of `key`; the first entry of a kind also registers the kind."""
         kind = kind_of(key)
         if kind not in self._registered:
             batch.set((await self.opened()).collection(self._prefix).document(kind), {"kind": kind})
@@ -78,7 +78,7 @@ class FirestoreClient:
         return results
 
     async def opened(self) -> AsyncClient:
-        """The library's client. Whoever gives up waiting for it leaves it to be opened for the next."""
+        """The library's client. If a caller stops waiting, opening it continues for the next caller."""
         if self._opening is None or (self._opening.done() and self._opening.exception()):
             self._opening = asyncio.create_task(asyncio.to_thread(_open, self._project))
         return await asyncio.shield(self._opening)
@@ -90,11 +90,11 @@ class FirestoreClient:
         await asyncio.wait({self._opening})
         if not self._opening.exception():
             client = self._opening.result()
-            await client._firestore_api.transport.close()  # The library has no public way to do it.
+            await client._firestore_api.transport.close()  # The library has no public method for this.
 
 
 def _open(project: str) -> AsyncClient:
-    """Blocking: looks for credentials in files, or asks the machine's metadata server."""
+    """Blocking: reads credentials from files, or from the machine's metadata server."""
     from google.cloud.firestore import AsyncClient
 
     return AsyncClient(project=project)

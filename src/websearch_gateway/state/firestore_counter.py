@@ -1,8 +1,8 @@
 """Counters of Firestore: exact with any number of processes.
 
-An addition is one request. The server returns the results of its transforms, so adding nothing to the expiry reads
-it in the same instant. An addition does not revive an expired counter. Then, and if there is none, the counter is
-replaced by the process that creates its document first; the others add to that one.
+An addition is one request. The server returns the results of its transforms, so adding zero to the expiry reads it
+atomically. An addition does not revive an expired counter. If the counter is expired or missing, the process that
+first creates its document replaces it; the others add to the new one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from google.cloud.firestore import AsyncWriteBatch
 
 _TRIES = 20
-_CLAIM_SECONDS = 3600.0  # A request that has waited for an hour to claim the same has long timed out.
+_CLAIM_SECONDS = 3600.0  # Life of a claim document. A competing request times out long before.
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class FirestoreCounters:
         self._clock = clock
 
     async def add(self, key: str, amount: int, expires: float) -> int:
-        """Add and return the new value; `expires` counts only for a counter that begins with this addition.
+        """Add and return the new value; `expires` applies only if this addition starts the counter.
 
         Raises:
-            StateUnavailable: others were faster again and again.
+            StateUnavailable: other processes won the race on every attempt.
         """
         fresh = Record(key, count=amount, reported=amount, expires=expires, incarnation=new_incarnation())
         for _ in range(_TRIES):
@@ -62,7 +62,7 @@ class FirestoreCounters:
         raise StateUnavailable("Too many processes add to one counter.")
 
     async def _increment(self, key: str, amount: int) -> _Counted | None:
-        """Add to the existing counter; None if there is none."""
+        """Add to the existing counter; None if it does not exist."""
         from google.api_core.exceptions import NotFound
         from google.cloud.firestore import Increment
 
@@ -79,26 +79,26 @@ class FirestoreCounters:
         return _Counted(int(count), until, int(incarnation))
 
     async def _create(self, fresh: Record) -> bool:
-        """Create a counter. False if another process was faster."""
+        """Create a counter; False if another process was faster."""
         batch = await self._client.batch()
         batch.create(await self._client.document(fresh.key), fields_of(fresh))
         return await self._first(self._client.create(batch, fresh.key))
 
     async def _replace(self, incarnation: int, fresh: Record) -> bool:
-        """Begin a counter in place of an expired one or of a value. False when another was faster.
+        """Start a counter in place of an expired one or a value; False if another process was faster.
 
-        Only one process can create that document, and either both writes happen or neither. (Checking the time of the
-        last update would do as well, were it not for emulators that ignore that.)
+        Only one process can create the claim document, and the batch is atomic. (A precondition on the last update time
+        would also work, but emulators ignore it.)
         """
         batch = await self._claim(fresh.key, f"~{incarnation}~end")
         batch.set(await self._client.document(fresh.key), fields_of(fresh))
         return await self._first(batch.commit(retry=contention()))
 
     async def _in_line(self, key: str, amount: int) -> _Counted | None:
-        """The same for a server that does not return the result of an increment, such as an emulator.
+        """Count an addition on a server that does not return the result of an increment, such as an emulator.
 
-        By now others may have added too, so the count says nothing. Instead the additions line up once more: each
-        takes the next step, and only one can create the document of a step.
+        Other processes may have added since, so the count cannot be used. Instead each addition takes the next step,
+        and only one can create the document of a step.
         """
         document = await self._client.document(key)
         while record := record_of((await document.get(retry=None)).to_dict()):
@@ -112,7 +112,7 @@ class FirestoreCounters:
         return None
 
     async def _claim(self, key: str, suffix: str) -> AsyncWriteBatch:
-        """A batch that fails as a whole if another process has claimed the same."""
+        """A batch that fails as a whole if another process has already claimed it."""
         batch = await self._client.batch()
         expires = moment(self._clock() + _CLAIM_SECONDS)
         batch.create(await self._client.document(key, suffix), {"expiresAt": expires})

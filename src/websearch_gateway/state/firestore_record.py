@@ -1,10 +1,10 @@
-"""What a Firestore document of ours holds, and where it stands.
+"""The fields and the path of our Firestore documents.
 
-One collection per kind, `PREFIX_KIND`: a TTL policy covers the collections of one name wherever they are, so a plain
-`cache` below a document would share its policy with every other `cache` in the database.
+Each kind has one collection, `PREFIX_KIND`: a TTL policy covers all collections of the same name, so a plain `cache`
+below a document would share its policy with every other `cache` in the database.
 
-Every write of a document names all of its fields, those without a meaning too: then it needs no read to replace an
-entry of the other sort, and nothing of that one shines through.
+Every write sets all fields of a document, used or not: so a counter can replace a value, or the reverse, without a
+read, and no field of the old entry remains.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 from websearch_gateway.state.keys import indexed, raw_key, text_key
 
 OTHER = "other"
-"""The kind of keys without one, and of those whose kind could not be a collection's name."""
+"""The kind of keys that have none, and of keys whose kind is not a valid collection name."""
 
 LARGEST_VALUE = 900_000
-"""Bytes of a value in one document, which may have 1 MiB with everything
+"""The most bytes of a value in one document, whose limit is 1 MiB in total
 (https://firebase.google.com/docs/firestore/quotas)."""
 
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
@@ -35,9 +35,9 @@ _LAST_MOMENT = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 class Record:
     """One document. A counter has no `value`.
 
-    `parts` are the documents that hold a value too large for this one. `incarnation` is new each time the entry is
-    replaced. `reported` and `step` are for servers that do not return the result of an increment; from the first step
-    on, `reported` is the count.
+    `parts` are the documents of a value that is too large for this one. `incarnation` changes each time the entry is
+    replaced. `reported` and `step` are for servers that do not return the result of an increment; after the first
+    step, `reported` is the count.
     """
 
     key: str
@@ -56,28 +56,28 @@ class Record:
 
 
 def kind_of(key: str) -> str:
-    """The kind whose collection has the key."""
+    """The kind whose collection contains the key."""
     kind, slash, _ = key.partition("/")
     return kind if slash and _KIND.fullmatch(kind) else OTHER
 
 
 def document_id(key: str) -> str:
-    """The same for the same key. A digest, so any key will do, and neighbours are written to different places."""
+    """A digest of the key: works for any key, and spreads neighbouring keys over the servers."""
     return hashlib.blake2b(raw_key(key), digest_size=20).hexdigest()
 
 
 def new_incarnation() -> int:
-    """A number that no other incarnation has; small enough for servers that count in floating point."""
+    """A unique number, small enough for servers that compute in floating point."""
     return 1 + secrets.randbits(52)
 
 
 def moment(expires: float) -> datetime | None:
-    """The time at which Firestore may delete a document; None is never."""
+    """The time at which Firestore may delete a document; None means never."""
     return None if expires == math.inf else datetime.fromtimestamp(min(expires, _LAST_MOMENT), UTC)
 
 
 def index_text(raw: bytes) -> str:
-    """The bytes of a key as a text of the same order, which every server sorts alike."""
+    """The bytes of a key as text with the same sort order on every server."""
     return raw.decode("latin-1")
 
 
@@ -91,7 +91,7 @@ def fields_of(record: Record) -> dict[str, Any]:
         "parts": list(record.parts),
         "expiresAt": moment(record.expires),
         "count": record.count,
-        # The expiry of a counter as a number: adding nothing to it reads it while something is added to the count.
+        # The expiry of a counter as a number: adding zero reads it in the same request that adds to the count.
         "until": record.expires if record.counts else 0.0,
         "incarnation": record.incarnation,
         "told": record.reported,
@@ -100,7 +100,7 @@ def fields_of(record: Record) -> dict[str, Any]:
 
 
 def record_of(fields: Mapping[str, Any] | None) -> Record | None:
-    """The record in a document's fields; None if the document is absent or of another shape."""
+    """The record in a document's fields; None if the document is missing or malformed."""
     match fields:
         case {
             "key": str(index),
@@ -122,7 +122,7 @@ def record_of(fields: Mapping[str, Any] | None) -> Record | None:
 
 
 def in_parts(value: bytes) -> Sequence[bytes]:
-    """A value cut to size; nothing when one document can hold it."""
+    """A large value in parts; empty if it fits into one document."""
     if len(value) <= LARGEST_VALUE:
         return ()
     return [value[start : start + LARGEST_VALUE] for start in range(0, len(value), LARGEST_VALUE)]

@@ -1,4 +1,4 @@
-"""State in a dictionary: for one process, and for tests. The smallest backend, to copy from."""
+"""State in a dictionary: for one process, and for tests. The smallest backend, and so a template for new ones."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.models import StateEntry, StateUsage
 
 FREED_SHARE = 0.1
-"""The share of the limit that an eviction frees, so that evictions are rare."""
+"""The fraction of the limit that one eviction frees, so that evictions are rare."""
 
 _FIRST_PRUNING = 1024
-_OVERHEAD_BYTES = 200  # of a key, a value and their place in the dictionary
+_OVERHEAD_BYTES = 200  # for a key, a value and their dictionary entry
 
 
 class MemoryState:
     """A State that ends with the process.
 
     Args:
-        clock: seconds; any clock that does not run backwards.
+        clock: seconds; any monotonic clock.
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -35,7 +35,7 @@ class MemoryState:
         self._evictions = 0
 
     def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
-        """See ports.BoundedState. What is read or written moves to the end of the dictionary."""
+        """See ports.BoundedState. Each read or write moves the entry to the end of the dictionary."""
         self._most_bytes, self._evictable = most_bytes, tuple(evictable)
 
     async def usage(self) -> StateUsage:
@@ -46,7 +46,7 @@ class MemoryState:
 
     @classmethod
     def from_location(cls, _: str) -> MemoryState:
-        """The backend for `memory://`; the rest of the URL has no meaning."""
+        """The backend for `memory://`; ignores the rest of the URL."""
         return cls()
 
     async def get(self, key: str) -> bytes | None:
@@ -112,7 +112,7 @@ class MemoryState:
         self._bytes += _size(key, value)
         if len(self._entries) >= self._prune_at:
             self._prune(now)
-            # Doubling keeps the price of pruning constant per entry, however many of them are alive.
+            # Doubling keeps the cost of pruning constant per entry, for any number of live entries.
             self._prune_at = max(_FIRST_PRUNING, 2 * len(self._entries))
 
     def _prune(self, now: float) -> None:
@@ -120,7 +120,7 @@ class MemoryState:
             self._drop(key)
 
     def _evict(self, most_bytes: float) -> None:
-        """Delete the values that were not used for longest, until the rest have so many bytes at most."""
+        """Delete the least recently used values until the rest fit into this many bytes."""
         for key in [key for key, (value, _) in self._entries.items() if isinstance(value, bytes)]:
             if self._bytes <= most_bytes:
                 break

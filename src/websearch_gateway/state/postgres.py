@@ -45,12 +45,12 @@ _ROWS_PER_PAGE = 32
 
 
 class PostgresState:
-    """A State in the table `websearch_state`, which it makes. The first verb connects.
+    """A State in the table `websearch_state`, which it creates. The first verb connects.
 
     Args:
         clock: seconds since the epoch, the same in all processes.
-        timeout_seconds: seconds that a verb may take.
-        cooldown_seconds: seconds in which verbs fail at once after one timed out.
+        timeout_seconds: the time limit of a verb.
+        cooldown_seconds: seconds for which all verbs fail at once after one has timed out.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class PostgresState:
         """The backend for `postgresql://USER:PASSWORD@HOST/DATABASE`.
 
         Raises:
-            SearchNotConfiguredError: nothing is named, or the library is not installed.
+            SearchNotConfiguredError: the URL names no database, or the library is not installed.
         """
         if not location:
             raise SearchNotConfiguredError("STATE_URL must be of the form postgresql://USER:PASSWORD@HOST/DATABASE.")
@@ -102,7 +102,7 @@ class PostgresState:
             yield entry.key, entry.value
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        """See ports.State. Read page by page, so that an iterator left half-way holds nothing open."""
+        """See ports.State. Reads page by page, so that an abandoned iterator keeps nothing open."""
         start, end = bounds(prefix, after)
         while True:
             now = self._clock()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool
 
 MIGRATIONS: Sequence[LiteralString] = (
-    # A key is compared byte by byte, which is the order of code points. An entry has a value or it counts.
+    # Keys compare byte by byte, which is the order of code points. An entry has either a value or a count.
     """
     CREATE TABLE websearch_state (
         key bytea PRIMARY KEY,
@@ -36,7 +36,7 @@ _KEEP_ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_cou
 
 
 def load() -> tuple[type[Exception], ...]:
-    """Import the library. What it raises: the server's refusals, lost connections, no connection to be had."""
+    """Import the library, and return its exceptions: server errors, lost connections, failed connections."""
     import psycopg_pool  # noqa: F401
     from psycopg import Error
 
@@ -44,11 +44,11 @@ def load() -> tuple[type[Exception], ...]:
 
 
 class PostgresPool:
-    """A few connections. Opened, and the table brought up to date, by the first statement. For one event loop.
+    """A few connections. The first statement opens them and migrates the table. For one event loop.
 
     Args:
         url: as libpq understands it (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
-        seconds: what a statement may take, and getting a connection.
+        seconds: the time limit of a statement, and of getting a connection.
     """
 
     def __init__(self, url: str, *, seconds: float) -> None:
@@ -59,10 +59,10 @@ class PostgresPool:
         self._opening = asyncio.Lock()
 
     async def fetch(self, statement: LiteralString, named: dict[str, Any]) -> list[tuple[Any, ...]]:
-        """The rows of one statement, which is a transaction of its own.
+        """Run one statement in its own transaction and return its rows.
 
         Raises:
-            psycopg.Error: it failed. A lost connection is replaced first.
+            psycopg.Error: the statement failed. Lost connections are replaced before this is raised.
             StateUnavailable: a newer version of the gateway wrote the table.
         """
         from psycopg import OperationalError
@@ -73,7 +73,7 @@ class PostgresPool:
                 cursor = await connection.execute(statement, named)
                 return await cursor.fetchall() if cursor.description else []
         except OperationalError:
-            # When the server went away all connections are lost, and each would cost a verb.
+            # When the server goes away, all connections are lost, and each would fail one verb.
             await pool.check()
             raise
 
@@ -96,7 +96,7 @@ class PostgresPool:
     def _make_pool(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
         from psycopg_pool import AsyncConnectionPool
 
-        # Its warnings repeat what libpq says about the URL, and that may be a piece of a badly written password.
+        # Its warnings repeat libpq's message about the URL, which may contain a piece of a badly escaped password.
         logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
         return AsyncConnectionPool(
             self._url,
@@ -113,7 +113,7 @@ class PostgresPool:
 
 
 async def _migrate(connection: AsyncConnection[Any]) -> None:
-    """Bring the table up to date, in the transaction that is open; other processes wait for the lock until its end."""
+    """Migrate the table in the current transaction; other processes wait for the lock until it ends."""
     await connection.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATION_LOCK])
     await connection.execute(_VERSION_TABLE)
     cursor = await connection.execute("SELECT coalesce(max(version), 0) FROM websearch_state_version")

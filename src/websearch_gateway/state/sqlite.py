@@ -17,8 +17,8 @@ from websearch_gateway.state.sqlite_thread import SqliteThread
 if TYPE_CHECKING:
     import sqlite3
 
-# Each verb is one statement. Outside a transaction a single statement that writes takes the write lock before it
-# reads, as BEGIN IMMEDIATE does; so no update is lost and none fails half-way for want of the lock.
+# Each verb is one statement. Outside a transaction, a single writing statement takes the write lock before it reads,
+# like BEGIN IMMEDIATE, so no update is lost and none fails half-way because the lock is taken.
 _GET = """
     SELECT value FROM entries
     WHERE key = :key AND expires > :now AND typeof(value) IN ('blob', 'integer')
@@ -45,16 +45,16 @@ _ROWS_PER_PAGE = 32
 
 
 class SqliteState:
-    """A State in the file at `path`. Opened by the first verb.
+    """A State in the file at `path`. The first verb opens it.
 
-    A damaged file is moved aside and replaced. Every other trouble of the file (locked, read-only, full) is a
-    StateUnavailable of the verb that meets it.
+    It moves a damaged file aside and replaces it. For any other problem with the file (locked, read-only, full) the
+    verb raises StateUnavailable.
 
     Args:
         path: the file; relative to the working folder, `~` is the home folder.
         clock: seconds since the epoch, the same in all processes.
         timeout_seconds: seconds to wait for another process's lock.
-        cooldown_seconds: seconds in which verbs fail at once after such a timeout.
+        cooldown_seconds: seconds for which all verbs fail at once after such a timeout.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class SqliteState:
 
     @classmethod
     def from_location(cls, location: str) -> SqliteState:
-        """The backend for `sqlite:///PATH`; an absolute path makes it four slashes.
+        """The backend for `sqlite:///PATH`; an absolute path gives four slashes.
 
         Raises:
             SearchNotConfiguredError: the URL names no file.
@@ -125,9 +125,9 @@ class SqliteState:
             yield entry.key, entry.value
 
     async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        """See ports.State. Read page by page, so that an iterator left half-way holds nothing open."""
+        """See ports.State. Reads page by page, so that an abandoned iterator keeps nothing open."""
         start = raw_key(prefix)
-        # No byte of UTF-8 is 255, so the end of a range is its start with the last byte raised by one.
+        # UTF-8 contains no byte 255, so incrementing the last byte of the start gives the end of the range.
         end = start[:-1] + bytes([start[-1] + 1]) if start else b"\xff"
         start = max(start, raw_key(after) + b"\0") if after else start
         while True:

@@ -1,4 +1,4 @@
-"""The SQLite file itself: how it is made, brought up to date, and set aside when it is damaged. Blocking calls."""
+"""The SQLite file itself: creates it, migrates it, and moves it aside if it is damaged. Blocking calls."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     import sqlite3
 
 MIGRATIONS = (
-    # A key is UTF-8 bytes, whose order is that of the code points. A value is a BLOB, or an INTEGER if it counts.
+    # A key is UTF-8 bytes, whose order is that of code points. A value is a BLOB; a counter is an INTEGER.
     "CREATE TABLE entries (key BLOB PRIMARY KEY, value NOT NULL, expires REAL NOT NULL)",
     "CREATE INDEX entries_by_expiry ON entries (expires)",
-    # When an entry was last read or written, as far as that matters (`sqlite_limit.py`).
+    # When an entry was last read or written; only evictable entries need it (`sqlite_limit.py`).
     "CREATE TABLE uses (key BLOB PRIMARY KEY, used REAL NOT NULL) WITHOUT ROWID",
 )
-"""Statement n (from 1) takes a file from version n - 1 to n. Only ever append: files of every version are out there."""
+"""Statement n (from 1) takes a file from version n - 1 to n. Only append: files of every version are in use."""
 
 _log = logging.getLogger(__name__)
 
 
 def is_damaged(error: sqlite3.Error) -> bool:
-    """Whether `error` says that the file is damaged or not a SQLite database (https://sqlite.org/rescode.html)."""
+    """Whether `error` means that the file is damaged or not a SQLite database (https://sqlite.org/rescode.html)."""
     import sqlite3
 
     return _primary_code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def is_locked(error: sqlite3.Error) -> bool:
-    """Whether `error` says that another process kept the file locked for longer than we wait."""
+    """Whether `error` means that another process kept the file locked for longer than our timeout."""
     import sqlite3
 
     return _primary_code(error) == sqlite3.SQLITE_BUSY
@@ -49,7 +49,7 @@ class SqliteFile:
     """One file and at most one connection to it. Used from one thread only.
 
     Args:
-        path: absolute. A missing file is made for the owner alone (0600), a missing folder too (0700).
+        path: absolute. Creates a missing file (mode 0600) and a missing folder (mode 0700).
         timeout_seconds: seconds to wait for a lock that another process holds.
     """
 
@@ -61,11 +61,11 @@ class SqliteFile:
         self._damaged = False
 
     def connection(self) -> sqlite3.Connection:
-        """The open connection; the first call makes it. A damaged file is set aside and a new one started.
+        """The open connection; the first call opens it. Moves a damaged file aside and creates a new one.
 
         Raises:
             sqlite3.Error: the file cannot be opened.
-            OSError: the folder or the file cannot be made or moved.
+            OSError: the folder or the file cannot be created or moved.
             StateUnavailable: a newer version of the gateway wrote the file.
         """
         if self._connection is None:
@@ -75,7 +75,7 @@ class SqliteFile:
         return self._connection
 
     def close(self, *, damaged: bool = False) -> None:
-        """Close the connection, if any. The next one sets a file aside that was found `damaged`."""
+        """Close the connection, if any. If `damaged`, the next `connection` moves the file aside."""
         self._damaged = damaged
         if self._connection is not None:
             self._connection.close()
@@ -83,9 +83,9 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def _opening_alone(self) -> Iterator[None]:
-        """Keep other processes from opening meanwhile: SQLite's own locks do not cover the switch to WAL nor a rename.
+        """Keep other processes from opening the file: SQLite's own locks cover neither the switch to WAL nor a rename.
 
-        The lock is on an empty database beside the file, so the system lifts it when a process dies.
+        The lock is on an empty database beside the file, so the system releases it when a process dies.
         """
         import sqlite3
 
@@ -111,7 +111,7 @@ class SqliteFile:
         if self._identity is None or _identity(self._path) != self._identity:
             return  # Another process was faster: the path now holds its new file.
         number = next(n for n in itertools.count(1) if not self._sibling(f".corrupt-{n}").exists())
-        # The write-ahead log goes first: a new file must never meet the old one's log.
+        # The write-ahead log goes first: a new file must never see the old log.
         for suffix in ("-wal", "-shm", ""):
             with contextlib.suppress(FileNotFoundError):
                 self._sibling(suffix).rename(self._sibling(f".corrupt-{number}{suffix}"))
@@ -124,7 +124,7 @@ class SqliteFile:
         import sqlite3
 
         self._identity = _identity(_made(self._path))
-        # Without an isolation level the driver opens no transactions of its own.
+        # Without an isolation level the driver opens no implicit transactions.
         connection = sqlite3.connect(
             self._path, timeout=self._timeout_seconds, isolation_level=None, check_same_thread=False
         )
@@ -140,8 +140,8 @@ class SqliteFile:
 
 
 def _made(path: Path) -> Path:
-    """`path`, made for the owner alone if it was not there."""
-    # An existing file is not touched: closing one that SQLite has open would drop SQLite's locks on it.
+    """`path`, created with mode 0600 if it was missing."""
+    # Do not open an existing file: closing a file that SQLite has open drops SQLite's locks on it.
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     return path
@@ -159,7 +159,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
     if _version(connection) == len(MIGRATIONS):
         return
     connection.execute("BEGIN IMMEDIATE")
-    version = _version(connection)  # Again, under the lock: another process may have been faster.
+    version = _version(connection)  # Check again under the lock: another process may have been faster.
     if version > len(MIGRATIONS):
         raise StateUnavailable("The state file was written by a newer version of the gateway.")
     for number, statement in enumerate(MIGRATIONS[version:], version + 1):

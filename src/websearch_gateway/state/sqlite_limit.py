@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     import sqlite3
 
 FREED_SHARE = 0.1
-"""The share of the limit that an eviction frees, so that evictions are rare."""
+"""The fraction of the limit that one eviction frees, so that evictions are rare."""
 
-_OVERHEAD_BYTES = 16_384  # pages of the index and of the tables that a write may add
+_OVERHEAD_BYTES = 16_384  # pages that one write may add to the index and the tables
 _USED = "INSERT INTO uses VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET used = max(used, excluded.used)"
 _BY_USE = """
     SELECT entries.key, length(value) FROM entries LEFT JOIN uses USING (key)
@@ -23,8 +23,8 @@ class SqliteLimit:
     """The limit of one file. Used from the thread of its connection only.
 
     Args:
-        most_bytes: what the file may have, its write-ahead log not counted.
-        evictable: the beginnings of the keys that may be deleted. Counters never are.
+        most_bytes: the size limit of the file, without its write-ahead log.
+        evictable: prefixes of the keys that may be deleted. Counters are never deleted.
     """
 
     def __init__(self, most_bytes: int, evictable: Sequence[bytes]) -> None:
@@ -34,16 +34,16 @@ class SqliteLimit:
         self._used: dict[bytes, float] = {}
 
     def use(self, key: bytes, now: float) -> None:
-        """Note that an entry was read or written."""
+        """Record that an entry was read or written."""
         if key.startswith(self._evictable):
             self._used[key] = now
 
     def takes(self, key: bytes, size: int) -> bool:
-        """Whether a value of so many bytes is small enough to be stored."""
+        """Whether a value of this many bytes is small enough to store."""
         return not key.startswith(self._evictable) or size <= self.most_bytes * FREED_SHARE
 
     def make_room(self, db: sqlite3.Connection, size: int) -> None:
-        """Write down what was used, and delete what was not used for longest if `size` more bytes do not fit."""
+        """Save the recorded uses, and delete the least recently used entries if `size` more bytes do not fit."""
         if self._used:
             db.executemany(_USED, self._used.items())
             self._used.clear()
@@ -67,7 +67,7 @@ class SqliteLimit:
 
 
 def live_bytes(db: sqlite3.Connection) -> int:
-    """The bytes of the pages that hold data. The others are used before the file grows."""
+    """The bytes of the pages that hold data. SQLite fills free pages before the file grows."""
     (pages,), (free,), (size,) = (
         db.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "freelist_count", "page_size")
     )

@@ -1,6 +1,6 @@
 """The one thread that talks to SQLite, so that the event loop never waits for a disk or a lock.
 
-Verbs that wait together run in one transaction: a hundred at once cost little more than ten.
+Verbs that wait at the same time run in one transaction: a hundred cost little more than ten.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_MOST_PER_TRANSACTION = 128  # bounds how long other processes wait for the lock
+_MOST_PER_TRANSACTION = 128  # limits how long other processes wait for the lock
 
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A verb to run on the connection, and the future that waits for it. Without a verb: the end of the thread."""
+    """A verb to run on the connection, and the future for its result. A job without a verb ends the thread."""
 
     verb: Callable[[sqlite3.Connection], Any] | None
     writes: bool
@@ -36,13 +36,13 @@ class _Job:
 
 
 class SqliteThread:
-    """Runs verbs in order on one connection. Started by the first verb.
+    """Runs verbs in order on one connection. The first verb starts the thread.
 
     Args:
         path: the absolute path of the file.
         timeout_seconds: seconds to wait for another process's lock.
-        cooldown_seconds: time in which every verb fails at once after such a timeout; otherwise the waiting
-            verbs would time out one after the other.
+        cooldown_seconds: seconds for which all verbs fail at once after such a timeout; otherwise the waiting verbs
+            would time out one after the other.
     """
 
     def __init__(self, path: Path, *, timeout_seconds: float, cooldown_seconds: float) -> None:
@@ -55,7 +55,7 @@ class SqliteThread:
         self._closed = False
 
     async def run(self, verb: Callable[[sqlite3.Connection], T], *, writes: bool) -> T:
-        """The result of `verb`. If the caller is cancelled, the verb still runs to its end.
+        """Run `verb` and return its result. If the caller is cancelled, the verb still completes.
 
         Raises:
             StateUnavailable: the file cannot be used, or the thread was closed.
@@ -87,7 +87,7 @@ class SqliteThread:
             pass
 
     def _take_turn(self) -> bool:
-        """Run all waiting jobs. False at the end, which is always the last job: nothing is queued after it."""
+        """Run all waiting jobs. False after the job that ends the thread, which is always the last one."""
         jobs = self._waiting()
         verbs = [job for job in jobs if job.verb is not None]
         _deliver(verbs, self._outcomes(verbs))
@@ -98,19 +98,19 @@ class SqliteThread:
         return False
 
     def _waiting(self) -> list[_Job]:
-        """The next job, and those that wait behind it."""
+        """The next job and all that are queued behind it."""
         jobs = [self._jobs.get()]
         while len(jobs) < _MOST_PER_TRANSACTION and not self._jobs.empty():
             jobs.append(self._jobs.get())
         return jobs
 
     def _outcomes(self, jobs: Sequence[_Job]) -> list[Any]:
-        """What each job returned, or the exception that it ended with."""
+        """The result of each job, or its exception."""
         together = self._in_one_transaction(jobs) if sum(job.writes for job in jobs) > 1 else None
         return [self._alone(job) for job in jobs] if together is None else together
 
     def _in_one_transaction(self, jobs: Sequence[_Job]) -> list[Any] | None:
-        """All results, or None when one job failed and therefore none was done."""
+        """All results; None if one job failed, which rolls all of them back."""
         if self._resting():
             return None
         try:
@@ -134,7 +134,7 @@ class SqliteThread:
         return time.monotonic() < self._cooldown_until
 
     def _translated(self, error: Exception) -> Exception:
-        """The error for the caller. Takes note of a lock or a damage, so that the next verb meets it prepared."""
+        """The error for the caller. Remembers a lock timeout or damage for the next verb."""
         import sqlite3
 
         if not isinstance(error, (sqlite3.Error, OSError)):
@@ -150,7 +150,7 @@ class SqliteThread:
 
 
 def _deliver(jobs: Sequence[_Job], outcomes: Sequence[Any]) -> None:
-    """Hand the outcomes to the event loops that wait for them, waking each loop once."""
+    """Pass the outcomes to the waiting event loops, waking each loop once."""
     by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], Any]]] = {}
     for job, outcome in zip(jobs, outcomes, strict=True):
         by_loop.setdefault(job.future.get_loop(), []).append((job.future, outcome))

@@ -1,4 +1,4 @@
-"""A time limit for each verb of a backend behind a network, even if its library hangs."""
+"""A time limit for each verb of a networked backend, even if its library hangs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Timeouts:
     Args:
         backend: its name, for messages.
         load: imports its library and returns the library's exceptions. It runs in a thread before the first verb and
-            does not count: a slow import is not the backend's fault.
+            outside the time limit, since a slow import is not the backend's fault.
         seconds: the time limit of a verb.
-        cooldown_seconds: time in which every verb fails at once after one timed out; otherwise each search would wait.
+        cooldown_seconds: seconds for which all verbs fail at once after a timeout; otherwise each search would wait.
     """
 
     def __init__(
@@ -37,10 +37,10 @@ class Timeouts:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def run(self, verb: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of `verb`.
+        """Run `verb` and return its result.
 
         Raises:
-            StateUnavailable: it failed or timed out, one timed out a moment ago, or the state is closed.
+            StateUnavailable: the verb failed or timed out, the cooldown is running, or the state is closed.
         """
         if self._foreign is None:
             self._foreign = await asyncio.to_thread(self._load)
@@ -50,7 +50,7 @@ class Timeouts:
             raise StateUnavailable(f"{self._backend} did not answer in time a moment ago.")
         task = self._started(verb(*args, **kwargs))
         try:
-            # Not a timeout around the verb: a library that cleans up after a cancellation may hang there as well.
+            # Not `asyncio.timeout` around the verb: a library may also hang in its clean-up after a cancellation.
             await asyncio.wait({task}, timeout=self._seconds)
         except asyncio.CancelledError:
             task.cancel()
@@ -62,11 +62,11 @@ class Timeouts:
         try:
             return task.result()
         except self._foreign as error:
-            # The text may quote a key or the URL; the type says enough.
+            # Only the type: the text may quote a key or the URL.
             raise StateUnavailable(f"{self._backend} cannot be used ({type(error).__name__}).") from error
 
     async def close(self) -> bool:
-        """Refuse new verbs and wait for those whose callers still wait. False if it was closed before."""
+        """Refuse new verbs and wait for running ones with waiting callers. False if already closed."""
         closed, self._closed = self._closed, True
         if awaited := [task for task in self._under_way if not task.cancelling()]:
             await asyncio.wait(awaited, timeout=self._seconds)
@@ -81,4 +81,4 @@ class Timeouts:
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._under_way.discard(task)
         if not task.cancelled():
-            task.exception()  # Retrieved: asyncio would log it as lost.
+            task.exception()  # Retrieve the exception, or asyncio logs it as never retrieved.

@@ -1,4 +1,4 @@
-"""Worker processes that can be killed: all work whose size a stranger chooses runs in them.
+"""Killable worker processes. All work whose size an outsider chooses runs in them.
 
-An adapter behind `ports.Workers`. Import nothing heavy here: each worker process begins with this package.
+An adapter behind `ports.Workers`. Import nothing heavy here: each worker process imports this package first.
 """

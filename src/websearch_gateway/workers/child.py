@@ -1,7 +1,7 @@
-"""What runs in a worker process: a loop that answers one request after the other, until its input ends.
+"""The main loop of a worker process: answers one request after the other until its input ends.
 
-A request is a pickle (the parent is trusted), a reply is JSON (a page may have taken the worker over). Both go as a
-frame: eight bytes of length, then so many bytes. A request's large arguments follow it as frames of their own.
+A request is a pickle (the parent is trusted), a reply is JSON (a page may have taken the worker over). Both are sent as
+a frame: the length in eight bytes, then the payload. Large arguments follow the request as frames of their own.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from websearch_gateway.errors import SearchError, Unavailable
 LENGTH_BYTES = 8
 COLLECTED_AT = 20_000
 NICENESS = 5
-"""Whoever answers other calls goes before who reads pages."""
+"""The niceness of a worker: processes that answer calls run before workers that read pages."""
 
 
 class Limits(NamedTuple):
-    """What a process and each of its jobs may use.
+    """Resource limits of a process and of each job.
 
     `megabytes` is the address space, `resident_megabytes` the memory above which the process asks to be replaced;
-    `seconds` and `cpu_seconds` are for one job.
+    `seconds` and `cpu_seconds` are per job.
     """
 
     megabytes: int = 1024
@@ -39,12 +39,12 @@ class Limits(NamedTuple):
 
 
 def framed(payload: bytes) -> tuple[bytes, bytes]:
-    """The length of `payload`, and itself."""
+    """`payload` after its length."""
     return len(payload).to_bytes(LENGTH_BYTES, "big"), payload
 
 
 def request_of(function: Callable[..., object], arguments: Sequence[object]) -> list[bytes]:
-    """A call in frames. Bytes among the arguments are sent as they are, without a copy."""
+    """A call as frames. Bytes arguments are sent as they are, without a copy."""
     large = [one for one in arguments if isinstance(one, bytes)]
     small = [None if isinstance(one, bytes) else one for one in arguments]
     places = [place for place, one in enumerate(arguments) if isinstance(one, bytes)]
@@ -55,7 +55,7 @@ def request_of(function: Callable[..., object], arguments: Sequence[object]) -> 
 
 
 def prepare(calls: Sequence[Callable[[], object]]) -> None:
-    """Make some calls, so that later ones find everything imported."""
+    """Run some calls as a warm-up, so that later calls find everything imported."""
     for call in calls:
         call()
 
@@ -63,7 +63,7 @@ def prepare(calls: Sequence[Callable[[], object]]) -> None:
 def main() -> None:
     """Serve standard input and output. The arguments are the `Limits`."""
     replies = os.fdopen(os.dup(1), "wb")
-    # What a library prints must not end up among the replies.
+    # Libraries may print; their output must not mix with the replies.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     megabytes, resident, seconds, cpu = sys.argv[1:]
     limits = Limits(int(megabytes), int(resident), float(seconds), float(cpu))
@@ -75,7 +75,7 @@ def serve(requests: BinaryIO, replies: BinaryIO, limits: Limits) -> None:
     """Answer requests until there are no more.
 
     Raises:
-        MemoryError: the process must not be used again.
+        MemoryError: out of memory; the process must not be reused.
     """
     first = True
     while header := requests.read(LENGTH_BYTES):
@@ -94,21 +94,21 @@ def serve(requests: BinaryIO, replies: BinaryIO, limits: Limits) -> None:
             replies.write(part)
         replies.flush()
         if first and sys.platform != "win32":
-            os.nice(NICENESS)  # not before, since a caller waits for the start
+            os.nice(NICENESS)  # only now, since a caller waits for the start
         if first:
             _collect_seldom()
         first = False
 
 
 def _collect_seldom() -> None:
-    """Leave what the start has made out of garbage collection, and look less often for cycles: a twentieth of a page's
-    time. The memory of a process is bounded anyway."""
+    """Exclude the objects of the start from garbage collection and collect less often, which saves a twentieth of a
+    page's time. The memory of a process is limited anyway."""
     gc.freeze()
     gc.set_threshold(COLLECTED_AT, 20, 20)
 
 
 def called(function: Callable[..., object], arguments: Sequence[object]) -> dict[str, Any]:
-    """The result of a call, an error that another upstream may make up for, or the kind of exception it raised."""
+    """The result of a call, the `Unavailable` error that it raised, or a description of any other exception."""
     try:
         return {"result": _plain(function(*arguments))}
     except MemoryError:
@@ -135,7 +135,7 @@ def _body(requests: BinaryIO, header: bytes) -> bytes:
 
 
 def _restrict(megabytes: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then closes our input
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and then closes our input
     if sys.platform != "win32":
         import resource
 
@@ -145,7 +145,7 @@ def _restrict(megabytes: int) -> None:
 
 
 def _end_after(limits: Limits | None) -> None:
-    """Have the kernel end this process when a job takes too long, also inside a C library or without a parent."""
+    """Have the kernel kill this process when a job takes too long, even inside a C library or without a parent."""
     if sys.platform == "win32":
         return
     import resource
@@ -157,7 +157,7 @@ def _end_after(limits: Limits | None) -> None:
 
 
 def _give_back_memory() -> None:
-    """Return what is free in the heap to the system, which glibc keeps (malloc_trim(3))."""
+    """Return free heap memory to the system, which glibc would keep (malloc_trim(3))."""
     if sys.platform == "linux":
         import ctypes
 
@@ -167,7 +167,7 @@ def _give_back_memory() -> None:
 
 
 def _resident_megabytes() -> float:
-    """What this process holds in memory; its peak where the system tells no more."""
+    """The resident memory of this process; its peak if the system reports only that."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -1,4 +1,4 @@
-"""Who may use a worker next, so that nobody can hold all of them."""
+"""Chooses who may use a worker next, so that no caller can occupy all workers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 LARGE_BYTES = 500_000
 BYTES_PER_SECOND = 100_000
-"""A job waits behind those that came so much later as they are smaller: a page of 10 kB overtakes one of 1 MB that came
-in the ten seconds before it, and none waits for ever."""
+"""Smaller jobs overtake larger ones within a limit: a page of 10 kB overtakes one of 1 MB that came up to ten seconds
+earlier. So no job waits for ever."""
 
 
 @dataclass(slots=True, eq=False)
 class _Waiting:
-    """A job in line; `turn` is done once it may begin."""
+    """A waiting job; `turn` is done once it may begin."""
 
     caller: str
     size: int
@@ -34,12 +34,12 @@ class _Waiting:
 
 
 class FairLine:
-    """Hands out turns: first to the caller who has the fewest jobs at work, then by arrival and size.
+    """Grants turns: first to the caller with the fewest running jobs, then by arrival and size.
 
     Args:
-        count: how many jobs may run at once. Large ones never take the last place where there are several.
-        spare: how many more may run for callers who have no job at work, so that they do not wait for those who have
-            filled all places.
+        count: how many jobs may run at once. If there are several places, large jobs never take the last one.
+        spare: how many more may run for callers without a running job, so that they do not wait for callers who
+            occupy all places.
         clock: seconds on a monotonic clock.
     """
 
@@ -53,12 +53,12 @@ class FairLine:
 
     @property
     def longest_wait(self) -> float:
-        """For how many seconds the first in line has waited; 0 when nobody waits."""
+        """For how many seconds the first job in line has waited; 0 if none waits."""
         return self._clock() - self._waiting[0].since if self._waiting else 0.0
 
     @asynccontextmanager
     async def turn(self, caller: str, *, size: int = 0) -> AsyncIterator[None]:
-        """Wait for a turn, and keep it for the length of the block. `size` is that of the job in bytes."""
+        """Wait for a turn, and keep it during the block. `size` is the size of the job in bytes."""
         job = _Waiting(caller, size, self._clock(), asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         self._call_next()

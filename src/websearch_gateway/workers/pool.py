@@ -1,7 +1,7 @@
-"""A few worker processes for what a stranger's text may do to a program: hang it, fill the memory, crash it.
+"""A few worker processes, since untrusted text may hang a program, fill its memory or crash it.
 
-A page costs one worker at most; the next page gets a new one. The standard library's pool breaks for everybody when
-one of its processes is killed, which is why this exists.
+A page can break at most one worker; the next page gets a new one. The standard library's pool breaks for all callers
+when one of its processes is killed, which is why this pool exists.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from websearch_gateway.workers.fair_line import FairLine
 from websearch_gateway.workers.process import Worker
 
 SMALL_CHARS = 4_000
-"""Work on so little text takes a few milliseconds at most: it stays in the calling thread."""
+"""Work on at most this many characters takes a few milliseconds, so it runs in the calling thread."""
 
 HEAVY_BYTES = 2_000_000
-"""As what a heavy job counts: as a large page."""
+"""The size that a heavy job counts as: that of a large page."""
 
 IDLE_SECONDS = 60.0
 STUCK_SECONDS = 20.0
-"""A job that waits for longer means that workers do not get on: each job has half of it at most."""
+"""If a job waits for longer, the workers are stuck: each job gets at most half of this time."""
 
 MAX_MESSAGE_CHARS = 300
 LIMITS = Limits()
 
 WORKING_FOR: ContextVar[str] = ContextVar("working_for", default="local")
-"""The user for whom the running task works: jobs are served fairly per user."""
+"""The user of the current task. Turns are shared fairly between users."""
 
 
 class Workers:
     """Runs functions in processes that can be killed; a `ports.Workers`. No process starts before the first use.
 
     Args:
-        count: how many processes may work for one user. Further calls wait in line. Where there are several, large
+        count: how many processes may work for one user. Further calls wait in line. If there are several, large
             documents never take the last one, so that a small page does not wait behind them.
-        spare: how many more may work for users who have none at work.
-        limits: what a process and a job may use. The time counts from when the process is ready.
+        spare: how many more may work for users without a running job.
+        limits: limits of a process and a job. The time of a job starts when the process is ready.
         warm_up: called first in each new process, to import and prepare what every call needs.
         idle_seconds: how long a process without work stays.
     """
@@ -78,7 +78,7 @@ class Workers:
 
     @property
     def trouble(self) -> str | None:
-        """Why work does not get on, for who asks whether this process is fit to serve; None while it does."""
+        """Why the workers are stuck, for health checks; None if they are not."""
         if self._cannot_start:
             return "Worker processes cannot be started."
         if self._line.longest_wait > STUCK_SECONDS:
@@ -86,9 +86,9 @@ class Workers:
         return None
 
     async def warm(self) -> None:
-        """Start a process if there is none. It prepares itself while the caller goes on."""
+        """Start a process if there is none. It warms up while the caller continues."""
         if not self._all:
-            with suppress(OSError):  # `run` tells what keeps it from starting
+            with suppress(OSError):  # `run` reports why it cannot start
                 async with self._line.turn(WORKING_FOR.get()), self._worker():
                     pass
 
@@ -118,7 +118,7 @@ class Workers:
         return _result(reply)
 
     async def aclose(self) -> None:
-        """End every process. Calls under way fail. Idempotent."""
+        """End every process. Running calls fail. Idempotent."""
         for worker in self._idle:
             if worker.ending:
                 worker.ending.cancel()
@@ -132,7 +132,7 @@ class Workers:
             try:
                 reply: dict[str, Any] = json.loads(await worker.ask(request))
             except asyncio.IncompleteReadError:
-                await worker.leave()  # to kill it might take the reason of its end away
+                await worker.leave()  # killing it could hide why it ended
                 if not worker.took_too_long:
                     raise
                 told = f"The page takes too long to read: more than {self._limits.cpu_seconds:g} s of processor time."
@@ -143,9 +143,9 @@ class Workers:
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[Worker]:
-        """A process that nobody else uses. It is used again if the block ends well, or before the process is ready.
+        """A process for exclusive use. It is reused if the block ends without error, or before the process is ready.
 
-        Otherwise a busy machine, on which a start takes longer than a caller waits, would start processes for ever.
+        Otherwise a busy machine, where a start takes longer than callers wait, would start processes for ever.
         """
         worker = self._take() or await self._start()
         try:
@@ -175,14 +175,14 @@ class Workers:
         return None
 
     def _let_go(self, worker: Worker) -> None:
-        """Have a process end that is not used again."""
+        """End a process that will not be reused."""
         self._all.discard(worker)
         if worker in self._idle:
             self._idle.remove(worker)
         self._end(worker.leave())
 
     def _end(self, ending: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        """A task that ends a process, which no cancelled call interrupts and `aclose` waits for."""
+        """A task that ends a process. Cancelling the call does not interrupt it, and `aclose` waits for it."""
         task = asyncio.get_running_loop().create_task(ending)
         self._leaving.add(task)
         task.add_done_callback(self._leaving.discard)
@@ -203,7 +203,8 @@ def _result(reply: dict[str, Any]) -> Any:
     """The result in a reply.
 
     Raises:
-        Unavailable: the function raised it, or anything else.
+        Unavailable: the function raised it.
+        SearchFetchError: the function raised anything else.
     """
     if isinstance(told := reply.get("error"), dict):
         message = str(told.get("message"))[:MAX_MESSAGE_CHARS]
@@ -214,6 +215,6 @@ def _result(reply: dict[str, Any]) -> Any:
 
 
 def _kind(name: object) -> type[Unavailable]:
-    """The class of an error. Others than these are not for a worker to raise."""
+    """The class of an error that a worker may raise."""
     kind = getattr(errors, str(name), None)
     return kind if isinstance(kind, type) and issubclass(kind, Unavailable) else SearchFetchError

@@ -15,12 +15,12 @@ from websearch_gateway.workers.child import LENGTH_BYTES, Limits
 
 MAX_REPLY_BYTES = 16_000_000
 MAX_JOBS = 2_000
-"""After so many jobs a process is replaced: libraries leak. A start costs as much CPU time as 40 pages."""
+"""After this many jobs a process is replaced, since libraries leak. A start costs as much CPU time as 40 pages."""
 CLOSE_SECONDS = 1.0
 _PIECE_BYTES = 65_536
 _BUFFER_BYTES = 65_536
 _CHILD = "from websearch_gateway.workers.child import main; main()"
-# A worker gets none of the keys and tokens of this process.
+# A worker must not get the keys and tokens of this process.
 _INHERITED = ("COVERAGE_", "LANG", "LC_", "PYTHON", "SYSTEMROOT", "TMPDIR")
 
 
@@ -28,7 +28,7 @@ class Worker:
     """One process. `ask` is for one caller at a time.
 
     Attributes:
-        ending: ends the process when it has been idle for too long.
+        ending: timer that ends the process when it has been idle for too long.
     """
 
     def __init__(
@@ -49,18 +49,18 @@ class Worker:
 
     @classmethod
     async def start(cls, limits: Limits, first: Sequence[bytes]) -> Worker:
-        """Start a process and send it its first request, whose reply `ready` waits for."""
+        """Start a process and send its first request; `ready` waits for the reply."""
         inherited = {name: value for name, value in os.environ.items() if name.startswith(_INHERITED)}
         path = os.pathsep.join(entry for entry in sys.path if entry)
         loop = asyncio.get_running_loop()
-        # As `asyncio.create_subprocess_exec` does it, which gives nobody the transport to close.
+        # Like `asyncio.create_subprocess_exec`, which does not expose the transport that must be closed.
         transport, protocol = await loop.subprocess_exec(
             partial(SubprocessStreamProtocol, _BUFFER_BYTES, loop),
             *(sys.executable, "-P", "-c", _CHILD, *map(str, limits)),
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
-            # Threads of a matrix library would each claim address space, of which there is little.
+            # Each thread of a matrix library would reserve address space, which is limited.
             env={**inherited, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
         )
         process = Process(transport, protocol, loop)
@@ -71,17 +71,17 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether the process runs."""
+        """Whether the process is running."""
         return self._process.returncode is None
 
     @property
     def took_too_long(self) -> bool:
-        """Whether the kernel ended the process for its processor time, or by its alarm."""
+        """Whether the kernel killed the process for its CPU time, or by its alarm."""
         return self._process.returncode in (-signal.SIGXCPU, -signal.SIGALRM) if sys.platform != "win32" else False
 
     @property
     def worn_out(self) -> bool:
-        """Whether the process has served long enough."""
+        """Whether the process should be replaced."""
         return self._jobs >= MAX_JOBS
 
     @property
@@ -90,13 +90,13 @@ class Worker:
         return self.alive and self._jobs == 0 and (self._first is None or not self._first.done())
 
     async def ready(self) -> None:
-        """Wait until it has done its first request. A caller that stops waiting does not disturb it."""
+        """Wait until it has answered its first request. Cancelling the wait does not disturb it."""
         if self._first is None:
             self._first = asyncio.create_task(self._reply())
         await asyncio.shield(self._first)
 
     async def ask(self, request: Sequence[bytes]) -> bytes:
-        """Send a request and wait for its reply. A large request is never copied whole."""
+        """Send a request and wait for its reply. Never copies a large request as a whole."""
         self._jobs += 1
         for part in request:
             view = memoryview(part)
@@ -112,10 +112,10 @@ class Worker:
         return await self._stdout.readexactly(length)
 
     async def kill(self) -> None:
-        """End it at once, whatever it is doing."""
+        """Kill the process at once."""
         with suppress(ProcessLookupError):
             self._process.kill()
-        for pipe in self._pipes:  # `wait` waits for their ends too, which a pipe that nobody reads never sees
+        for pipe in self._pipes:  # `wait` also waits for the pipes to end, which an unread pipe never does
             pipe.close()
         await self._process.wait()
         self._transport.close()
@@ -124,7 +124,7 @@ class Worker:
             await asyncio.gather(self._first, return_exceptions=True)
 
     async def leave(self) -> None:
-        """Let it end by itself, which an idle one does when its input ends; kill it if it does not."""
+        """Close its input, at which an idle process exits; kill it if it does not."""
         self._stdin.close()
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_SECONDS):
