@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from websearch_gateway.budget.ledger import Ledger
-from websearch_gateway.net.cost_context import payer
+from websearch_gateway.errors import SearchError
+from websearch_gateway.net.cost_context import counted_tokens, payer
 from websearch_gateway.ports import Embedder
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ BYTES_PER_TOKEN = 3
 
 @dataclass(frozen=True, slots=True)
 class BudgetedEmbedder:
-    """An Embedder on the ledger. What its texts cost is estimated from their length."""
+    """An Embedder on the ledger. Texts cost the tokens that its server counts, else an estimate from their length."""
 
     embedder: Embedder
     ledger: Ledger
@@ -47,8 +48,19 @@ class BudgetedEmbedder:
             SearchError: as the embedder raises.
         """
         tokens = sum(math.ceil(len(text.encode("utf-8", "replace")) / BYTES_PER_TOKEN) for text in texts)
-        async with self.ledger.payment(payer(), UPSTREAM, tokens * self.usd_per_million_tokens / 1_000_000):
-            return await self.embedder.embed(texts, kind)
+        with counted_tokens() as counts:
+            async with self.ledger.payment(payer(), UPSTREAM, self._usd(tokens)) as payment:
+                try:
+                    vectors = await self.embedder.embed(texts, kind)
+                except SearchError as error:
+                    error.cost_usd = self._usd(sum(filter(None, counts)))
+                    raise
+                if counts and None not in counts:
+                    payment.usd = self._usd(sum(filter(None, counts)))
+                return vectors
+
+    def _usd(self, tokens: int) -> float:
+        return tokens * self.usd_per_million_tokens / 1_000_000
 
     def knows(self, text: str) -> bool:
         """Whether the vector of this text says anything."""

@@ -11,10 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import httpx2
 
-from websearch_gateway.embedders.remote import TIMEOUT_SECONDS, bearer, decode, failure, in_batches, prefix
+from websearch_gateway.embedders.remote import (
+    TIMEOUT_SECONDS,
+    bearer,
+    decode,
+    failure,
+    in_batches,
+    prefix,
+    tokens_billed,
+)
 from websearch_gateway.errors import SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Deadline, HttpRequest
 from websearch_gateway.net.client import Reply, send
+from websearch_gateway.net.cost_context import note_tokens
 from websearch_gateway.net.errors import mapped_errors
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.ports import Progress, no_progress
@@ -61,15 +70,17 @@ class OllamaEmbedder:
         return True
 
     async def _ask(self, batch: list[str], before: str) -> list[Sequence[float]]:
-        body = {"model": self.model, "input": [before + text for text in batch], "truncate": True}
+        texts = [before + text for text in batch]
+        body = {"model": self.model, "input": texts, "truncate": True}
         request = HttpRequest("POST", f"{self.url}/embed", headers=bearer(self.key), json=body)
         reply = await self._exchange(request)
         if reply.status == 404:
             await self._pull()
             reply = await self._exchange(request)
-        vectors = decode(reply, self.name)
+        answer = decode(reply, self.name)
+        note_tokens(tokens_billed(answer.get("prompt_eval_count"), texts) if isinstance(answer, dict) else None)
         try:
-            return list(vectors["embeddings"])
+            return list(answer["embeddings"])
         except (LookupError, TypeError):
             raise SearchProviderParseError(f"The reply of {self.name} holds no embeddings.") from None
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import httpx2
 
-from websearch_gateway.embedders.remote import TIMEOUT_SECONDS, bearer, decode, in_batches, prefix
+from websearch_gateway.embedders.remote import TIMEOUT_SECONDS, bearer, decode, in_batches, prefix, tokens_billed
 from websearch_gateway.errors import SearchProviderParseError
 from websearch_gateway.models import Deadline, HttpRequest
 from websearch_gateway.net.client import send
+from websearch_gateway.net.cost_context import note_tokens
 from websearch_gateway.net.retry import Retry
 
 if TYPE_CHECKING:
@@ -53,18 +54,22 @@ class OpenAICompatibleEmbedder:
         return True
 
     async def _ask(self, batch: list[str], before: str) -> list[Sequence[float]]:
+        texts = [before + text for text in batch]
         request = HttpRequest(
             "POST",
             f"{self.url}/embeddings",
             headers=bearer(self.key),
-            json={"model": self.model, "input": [before + text for text in batch], "encoding_format": "base64"},
+            json={"model": self.model, "input": texts, "encoding_format": "base64"},
         )
         deadline = Deadline.after(self.timeout_seconds)
 
         async def exchange() -> Any:
             return decode(await send(self.client, request, deadline, self.name), self.name)
 
-        return self._vectors(await self.retry(exchange, deadline))
+        reply = await self.retry(exchange, deadline)
+        usage = reply.get("usage") if isinstance(reply, dict) else None
+        note_tokens(tokens_billed(usage.get("prompt_tokens"), texts) if isinstance(usage, dict) else None)
+        return self._vectors(reply)
 
     def _vectors(self, reply: Any) -> list[Sequence[float]]:
         """The vectors by index. Servers that do not know base64 send lists of numbers."""

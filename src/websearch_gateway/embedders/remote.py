@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_MARKS = 8  # tokens that a model may put around each text
+
 BATCH = 32
 TIMEOUT_SECONDS = 20.0
 # nomic-embed-text was trained with a word for the task before every text (https://docs.nomic.ai/embeddings).
@@ -66,6 +68,16 @@ async def in_batches(
     vectors = np.zeros((len(texts), rows.shape[1]), np.float32)
     vectors[sent] = rows / np.maximum(lengths, np.finfo(np.float32).tiny)
     return vectors
+
+
+def tokens_billed(count: Any, texts: Sequence[str]) -> int | None:
+    """What a server says that it counted; None if it does not say, or counts more tokens than the texts have bytes."""
+    if type(count) is not int or count <= 0:
+        return None
+    if count > sum(len(text.encode("utf-8", "replace")) + _MARKS for text in texts):
+        _log.warning("The embedding server counts more tokens than its texts can have; an estimate is booked.")
+        return None
+    return count
 
 
 def decode(reply: Reply, name: str) -> Any:
