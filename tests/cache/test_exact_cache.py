@@ -37,6 +37,8 @@ CHANGES = {
     "freshness_hours": 24,
     "region": "FR",
     "include_answers": False,
+    "include_domains": ("toureiffel.paris",),
+    "exclude_domains": ("toureiffel.paris",),
     "language": "fr",
     "safe_search": "strict",
     "topic": "news",
@@ -149,6 +151,59 @@ class TestAge:
         assert await shorter.get(QUERY, ME) is None
         clock.now += 291
         assert await shorter.get(QUERY, ME)
+
+
+class TestStopgap:
+    """An answer that stands in for a better one never costs us that better one."""
+
+    STOPGAP = ANSWER.model_copy(update={"text": "It is 330 m tall, a page says."})
+
+    @pytest.fixture
+    def caches(self, state, clock):
+        """Two processes over one state, whose answers live for an hour and then stand in for a day."""
+        return [ExactCache(state, ANSWERS, Lifetimes(3_600, 3_600, 86_400), clock=clock) for _ in range(2)]
+
+    async def test_an_expired_full_answer_outlives_it(self, caches, clock):
+        writer, _ = caches
+        await writer.put(QUERY, ME, ANSWER)
+        clock.now += 3_600
+        for _ in range(2):
+            await writer.put(QUERY, ME, self.STOPGAP, stopgap=True)
+            clock.now += 10
+        for cache in caches:
+            assert (await cache.get(QUERY, ME)).response.text == self.STOPGAP.text
+            assert (await cache.stale(QUERY, ME)).response.text == ANSWER.text
+        assert writer.recent(QUERY, ME).response.text == self.STOPGAP.text
+        clock.now += 60
+        for cache in caches:
+            assert await cache.get(QUERY, ME) is None
+            assert (await cache.stale(QUERY, ME)).response.text == ANSWER.text
+
+    async def test_a_fresh_full_answer_is_served_before_it(self, caches):
+        writer, reader = caches
+        await writer.put(QUERY, ME, ANSWER)
+        await writer.put(QUERY, ME, self.STOPGAP, stopgap=True)
+        assert (await reader.get(QUERY, ME)).response.text == ANSWER.text
+
+    async def test_a_new_full_answer_is_served_before_it(self, caches, clock):
+        writer, reader = caches
+        await writer.put(QUERY, ME, ANSWER)
+        clock.now += 3_600
+        await writer.put(QUERY, ME, self.STOPGAP, stopgap=True)
+        await writer.put(QUERY, ME, ANSWER)
+        for cache in (writer, reader):
+            assert (await cache.get(QUERY, ME)).response.text == ANSWER.text
+
+    async def test_it_replaces_what_is_too_old_to_be_served_and_other_stopgaps(self, caches, clock):
+        writer, reader = caches
+        await writer.put(QUERY, ME, ANSWER)
+        clock.now += 90_000
+        for text in ("An older stopgap.", "It is 330 m tall, as two pages say."):
+            newest = self.STOPGAP.model_copy(update={"text": text + " " * len(ANSWER.text)})
+            await writer.put(QUERY, ME, newest, stopgap=True)
+            clock.now += 90
+        for cache in (writer, reader):
+            assert (await cache.stale(QUERY, ME)).response.text == newest.text
 
 
 class TestTrust:

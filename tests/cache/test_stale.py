@@ -45,6 +45,17 @@ async def test_old_results_stand_in_as_well(gateway: Open, sandbox: Sandbox) -> 
     assert "old: a new search failed" in second.warnings[-1]
 
 
+async def test_an_extractive_answer_does_not_replace_the_old_one_of_the_engine(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(**EXPIRED_AT_ONCE) as opened:
+        first = await opened.search(TOWER)
+        sandbox.fault("openai", "status", status=503)
+        stopgap = await opened.search(TOWER)
+        break_all(sandbox)
+        third = await opened.search(TOWER)
+    assert stopgap.fallback is not None
+    assert (third.cache, third.provider, third.text) == ("stale", first.provider, first.text)
+
+
 @pytest.mark.parametrize(
     ("request_", "settings"),
     [(WEATHER, {}), (SearchRequest(TOWER.query, freshness_hours=24), {}), (TOWER, {"stale_if_error_seconds": 0})],

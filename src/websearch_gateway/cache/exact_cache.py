@@ -81,7 +81,7 @@ class ResultCache(Protocol[R]):
         ...
 
     async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
-        """Keep a sound result; a `stopgap` for STOPGAP_SECONDS at most."""
+        """Keep a sound result; a `stopgap` for STOPGAP_SECONDS at most, and beside a better result that is stale."""
         ...
 
     def in_memory(self) -> Mapping[str, int]:
@@ -157,6 +157,7 @@ class ExactCache(Generic[R]):
                 self.lifetimes.stale(query, self.clock()),
                 question=query.text,
                 cost_usd=self.kind.cost_usd(response),
+                stopgap=stopgap,
             )
 
     def keeps_for(self, query: SearchQuery, response: R, *, stopgap: bool = False) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -47,18 +48,27 @@ class Stamp(BaseModel):
 
 
 class _Entry(Stamp, Generic[R]):
-    """A result, its price, and the moments (seconds since the epoch) until which it is fresh and may be stale."""
+    """A result, its price, and the moments (seconds since the epoch) until which it is fresh and may be stale.
+
+    `stopgap` says that a better result may soon replace it.
+    """
 
     stored: FiniteFloat
     expires: FiniteFloat
     stale_until: FiniteFloat
     cost_usd: Annotated[float, Field(ge=0, le=_MOST_USD)] = 0.0
+    stopgap: bool = False
     response: R
 
 
 def question_name(text: str) -> str:
     """The name under which the entries about a question are found, whatever its parameters: a digest without case."""
     return hashlib.blake2b(text.casefold().encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _beside(key: str) -> str:
+    """Where a stopgap is kept while a better result, which is stale, keeps its place."""
+    return f"{key}-stopgap"
 
 
 class ResultStore(Generic[R]):
@@ -105,8 +115,11 @@ class ResultStore(Generic[R]):
 
     def recent(self, key: str) -> Served[R] | None:
         """The fresh result in memory; what `get` finds without asking the state."""
-        entry = self._remembered(key)
-        return self._served(entry) if entry and self._clock() < entry.expires else None
+        now = self._clock()
+        for place in (key, _beside(key)):
+            if (entry := self._remembered(place)) and now < entry.expires:
+                return self._served(entry)
+        return None
 
     async def get(self, key: str, longest_seconds: float) -> Served[R] | None:
         """The fresh result; None if there is none, or if it claims to live longer than `longest_seconds` from now."""
@@ -115,25 +128,35 @@ class ResultStore(Generic[R]):
         if known := self.recent(key):
             return known
         entry = await self._fetch(key)
+        if entry and entry.expires <= self._clock() and not entry.stopgap:
+            entry = await self._fetch(_beside(key))
         now = self._clock()
         return self._served(entry) if entry and now < entry.expires <= now + longest_seconds else None
 
     async def stale(self, key: str, longest_seconds: float) -> Served[R] | None:
         """The result, fresh or not, if it is not older than `longest_seconds` and was stored to be served stale."""
-        if key in self._memory:
-            await self._epoch.look_up()
-        entry = self._remembered(key) or await self._fetch(key)
-        now = self._clock()
-        if entry is None or now >= max(entry.expires, entry.stale_until) or now - entry.stored > longest_seconds:
-            return None
-        return self._served(entry)
+        entry = await self._usable(key, longest_seconds)
+        return self._served(entry) if entry else None
 
     async def put(
-        self, key: str, response: R, ttl_seconds: float, stale_seconds: float, *, question: str, cost_usd: float
+        self,
+        key: str,
+        response: R,
+        ttl_seconds: float,
+        stale_seconds: float,
+        *,
+        question: str,
+        cost_usd: float,
+        stopgap: bool = False,
     ) -> None:
-        """Keep a servable result, which answers `question`: fresh for `ttl_seconds`, then stale for `stale_seconds`."""
+        """Keep a servable result, which answers `question`: fresh for `ttl_seconds`, then stale for `stale_seconds`.
+
+        A `stopgap` takes the place of no better result that may still be served.
+        """
         if (kept := self._servable(response)) is None:
             return
+        if stopgap and (known := await self._usable(key)) and not known.stopgap:
+            key, stale_seconds = _beside(key), 0.0
         now = self._clock()
         entry = self._memory[key] = self._entry(
             stored=now,
@@ -141,10 +164,21 @@ class ResultStore(Generic[R]):
             expires=now + ttl_seconds,
             stale_until=now + ttl_seconds + stale_seconds,
             cost_usd=min(cost_usd, _MOST_USD),
+            stopgap=stopgap,
             response=kept,
         )
         value = entry.model_dump_json(by_alias=True).encode()
         await self._best_effort(lambda: self._state.put(key, value, ttl_seconds + stale_seconds), None)
+
+    async def _usable(self, key: str, longest_seconds: float = math.inf) -> _Entry[R] | None:
+        """The entry, fresh or stale, unless it is too old to be served at all."""
+        if key in self._memory:
+            await self._epoch.look_up()
+        entry = self._remembered(key) or await self._fetch(key)
+        now = self._clock()
+        if entry is None or now >= max(entry.expires, entry.stale_until) or now - entry.stored > longest_seconds:
+            return None
+        return entry
 
     def _remembered(self, key: str) -> _Entry[R] | None:
         """The entry in memory, unless the cache was cleared meanwhile, or might have been."""

@@ -143,6 +143,8 @@ async def test_every_other_parameter_must_be_the_same(cache: Cache) -> None:
         "freshness_hours": 24,
         "region": "FR",
         "include_answers": False,
+        "include_domains": ("toureiffel.paris",),
+        "exclude_domains": ("toureiffel.paris",),
         "language": "fr",
         "safe_search": "strict",
         "topic": "news",
