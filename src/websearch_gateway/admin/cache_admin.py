@@ -1,4 +1,4 @@
-"""What operators do with the cache: look at its size, its age and its use, and clear it."""
+"""Cache operations: report size, age and use, and clear the cache."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from websearch_gateway.results.ops import CacheStats
 from websearch_gateway.text.normalise import checked_query
 
 MOST_COUNTED = 5_000
-"""Entries of a kind that are looked at for the figures. A backend may charge for each."""
+"""The most entries of a kind to read for the figures. A backend may charge for each."""
 
 COUNTING_SECONDS = 3.0
 
@@ -34,10 +34,10 @@ _STATES: tuple[CacheState, ...] = ("exact", "semantic", "stale", "miss")
 
 
 class Memory(Protocol):
-    """What a process holds of the cache itself."""
+    """The part of the cache in this process's memory."""
 
     def in_memory(self) -> Mapping[str, int]:
-        """How many entries, by kind."""
+        """The number of entries, by kind."""
         ...
 
     def forget(self) -> None:
@@ -61,7 +61,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class CacheAdmin:
-    """Looks after the cache in the shared state and in the memories of this process.
+    """Inspects and clears the cache, in the shared state and in this process's memory.
 
     Args:
         clock: seconds since the epoch, the same in all processes.
@@ -75,9 +75,10 @@ class CacheAdmin:
     clock: Callable[[], float] = time.time
 
     async def stats(self) -> CacheStats:
-        """How this process is served by the cache, and what all processes have in it.
+        """The use that this process makes of the cache, and the contents that all processes share.
 
-        Looks at MOST_COUNTED entries of a kind, for COUNTING_SECONDS at most; `warnings` says what is missing.
+        Reads at most MOST_COUNTED entries of a kind and takes at most COUNTING_SECONDS; `warnings` says what is
+        missing.
         """
         tally = await self._counted()
         usage = await self._usage()
@@ -107,17 +108,16 @@ class CacheAdmin:
         )
 
     async def clear(self, *, older_than_hours: float | None = None, query: str | None = None) -> CacheClearResult:
-        """Remove entries from the state and drop every process's memory. After an interruption, run it again.
-
-        An entry that does not tell its age or its question is taken for one that is meant.
+        """Remove entries from the state and drop every process's memory. After an interruption, run it again. Also
+        removes entries whose age or question is unknown.
 
         Args:
-            older_than_hours: only what was stored before that.
-            query: only answers and results for this question, whoever asked it and with whatever parameters.
+            older_than_hours: only entries stored longer ago than this.
+            query: only answers and results for this question, from any user and with any parameters.
 
         Raises:
             SearchValidationError: an argument is unacceptable.
-            StateUnavailable: the state failed; what is removed by then stays removed.
+            StateUnavailable: the state failed; entries already removed stay removed.
         """
         least_age = 0.0 if older_than_hours is None else _checked(older_than_hours) * 3600
         question = None if query is None else question_name(checked_query(query))
@@ -164,7 +164,7 @@ class CacheAdmin:
                 return
             tally.add(kind, content)
             if tally.entries[kind] % _AT_ONCE == 0:
-                await asyncio.sleep(0)  # a backend in memory never waits for anything
+                await asyncio.sleep(0)  # the in-memory backend never yields to the event loop
 
     async def _usage(self) -> StateUsage | None:
         if not isinstance(self.state, BoundedState):

@@ -1,4 +1,4 @@
-"""What the shared state holds of the cache: entries of five kinds, and what each of them tells of itself."""
+"""The cache entries in the shared state: five kinds, and the facts that each entry records about itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal["answers", "questions", "web", "pages", "vectors"]
 
 PREFIXES: dict[Kind, str] = {
     "answers": "cache/exact/",  # of search_web
-    "questions": "cache/near/",  # by which answers are found in other words
+    "questions": "cache/near/",  # for finding answers to other wordings
     "web": "cache/web/",  # results of web_search and search_news
     "pages": "page/",
     "vectors": "page-passages/",  # of the passages of pages
@@ -31,7 +31,7 @@ _CLOCK_SKEW_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """An entry: bytes of its value, seconds since it was stored, `result_store.question_name`. None is unknown."""
+    """An entry: bytes of its value, seconds since it was stored, `result_store.question_name`. None if unknown."""
 
     key: str
     size: int
@@ -61,6 +61,6 @@ def _stamped(entry: StateEntry, now: float) -> Content:
 
 
 def _kept(entry: StateEntry) -> Content:
-    """Pages and their vectors all live equally long, so what is left of that tells their age."""
+    """Pages and their vectors share one lifetime, so the remaining lifetime gives their age."""
     age = None if entry.ttl is None else max(KEEP_SECONDS - entry.ttl, 0.0)
     return Content(entry.key, len(entry.value), age)

@@ -1,4 +1,4 @@
-"""Health, asked for: every configured upstream is called once, and each trouble comes with its remedy."""
+"""The health check: calls every configured upstream once and gives a remedy for each problem."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ REMEDIES = {
     "TIMEOUT": "Try again later. If it stays, look at firewall and proxy, or raise REQUEST_TIMEOUT_MS.",
     "PROVIDER": "Try again later and look at its status page.",
 }
-"""What an operator can do, by the code of the error."""
+"""What the operator can do, by error code."""
 
 REASONS = {
     "quota": "Top up the account or raise its limit.",
     "unreachable": "See that its *_BASE_URL is right, and that this machine's DNS and firewall let it through.",
 }
-"""The same where the error knows more than its code, in `details["reason"]`."""
+"""The same, by `details["reason"]` where an error has one."""
 
 
 _SHOWN = ("AUTH", "NOT_CONFIGURED", "VALIDATION")
-"""Errors that no fallback hides: nobody stands in."""
+"""Errors that no fallback hides: no other upstream steps in."""
 
 
 def _today() -> date:
@@ -44,9 +44,9 @@ def _today() -> date:
 
 @dataclass(frozen=True, slots=True)
 class Doctor:
-    """Examines everything that the gateway leans on. Costs one search per paid provider.
+    """Checks everything that the gateway depends on. Costs one search per paid provider.
 
-    `ends` are the days from which APIs are gone, by provider. `browser_lacks` says why no browser can be started,
+    `ends` gives the day on which a provider's API shuts down. `browser_lacks` says why no browser can start,
     `advice` which keys are missing where no provider has one.
     """
 
@@ -61,7 +61,7 @@ class Doctor:
     advice: str = ""
 
     async def examine(self) -> Diagnosis:
-        """One check per part, all at once."""
+        """One check per part, run concurrently."""
         engines, providers, own = await asyncio.gather(
             asyncio.gather(*map(_engine, self.engines)),
             asyncio.gather(*map(self._provider, self.searchers)),
@@ -135,7 +135,7 @@ class Doctor:
 
 
 def _with_stand_ins(row: Sequence[Check]) -> Iterator[Check]:
-    """The checks of upstreams that are asked in this order. One that failed names the next that serves, if one does."""
+    """The checks of upstreams, in the order of use. A failed check names the next working upstream, if any."""
     for place, check in enumerate(row):
         stand_in = next((later.name for later in row[place + 1 :] if later.status in ("ok", "warn")), None)
         if check.status == "fail" and stand_in and not check.finding.startswith(_SHOWN):
@@ -164,5 +164,5 @@ def _failed(name: str, error: SearchError) -> Check:
 
 
 def _worrying(check: Check) -> Check:
-    """Passages are ranked by words without an embedder, so that it fails is no failure of the gateway."""
+    """Without an embedder passages are ranked by words, so its failure does not make the gateway fail."""
     return check.model_copy(update={"status": "warn", "remedy": f"{check.remedy} Passages are ranked by words alone."})

@@ -1,8 +1,8 @@
 """Copying the shared state to another backend, or to a new file of the same one.
 
-The source is only read. Every entry is read back from the target before it counts, and every page of entries leaves a
-note there, so a run that was interrupted goes on where it was; a target that was emptied meanwhile has lost the note
-too, and gets everything again.
+The source is only read. Each entry is read back from the target before it counts. After each page of entries the target
+gets a progress note, so an interrupted run resumes there. A target that was emptied meanwhile has lost the note too, so
+it gets everything again.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _Outcome = Literal["copied", "counters", "already_there", "expired"]
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """Copies `source` to wherever a caller says and may say.
+    """Copies `source` to the target that a caller names, if the caller may name it.
 
     Args:
-        source_url: its `STATE_URL`, to know it by.
+        source_url: its `STATE_URL`, to recognise a target that is the source.
         open_state: makes the State of another such URL.
         data_dir: the folder of local files.
     """
@@ -47,14 +47,14 @@ class Migration:
     data_dir: Path
 
     async def migrate(self, target_url: str, caller: Caller = LOCAL, *, counters: bool = False) -> MigrateResult:
-        """Copy every entry that has not expired, with the rest of its time.
+        """Copy every entry that has not expired, with its remaining lifetime.
 
-        Whoever is at this machine may name any target. A caller from elsewhere may not: the gateway would hand all
-        that its users asked to whatever database the caller names. They can name a new file in the data folder.
+        A local caller may name any target. A remote caller may only name a new file in the data folder: otherwise the
+        gateway would send all its users' queries to a database of the caller's choice.
 
         Args:
-            counters: copy the counts of limits and costs too. Where the target has begun to count itself, its own
-                number stays.
+            counters: copy the counts of limits and costs too. Where the target has already counted, its own number
+                stays.
 
         Raises:
             ForbiddenUrlError: the caller may not name that target.

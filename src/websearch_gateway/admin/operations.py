@@ -25,17 +25,17 @@ from websearch_gateway.results.ops import (
 )
 
 DAYS = 7
-"""The days whose costs are shown."""
+"""The number of days whose costs are shown."""
 
 _STATE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything that was counted, as it was at one moment.
+    """A snapshot of all counters.
 
-    `paid_usd` is what this process paid, by upstream. `days` are those of all processes, today first; none when the
-    state cannot be read. `daily_usd` is the budget, None without one.
+    `paid_usd` is what this process paid, by upstream. `days` are those of all processes, today first; empty if the
+    state cannot be read. `daily_usd` is the budget, None if there is none.
     """
 
     figures: Figures
@@ -47,7 +47,7 @@ class Snapshot:
 
     @property
     def left_usd(self) -> float | None:
-        """What is left of today's budget; None without one, and when nobody knows."""
+        """The rest of today's budget; None if there is no budget or the rest is unknown."""
         if self.daily_usd is None or not self.days:
             return None
         return max(0.0, self.daily_usd - self.days[0].usd)
@@ -55,7 +55,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Operations:
-    """Looks at what the parts have counted. Calls no upstream."""
+    """Reads the counters of all parts. Calls no upstream."""
 
     health: HealthRegistry
     statistics: Statistics
@@ -63,11 +63,11 @@ class Operations:
     telemetry: Telemetry
 
     def provider_status(self) -> ProviderStatuses:
-        """Every upstream as this process has met it."""
+        """The record of every upstream in this process."""
         return ProviderStatuses(providers=tuple(map(_status, self.health.snapshot())))
 
     async def snapshot(self, days: int = 1) -> Snapshot:
-        """What was counted, the call that has just ended among it. A state that hangs does not hold it up for long."""
+        """All counts, including the call that has just ended. Waits only briefly for a state that hangs."""
         costs: Sequence[Day] = ()
         with suppress(StateUnavailable, TimeoutError):
             async with asyncio.timeout(_STATE_SECONDS):

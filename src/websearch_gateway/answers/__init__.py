@@ -1,9 +1,9 @@
 """Answer engines, one file each: `ENGINES` is the ordered table.
 
-`http_engine` runs any that is an HTTP API; OpenAI has its own SDK. To add one: docs/adding-an-engine.md. The extractive
-composer, which quotes without a model, lives here too. Nothing else may import an engine.
+`http_engine` runs every engine that is an HTTP API; OpenAI has its own SDK. To add one: docs/adding-an-engine.md. The
+extractive composer, which quotes without a model, lives here too. Nothing else may import an engine.
 
-Importing this package imports none of them: worker processes, which compose and check answers, begin here too.
+Importing this package imports no engine: worker processes, which compose and check answers, import it too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["ENGINES", "Entry", "Outside", "configured"]
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What engines share: client and retry of the process, raw search, worker processes, the guarded fetcher."""
+    """What engines share: the process's client and retry, raw search, worker processes, the guarded fetcher."""
 
     client: httpx2.AsyncClient
     retry: Retry
@@ -43,7 +43,7 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An engine, the settings without which it cannot work, and how it is made out of all settings.
+    """An engine, the settings that it requires, and the function that builds it from all settings.
 
     `gathers` says that it writes from what raw search finds.
     """
@@ -54,7 +54,7 @@ class Entry:
     gathers: bool = False
 
     def missing(self, settings: Settings) -> list[str]:
-        """The environment's names of the needed settings that are not set."""
+        """The environment names of required settings that are not set."""
         return [need.upper() for need in self.needs if not getattr(settings, need)]
 
 
@@ -130,7 +130,7 @@ ENGINES: tuple[Entry, ...] = (
 
 
 def configured(settings: Settings) -> list[Entry]:
-    """The engines to ask, in order: those that ANSWER_ENGINES names, else every one that has what it needs.
+    """The engines to ask, in order: those that ANSWER_ENGINES names, else every engine whose required settings are set.
 
     Raises:
         SearchNotConfiguredError: an unknown name or a named engine without its key.

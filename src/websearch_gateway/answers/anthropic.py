@@ -26,7 +26,7 @@ from websearch_gateway.net.client import Reply
 from websearch_gateway.text.dates import iso_date, spoken_date, utc_now
 
 MAX_SEARCHES = 3
-"""`max_uses` of the tool: one question without it was billed 900,000 tokens."""
+"""`max_uses` of the tool: without it, one question was billed 900,000 tokens."""
 
 MAX_TOKENS = 4096
 """Thinking counts as output, and the model thinks by default."""
@@ -35,7 +35,7 @@ MOST_DOMAINS = 100
 """No limit is documented. Allowed and blocked domains exclude each other, and those below them are implied."""
 
 TOOL = "web_search_20250305"
-"""The basic version. Later ones let the model filter results by code that it runs, which not every account may use."""
+"""The basic version. Later ones let the model run code to filter results, which not every account may use."""
 
 _SPENT = "enforced_spend_limit_reached"
 _RESULT = "web_search_tool_result"
@@ -91,7 +91,7 @@ class Anthropic:
         return HttpRequest("POST", f"{self.base_url}/v1/messages", headers=self._headers(), json=body)
 
     def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
-        """The same request with the paused turn as its last message, unchanged and without a new word of ours."""
+        """The same request with the paused turn as its last message, unchanged and with nothing added."""
         reply = parsed(body, self.vendor)
         if reply.get("stop_reason") != "pause_turn":
             return None
@@ -140,7 +140,7 @@ class Anthropic:
         )
 
     def refusal(self, reply: Reply) -> SearchError | None:
-        """A spent month's budget is a 429 or a 400 that no waiting mends; 402 is an account without credit."""
+        """An exhausted monthly budget is a 429 or 400 that a retry does not fix; 402 is an account without credit."""
         if reply.status < 400:
             return None
         try:
@@ -167,9 +167,8 @@ class Anthropic:
 
 
 def _written(blocks: Sequence[Json]) -> list[Json]:
-    """The text blocks of the answer: those behind the last search, and earlier runs of them that cite.
-
-    What stands between searches besides is the model thinking aloud ("Let me look that up").
+    """The text blocks of the answer: those after the last search, and earlier runs of blocks that cite. Other text
+    between searches is the model thinking aloud ("Let me look that up").
     """
     runs: list[list[Json]] = [[]]
     for block in blocks:

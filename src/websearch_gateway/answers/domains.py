@@ -1,4 +1,4 @@
-"""What answer engines do about a query's lists of domains."""
+"""How answer engines apply a query's lists of domains."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from websearch_gateway.models import SearchQuery
 
 
 def check_domains(query: SearchQuery, most: int, vendor: str) -> None:
-    """An engine that cannot keep to a list steps aside: its text would rest on pages that nobody wants.
+    """Raise unless the vendor can apply the lists: otherwise the text would rest on unwanted pages.
 
     Args:
-        most: how long a list may be that the vendor takes; 0 if it takes none.
+        most: the longest list that the vendor accepts; 0 if it accepts none.
 
     Raises:
-        NotAsked: `vendor` cannot keep to the lists.
+        NotAsked: `vendor` cannot apply the lists.
     """
     include, exclude = query.include_domains, query.exclude_domains
     if (exclude and (include or not most)) or len(include) > most:
@@ -23,7 +23,7 @@ def check_domains(query: SearchQuery, most: int, vendor: str) -> None:
 
 
 def applied_domains(query: SearchQuery, most: int) -> Literal["upstream", "local"] | None:
-    """Where the lists were applied that `check_domains` let pass: the rest of a long list of exclusions is local."""
+    """Where the lists that `check_domains` accepted were applied; long exclusion lists are applied locally too."""
     if not query.include_domains and not query.exclude_domains:
         return None
     return "upstream" if len(query.exclude_domains) <= most else "local"

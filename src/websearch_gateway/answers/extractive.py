@@ -16,12 +16,11 @@ MAX_ANSWER = 800
 """Characters of an answer, citation marks included."""
 
 MAX_PAGE = 200_000
-"""Characters of a page that are looked at at most; what was left out is said in a warning."""
+"""The most characters of a page that are read; a warning names the pages that were cut."""
 
 MAX_EFFORT = 800_000
-"""What may be looked at on all pages together, so that an answer costs less than a second whatever they hold: a
-character counts one, the end of a line or sentence `END_EFFORT` more. Five pages of 60,000 characters take two
-thirds."""
+"""The effort limit for all pages together, so that an answer takes less than a second for any pages: a character counts
+one, the end of a line or sentence `END_EFFORT` more. Five pages of 60,000 characters use two thirds."""
 
 END_EFFORT = 40
 
@@ -41,7 +40,7 @@ _LONGEST_MARK = len(" [99]" + _BETWEEN)
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A hit with the best text there is: its page, else what the vendor sent of the page, else its snippet."""
+    """A hit with the best available text: its page, else the vendor's copy of the page, else its snippet."""
 
     url: str
     document: Document
@@ -50,12 +49,12 @@ class _Source:
 
 
 def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) -> Answer:
-    """Quote what answers `query` from as many of the first hits as the query wants results; a `ports.Composer`.
+    """Quote the sentences that answer `query` from the first `query.max_results` hits; a `ports.Composer`.
 
     The text is at most 800 characters of whole sentences, each a paragraph that ends in its reference mark `[n]`; the
     spans are those marks, and `n` counts the cited pages by first use; URLs with the same `text.urls.canonical` are one
     page. Sentences that come near but are not likely to answer stand below a line that says so, in the language of the
-    question. When no sentence comes near, the text says that alone, without spans, and `sources` holds the links to
+    question. If no sentence comes near, the text says only that, without spans, and `sources` holds the links to
     follow.
     """
     best = {hit.url: hit for hit in hits[: query.max_results]}
@@ -85,7 +84,7 @@ def _source(hit: Hit, page: Page | None) -> _Source:
 
 
 def _bounded(sources: Sequence[_Source]) -> list[_Source]:
-    """The sources within `MAX_EFFORT`: each has an equal share of it, and what a short one leaves is for the longer."""
+    """The sources within `MAX_EFFORT`: each has an equal share, and longer ones get what short ones leave."""
     bounded = list(sources)
     left = MAX_EFFORT
     shortest_first = sorted(range(len(sources)), key=lambda place: len(sources[place].document.markdown))
@@ -100,7 +99,7 @@ def _bounded(sources: Sequence[_Source]) -> list[_Source]:
 
 
 def _beginning(text: str, effort: int) -> tuple[str, int]:
-    """As much of `text` as `effort` allows, and the effort that it takes."""
+    """As much of `text` as `effort` allows, and the effort that this takes."""
     ends = 0
     for match in _END.finditer(text):
         if match.end() + (ends + 1) * END_EFFORT > effort:

@@ -148,7 +148,7 @@ class Gemini:
         )
 
     def listed(self, body: bytes) -> Mapping[str, date | None]:
-        """See EngineApi. Google tells no last days."""
+        """See EngineApi. Google gives no shutdown dates."""
         models = objects(parsed(body, self.vendor).get("models"))
         return dict.fromkeys(typed(str, model.get("name")).removeprefix("models/") for model in models)
 
@@ -157,7 +157,7 @@ class Gemini:
 
 
 def _joined(parts: Sequence[Json]) -> tuple[str, dict[int, int]]:
-    """The text without thoughts, and where each of its parts begins in it."""
+    """The text without thoughts, and the offset of each part."""
     text, starts = "", {}
     for index, part in enumerate(parts):
         if not part.get("thought") and (words := typed(str, part.get("text"))):
@@ -168,14 +168,14 @@ def _joined(parts: Sequence[Json]) -> tuple[str, dict[int, int]]:
 
 def _source(chunk: Json) -> Source:
     web = typed(dict, chunk.get("web"))
-    # One recorded address held raw blanks.
+    # One recorded address contained raw spaces.
     return Source(typed(str, web.get("uri")).replace(" ", "%20"), typed(str, web.get("title")))
 
 
 def _spans(
     supports: Sequence[Json], parts: Sequence[Json], starts: Mapping[int, int], chunks: Sequence[Source]
 ) -> tuple[tuple[Span, ...], int]:
-    """The spans in characters of the whole text, and how many supports have no place in it."""
+    """The spans in characters of the whole text, and the number of supports that match no place in it."""
     spans: list[Span] = []
     lost = 0
     encoded = {index: typed(str, parts[index].get("text")).encode() for index in starts}
@@ -193,7 +193,7 @@ def _spans(
 
 
 def _place(segment: Json, encoded: Mapping[int, bytes], starts: Mapping[int, int]) -> tuple[int, int] | None:
-    """Where a segment is. Its part is often not named, and may count thoughts that are not here: its words decide."""
+    """The position of a segment. Its part index is often missing or counts removed thoughts, so its words decide."""
     first, last, words = count(segment.get("startIndex")), count(segment.get("endIndex")), segment.get("text")
     named = count(segment.get("partIndex"))
     for index in sorted(encoded, key=lambda index: index != named):
@@ -222,7 +222,7 @@ def _error(body: bytes) -> Json:
 
 
 def _over_quota(details: Sequence[Json]) -> SearchError:
-    """A limit per day stays until the next; one per minute passes."""
+    """A daily limit lasts until the next day; one per minute passes."""
     violations = [violation for detail in details for violation in objects(detail.get("violations"))]
     if any("PerDay" in str(violation.get("quotaId")) for violation in violations):
         return SearchProviderError("Gemini's quota of the day is spent (HTTP 429).", details={"reason": "quota"})

@@ -34,32 +34,32 @@ from websearch_gateway.net.span_attributes import note_host, note_status
 from websearch_gateway.ports import Progress
 
 MAX_TURNS = 3
-"""How many requests one answer may take, where a vendor pauses and wants to be asked to go on."""
+"""The most requests for one answer, for vendors that pause and must be asked to continue."""
 
 GONE_SECONDS = 600.0
-"""How long a model that does not exist is passed over before it is tried again."""
+"""How long a missing model is skipped before it is tried again (seconds)."""
 
 _REASONS = {402: "quota", 429: RATE_LIMITED}
 _OVERLOADED = 529
 
 
 class ModelGone(SearchProviderError):
-    """The model does not exist, no longer, or not for this key. The next one may."""
+    """The model does not exist, was shut down, or is not available to this key. The next one may be."""
 
 
 class EngineApi(Protocol):
     """One vendor's API as data and pure functions.
 
     `known_models` are those whose prices are known; another name works too, without a price for its tokens.
-    `search_usd` is the price of one search, and `price_source` says who told the prices, and when. `key_setting` and
-    `models_setting` are the environment's names.
+    `search_usd` is the price of one search, and `price_source` is the source and date of the prices. `key_setting` and
+    `models_setting` are environment names.
     """
 
     @property
     def name(self) -> str: ...
     @property
     def vendor(self) -> str:
-        """Whom to name in messages."""
+        """The vendor's name for messages."""
         ...
 
     @property
@@ -74,7 +74,7 @@ class EngineApi(Protocol):
     def price_source(self) -> str: ...
     @property
     def most_domains(self) -> int:
-        """How long a list of domains may be, to keep to or to leave out, one of the two; 0: it takes none."""
+        """The longest list of allowed or blocked domains that it accepts; 0 if it accepts none."""
         ...
 
     @property
@@ -90,11 +90,11 @@ class EngineApi(Protocol):
         ...
 
     def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
-        """The request that goes on where a reply pauses; None when it is complete."""
+        """The request that continues a paused reply; None if the reply is complete."""
         ...
 
     def parse(self, *bodies: bytes) -> Answer:
-        """Text, spans, sources and warnings out of the replies of one question, in order.
+        """Text, spans, sources and warnings from the replies to one question, in order.
 
         Raises:
             SearchValidationError: the model declined to answer.
@@ -104,11 +104,11 @@ class EngineApi(Protocol):
         ...
 
     def billed(self, body: bytes) -> Billed:
-        """What one reply is billed for, however unusable it is. Never raises."""
+        """What one reply is billed for, even an unusable one. Never raises."""
         ...
 
     def refusal(self, reply: Reply) -> SearchError | None:
-        """The typed meaning of a reply that this vendor words in its own way; None leaves it to the common rules."""
+        """The typed error for a vendor-specific reply; None if the common rules apply."""
         ...
 
     def models_request(self) -> HttpRequest:
@@ -116,7 +116,7 @@ class EngineApi(Protocol):
         ...
 
     def listed(self, body: bytes) -> Mapping[str, date | None]:
-        """The models that the vendor lists, each with its last day where that is known; empty if it lists none.
+        """The models that the vendor lists, each with its shutdown date if known; empty if it lists none.
 
         Raises:
             SearchProviderParseError: this is no list of models.
@@ -126,11 +126,10 @@ class EngineApi(Protocol):
 
 @dataclass(slots=True)
 class HttpEngine:
-    """A HostedEngine out of an EngineApi. One serves the whole process: it remembers which models are gone.
-
-    `models` are tried in order when one does not exist; one whose last day has come is passed over. `timeout_seconds`
-    bounds each request within its deadline. `finish` completes an answer and raises nothing. `clock` is monotonic
-    (seconds), `now` the present in UTC.
+    """A HostedEngine built from an EngineApi. One per process: it remembers which models are gone. `models` are tried
+    in order when one does not exist; those past their shutdown date are skipped. `timeout_seconds` bounds each request
+    within its deadline. `finish` completes an answer and raises nothing. `clock` is monotonic (seconds), `now` the
+    current time in UTC.
     """
 
     api: EngineApi
@@ -156,7 +155,7 @@ class HttpEngine:
 
     @property
     def likely_usd(self) -> float:
-        """What an answer of the first model costs as a rule."""
+        """The typical cost of an answer by the first model."""
         return next((self._usd(name, self.api.limits.usual) for name in self._living), 0.0)
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
@@ -168,7 +167,7 @@ class HttpEngine:
             SearchProviderError: the vendor failed, is over its limits, or none of the models exists.
             SearchProviderParseError: the reply is unreadable, empty, or made without searching.
             SearchTimeoutError: no reply in time.
-            NotAsked: the lists of domains cannot be kept to.
+            NotAsked: the vendor cannot apply the lists of domains.
         """
         check_domains(query, self.api.most_domains, self.api.vendor)
         for model in self._living:
@@ -188,7 +187,7 @@ class HttpEngine:
         """Nothing to load."""
 
     async def check(self, deadline: Deadline) -> Sequence[str]:
-        """What an operator should know soon about the models: those that are missing, and when others end.
+        """Findings for the operator: models that are missing, and shutdown dates of others.
 
         Raises:
             SearchAuthError, SearchProviderError, SearchTimeoutError: as for `answer`; also when no model is left.
@@ -208,7 +207,7 @@ class HttpEngine:
 
     @property
     def _living(self) -> list[str]:
-        """The models whose last day has not come, or is not known."""
+        """The models whose shutdown date is in the future or unknown."""
         return [name for name in self.models if not ((model := self._known(name)) and model.has_ended(self.now()))]
 
     def _is_gone(self, model: str) -> bool:
@@ -226,7 +225,7 @@ class HttpEngine:
                 request = self.api.next_turn(request, bodies[-1])
             # Long replies take milliseconds of CPU: not on the loop.
             answer = await in_own_thread(self.api.parse, *bodies)
-        except SearchError as error:  # what was sent is billed, whether or not it can be used
+        except SearchError as error:  # a request that was sent is billed, usable or not
             error.cost_usd += self._usd(model, self._billed(bodies))
             raise
         if not all(self.api.limits.allow(self.api.billed(body)) for body in bodies):
@@ -237,7 +236,7 @@ class HttpEngine:
         return sum((self.api.limits.booked(self.api.billed(body)) for body in bodies), start=Billed())
 
     def _usd(self, model: str, billed: Billed) -> float:
-        """The searches, and the tokens where their price is known."""
+        """The cost of the searches, and of the tokens if their price is known."""
         per_search = self.api.search_usd if self.search_usd is None else self.search_usd
         known = self._known(model)
         return billed.searches * per_search + (known.tokens_usd(billed) if known else 0.0)
@@ -271,7 +270,7 @@ class HttpEngine:
         return reply.body
 
     def _failure(self, reply: Reply) -> SearchError | None:
-        """What a status means for every vendor. The vendor's own words stay out: they may quote the question."""
+        """The error for a status of any vendor. Omits the vendor's words, which may quote the question."""
         status, vendor = reply.status, self.api.vendor
         is_page = reply.body.lstrip()[:1] == b"<"  # of a gate or a bot check, which says nothing about the key
         if 200 <= status < 300:

@@ -1,4 +1,4 @@
-"""Reading JSON of a vendor who may send anything: a field of another kind counts as empty."""
+"""Reads untrusted JSON of a vendor: a field of the wrong type counts as empty."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Json = Mapping[str, Any]
 
 
 def parsed(body: bytes, vendor: str) -> Json:
-    """The JSON object in `body`. Halves of surrogate pairs, which no text may hold, become `?`.
+    """The JSON object in `body`. Lone surrogates become `?`.
 
     Raises:
         SearchProviderParseError: there is none.
@@ -33,12 +33,12 @@ def parsed(body: bytes, vendor: str) -> Json:
 
 
 def typed(kind: type[T], value: Any) -> T:
-    """The value if it is of that kind, else the kind's empty value."""
+    """The value if it has that type, else the type's empty value."""
     return value if isinstance(value, kind) else kind()
 
 
 def objects(value: Any) -> list[Json]:
-    """The objects in a list; none if it is no list."""
+    """The objects in a list; empty if it is not a list."""
     return [item for item in typed(list, value) if isinstance(item, dict)]
 
 

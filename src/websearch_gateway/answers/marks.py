@@ -1,4 +1,4 @@
-"""Reference marks such as `[2]` that a model writes behind its claims, made into spans."""
+"""Turns reference marks such as `[2]`, which a model writes after its claims, into spans."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SOURCE_OF_TWO = re.compile(r"【(\d{1,3})†[^】]{0,40}】")
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A text whose marks count the cited pages by first use. `unknown` marks named no source and are gone from it."""
+    """A text whose marks number the cited pages by first use. `unknown` marks named no source and were removed."""
 
     text: str
     spans: tuple[Span, ...]
@@ -32,10 +32,10 @@ def numbers_of(mark: str) -> list[int]:
 
 
 def resolve_marks(text: str, sources: Mapping[int, Source]) -> Marked:
-    """Write every mark anew as ` [rank]`, one for each page it names, where `rank` counts the pages by first use.
+    """Rewrite each mark as ` [rank]`, one per page that it names; `rank` numbers the pages by first use.
 
     Args:
-        sources: what a number stands for. Two numbers may stand for one page.
+        sources: the source of each number. Two numbers may mean the same page.
     """
     resolver = _Resolver(sources)
     written = _rebuilt(text, resolver)
@@ -50,7 +50,7 @@ class _Resolver:
         self.unknown = 0
 
     def __call__(self, run: str, start: int) -> str:
-        """The text in place of a run of marks that begins at `start` of the new text."""
+        """The replacement for a run of marks, which begins at `start` of the new text."""
         pages: dict[str, Source] = {}
         for number in numbers_of(run):
             if source := self.sources.get(number):

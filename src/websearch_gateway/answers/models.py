@@ -1,4 +1,4 @@
-"""Models as data: what they cost, what one answer may take, and when they end. Prices are dated in docs/prices.md."""
+"""Models as data: prices, limits of one answer, and shutdown dates. Prices are dated in docs/prices.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Billed:
-    """What an answer is billed for. `cached` and `cache_written` are parts of `prompt`; reasoning is in `response`."""
+    """The billed usage of an answer. `cached` and `cache_written` are parts of `prompt`; reasoning is in `response`."""
 
     prompt: int = 0
     response: int = 0
@@ -30,7 +30,7 @@ class Billed:
 
 @dataclass(frozen=True, slots=True)
 class LongPrompt:
-    """The prices of a request whose prompt has more than `tokens` tokens. They hold for all of it."""
+    """The prices of a request whose prompt has more than `tokens` tokens. They apply to the whole prompt."""
 
     tokens: int
     prompt_usd: float
@@ -39,10 +39,9 @@ class LongPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model. Prices are USD per million tokens; a price that is not named is that of the prompt.
+    """A model. Prices are USD per million tokens; a missing price is that of the prompt.
 
-    `efforts` are the amounts of reasoning that it accepts; none: it is not told. `ends` is the day from which the model
-    is gone.
+    `efforts` are the reasoning efforts that it accepts; if empty, requests name none. `ends` is the shutdown date.
     """
 
     name: str
@@ -78,27 +77,27 @@ class Model:
 IMPOSSIBLE_BILL = "The count of tokens is impossible: costUsd is the most that the call may cost."
 
 MOST_SEARCHES = 100
-"""No reply is billed for more searches, even where a model ignores the limit that it is given."""
+"""No reply is billed for more searches, even if a model ignores its limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one answer may use at most, and what it uses as a rule. `context_tokens` is what the models take at most."""
+    """The maximum and the typical usage of one answer. `context_tokens` is the models' context length."""
 
     most: Billed
     usual: Billed
     context_tokens: int = 1_048_576
 
     def allow(self, billed: Billed) -> bool:
-        """Whether one reply can have used this much."""
+        """Whether one reply can have used this many tokens and searches."""
         tokens = max(billed.prompt, billed.response, billed.cached, billed.cache_written)
         return tokens <= self.context_tokens and billed.searches <= MOST_SEARCHES
 
     def booked(self, billed: Billed) -> Billed:
-        """What a reply is paid for: the most that it may use, if its own count is impossible."""
+        """The usage to bill for a reply: the maximum if its own count is impossible."""
         return billed if self.allow(billed) else self.most
 
 
 def utc_now() -> datetime:
-    """The present in UTC. Engines look it up here at each call, so that tests can freeze it."""
+    """The current time in UTC. Engines look this function up at each call, so that tests can freeze it."""
     return datetime.now(UTC)

@@ -30,7 +30,7 @@ from websearch_gateway.text.urls import is_web_address
 MAX_TOKENS = 2048
 
 MOST_DOMAINS = 20
-"""Of `search_domain_filter`, which keeps to domains, or leaves out those with a minus before them."""
+"""The longest `search_domain_filter`, which allows domains or, with a minus before them, blocks them."""
 
 
 LIMITS = Limits(
@@ -131,7 +131,7 @@ class Perplexity:
         return HttpRequest("GET", f"{self.base_url}/v1/models", headers=self._headers())
 
     def listed(self, body: bytes) -> Mapping[str, date | None]:
-        """See EngineApi. Perplexity tells no last days."""
+        """See EngineApi. Perplexity gives no shutdown dates."""
         return dict.fromkeys(typed(str, model.get("id")) for model in objects(parsed(body, self.vendor).get("data")))
 
     def _headers(self) -> dict[str, str]:
@@ -139,7 +139,7 @@ class Perplexity:
 
 
 def _found(items: Sequence[Json]) -> Iterator[tuple[int, Source]]:
-    """The results of all searches by the number that marks name."""
+    """The results of all searches, by the number that marks use."""
     for item in items:
         if item.get("type") == "search_results":
             for result in objects(item.get("results")):
@@ -153,7 +153,7 @@ def _number(value: object) -> int:
 
 
 def _written(parts: Sequence[Json], found: Mapping[int, Source]) -> tuple[str, tuple[Span, ...], int]:
-    """The text, its spans, and how many marks name nothing: by its marks or, where it has none, by its annotations."""
+    """The text, its spans (from marks, or without marks from annotations), and the number of unknown marks."""
     text = "\n\n".join(typed(str, part.get("text")) for part in parts)
     marked = resolve_marks(text, {number: source for number, source in found.items() if is_web_address(source.url)})
     if marked.spans or len(parts) != 1:
@@ -168,7 +168,7 @@ def _written(parts: Sequence[Json], found: Mapping[int, Source]) -> tuple[str, t
 
 
 def _failed(error: Json) -> SearchError:
-    """Our error for a reply with HTTP 200 that says that it failed."""
+    """Our error for a failure reported with HTTP 200."""
     code = str(error.get("code") or error.get("type") or "unknown")
     shown = code if code.replace("_", "").isalnum() else "unknown"
     return SearchProviderError(f"Perplexity failed ({shown[:60]}).")

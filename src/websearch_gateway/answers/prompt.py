@@ -1,4 +1,4 @@
-"""What an answer engine is told besides the question. The question itself travels apart, as the user's input."""
+"""The instructions for an answer engine. The question is sent separately, as the user's input."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MARK_RULE = (
 
 
 def instructions(query: SearchQuery, now: datetime, citing: str = "") -> str:
-    """The rules, and then what is peculiar to this call, so that a prompt cache can keep the rules.
+    """The rules, then the parts specific to this call, so that a prompt cache can keep the rules.
 
     Args:
-        now: the present in UTC.
+        now: the current time in UTC.
         citing: how to cite, for a model whose API does not cite by itself.
     """
     lines = [

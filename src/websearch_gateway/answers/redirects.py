@@ -1,4 +1,4 @@
-"""Where the links of Gemini's sources lead: the redirect of Google's that they go through is asked, not followed."""
+"""Resolves the links of Gemini's sources: reads the target from Google's redirect without following it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from websearch_gateway.text.urls import is_web_address
 MOST_LINKS = 20
 SECONDS = 5.0
 LAST_WORD_SECONDS = 0.5
-"""Kept free behind it: a link that stays as it is must not cost the answer."""
+"""Reserved after it (seconds): an unresolved link must not cost the answer."""
 
 _PATH = "/grounding-api-redirect"
 _MAX_BYTES = 10_000
@@ -27,7 +27,7 @@ class Redirects:
     fetcher: Fetcher
 
     async def __call__(self, answer: Answer, deadline: Deadline) -> Answer:
-        """The answer with the targets that could be learnt in time; other links stay. Raises nothing."""
+        """The answer with all targets that were resolved in time; other links stay. Never raises."""
         links = _links((*(span.url for span in answer.spans), *(source.url for source in answer.sources)))
         until = deadline.within(min(SECONDS, max(0.0, deadline.remaining() - LAST_WORD_SECONDS)))
         found = await asyncio.gather(*(self._target(link, until) for link in links))

@@ -1,4 +1,4 @@
-"""`build(settings)` makes a Gateway out of adapters and the pipeline."""
+"""`build(settings)` makes a Gateway from adapters and the pipeline."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def build(settings: Settings) -> Gateway:
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """What several parts of a gateway use."""
+    """The parts that other parts of a gateway share."""
 
     client: httpx2.AsyncClient
     retry: Retry

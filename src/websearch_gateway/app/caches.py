@@ -1,4 +1,4 @@
-"""The caches of results: one for each kind, and one index of questions for those that are found by meaning."""
+"""The result caches: one per kind, and one index of questions for finding results by meaning."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Caches:
     similar: SimilarQuestions | None = None
 
     def memories(self) -> Sequence[Memory]:
-        """What holds entries in this process's memory."""
+        """The caches that hold entries in this process's memory."""
         return (self.answers, self.web, *([self.questions] if self.questions is not None else []))
 
     async def warm_up(self) -> None:

@@ -21,7 +21,7 @@ from websearch_gateway.settings import Settings
 
 
 def open_engines(settings: Settings, outside: Outside) -> Sequence[HostedEngine]:
-    """Every engine that is configured, in order; a stand-in for the first one where none is. Nothing is called yet.
+    """Every configured engine, in order; if none is, a placeholder for the first. Calls nothing.
 
     Raises:
         SearchNotConfiguredError: ANSWER_ENGINES names an engine that does not exist or lacks its key.

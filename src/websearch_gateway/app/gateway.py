@@ -63,7 +63,7 @@ class Gateway:
         self, request: WebSearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
     ) -> WebSearchResponse:
         """Find pages and read them. Raises what `WebSearch.search` raises."""
-        await self.workers.warm()  # a process for the pages prepares itself while the providers are asked
+        await self.workers.warm()  # warm up a worker for the pages during the provider search
         return await self.web.search(request, caller, progress)
 
     async def raw_search(
@@ -79,7 +79,7 @@ class Gateway:
     async def search_similar(
         self, query: str, caller: Caller = LOCAL, *, threshold: float | None = None, limit: int = 5
     ) -> SimilarAnswers:
-        """Cached answers to questions near to this one. Raises what `CachedAnswers.similar` raises."""
+        """Cached answers to similar questions. Raises what `CachedAnswers.similar` raises."""
         return await self.cached.similar(query, caller, threshold=threshold, limit=limit)
 
     async def search_docs(
@@ -117,12 +117,12 @@ class Gateway:
         return await self.migration.migrate(target_url, caller, counters=counters)
 
     async def warm_up(self) -> None:
-        """Load and start what the first call would wait for.
+        """Load and start everything that the first call would wait for.
 
         Raises:
             SearchNotConfiguredError: a setting turns out to be unusable.
         """
-        for engine in self.engines:  # its library takes longest
+        for engine in self.engines:  # its library takes the longest to import
             await engine.warm_up()
         await asyncio.to_thread(self.pipeline.guard.warm_up)
         for rate_limits in (self.pipeline.rate_limits, self.web.rate_limits, self.reading.rate_limits):

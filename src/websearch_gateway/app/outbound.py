@@ -1,4 +1,4 @@
-"""The way out that the settings describe."""
+"""The outgoing route that the settings describe."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from websearch_gateway.settings import Settings
 
 
 def outbound(settings: Settings) -> Outbound:
-    """OUTBOUND_PROXY, the environment's proxies where TRUST_ENV lets them count, and CA_BUNDLE."""
+    """OUTBOUND_PROXY, the environment's proxies if TRUST_ENV is on, and CA_BUNDLE."""
     environment = getproxies_environment() if settings.trust_env else {}
     return Outbound(settings.outbound_proxy, environment, settings.ca_bundle)

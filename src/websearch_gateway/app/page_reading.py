@@ -1,4 +1,4 @@
-"""What reads pages: the fetcher behind its address guard, the readers, and the cache of what they read."""
+"""Page reading: the fetcher behind its address guard, the readers, and the page cache."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from websearch_gateway.workers.pool import Workers
 WARM_UP = partial(
     prepare, (warm_up, partial(cut, "A page.", 64), partial(compose, SearchQuery("What is a page?"), (), {}))
 )
-"""What a worker does first: it imports what most jobs need."""
+"""Runs first in each worker: imports what most jobs need."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageReaders:
     """What reads pages and finds passages in them; `closers` release its sockets and processes.
 
-    `site_fetcher` is for who asks one site for many pages.
+    `site_fetcher` is for fetching many pages of one site.
     """
 
     page_cache: PageCache
@@ -49,7 +49,7 @@ class PageReaders:
 
 
 def open_reading(settings: Settings, state: State, embedder: Embedder) -> PageReaders:
-    """Everything that reads. Sockets, processes and the browser come with the first use."""
+    """The parts that read pages. Sockets, processes and the browser open on first use."""
     addresses = address_guard(settings)
     name, way = user_agent(settings.contact_url), outbound(settings)
     fetcher = Fetcher(addresses, user_agent=name, outbound=way)

@@ -34,7 +34,7 @@ from websearch_gateway.settings import Settings
 class Upstreams:
     """The bare providers, which `doctor` examines, and the selection among the guarded ones.
 
-    `advice` says which keys are missing most; empty where there is one.
+    `advice` says which keys to set; empty if a provider has a key.
     """
 
     providers: Sequence[HttpSearcher]
@@ -45,7 +45,7 @@ class Upstreams:
 def open_upstreams(
     settings: Settings, client: httpx2.AsyncClient, retry: Retry, health: HealthRegistry, ledger: Ledger
 ) -> Upstreams:
-    """Every upstream that is configured. Nothing is called yet.
+    """Every configured upstream. Calls nothing.
 
     Raises:
         SearchNotConfiguredError: a setting names a provider that does not exist or lacks its key.
@@ -70,7 +70,7 @@ def open_upstreams(
 
 
 def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
-    """A vendor inside the layers of every call, each of whose requests passes the layers of a request."""
+    """A vendor inside its call layers; each of its requests passes the request layers."""
     record = health.of(bare.name)
     rate = settings.provider_rates.get(bare.name, bare.provider.capabilities.requests_per_second)
     limiter = RateLimiter(record, rate, fixed=bare.name in settings.provider_rates)

@@ -1,24 +1,24 @@
-"""Says in the log, once a day each, that the daily budget is spent to 80% and to 100%."""
+"""Logs, once a day each, that 80% and 100% of the daily budget are spent."""
 
 from __future__ import annotations
 
 import logging
 
 LEVELS = (0.8, 1.0)
-"""Shares of the budget from which an operator should know."""
+"""The shares of the budget that trigger an alert."""
 
 _log = logging.getLogger(__name__)
 
 
 class BudgetAlert:
-    """Watches what is spent of `daily_usd` per day (UTC). One per process: each process tells for itself."""
+    """Watches how much of `daily_usd` is spent per day (UTC). One per process; each process logs for itself."""
 
     def __init__(self, daily_usd: float) -> None:
         self._daily_usd = daily_usd
         self._told: tuple[str, float] = ("", 0.0)
 
     def spent(self, day: str, usd: float) -> None:
-        """Take note of what `day` costs, calls that are under way included."""
+        """Note the cost of `day`, including calls in flight."""
         level = max((level for level in LEVELS if usd >= level * self._daily_usd), default=0.0)
         known_day, known_level = self._told
         if level <= (known_level if day == known_day else 0.0):

@@ -1,4 +1,4 @@
-"""Upstreams that cost money, behind the ledger: asked only while the budget has room, and always booked."""
+"""Paid upstreams behind the ledger: called only while the budget has room, and always booked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from websearch_gateway.ports import AnswerEngine, Progress, Searcher
 
 @dataclass(frozen=True, slots=True)
 class BudgetedSearcher:
-    """A Searcher on the ledger. `most_usd` tells the most that a query may cost."""
+    """A Searcher on the ledger. `most_usd` gives the most that a query may cost."""
 
     searcher: Searcher
     ledger: Ledger
@@ -26,7 +26,7 @@ class BudgetedSearcher:
         return self.searcher.name
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """Search and pay for what was sent, also when the call is cancelled.
+        """Search and book the cost of every request sent, also if the call is cancelled.
 
         Raises:
             SearchBudgetError: the day's budget has no room for it.
@@ -44,8 +44,8 @@ class BudgetedSearcher:
 class BudgetedEngine:
     """An AnswerEngine on the ledger.
 
-    `most_usd` is the most that an answer may cost, `likely_usd` what one costs whose bill never came: it was cancelled,
-    or too late. As long as it runs that stands in its context, for whoever gives it up.
+    `most_usd` is the most that an answer may cost. `likely_usd` is the cost of one whose bill never came, because it
+    was cancelled or too late; while the call runs, its context holds that cost, for the code that gives it up.
     """
 
     engine: AnswerEngine
@@ -76,7 +76,7 @@ class BudgetedEngine:
             except SearchError as error:
                 spend(error.cost_usd - self.likely_usd)
                 raise
-            # What its searches cost is booked by those who searched.
+            # The searchers book the cost of its searches.
             payment.usd = answer.cost_usd - answer.searched_usd
             spend(payment.usd - self.likely_usd)
         return answer

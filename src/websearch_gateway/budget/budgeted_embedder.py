@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 UPSTREAM = "embedding"
 BYTES_PER_TOKEN = 3
-"""English has four or five bytes per token, other scripts about three: the estimate is rather too high."""
+"""English has four or five bytes per token, other scripts about three: the estimate is on the high side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class BudgetedEmbedder:
         return self.embedder.weight
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
-        """Embed and pay, on the account of the user whom the task works for.
+        """Embed and book the cost for the user of the current task.
 
         Raises:
             SearchBudgetError: the day's budget has no room for it.
@@ -63,5 +63,5 @@ class BudgetedEmbedder:
         return tokens * self.usd_per_million_tokens / 1_000_000
 
     def knows(self, text: str) -> bool:
-        """Whether the vector of this text says anything."""
+        """Whether the vector of this text is meaningful."""
         return self.embedder.knows(text)

@@ -1,9 +1,8 @@
-"""What the gateway spends: reserved before a paid call, settled after it, counted per day, user and upstream. Beside
-it what the cache saved, and how long calls took.
+"""The gateway's costs: reserved before a paid call, settled after it, counted per day, user and upstream. Also counts
+what the cache saved, and how long calls took.
 
 Amounts are whole micro-dollars in counters of the shared state, so that processes never lose each other's additions.
-A day is a day of UTC. A reservation that its process did not settle before it ended stays counted, so that the budget
-is never exceeded.
+Days are UTC. If a process ends without settling a reservation, it stays counted, so that the budget is never exceeded.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from websearch_gateway.resilience.best_effort import BestEffort
 
 KEPT_SECONDS = 92 * 86_400.0
 MOST_OVERRUN = 10
-"""A bill may exceed its estimate this many times: another model may have answered, or a retry was billed too."""
+"""A bill may be this many times its estimate: another model may have answered, or a retry was billed too."""
 
 _LEAST_IMPLAUSIBLE_USD = 1.0
 _DAY_SECONDS = 86_400
@@ -45,10 +44,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What one day cost and what the cache saved, in USD; by upstream, with the number of paid calls.
+    """The costs of one day and the savings of the cache, in USD; by upstream, with the number of paid calls.
 
     `took[i]` calls of tools lasted no longer than `histogram.BOUNDS[i]` and longer than the bound before; the last
-    number counts those that were longer than every bound.
+    number counts calls longer than every bound.
     """
 
     day: str
@@ -74,7 +73,7 @@ class Payment:
 
 
 class Ledger:
-    """Pays for calls, and knows what was paid.
+    """Books the costs of calls, and reports them.
 
     Args:
         daily_usd: what all users together may spend in a day; None for no limit.
@@ -102,9 +101,8 @@ class Ledger:
 
     @asynccontextmanager
     async def payment(self, user: str, upstream: str, most_usd: float) -> AsyncIterator[Payment]:
-        """Around a call that may cost up to `most_usd`. Set the payment's `usd` to what it did cost.
-
-        A call that failed costs what its error says; one that was cancelled may have been billed, so it costs the most.
+        """Around a call that may cost up to `most_usd`. Set the payment's `usd` to the actual cost. A failed call costs
+        what its error says; a cancelled one may have been billed, so it costs the maximum.
 
         Raises:
             SearchBudgetError: the budget has no room for it; a free upstream may serve.
@@ -121,7 +119,7 @@ class Ledger:
             self._settle(day, user, upstream, _micros(_plausible(payment.usd, most_usd, upstream)), reserved)
 
     def observe(self, record: CallRecord) -> None:
-        """Note how long a call took, and what the cache saved. Written a second later, with what comes until then."""
+        """Note how long a call took, and what the cache saved. Written a second later, together with later notes."""
         if not self._noted:
             asyncio.get_running_loop().call_later(_NOTES_SECONDS, self._post_notes)
         day = self._today()
@@ -129,7 +127,7 @@ class Ledger:
         self._noted[f"ledger/{day}/saved"] += _micros(record.outcome.saved_usd)
 
     async def day(self, days_ago: int = 0) -> Day:
-        """What a day cost so far, by all processes.
+        """The costs of a day so far, of all processes.
 
         Raises:
             StateUnavailable: the state cannot be read.
@@ -152,13 +150,13 @@ class Ledger:
         return {upstream: micros / _MICROS for upstream, micros in self._paid_micros.items()}
 
     async def flush(self) -> None:
-        """Wait until everything that is settled is written."""
+        """Wait until all settled amounts are written."""
         self._post_notes()
         if self._writing:
             await asyncio.wait(self._writing)
 
     async def _reserve(self, day: str, user: str, micros: int) -> Mapping[str, int]:
-        """Count `micros` as spent before they are. Returns what is counted, by key: only keys that have a limit."""
+        """Reserve `micros`. Returns the reserved amounts by key, only for keys that have a limit."""
         limits = (
             (_total(day), self.daily_usd, "DAILY_BUDGET_USD"),
             (_of_user(day, user), self.user_daily_usd, "USER_DAILY_BUDGET_USD"),
@@ -168,7 +166,7 @@ class Ledger:
         counted: dict[str, int] = {}
         try:
             async with asyncio.timeout(_STATE_SECONDS):
-                await self.flush()  # what is given back already must not stand in the way
+                await self.flush()  # pending refunds first: they make room
                 for key, limit, setting in limits:
                     if limit is None:
                         continue
@@ -210,7 +208,7 @@ class Ledger:
             self._post(noted)
 
     def _post(self, amounts: Mapping[str, int]) -> None:
-        """Write in the background: the answer is there, and does not wait for its bill."""
+        """Write in the background, so that the answer does not wait for its bill."""
         task = asyncio.create_task(self._write(amounts))
         self._writing.add(task)
         task.add_done_callback(self._written)
@@ -227,7 +225,7 @@ class Ledger:
             for key, amount in changes.items():
                 await self._state.add(key, amount, KEPT_SECONDS)
 
-        if changes:  # a use that asks nothing of the state says nothing about it
+        if changes:  # a call that does not use the state says nothing about its health
             await self._best_effort(add_all, None, urgent=False)
 
     def _today(self) -> str:
@@ -245,7 +243,7 @@ def _micros(usd: float) -> int:
 
 
 def _plausible(usd: float, most_usd: float, upstream: str) -> float:
-    """What a call may be booked at: a bill that no call can have is booked at the most that this one may cost."""
+    """The amount to book: an impossible bill is booked at the most that this call may cost."""
     if 0 <= usd <= max(MOST_OVERRUN * most_usd, _LEAST_IMPLAUSIBLE_USD):
         return usd
     _log.warning("The bill of %s is impossible; its call is booked at the most that it may cost.", upstream)
@@ -257,7 +255,7 @@ def _total(day: str) -> str:
 
 
 def _of_user(day: str, user: str) -> str:
-    # Nobody should read who asked out of the state.
+    # The state must not reveal who asked.
     return f"ledger/{day}/user/{hashlib.blake2b(user.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
 
 
@@ -266,7 +264,7 @@ def _under(prefix: str, amounts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _number(stored: bytes) -> int:
-    """Zero for a value that is no number."""
+    """The number; 0 for any other value."""
     try:
         return int(stored)
     except ValueError:

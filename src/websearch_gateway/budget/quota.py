@@ -16,7 +16,7 @@ from websearch_gateway.ports import State
 
 
 class StateStorage(Storage):
-    """A storage of `limits` made of our five verbs. A counter is `KEY`; the end of its window is beside it."""
+    """A storage for `limits` over our five verbs. `KEY` holds a counter; the end of its window is beside it."""
 
     STORAGE_SCHEME = None
 
@@ -39,7 +39,7 @@ class StateStorage(Storage):
         return _number(await self._state.get(key))
 
     async def get_expiry(self, key: str) -> float:
-        """The end of the window in seconds since the epoch; now, if it is not known."""
+        """The end of the window in seconds since the epoch; now if unknown."""
         return _number(await self._state.get(_end_of(key))) or self._clock()
 
     async def check(self) -> bool:
@@ -59,7 +59,7 @@ def _end_of(key: str) -> str:
 
 
 def _number(stored: bytes | None) -> int:
-    """Zero for an absent value, and for one that is no number."""
+    """The number; 0 if absent or not a number."""
     return int(stored) if stored and stored.isdigit() else 0
 
 
@@ -102,12 +102,12 @@ class Quota:
 
         Raises:
             SearchRateLimitError: a limit is reached.
-            StateUnavailable: it cannot be counted there.
+            StateUnavailable: the state failed.
         """
         await self._charge(self._shared, user)
 
     async def charge_here(self, user: str) -> None:
-        """The same, counted in this process alone.
+        """Count one call of `user` in this process only.
 
         Raises:
             SearchRateLimitError: a limit is reached.
@@ -118,7 +118,7 @@ class Quota:
         """Take back one call of `user` from the shared state.
 
         Raises:
-            StateUnavailable: it cannot be taken back there.
+            StateUnavailable: the state failed.
         """
         if self._per_user:
             await self._shared.hit(self._per_user.item, self._per_user.setting, user, cost=-1)
@@ -127,13 +127,13 @@ class Quota:
 
     async def _charge(self, limiter: FixedWindowRateLimiter, user: str) -> None:
         mine, all_of_us = self._per_user, self._overall
-        # A look first: a user whom the common limit stops should not lose a call of their own.
+        # Look first, so that a user stopped by the common limit keeps their own call.
         if all_of_us and not await limiter.test(all_of_us.item, all_of_us.setting):
             raise await self._refusal(limiter, all_of_us)
         if mine and not await limiter.hit(mine.item, mine.setting, user):
             raise await self._refusal(limiter, mine, user)
         if all_of_us and not await limiter.hit(all_of_us.item, all_of_us.setting):
-            if mine:  # Somebody took the last common call in between, so this one is given back.
+            if mine:  # Another caller took the last common call meanwhile, so give this one back.
                 await limiter.hit(mine.item, mine.setting, user, cost=-1)
             raise await self._refusal(limiter, all_of_us)
 

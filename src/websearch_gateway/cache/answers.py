@@ -10,7 +10,7 @@ from websearch_gateway.text.urls import is_web_address
 
 
 def is_stopgap(response: SearchResponse) -> bool:
-    """Whether a configured engine failed to give this answer, so that a better one may be had soon."""
+    """Whether a fallback gave this answer because a configured engine failed, so a better one may come soon."""
     return response.fallback is not None and not response.fallback.reason.startswith("NOT_CONFIGURED")
 
 
@@ -20,7 +20,7 @@ def unbilled(response: SearchResponse) -> SearchResponse:
 
 
 def _is_sound(response: SearchResponse) -> bool:
-    """Whether it is an answer that names pages, each on the web and with its spans inside the text."""
+    """Whether the answer names pages, all with web URLs, and its spans lie inside the text."""
     urls = [page.url for page in response.citations] + [page.url for page in response.sources]
     if response.error is not None or not urls or not all(map(is_web_address, urls)):
         return False

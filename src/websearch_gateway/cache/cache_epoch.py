@@ -1,4 +1,4 @@
-"""How every process learns that the cache was cleared: a number in the shared state, raised by each clearing."""
+"""Tells every process that the cache was cleared: a number in the shared state, raised by each clearing."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from websearch_gateway.ports import State
 from websearch_gateway.resilience.best_effort import BestEffort
 
 CHECK_SECONDS = 5.0
-"""How long a process may serve from memory what another one has cleared."""
+"""How long a process may serve entries from memory that another process has cleared (seconds)."""
 
 _KEY = "cache/epoch"
 _OUTAGE_SECONDS = 30.0
 
 
 class CacheEpoch:
-    """The number as this process last saw it. Entries remembered under another number must be dropped.
+    """The number as this process last saw it. Drop entries that were stored under another number.
 
     Args:
         best_effort: how the state is asked.
@@ -31,14 +31,14 @@ class CacheEpoch:
 
     @property
     def is_known(self) -> bool:
-        """Whether the number was looked up within CHECK_SECONDS."""
+        """Whether the number was read within the last CHECK_SECONDS."""
         return self._clock() < self._known_until
 
     async def look_up(self) -> None:
         """Ask the state if the number is not known. In an outage the number stays as it is."""
         if self.is_known:
             return
-        self._known_until = self._clock() + CHECK_SECONDS  # set first, so that one of many callers asks
+        self._known_until = self._clock() + CHECK_SECONDS  # set first, so that only one of many callers asks
         number = await self._best_effort(self._stored, None)
         if number is None:
             self._known_until = self._clock() + _OUTAGE_SECONDS
@@ -50,7 +50,7 @@ class CacheEpoch:
 
 
 async def advance(state: State) -> None:
-    """Make all processes drop what they remember.
+    """Make all processes drop their entries in memory.
 
     Raises:
         StateUnavailable: the state cannot be written.

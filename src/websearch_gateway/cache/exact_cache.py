@@ -1,4 +1,4 @@
-"""The exact cache: a result is served again when the same is asked with the same parameters."""
+"""The exact cache: serves a result again for the same question with the same parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from websearch_gateway.ports import State
 from websearch_gateway.results.base import WireModel
 
 STOPGAP_SECONDS = 60.0
-"""How long a result is served that a better one may soon replace."""
+"""How long to serve a result that a better one may soon replace (seconds)."""
 
 _SCHEMA = 2  # part of every key; raise it when old entries must no longer be served
 _parameters = attrgetter(*(field.name for field in fields(SearchQuery) if field.compare and field.name != "text"))
@@ -36,8 +36,8 @@ class ResultKind(Generic[R]):
         prefix: the beginning of its state keys.
         model: the type of the results.
         is_sound: whether a result is worth keeping. The state is not trusted, so this holds what readers rely on.
-        unbilled: a result for every caller but the first, which paid for it.
-        cost_usd: what a result cost.
+        unbilled: the result for all callers but the first, who paid for it.
+        cost_usd: the price of a result.
         most_in_memory: how many of them a process keeps in memory.
     """
 
@@ -57,7 +57,7 @@ class ResultKind(Generic[R]):
 
 
 class ResultCache(Protocol[R]):
-    """What the pipeline recalls results from."""
+    """Where the pipeline looks results up."""
 
     @property
     def kind(self) -> ResultKind[R]:
@@ -65,11 +65,11 @@ class ResultCache(Protocol[R]):
         ...
 
     def key(self, query: SearchQuery, caller: Caller) -> str:
-        """The state key of the result: equal for calls that want the same one."""
+        """The state key of the result: equal for calls that may share it."""
         ...
 
     def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """The fresh result, if it is in this process's memory."""
+        """The fresh result if it is in this process's memory."""
         ...
 
     async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
@@ -77,7 +77,7 @@ class ResultCache(Protocol[R]):
         ...
 
     async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """An older result for when every upstream has failed, marked `cache="stale"`; None if absent."""
+        """An older result, for use after every upstream has failed, marked `cache="stale"`; None if absent."""
         ...
 
     async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
@@ -89,7 +89,7 @@ class ResultCache(Protocol[R]):
         ...
 
     def forget(self) -> None:
-        """Drop these."""
+        """Drop the entries in memory."""
         ...
 
 
@@ -98,7 +98,7 @@ class ExactCache(Generic[R]):
 
     Args:
         kind: the kind of results.
-        lifetimes: how long they are served.
+        lifetimes: how long results are served.
         scope: `user` keeps each user's results apart.
         clock: seconds since the epoch, the same in all processes.
     """
@@ -123,7 +123,7 @@ class ExactCache(Generic[R]):
         return len(self._results)
 
     def key(self, query: SearchQuery, caller: Caller) -> str:
-        """See ResultCache. Letter case makes no difference."""
+        """See ResultCache. Ignores letter case."""
         user = caller.user if self.scope == "user" else None
         return f"{self.kind.prefix}{digest(query, user).hex()}"
 
@@ -138,7 +138,7 @@ class ExactCache(Generic[R]):
         return await self._results.get(self.key(query, caller), seconds)
 
     async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """See ResultCache. Never an answer to a question about what changes."""
+        """See ResultCache. Never a result for a question whose answer changes."""
         now = self.clock()
         if (seconds := self.lifetimes.stale(query, now)) <= 0:
             return None
@@ -177,12 +177,12 @@ class ExactCache(Generic[R]):
 
 
 def variant(*parameters: object) -> str:
-    """A `SearchQuery.variant` for further parameters, whose reprs must tell their values apart."""
+    """A `SearchQuery.variant` for further parameters; different values must have different reprs."""
     return hashlib.blake2b(repr(parameters).encode(), digest_size=8).hexdigest()
 
 
 def digest(query: SearchQuery, *more: object) -> bytes:
-    """20 bytes that differ for different queries and further values. Letter case of the text makes no difference."""
+    """A 20-byte digest of the query and further values. Ignores letter case of the text."""
     # repr keeps the parts apart and escapes what UTF-8 cannot encode.
     identity = repr((_SCHEMA, query.text.casefold(), _parameters(query), *more)).encode()
     return hashlib.blake2b(identity, digest_size=20).digest()

@@ -1,4 +1,4 @@
-"""How long a result may be served, by what was asked."""
+"""How long a result may be served, by the kind of question."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Lifetimes:
     """Times to live, in seconds.
 
     Attributes:
-        ttl: of results about what changes, such as weather, prices and news; 0 turns the cache off.
-        long_ttl: of all other results.
-        stale_if_error: how much longer these may be served when upstreams fail (RFC 5861, section 4).
+        ttl: for changing subjects, such as weather, prices and news; 0 turns the cache off.
+        long_ttl: for all other results.
+        stale_if_error: how much longer these may be served if upstreams fail (RFC 5861, section 4).
     """
 
     ttl: float = 300.0
@@ -35,16 +35,16 @@ class Lifetimes:
         return seconds if query.freshness_hours is None else min(seconds, query.freshness_hours * 3600 / 10)
 
     def stale(self, query: SearchQuery, now: float) -> float:
-        """How long after that it may replace a failed search: not at all for what changes."""
+        """How long after that it may replace a failed search; 0 for changing subjects."""
         return 0.0 if self.ttl <= 0 or is_current(query, now) else self.stale_if_error
 
     @property
     def longest(self) -> float:
-        """The most that a fresh result may still have to live."""
+        """The longest remaining lifetime of a fresh result."""
         return max(self.ttl, self.long_ttl)
 
 
 def is_current(query: SearchQuery, now: float) -> bool:
-    """Whether a query asks for what changes: by its words, its freshness filter or its topic."""
+    """Whether a query is about a changing subject, judged by its words, freshness filter or topic."""
     is_recent = query.freshness_hours is not None or query.topic == "news"
     return is_recent or is_timely(query.text, time.gmtime(now).tm_year)

@@ -1,4 +1,4 @@
-"""The pages that were read before: a `ports.Reader` around the readers, through which everything reads."""
+"""The page cache: a `ports.Reader` around the readers. All page reads go through it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from websearch_gateway.text.safety.secrets import SHORTEST_CONFIGURED_SECRET, cr
 from websearch_gateway.text.urls import canonical
 
 KEEP_SECONDS = 7 * 86_400.0
-"""How long a page is kept for asking its site whether it has changed."""
+"""How long a page is kept for conditional requests to its site (seconds)."""
 
 _CLOCK_SKEW_SECONDS = 60.0
 _LAST_WORD_SECONDS = 0.5
@@ -42,7 +42,7 @@ _PRIVATE_PARAMETER = re.compile(
 
 
 class _Record(BaseModel):
-    """What the state holds. A record of another shape is ignored."""
+    """A page record in the state. Records of another shape are ignored."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -52,16 +52,16 @@ class _Record(BaseModel):
 
 
 class PageCache:
-    """Serves a page as it was read for `ttl_seconds`; then asks its site whether it has changed.
+    """Serves a stored page for `ttl_seconds`; then asks its site whether it has changed.
 
-    If the site fails, the old page is served for `stale_seconds` more (RFC 5861, section 4). Reads of one page at the
-    same time are one read. Pages whose URL carries a credential are never kept.
+    If the site fails, the old page is served for `stale_seconds` more (RFC 5861, section 4). Concurrent reads of one
+    page share one request. Pages whose URL carries a credential are never kept.
 
     Args:
         reader: reads pages.
-        admit: judges a URL by its looks; raises ForbiddenUrlError. Asked about stored pages too, since another process
+        admit: checks a URL without a request; raises ForbiddenUrlError. Stored pages are checked too, since a process
             with other settings may have stored them.
-        secrets: this gateway's own, which no URL may carry away.
+        secrets: this gateway's own; a URL must not contain any.
         clock: seconds since the epoch, the same in all processes.
     """
 
@@ -88,7 +88,7 @@ class PageCache:
         self._single_flight = SingleFlight()
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None, *, fresh: bool = False) -> Page:
-        """The page, with `fetched_at`. `fresh` asks its site as if it had never been read.
+        """The page, with `fetched_at`. `fresh` reads it from its site, without the cache.
 
         Raises:
             SearchValidationError: the URL carries a secret of this gateway.
@@ -115,7 +115,7 @@ class PageCache:
                 return replace(page, url=url) if page.url != url else page
 
     async def _read(self, key: str, url: str, deadline: Deadline, known: Page | None, fresh: bool) -> Page:
-        if await in_cache_thread(is_private, url):  # whose rules take 0.3 s to load
+        if await in_cache_thread(is_private, url):  # its rules take 0.3 s to load
             return replace(await self._reader.read(url, deadline, known), fetched_at=self._clock())
         stored = None if fresh else await self._stored(key) or known
         if stored and self._clock() < stored.fetched_at + self._ttl_seconds:
@@ -140,7 +140,7 @@ class PageCache:
         return replace(page, cache="stale", warnings=(*page.warnings, warning))
 
     async def _stored(self, key: str) -> Page | None:
-        """The page as some process stored it. Nothing in the state is trusted."""
+        """The stored page. Validates it, because the state is untrusted."""
         if (stored := await self._blobs.load(key)) is None:
             return None
         try:
@@ -174,7 +174,7 @@ def _with_last_word(deadline: Deadline) -> Deadline:
 
 
 def _is_failure_of_the_site(error: Unavailable) -> bool:
-    """Whether the site did not say anything about the page: a page that is gone or protected must not be served."""
+    """Whether the error says nothing about the page itself: a page that is gone or protected must not be served."""
     status = error.details.get("status")
     if isinstance(error, SearchFetchError) and "reason" in error.details and status is None:
         return False
@@ -189,11 +189,11 @@ def page_key(url: str) -> str:
 
 
 def content_hash(page: Page) -> str:
-    """A digest of a page's title and text, which changes with them."""
+    """A digest of a page's title and text."""
     return hashlib.sha256("\0".join((page.title, page.markdown)).encode()).hexdigest()
 
 
 def is_private(url: str) -> bool:
-    """Whether a URL seems to carry a credential, so that what it shows may be meant for its bearer alone."""
+    """Whether a URL seems to carry a credential, so its page may be private."""
     plain = unquote(url)
     return "@" in urlsplit(url).netloc or bool(_PRIVATE_PARAMETER.search(plain)) or credential_kind(plain) is not None

@@ -1,4 +1,4 @@
-"""Results that may be served again: in memory, and behind that in the shared state."""
+"""Stored results: first in memory, then in the shared state."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from websearch_gateway.results.base import WireModel
 _log = logging.getLogger(__name__)
 
 CLOCK_SKEW_SECONDS = 60.0
-"""How much the clocks of processes may differ."""
+"""How far the clocks of processes may differ (seconds)."""
 
-_MOST_USD = 10.0  # no result costs more, so a row that says so was not written by a gateway
+_MOST_USD = 10.0  # no result costs more, so no gateway wrote such a row
 
 R = TypeVar("R", bound=WireModel)
 
 
 class Served(NamedTuple, Generic[R]):
-    """A result as a call gets it.
+    """A result and where it came from.
 
-    `saved_usd` is its price if the cache gave it, `age_seconds` the time since it was found; `joined` says that an
-    identical call in flight gave it.
+    `saved_usd` is its price if it came from the cache, `age_seconds` the time since it was found; `joined` says that it
+    came from an identical call in flight.
     """
 
     response: R
@@ -41,7 +41,7 @@ class Served(NamedTuple, Generic[R]):
 
 
 class Stamp(BaseModel):
-    """What every entry says of itself: when it was stored (seconds since the epoch), and its `question_name`."""
+    """The metadata of every entry: when it was stored (seconds since the epoch), and its `question_name`."""
 
     stored: FiniteFloat | None = None
     question: str | None = None
@@ -62,7 +62,7 @@ class _Entry(Stamp, Generic[R]):
 
 
 def question_name(text: str) -> str:
-    """The name under which the entries about a question are found, whatever its parameters: a digest without case."""
+    """The name shared by all entries about a question, with any parameters: a digest that ignores letter case."""
     return hashlib.blake2b(text.casefold().encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
@@ -72,12 +72,12 @@ def _beside(key: str) -> str:
 
 
 class ResultStore(Generic[R]):
-    """Results by state key. In an outage of the state it goes on with the entries in memory.
+    """Results by state key. During an outage of the state it serves the entries in memory.
 
     Args:
         model: the type of the results.
-        servable: a result as it is served again; None if it must not be. Applied on the way in, and on the way out of
-            the state, which is not trusted.
+        servable: the form of a result to serve again; None if it must not be served. Applied on writes, and on reads
+            from the state, which is untrusted.
         most_in_memory: how many results are kept in memory.
         clock: seconds since the epoch, the same in all processes.
     """
@@ -110,11 +110,11 @@ class ResultStore(Generic[R]):
         return len(self._memory)
 
     def forget(self) -> None:
-        """Drop the entries in memory. The result of a fetch under way is not kept either."""
+        """Drop the entries in memory. Results of fetches in flight are not kept either."""
         self._memory = self._empty()
 
     def recent(self, key: str) -> Served[R] | None:
-        """The fresh result in memory; what `get` finds without asking the state."""
+        """The fresh result in memory, which `get` finds without asking the state."""
         now = self._clock()
         for place in (key, _beside(key)):
             if (entry := self._remembered(place)) and now < entry.expires:
@@ -181,7 +181,7 @@ class ResultStore(Generic[R]):
         return entry
 
     def _remembered(self, key: str) -> _Entry[R] | None:
-        """The entry in memory, unless the cache was cleared meanwhile, or might have been."""
+        """The entry in memory; None if the cache was or might have been cleared meanwhile."""
         if self._seen != self._epoch.number:
             self._seen = self._epoch.number
             self.forget()
@@ -194,7 +194,7 @@ class ResultStore(Generic[R]):
         return Served(response, entry.cost_usd, age_seconds=age)
 
     async def _fetch(self, key: str) -> _Entry[R] | None:
-        """The entry that this or another process left in the state."""
+        """The entry in the state, from this or another process."""
         memory = self._memory
         stored = await self._best_effort(lambda: self._state.get(key), None, urgent=False)
         if stored is None:

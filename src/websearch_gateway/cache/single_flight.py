@@ -1,4 +1,4 @@
-"""Identical calls that run at the same time are one call."""
+"""Merges identical concurrent calls into one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SingleFlight:
     """Joins calls by key. Belongs to one event loop.
 
     The shared task runs as long as one caller waits and is cancelled with the last of them. Each caller passes progress
-    on itself, so one that is slow or gone does not delay the others.
+    on by itself, so a slow or lost caller does not delay the others.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class SingleFlight:
         self._tasks: set[asyncio.Task[Any]] = set()  # the loop itself holds tasks only weakly
 
     async def join(self, key: str, start: Start[T], progress: Progress = no_progress) -> tuple[T, bool]:
-        """The result of the call that is in flight for `key`, and True; if there is none, of `start`, and False.
+        """The result of the call in flight for `key`, and True; if there is none, of `start`, and False.
 
         `start` gets a Progress that reaches all callers waiting at that moment. Its error is raised in each.
         """
@@ -73,7 +73,7 @@ class SingleFlight:
             flight.task.exception()  # retrieved, or asyncio logs it as lost
 
     def _leave(self, key: str, flight: _Flight) -> None:
-        """Cancel the call of which the last caller is gone. New callers must not join it."""
+        """Cancel a call that has no callers left. New callers must not join it."""
         self._forget(key, flight)
         flight.task.cancel()
 

@@ -1,4 +1,4 @@
-"""Stale results in place of errors (RFC 5861, section 4)."""
+"""Serves stale results in place of errors (RFC 5861, section 4)."""
 
 from __future__ import annotations
 

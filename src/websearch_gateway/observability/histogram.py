@@ -1,4 +1,4 @@
-"""How many durations were how long, for who wants to see more than a few quantiles, over more than one process."""
+"""Counts durations by length, for more detail than a few quantiles, and across processes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0)
-"""Seconds: from an answer out of memory to more than a call may take."""
+"""Upper bounds in seconds: from an answer out of memory to more than a call may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A moment's view. `counts[i]` durations did not exceed `BOUNDS[i]`; the last of the counts is that of all."""
+    """A snapshot. `counts[i]` durations did not exceed `BOUNDS[i]`; the last one counts all."""
 
     counts: Sequence[int]
     seconds: float
@@ -37,5 +37,5 @@ class Histogram:
         self._seconds += seconds
 
     def distribution(self) -> Distribution:
-        """What was counted so far."""
+        """The counts so far."""
         return Distribution(tuple(accumulate(self._counts)), self._seconds)

@@ -1,4 +1,4 @@
-"""The log: lines of JSON on stderr, without a secret, and never a reason to wait."""
+"""The log: lines of JSON on stderr, without secrets, and without blocking."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def configure_logging(level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secre
     """Send all logging of this process to stderr as lines of JSON, in place of whatever was configured before.
 
     Args:
-        level: how much the gateway itself tells. Libraries are heard from WARNING on, whatever it is: the HTTP client
-            logs whole URLs below that.
-        secrets: values that must not appear; each is replaced by `***` wherever it stands in a record.
+        level: for the gateway's own log. Libraries always log from WARNING on: below that, the HTTP client logs whole
+            URLs.
+        secrets: values that must not appear; each is replaced by `***` anywhere in a record.
     """
     root = logging.getLogger()
     for handler in root.handlers[:]:
@@ -40,16 +40,16 @@ def configure_logging(level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secre
 
 
 def flush_logs() -> None:
-    """Write what still waits to be written. For a process that is about to end in a way that skips clean-up."""
+    """Write all queued records. For a process about to end in a way that skips clean-up."""
     for handler in logging.getLogger().handlers:
         handler.flush()
 
 
 class _JsonHandler(logging.StreamHandler[TextIO]):
-    """Writes records as lines of JSON, and drops one rather than wait for a reader who does not read.
+    """Writes records as lines of JSON, and drops a record rather than wait for a slow reader.
 
-    In an event loop it writes a moment later, many at once: the answer that a record tells of does not wait for it, and
-    many records in a row cost a third of what each costs alone. A warning is written at once, and all before it.
+    In an event loop it writes a moment later, in batches: the answer does not wait for its record, and a record in a
+    batch costs a third of one alone. A warning is written at once, together with all queued records.
     """
 
     def __init__(self, stream: TextIO, secrets: Collection[str]) -> None:
@@ -86,35 +86,35 @@ class _JsonHandler(logging.StreamHandler[TextIO]):
             loop.call_later(_BATCH_SECONDS, self.flush)
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the queued records."""
         self.acquire()
         try:
             waiting, self._waiting, self._scheduled_in = self._waiting, [], None
             for record in waiting:
                 if self._takes_a_line():
-                    super().emit(record)  # which flushes in its turn, and finds nothing waiting
+                    super().emit(record)  # close() flushes again, with nothing queued
             super().flush()
         finally:
             self.release()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the base class's
-        """Say nothing: the base class would print the record as it is, with whatever secret it holds."""
+        """Print nothing: the base class would print the record unmasked, with any secret in it."""
 
     def _takes_a_line(self) -> bool:
-        """Whether writing would not block. A client that starts us and never reads our stderr must not stop us."""
+        """Whether a write would not block. A client that never reads our stderr must not stop us."""
         try:
             return bool(select.select((), (self.stream,), (), 0)[1])
-        except (OSError, ValueError):  # not a file of the system: nothing to wait for
+        except (OSError, ValueError):  # not an operating system file: it never blocks
             return True
 
 
 def _is_ours_or_a_warning(record: logging.LogRecord) -> bool:
-    # On the handler, for a library may set its own logger's level at any time.
+    # On the handler, since a library may set its own logger's level at any time.
     return record.levelno >= logging.WARNING or record.name.partition(".")[0] == _OURS
 
 
 def _written(created: float) -> str:
-    """The moment in which it happened, which is not that in which it is written."""
+    """The time of the event, not of the write."""
     return datetime.fromtimestamp(created, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
@@ -122,7 +122,7 @@ class Redaction:
     """Replaces secrets by `***` in every key and value of an event, however nested, and makes it fit for JSON."""
 
     def __init__(self, secrets: Collection[str]) -> None:
-        # As they are, as they look in a URL, and as they look in a repr.
+        # The plain values, and how they look in a URL and in a repr.
         forms = {form(secret) for secret in secrets if secret for form in (str, _in_url, quote_plus, _in_repr)}
         pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or r"(?!)")
         self._masked = functools.partial(pattern.sub, "***")

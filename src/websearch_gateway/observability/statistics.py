@@ -1,4 +1,4 @@
-"""What this process has done since it began, in numbers: calls, failures, cache hits and latencies."""
+"""Counts what this process has done since its start: calls, failures, cache hits and latencies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from websearch_gateway.observability.telemetry import CallRecord
 from websearch_gateway.results.answer import CacheState
 
 WINDOW = 1_000
-"""The latest calls of a tool, over which latencies are measured."""
+"""Latencies are measured over this many latest calls of a tool."""
 RATE_SECONDS = 60.0
 
 CACHED_TOOLS = frozenset({"search_web", "web_search", "search_news"})
@@ -32,7 +32,7 @@ class ToolFigures:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call that failed: when (seconds since the epoch), which tool, and with which code."""
+    """A failed call: when (seconds since the epoch), which tool, and the error's code."""
 
     at: float
     tool: str
@@ -41,10 +41,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A moment's view. `calls_per_minute` counts the last minute; `started_at` is seconds since the epoch.
+    """A snapshot. `calls_per_minute` counts the last minute; `started_at` is seconds since the epoch.
 
     `routes` counts calls by tool, route and outcome, `durations` are those by tool and outcome, `fallbacks` counts by
-    who was to answer and the code of why it did not. `joined` of the cache's misses were answered by an identical call.
+    the upstream that failed and the error's code. `joined` of the cache's misses were answered by an identical call.
     """
 
     started_at: float
@@ -119,6 +119,6 @@ class Statistics:
 
 
 def quantiles(values: Sequence[float] | deque[float]) -> tuple[float, ...]:
-    """`values` at QUANTILES, each the smallest value that so many of them do not exceed; nothing for no values."""
+    """`values` at QUANTILES: each is the smallest value that this share does not exceed; empty without values."""
     ordered = sorted(values)
     return tuple(ordered[min(int(share * len(ordered)), len(ordered) - 1)] for share in QUANTILES) if ordered else ()

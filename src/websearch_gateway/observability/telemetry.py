@@ -1,4 +1,4 @@
-"""One event per call of a tool: how it went, and never what was asked, found or fetched.
+"""One event per tool call: its outcome, never the query, the results or the pages.
 
 Logging goes through the standard library: a process that configures nothing stays silent.
 """
@@ -27,11 +27,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a call went. The fields of the event, beside `tool`, `latency_ms`, `query_hash` and `query_length`.
+    """The outcome of a call. The event also has `tool`, `latency_ms`, `query_hash` and `query_length`.
 
-    `route` is who served (`MODEL-web-search`, `NAME-raw-search`, a provider, a reader, `cache`), else `refused` or
-    `failed`; `outcome` is `ok`, the error's code, `CANCELLED` or `INTERNAL`; `saved_usd` is the price of what the
-    cache gave; `joined` says that an identical call under way gave the answer.
+    `route` is the server of the call (`MODEL-web-search`, `NAME-raw-search`, a provider, a reader, `cache`), else
+    `refused` or `failed`; `outcome` is `ok`, the error's code, `CANCELLED` or `INTERNAL`; `saved_usd` is the price of a
+    result from the cache; `joined` says that the answer came from an identical call in flight.
     """
 
     route: str = ""
@@ -56,7 +56,7 @@ def _fields_of(outcome: Outcome) -> dict[str, str | float | None]:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """A call that is over. `text` is what it was about: for the hash in the event, and for nothing else."""
+    """A finished call. `text` is its query or URL, used only for the hash in the event."""
 
     tool: str
     text: str
@@ -67,10 +67,10 @@ class CallRecord:
 class Telemetry:
     """Reports each call with one event.
 
-    `in_flight` is the number of calls under way.
+    `in_flight` is the number of calls in flight.
 
     Args:
-        observers: told of each call after its event is due. They must not raise.
+        observers: called after each call's event is queued. They must not raise.
         clock: seconds, for durations.
     """
 
@@ -82,7 +82,7 @@ class Telemetry:
     ) -> None:
         self._observers = observers
         self._clock = clock
-        # With a key that dies with the process nobody can find a query by hashing candidates.
+        # The key ends with the process, so nobody can find a query by hashing candidates.
         self._key = token_bytes(32)
         self._waiting: list[CallRecord] = []
         self.in_flight = 0
@@ -93,7 +93,7 @@ class Telemetry:
         return CallEvent(text, tool, self._clock, self._report)
 
     def flush(self) -> None:
-        """Write the events that still wait."""
+        """Write the queued events."""
         waiting, self._waiting = self._waiting, []
         for record in waiting:
             for observe in self._observers:
@@ -102,7 +102,7 @@ class Telemetry:
                 _log.info({"event": "search", **self._fields(record)})
 
     def _report(self, record: CallRecord) -> None:
-        """Write the event a moment later, so that the answer does not wait for it; at once where there is no loop."""
+        """Write the event a moment later, so that the answer does not wait for it; at once if no event loop runs."""
         self.in_flight -= 1
         self._waiting.append(record)
         try:
@@ -130,16 +130,16 @@ class CallEvent:
     __slots__ = ("_clock", "_outcome", "_report", "_span", "_started", "_text", "_tool", "_tracing")
 
     def __init__(self, text: str, tool: str, clock: Callable[[], float], report: Callable[[CallRecord], None]) -> None:
-        self._text = str(text)  # the guard has not seen it yet: it may be anything
+        self._text = str(text)  # not checked by the guard yet: it may have any type
         self._tool = tool
         self._clock = clock
         self._report = report
         self._outcome = Outcome()
 
     def answered(self, response: SearchResponse, *, saved_usd: float = 0.0, joined: bool = False) -> None:
-        """Note the answer of `search_web`, and how it came about."""
+        """Note the answer of `search_web`, and its source."""
         fallback = response.fallback
-        # A reason is "CODE: words for a person"; the words might quote somebody.
+        # A reason is "CODE: message"; the message might quote a query.
         code = fallback.reason.partition(":")[0] if fallback else None
         self._outcome = Outcome(
             route=response.provider if response.cache == "miss" else "cache",
@@ -162,7 +162,7 @@ class CallEvent:
         saved_usd: float = 0.0,
         joined: bool = False,
     ) -> None:
-        """Note who served the call of any other tool, with how many results."""
+        """Note what served the call of any other tool, with how many results."""
         self._outcome = Outcome(
             route if cache == "miss" else "cache",
             result_count=results,

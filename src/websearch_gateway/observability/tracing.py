@@ -1,9 +1,9 @@
 """Spans: one for each call of a tool, under it its stages, the upstreams that it calls and the pages that it reads.
 
 Only the API of OpenTelemetry is used, which records nothing until `entrypoints/exporting.py` or the
-surrounding process sets up its SDK. Where a call is not recorded, nothing below it is, at almost no cost. A span holds
-names from the code, codes, numbers and hosts: never a query, a key, a user or a URL. No trace context is sent to
-anybody: upstreams are strangers.
+surrounding process sets up its SDK. If a call is not recorded, nothing below it is, at almost no cost. A span holds
+names from the code, codes, numbers and hosts: never a query, a key, a user or a URL. Upstreams are untrusted, so no
+trace context is sent to them.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ def whole(
     """
     remote = TraceContextTextMapPropagator().extract(carrier) if carrier and "traceparent" in carrier else None
     span = _TRACER.start_span(name, remote, kind)
-    # One that is not recorded is open all the same: what is below it must not begin a trace of its own.
+    # An unrecorded span is opened too: spans below it must not start traces of their own.
     return _recorded(span) if span.get_span_context().is_valid else _UNRECORDED
 
 
 def part(name: str, kind: SpanKind = SpanKind.INTERNAL) -> AbstractContextManager[Span]:
-    """The span of a part of a call that is recorded."""
+    """The span of a part of a recorded call."""
     if not trace.get_current_span().is_recording():
         return _UNRECORDED
     return _recorded(_TRACER.start_span(name, kind=kind))
 
 
 def stage(name: str) -> Callable[[F], F]:
-    """Makes a function, of either kind, a part of whichever call it serves."""
+    """Decorator: gives a sync or async function a span within the current call."""
 
     def decorate(function: F) -> F:
         if inspect.iscoroutinefunction(function):
@@ -79,7 +79,7 @@ def stage(name: str) -> Callable[[F], F]:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """The layer that makes its call a part of the call that is served: a stage, or an upstream (kind CLIENT)."""
+    """The layer that gives its call a span within the current call: a stage, or an upstream (kind CLIENT)."""
 
     name: str
     kind: SpanKind = SpanKind.INTERNAL
@@ -97,7 +97,7 @@ def traced_upstream(name: str) -> Traced:
 
 @dataclass(frozen=True, slots=True)
 class TracedReader:
-    """A Reader each of whose reads is a part of the call that is served."""
+    """A Reader that gives each read a span within the current call."""
 
     reader: Reader
 
@@ -115,12 +115,12 @@ class TracedReader:
 
 @contextmanager
 def _recorded(span: Span) -> Iterator[Span]:
-    """`span` as the open one; of an error only its code, since a message may quote a URL."""
+    """Makes `span` current; records only the code of an error, since a message may quote a URL."""
     with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:
             yield span
         except asyncio.CancelledError:
-            span.set_attribute("error.type", "CANCELLED")  # the loser of a race, or a caller who left: no fault
+            span.set_attribute("error.type", "CANCELLED")  # the loser of a race, or a lost caller: not an error
             raise
         except BaseException as error:
             span.set_attribute("error.type", error.code if isinstance(error, SearchError) else type(error).__name__)

@@ -1,5 +1,5 @@
-"""Your own model over our own evidence: any OpenAI-compatible chat completions server writes, and we check.
+"""Answers by your own model: any OpenAI-compatible chat completions server writes from our evidence, and we check.
 
-`passages` numbers what raw search found, `prompt` asks, `chat` streams the reply, `draft` takes it apart, `checked`
-keeps the sentences that their passages hold, `engine` puts these together.
+`passages` numbers what raw search found, `prompt` asks, `chat` streams the reply, `draft` parses it, `checked` keeps
+the sentences that their passages support, `engine` puts these together.
 """

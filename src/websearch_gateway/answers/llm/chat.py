@@ -1,7 +1,7 @@
 """One chat completion of an OpenAI-compatible server, streamed, so that a slow model is cut off with what it has.
 
-Ollama, vLLM, LM Studio, llama.cpp and gateways differ in what they accept besides the plain request: an option that a
-server refuses is left out from then on. Thoughts, which come in a field of their own, are not read.
+Ollama, vLLM, LM Studio, llama.cpp and gateways accept different options: after a server refuses one, later requests
+leave it out. Thoughts come in their own field, which is not read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from websearch_gateway.net.retry import PASSING_STATUSES, parse_retry_after
 from websearch_gateway.net.span_attributes import note_host, note_status
 
 MAX_TOKENS = 2000
-"""Thinking counts, where a model thinks."""
+"""Includes the thoughts of a model that thinks."""
 
 MAX_STREAM = 4_000_000
 """Bytes of a reply, thoughts included."""
@@ -57,7 +57,7 @@ class Written:
 
 @dataclass(slots=True)
 class Chat:
-    """A chat completions server. One serves the whole process: it remembers which options the server refuses."""
+    """A chat completions server. One per process: it remembers which options the server refuses."""
 
     client: httpx2.AsyncClient = field(repr=False)
     base_url: str
@@ -66,16 +66,16 @@ class Chat:
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
 
     async def write(self, messages: list[dict[str, str]], form: Mapping[str, Any], deadline: Deadline) -> Written:
-        """The model's reply, or as much of it as there is at the deadline.
+        """The model's reply, or the part that arrived before the deadline.
 
         Args:
             form: the `response_format` for servers that offer structured output.
 
         Raises:
-            SearchAuthError: the server wants a key, or another one.
+            SearchAuthError: the key is missing or wrong.
             PromptTooLong: the prompt does not fit.
             SearchTimeoutError: nothing was written in time.
-            SearchProviderError: the server or the model is not there, or it failed.
+            SearchProviderError: the server or the model is unavailable, or it failed.
         """
         options = {
             "response_format": form,
@@ -90,7 +90,7 @@ class Chat:
             if isinstance(written, Written):
                 return written
             refused = next((name for name in _OPTIONS if name in sent and name in written), None)
-            # A server that does not say what it minds loses the options one by one.
+            # If a server does not say which option it refuses, drop the options one by one.
             self._refused.add(refused or next(iter(sent)))
 
     async def models(self, deadline: Deadline) -> list[str]:
@@ -109,7 +109,7 @@ class Chat:
             raise SearchProviderParseError("The list of models at LLM_BASE_URL is unreadable.") from None
 
     async def _stream(self, body: Mapping[str, Any], deadline: Deadline) -> Written | str:
-        """The reply; or what a server says that refuses an option of ours."""
+        """The reply; or the error message of a server that refuses an option."""
         written = Written()
         note_host(self.base_url)
         try:
@@ -144,7 +144,7 @@ class Chat:
         return headers
 
     def _failure(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError:
-        """What a status means. The server's own words stay out: they may quote the prompt."""
+        """The error for a status. It omits the server's own words, which may quote the prompt."""
         if status in (401, 403):
             return SearchAuthError(f"The server at LLM_BASE_URL rejected the key (HTTP {status}); check LLM_API_KEY.")
         if _is_too_long(body):

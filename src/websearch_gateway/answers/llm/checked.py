@@ -1,4 +1,4 @@
-"""What is left of a draft once each sentence is checked against the passages that it cites."""
+"""Checks each sentence of a draft against the passages that it cites, and keeps those that pass."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_CLAIMS = 40
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An answer whose every sentence ends in marks of passages that hold it. Marks count the pages by first use."""
+    """An answer whose sentences end in marks of supporting passages. Marks number the pages by first use."""
 
     text: str
     spans: tuple[Span, ...]
@@ -28,7 +28,7 @@ class Checked:
     anchored_sentences: int = 0
 
     def warnings(self) -> tuple[str, ...]:
-        """What a reader should know of the draft."""
+        """What a reader should know about the draft."""
         told = {
             f"Sentences of the model left out because their sources do not hold them: {self.dropped_sentences}.": (
                 self.dropped_sentences
@@ -48,10 +48,10 @@ def checked_draft(reply: str, passages: Sequence[NumberedPassage]) -> Checked:
 
 
 def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage]) -> Checked:
-    """Keep the sentences whose passages hold them, in order, up to 800 characters.
+    """Keep the sentences that their passages support, in order, up to 800 characters.
 
-    Each piece of a sentence must be held by one of the passages that it names, alone; those that do not hold it lose
-    their mark. A sentence with a piece that nothing holds is dropped whole.
+    One of the passages that a piece names must support it alone; passages that do not support it lose their mark. A
+    sentence with an unsupported piece is dropped whole.
     """
     by_number = {passage.number: passage for passage in passages}
     cited = {number for claim in claims[:MAX_CLAIMS] for piece in claim.pieces for number in piece.numbers}
@@ -94,7 +94,7 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage]) -> Check
 def _held(
     claim: Claim, evidence: Mapping[int, Evidence], holds: Callable[[str, Evidence], bool]
 ) -> tuple[list[int], int]:
-    """The passages that hold the sentence, none if a piece of it is not held; and how many named ones do not."""
+    """The passages that support the sentence (none if a piece lacks support); the number of those that do not."""
     held: list[int] = []
     missed = 0
     for piece in _whole_pieces(claim):
@@ -111,7 +111,7 @@ def _held(
 
 
 def _whole_pieces(claim: Claim) -> list[Piece]:
-    """The pieces, with words behind the last mark counted to the piece before it."""
+    """The pieces; words after the last mark belong to the piece before it."""
     *before, last = claim.pieces
     if last.numbers or not before:
         return list(claim.pieces)

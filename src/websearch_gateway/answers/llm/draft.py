@@ -1,4 +1,4 @@
-"""A model's reply taken apart: sentences, each in pieces that end in the numbers of the passages they rest on."""
+"""Parses a model's reply into sentences, each in pieces that end in the numbers of their passages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STOP = re.compile(r"[\s.!?。！？…]*")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a sentence, and the passages that are to hold it."""
+    """A part of a sentence, and the passages that it cites."""
 
     text: str
     numbers: tuple[int, ...]
@@ -39,7 +39,7 @@ class Claim:
 
     @property
     def text(self) -> str:
-        """The whole sentence. Words do not grow together where a mark stood between them: `3[1]30` is no 330."""
+        """The whole sentence. Words that a mark separated stay apart: `3[1]30` does not become 330."""
         text = ""
         for piece in self.pieces:
             text += " " if text[-1:].isalnum() and piece.text[:1].isalnum() else ""
@@ -48,19 +48,19 @@ class Claim:
 
 
 def claims_of(reply: str) -> list[Claim]:
-    """The sentences of a reply in JSON or in plain text, without thoughts. One that breaks off is left out of JSON."""
+    """The sentences of a reply in JSON or in plain text, without thoughts. Skips a cut-off sentence in JSON."""
     written = _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", reply[: 4 * MAX_DRAFT]))[:MAX_DRAFT]
     bare = _FENCE.sub("", written).strip()
     if bare.startswith(("{", "[")) and '"text"' in bare:
         said = [(text, numbers) for written, numbers in _in_json(bare) for text in _sentences(written)]
         return [claim for text, numbers in said if (claim := _claim(text, numbers))]
-    # `[2, 3]` as `[2][3]`, which the end of a sentence is known by.
+    # `[2, 3]` as `[2][3]`, which marks the end of a sentence
     marked = MARK.sub(lambda mark: "".join(f"[{number}]" for number in numbers_of(mark[0])), bare)
     return [claim for text in _sentences(marked) if (claim := _claim(text, ()))]
 
 
 def _in_json(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Every complete `{"text", "passages"}` object, also of a reply that was cut off."""
+    """Every complete `{"text", "passages"}` object, even in a truncated reply."""
     decoder, position = json.JSONDecoder(), 0
     while (position := text.find("{", position)) >= 0:
         try:
@@ -81,7 +81,7 @@ def _numbers(value: Any) -> tuple[int, ...]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Marks may stand behind the full stop, and then belong to the sentence before."""
+    """Marks after the full stop belong to the sentence before it."""
     for start, end in split_sentences(text):
         yield text[start:end]
 

@@ -23,13 +23,13 @@ from websearch_gateway.ports import Gather, Progress, Workers
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 GATHER_SHARE = 0.6
-"""The part of the time that raw search may take, so that the model has some."""
+"""The share of the time that raw search may take; the model needs the rest."""
 
 LAST_WORD_SECONDS = 1.0
-"""Kept free behind the model, for checking its draft, or else for quotes from the same pages."""
+"""Reserved after the model (seconds), for checking its draft or for quotes from the same pages."""
 
 TRUNCATED_SHARE = 0.6
-"""A prompt that counts less than this part of our estimate was cut by the server. Ollama does so silently."""
+"""If the server counts less than this share of our estimate, it cut the prompt. Ollama does so silently."""
 
 
 def _fresh_mark() -> str:
@@ -61,12 +61,12 @@ class LlmEngine:
         return self.answer_usd
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        """Write from what raw search finds.
+        """Write an answer from the results of raw search.
 
         Raises:
             SearchAuthError: the key of the server, or of a provider, was rejected.
             SearchTimeoutError: the model wrote nothing in time.
-            SearchProviderError: the model is not there, or wrote nothing that its sources hold.
+            SearchProviderError: the model is unavailable, or its sources support nothing that it wrote.
             Exhausted: every provider failed.
         """
         gathered = await self.gather(query, deadline.within(deadline.remaining() * GATHER_SHARE), progress)
@@ -86,7 +86,7 @@ class LlmEngine:
         """Ask for the server's models. Returns a finding if LLM_MODEL is none of them.
 
         Raises:
-            SearchError: the server is not there, or wants another key.
+            SearchError: the server is unavailable, or rejects the key.
         """
         served = await self.chat.models(deadline)
         known = not served or any(
@@ -100,7 +100,7 @@ class LlmEngine:
     async def _write(
         self, query: SearchQuery, gathered: Gathered, deadline: Deadline
     ) -> tuple[Written, list[NumberedPassage]]:
-        """The draft and its passages: fewer of them where the model's context is too small."""
+        """The draft and its passages; fewer passages if the model's context is too small."""
         budget = self.evidence_tokens
         while True:
             passages = await self._passages(query, gathered, budget, deadline)

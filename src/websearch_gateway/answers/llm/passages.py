@@ -17,7 +17,7 @@ PASSAGE_TOKENS = 256
 """Small passages: a claim is checked against one of them."""
 
 MAX_PAGE = 200_000
-"""Characters of a page that are looked at."""
+"""The most characters of a page that are read."""
 
 MAX_PASSAGES = 40
 
@@ -35,14 +35,14 @@ class NumberedPassage:
 
     @property
     def evidence(self) -> str:
-        """All that a claim may rest on."""
+        """All text that may support a claim."""
         return f"{self.heading}\n{self.text}"
 
 
 def numbered_passages(
     query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], budget_tokens: int
 ) -> list[NumberedPassage]:
-    """The passages of the first `query.max_results` hits that hold the most of the question, best first."""
+    """The passages of the first `query.max_results` hits that match the question best, best first."""
     candidates = [
         (source, passage)
         for hit in hits[: query.max_results]
@@ -55,7 +55,7 @@ def numbered_passages(
     left = budget_tokens
     for score, (source, passage) in ranked:
         heading = " > ".join((source.title, *passage.section_path, *filter(None, [source.published])))[:300]
-        # A page's own marks would be taken for numbers of passages.
+        # The page's own marks would look like passage numbers.
         text = _GAP.sub("\n\n", LINK.sub(r"\1", MARK.sub("", passage.text)))
         cost = estimate_tokens(heading) + estimate_tokens(text) + 8
         if score > 0 and cost <= left and len(chosen) < MAX_PASSAGES:

@@ -1,4 +1,4 @@
-"""What the model is asked: rules, the passages as marked data, the question, and a form for the reply."""
+"""The prompt: rules, the passages as marked data, the question, and the reply format."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ REPLY_FORM: dict[str, Any] = {
         },
     },
 }
-"""Structured output for servers that offer it. No sentences: no answer."""
+"""Structured output for servers that offer it. An empty list of sentences means no answer."""
 
 
 def messages(query: SearchQuery, passages: Sequence[NumberedPassage], now: datetime, mark: str) -> list[dict[str, str]]:
     """The messages of the chat.
 
     Args:
-        mark: a word that no page can know, in the tags around the passages, so that none can close them.
+        mark: a random word in the tags around the passages; no page can know it, so none can close the tags.
     """
     block = "\n\n".join(f"[{passage.number}] {passage.heading}\n{passage.text}" for passage in passages)
     asked = [f'<passages id="{mark}">', block, f'</passages id="{mark}">', f"Today is {now:%Y-%m-%d}."]

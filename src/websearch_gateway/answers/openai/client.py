@@ -1,4 +1,4 @@
-"""The OpenAI SDK on the process's own HTTP client: loaded late, never retrying, bounded in time and size."""
+"""The OpenAI SDK on the process's HTTP client: imported on first use, without retries, bounded in time and size."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class OpenAIClient:
     """Raw replies of OpenAI's API, or our errors.
 
     `http` is the client of the process and stays open when this one is done; `timeout_seconds` bounds each request
-    within its deadline; `secrets` are further values that no error may repeat; `clock` tells the seconds since the
-    epoch, against which dates in `Retry-After` are read.
+    within its deadline; `secrets` are further values that no error may repeat; `clock` gives seconds since the epoch,
+    for dates in `Retry-After`.
     """
 
     http: httpx2.AsyncClient = field(repr=False)
@@ -59,7 +59,7 @@ class OpenAIClient:
         return await self._body(functools.partial(sdk.get, "/models"), deadline)
 
     async def _body(self, send: Callable[..., Any], deadline: Deadline, private: Sequence[str] = ()) -> bytes:
-        """What `send` gets, by the SDK's generic requests: its typed resources would load 7 MB of models."""
+        """The result of `send`, through the SDK's generic requests: its typed resources would load 7 MB of models."""
         from openai import OpenAIError
 
         seconds = deadline.within(self.timeout_seconds).remaining()
@@ -69,13 +69,13 @@ class OpenAIClient:
         except TimeoutError:
             raise SearchTimeoutError("OpenAI did not answer in time.") from None
         except OpenAIError as error:
-            # Without its cause: the SDK's own text quotes a part of a wrong key.
+            # No cause: the SDK's message quotes part of a wrong key.
             raise from_sdk(error, (self.api_key.get_secret_value(), *self.secrets, *private), self.clock()) from None
         body: bytes = reply.content
         return body
 
     async def load(self) -> AsyncOpenAI:
-        """The SDK. Its import takes half a second, which belongs to the first call and to a thread."""
+        """The SDK. Its import takes half a second, so the first call imports it in a thread."""
         if self._sdk is None:
             self._sdk = await asyncio.to_thread(self._load)
         return self._sdk
@@ -92,7 +92,7 @@ class OpenAIClient:
 
 
 class _OwnTransport(httpx2.AsyncBaseTransport):
-    """Sends through the process's client, with headers of its own, and reads at most MAX_BYTES, of errors too.
+    """Sends through the process's client with its own headers, and reads at most MAX_BYTES, also of errors.
 
     The SDK takes headers from OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS, and describes the machine in
     others; none of them is a setting of the gateway.
@@ -104,7 +104,7 @@ class _OwnTransport(httpx2.AsyncBaseTransport):
             "Authorization": f"Bearer {api_key.get_secret_value()}",
             "Accept": "application/json",
             "Content-Type": "application/json",
-            # Nothing to inflate, so nothing that could inflate beyond the cap.
+            # No compression, so no reply can inflate beyond the cap.
             "Accept-Encoding": "identity",
         }
 

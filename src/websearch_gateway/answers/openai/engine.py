@@ -31,7 +31,7 @@ from websearch_gateway.net.retry import Retry
 from websearch_gateway.ports import Progress
 
 MAX_OUTPUT_TOKENS = 8192
-"""Reasoning counts as output. 600 were seen to be eaten by it before the answer began; this leaves room for both."""
+"""Reasoning counts as output. It used 600 tokens before one answer began; this limit leaves room for both."""
 
 MAX_TOOL_CALLS = 6
 """Searches and page visits of one answer; each search costs a cent. Further ones are ignored, not refused."""
@@ -44,18 +44,18 @@ LIMITS = Limits(
 """The search tool adds 128,000 tokens to a prompt at most, whatever the model could take."""
 
 MOST_DOMAINS = 100
-"""Of a list of allowed or blocked domains."""
+"""The longest list of allowed or blocked domains."""
 
 GONE_SECONDS = 600.0
-"""How long a model that does not exist is passed over before it is tried again."""
+"""How long a missing model is skipped before it is tried again (seconds)."""
 
 
 @dataclass(slots=True)
 class OpenAIEngine:
-    """An AnswerEngine. One serves the whole process: it remembers which models are gone and what each refuses.
+    """An AnswerEngine. One per process: it remembers which models are gone and which options each refuses.
 
     `models` are tried in order when one does not exist; `search_usd` is the price of one search; `clock` is monotonic
-    (seconds), `now` the present in UTC.
+    (seconds), `now` the current time in UTC.
     """
 
     client: OpenAIClient
@@ -75,12 +75,12 @@ class OpenAIEngine:
 
     @property
     def likely_usd(self) -> float:
-        """What an answer of the first model costs as a rule: two searches, and what they bring to read."""
+        """The typical cost of an answer by the first model: two searches and their results."""
         return self._usd(find_model(next(iter(self._living), "")), LIMITS.usual)
 
     @property
     def _living(self) -> list[str]:
-        """The models whose last day has not come, or is not known."""
+        """The models whose shutdown date is in the future or unknown."""
         return [name for name in self.models if not ((model := find_model(name)) and model.has_ended(self.now()))]
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
@@ -92,7 +92,7 @@ class OpenAIEngine:
             SearchProviderError: OpenAI failed, is over its limits, or none of the models exists.
             SearchProviderParseError: the reply is unreadable, empty, or made without searching.
             SearchTimeoutError: no reply in time.
-            NotAsked: the lists of domains cannot be kept to.
+            NotAsked: OpenAI cannot apply the lists of domains.
         """
         check_domains(query, MOST_DOMAINS, "OpenAI")
         for model in self._living:
@@ -114,7 +114,7 @@ class OpenAIEngine:
         await self.client.load()
 
     async def check(self, deadline: Deadline) -> Sequence[str]:
-        """What an operator should know soon about the models: those that are missing, and when others end.
+        """Findings for the operator: models that are missing, and shutdown dates of others.
 
         Raises:
             SearchAuthError, SearchProviderError, SearchTimeoutError: as for `answer`; also when no model is left.
@@ -136,7 +136,7 @@ class OpenAIEngine:
         return self._gone_until.get(model, 0.0) > self.clock()
 
     async def _ask(self, model: str, query: SearchQuery, deadline: Deadline) -> Reply:
-        """The reply of one model, asked again without an option that it refuses: a 400 about us, not the question."""
+        """The reply of one model. After a 400 about an option, not the question, asks again without it."""
         refused = self._refused[model]
         while True:
             request = self._request(model, query, refused)
@@ -182,7 +182,7 @@ class OpenAIEngine:
         }
 
     def _usd(self, model: Model | None, billed: Billed) -> float:
-        """The searches, and the tokens where their price is known. An impossible bill costs as much as the fullest."""
+        """The cost of the searches, and of tokens with a known price. An impossible count costs the maximum."""
         billed = LIMITS.booked(billed)
         return billed.searches * self.search_usd + (model.tokens_usd(billed) if model else 0.0)
 
@@ -225,7 +225,7 @@ def _filters(query: SearchQuery) -> dict[str, Any]:
 
 
 def _ends_by_model(body: bytes) -> dict[str, date | None]:
-    """The models that OpenAI lists, each with its last day where that is known: to OpenAI, else to us."""
+    """The models that OpenAI lists, each with its shutdown date from OpenAI, else from our own table, if known."""
     try:
         listed = json.loads(body)["data"]
         return {model["id"]: _last_day(model) for model in listed}

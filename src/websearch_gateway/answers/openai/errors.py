@@ -1,4 +1,4 @@
-"""What OpenAI's refusals mean for the gateway. The one map from the SDK's exceptions to ours.
+"""What OpenAI's refusals mean for the gateway. The only mapping from the SDK's exceptions to ours.
 
 Meanings: https://platform.openai.com/docs/guides/error-codes. OpenAI's own words are passed on only for HTTP 400,
 where they say what to change, and only without keys, names of organisations and the question; that for a wrong key
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from openai import APIStatusError, OpenAIError
 
 OPTIONS = ("tool_choice", "reasoning", "max_tool_calls")
-"""Parameters that some models refuse and that a call can do without."""
+"""Optional parameters that some models refuse."""
 
 _PASSING_CODES = ("server_error", "rate_limit_exceeded", "server_is_overloaded", "slow_down")
 _QUOTA = ("insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "billing_not_active")
@@ -38,11 +38,11 @@ _MAX_MESSAGE = 200
 
 
 class ModelGone(SearchProviderError):
-    """The model does not exist, no longer, or not for this key. The next one may."""
+    """The model does not exist, was shut down, or is not available to this key. The next one may be."""
 
 
 class OptionRefused(SearchValidationError):
-    """The model does not know a parameter that the call can do without."""
+    """The model refuses an optional parameter."""
 
     def __init__(self, option: str) -> None:
         super().__init__(f"OpenAI refused the request: its model does not accept {option}.")
@@ -52,8 +52,8 @@ class OptionRefused(SearchValidationError):
 def declined() -> SearchValidationError:
     """The model will not answer this question.
 
-    Raised as a refusal rather than covered by raw search: the question is at fault, not the upstream, which must not
-    rest for it.
+    A refusal, so raw search does not step in: the question is at fault, not the upstream, and must not open its
+    circuit.
     """
     return SearchValidationError("The answer engine declined to answer this question. Rephrase it.")
 
@@ -62,7 +62,7 @@ def from_sdk(error: OpenAIError, private: Sequence[str], now: float) -> SearchEr
     """Our error for one of the SDK's.
 
     Args:
-        private: what may not be repeated: the key and the question.
+        private: values that the error must not repeat: the key and the question.
         now: seconds since the epoch.
     """
     from openai import APIConnectionError, APIStatusError, APITimeoutError
@@ -126,7 +126,7 @@ def _forbidden(code: str) -> str:
 
 
 def _is_html(error: APIStatusError) -> bool:
-    """Whether this is some gate's page, such as a bot check: then it says nothing about the key."""
+    """Whether this is a proxy's page, such as a bot check, which says nothing about the key."""
     return isinstance(error.body, str) and error.body.startswith("<")
 
 
@@ -146,7 +146,7 @@ def _bad_request(error: APIStatusError, private: Sequence[str]) -> SearchError:
 
 
 def _without_identifiers(message: str, private: Sequence[str]) -> str:
-    """The message in one line, or nothing when it quotes what it may not."""
+    """The message in one line; empty if it quotes a private value."""
     folded = message.casefold()
     for secret in private:
         pieces = {secret[i : i + _QUOTED_CHARS] for i in range(max(1, len(secret) - _QUOTED_CHARS + 1))}

@@ -1,7 +1,7 @@
-"""OpenAI's models as data: what they cost, how hard they may think, and when they end.
+"""OpenAI's models as data: prices, reasoning efforts and shutdown dates.
 
-A model that is not here works all the same: it is asked without an effort, which every model accepts, and its tokens
-are not priced, which the answer says. Efforts: https://platform.openai.com/docs/models, ends: /docs/deprecations.
+A model that is missing here works too: requests name no effort, which every model accepts, and the answer says that its
+tokens have no known price. Efforts: https://platform.openai.com/docs/models, ends: /docs/deprecations.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from datetime import date
 from websearch_gateway.answers.models import Model
 
 SOURCE = "https://platform.openai.com/docs/pricing, 2026-11-21"
-"""Who told the prices, and when."""
+"""The source and date of the prices."""
 
 SEARCH_USD = 0.01
 """One `search` action of the web_search tool, with any model; opening a page or looking into it is free."""
 
 EFFORT = "low"
-"""Enough for looking things up. `minimal` is refused together with web search, `none` by some models."""
+"""Enough for lookups. `minimal` is refused together with web search; some models refuse `none`."""
 
 _LUNA_EFFORTS = ("none", "low", "medium", "high", "xhigh", "max")
 _SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}\Z")

@@ -1,7 +1,7 @@
 """Reading a reply of the Responses API (https://platform.openai.com/docs/api-reference/responses/object).
 
 It is read as plain JSON, since real replies differ from the SDK's types: sources without a URL, open_page with a null
-one, kinds of items that are new. What is unknown is passed over; what is missing is named.
+URL, new kinds of items. Unknown parts are skipped; missing parts are named in the error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BETWEEN_PARTS = "\n\n"
 class Reply:
     """A cited answer as OpenAI gave it. Spans are in Python offsets; raw citation markers are gone.
 
-    `lost` is how many citations came without a place in the text.
+    `lost` is the number of citations that have no place in the text.
     """
 
     text: str
@@ -64,7 +64,7 @@ def read_reply(body: bytes) -> Reply:
 
 
 def read_bill(body: bytes) -> Billed:
-    """What a reply is billed for, however unusable it is.
+    """What a reply is billed for, even an unusable one.
 
     Raises:
         SearchProviderParseError: this is no reply of that API.
@@ -92,7 +92,7 @@ def _no_text(reply: Json, parts: Sequence[Json], *, cut_off: bool) -> Exception:
 
 
 def _parts(items: Sequence[Json]) -> Iterator[Json]:
-    """The parts of the messages; of the final one alone where the model marks it, since others are thinking aloud."""
+    """The parts of the messages; only of the final one if the model marks it, since the others are thinking aloud."""
     messages = [item for item in items if item.get("type") == "message"]
     final = [message for message in messages if message.get("phase") == "final_answer"]
     for message in final or messages:
@@ -116,7 +116,7 @@ def _text(parts: Iterable[Json]) -> tuple[str, list[Span], list[str], int]:
 
 
 def _span(note: Json, words: str) -> Span | None:
-    """Where the note says it is; without usable numbers, where its URL stands in the words."""
+    """The place that the annotation gives; without usable numbers, the place of its URL in the text."""
     start, end = count(note.get("start_index"), -1), count(note.get("end_index"), -1)
     url = typed(str, note.get("url"))
     if not is_web_address(url):
@@ -145,7 +145,7 @@ def _distinct(urls: Iterable[str]) -> Iterable[str]:
 
 
 def _billed(reply: Json, actions: Sequence[Json]) -> Billed:
-    """Tokens and searches. OpenAI's own count of searches is right where it is given; else only searches count."""
+    """Tokens and searches. If OpenAI gives a count of searches, it is right; otherwise the search items are counted."""
     usage = typed(dict, reply.get("usage"))
     details = typed(dict, usage.get("input_tokens_details"))
     tool_usage = typed(dict, typed(dict, reply.get("tool_usage")).get("web_search"))

@@ -1,4 +1,4 @@
-"""Vectors between reads, by passage: what has not changed on a page is not embedded again."""
+"""Stored vectors of a page's passages, so that unchanged passages are not embedded again."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def pack(embedder: str, ids: Sequence[str], rows: Vectors) -> bytes:
 
 
 def unpack(record: bytes, embedder: str, dimensions: int) -> Mapping[str, Vector]:
-    """The vectors by passage; none when the record is damaged, or by another embedder, or of other dimensions."""
+    """The vectors by passage; empty if the record is damaged, from another embedder, or of other dimensions."""
     import numpy as np
 
     line, _, body = record.partition(b"\n")

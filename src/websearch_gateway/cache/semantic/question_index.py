@@ -1,9 +1,9 @@
-"""The questions whose results are cached, by what they mean: in memory, and behind that in the shared state.
+"""Indexes cached questions by meaning: in memory, and behind that in the shared state.
 
-Only the questions: a result is always fetched under the key that the asker's own parameters give it. So a row that
-somebody else wrote into the state cannot bring a result to light that its reader may not see.
+It holds only questions: a result is always fetched under the key of the asker's own parameters. So a row that somebody
+else wrote into the state cannot expose a result that the asker may not see.
 
-Rows have keys in the order of their time, so a process reads only the rows that are new since it last looked.
+Row keys are in order of time, so a process reads only rows that are new since its last read.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ MOST_QUESTIONS = 100_000
 PREFIX = "cache/near/"
 
 REFRESH_SECONDS = 10.0
-"""How often a process that is asked looks for the questions of others."""
+"""How often a process in use reads the questions of other processes (seconds)."""
 
 OVERLAP_SECONDS = 60.0
-"""How far each look reaches back behind the one before: clocks differ, and a row may be written late."""
+"""How far each read overlaps the one before (seconds): clocks differ, and a row may be written late."""
 
 _BATCH = 32
 _MOST_ON_THE_LOOP = 20_000
-"""A search in so many takes half a millisecond; a larger one runs in a thread."""
+"""Up to this many items, a search takes half a millisecond; a larger one runs in a thread."""
 _NOBODY = "nobody"
 
 
@@ -67,7 +67,7 @@ class Question(NamedTuple):
 
 
 class _Row(Stamp):
-    """What the state holds of a question. `owner` is as `owner_name` gives it."""
+    """A row in the state for a question. `owner` comes from `owner_name`."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -79,7 +79,7 @@ class _Row(Stamp):
 
     @classmethod
     def of(cls, kind: KindName, query: SearchQuery, owner: str, expires: float, stored: float) -> _Row:
-        """The row. Who pays is no part of a question: the next caller pays for the next search."""
+        """The row. It omits the payer: the next caller pays for the next search."""
         name, query = question_name(query.text), replace(query, user=_NOBODY)
         return cls(stored=stored, question=name, owner=owner, expires=expires, kind=kind, query=query)
 
@@ -97,14 +97,14 @@ class _Row(Stamp):
 
 
 def _key_of(moment: float) -> str:
-    """What the keys of rows begin with that were stored at `moment` (seconds since the epoch)."""
+    """The key prefix of rows that were stored at `moment` (seconds since the epoch)."""
     return f"{PREFIX}{max(0, math.floor(moment * 1000)):015d}"
 
 
 def question_row(
     query: SearchQuery, owner: str, expires: float, stored: float, kind: KindName = "answers"
 ) -> tuple[str, bytes]:
-    """The key and value under which the state holds a question until the moment `expires`."""
+    """The key and value of a question's row, which the state holds until `expires`."""
     row = _Row.of(kind, query, owner, expires, stored)
     return row.key(), row.value()
 
@@ -127,10 +127,10 @@ def label_of_same(query: SearchQuery, owner: str, kind: KindName = "answers") ->
 
 
 class QuestionIndex:
-    """Finds the questions that are near to one.
+    """Finds similar questions.
 
-    The questions of other processes and of earlier runs are read from the state in the background: all at first, then
-    every REFRESH_SECONDS those that are new. A search waits for that for at most half a second.
+    A background task reads the questions of other processes and of earlier runs from the state: all of them first, then
+    the new ones every REFRESH_SECONDS. A search waits at most half a second for it.
 
     Args:
         longest_seconds: nothing in the state may claim to live longer.
@@ -164,7 +164,7 @@ class QuestionIndex:
         return 0 if self._index is None else len(self._index)
 
     async def add(self, kind: KindName, query: SearchQuery, owner: str, ttl_seconds: float) -> None:
-        """Remember that `query` has a result for so long."""
+        """Note that `query` has a result for that many seconds."""
         now = self._clock()
         row = _Row.of(kind, query, owner, now + ttl_seconds, now)
         index = await self._open()
@@ -172,7 +172,7 @@ class QuestionIndex:
         await self._best_effort(lambda: self._state.put(row.key(), row.value(), ttl_seconds), None)
 
     async def nearest(self, text: str, label: int, *, least: float, most: int) -> list[Neighbour[Question]]:
-        """The questions of a label whose similarity with `text` is `least` at least, the nearest first."""
+        """The questions of a label with a similarity to `text` of at least `least`, the nearest first."""
         index = await self._open()
         await self._read_for(WAIT_SECONDS)
         search = partial(index.nearest, self._embedder.encode([text])[0], label, least=least, most=most)
@@ -195,7 +195,7 @@ class QuestionIndex:
         self._read_until = self._next_read = -math.inf
 
     async def warm_up(self) -> None:
-        """Load what the first question would wait for, and begin to read the questions of earlier runs."""
+        """Load everything that the first question would wait for, and start to read the questions of earlier runs."""
         await self._open()
 
     async def settled(self) -> None:
@@ -221,18 +221,18 @@ class QuestionIndex:
         return self._index
 
     async def _read_for(self, seconds: float) -> None:
-        """Wait for the reading under way, until so many seconds after it began."""
+        """Wait for the read in progress, until that many seconds after its start."""
         left = self._reading_since + seconds - asyncio.get_running_loop().time()
         if self._reading is not None and not self._reading.done() and left > 0:
             await asyncio.wait([self._reading], timeout=None if left == math.inf else left)
 
     def _load(self) -> VectorIndex[Question]:
-        """numpy and the model: about 150 ms."""
+        """Load numpy and the model: about 150 ms."""
         self._embedder.encode(["warm up"])
         return VectorIndex(self._embedder.dimensions, self._most)
 
     async def _read(self, index: VectorIndex[Question]) -> None:
-        """Put the sound rows into `index` that are new in the state. After an outage the same are read again."""
+        """Put new valid rows of the state into `index`. After an outage, read the same rows again."""
         began = self._clock()
 
         async def read_all() -> bool:

@@ -1,6 +1,6 @@
-"""Results for questions that mean the same: the exact cache, and behind it the results of questions in other words.
+"""Serves results to questions that mean the same: from the exact cache, else from a question in other words.
 
-What is alike is found by vectors, and what means the same is judged by `cache.semantic.meaning`: no vector tells "with
+Vectors find similar questions, and `cache.semantic.meaning` decides whether they mean the same: no vector tells "with
 nuts" from "without nuts". The figures are in `docs/semantic-cache.md`.
 """
 
@@ -34,7 +34,7 @@ from websearch_gateway.results.base import WireModel
 LEAST_SIMILARITY = 0.7
 CANDIDATES = 5
 TIMELY_SECONDS = 60.0
-"""How long the result for a question about today, a price or this year may serve another wording of it."""
+"""How long the result for a question about today, a price or this year may serve another wording (seconds)."""
 
 R = TypeVar("R", bound=WireModel)
 
@@ -44,7 +44,7 @@ class SemanticCache(Generic[R]):
 
     Args:
         exact: keeps the results.
-        questions: finds what was asked; one index serves the caches of all kinds.
+        questions: finds similar questions; one index serves the caches of all kinds.
     """
 
     def __init__(self, exact: ExactCache[R], questions: QuestionIndex) -> None:
@@ -65,7 +65,7 @@ class SemanticCache(Generic[R]):
         return self._exact.recent(query, caller)
 
     async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """See ResultCache. The result of another wording has `cache="semantic"`, and says how near that was."""
+        """See ResultCache. The result of another wording has `cache="semantic"` and its similarity."""
         return await self._exact.get(query, caller) or await self._of_another_wording(query, caller)
 
     async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
@@ -115,7 +115,7 @@ def _matched(found: Served[R], neighbour: Neighbour[Question]) -> Served[R]:
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """A question that was asked, how near it is (cosine), and its result."""
+    """A cached question, its similarity (cosine), and its result."""
 
     kind: KindName
     query: SearchQuery
@@ -124,7 +124,7 @@ class Similar:
 
 
 class SimilarQuestions:
-    """Finds cached results of every kind by questions that are alike, whatever they mean.
+    """Finds cached results of every kind by similar questions, without a check of their meaning.
 
     Args:
         caches: the exact caches of all kinds that `questions` knows; they have one scope.
@@ -136,16 +136,13 @@ class SimilarQuestions:
         self._scope = caches[0].scope
 
     async def find(self, query: SearchQuery, caller: Caller, *, least: float, most: int) -> list[Similar]:
-        """The results that the caller may see for questions near to `query`, the nearest first.
-
-        The parameters with which they were asked do not matter.
-        """
+        """The results that the caller may see for questions near to `query`, with any parameters, the nearest first."""
         label = label_of_all(owner_name(caller, self._scope))
         near = await self._questions.nearest(query.text, label, least=least, most=most)
         return [similar for one in near if (similar := await self._similar(one, caller)) is not None]
 
     async def same(self, query: SearchQuery, caller: Caller) -> Similar | None:
-        """The result for the nearest question that means the same, with whatever parameters it was asked."""
+        """The result for the nearest question that means the same, with any parameters."""
         question = read(query.text)
         for similar in await self.find(query, caller, least=LEAST_SIMILARITY, most=CANDIDATES):
             if similar.query.text.casefold() == query.text.casefold():

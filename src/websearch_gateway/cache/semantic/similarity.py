@@ -1,4 +1,4 @@
-"""How near the passages of a page are to a query, by the vectors of an embedder that may be slow or fail."""
+"""Measures how near a page's passages are to a query, by vectors of an embedder that may be slow or fail."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 SLICE = 64
-"""Passages that are embedded at once: what is done when the time is up is kept."""
+"""Passages per batch: finished batches are kept when the time is up."""
 
 BLOCK_ROWS = 1_024
-"""Vectors that are compared at once: on more, OpenBLAS starts threads, which take many times as long on two cores."""
+"""Vectors per comparison: for more, OpenBLAS starts threads, which take many times as long on two cores."""
 
 UNRELATED = (
     "The recipe needs two eggs, flour and a pinch of salt.",
@@ -35,13 +35,13 @@ UNRELATED = (
     "Cells divide and pass on their genes.",
     "Click the button to sign in to your account.",
 )
-"""Sentences about nothing in particular: how near they are to a query is what an embedder's nearness begins at."""
+"""Unspecific sentences: their similarity to a query is the embedder's zero point."""
 
 LEAST_STRETCH = 0.05
-"""An embedder to whom unrelated texts are nearer than 0.95 tells nothing apart."""
+"""If unrelated texts are nearer than 0.95, the embedder cannot tell texts apart."""
 
 REST_SECONDS = 30.0
-"""How long an embedder is not called after it failed to embed a query in time: each page would wait for it."""
+"""How long an embedder is not called after a query timed out (seconds): else each page would wait for it."""
 
 UNKNOWN_SCRIPT = "the embedding model does not know the script of the page or the query"
 TOO_SLOW = "the embedding model did not answer in time"
@@ -49,9 +49,8 @@ TOO_SLOW = "the embedding model did not answer in time"
 
 @dataclass(slots=True)
 class Subject:
-    """What is compared: texts by the ids of their passages, and the vectors of those that have one by now.
-
-    `turn` belongs to who completes the vectors, so that calls at the same time embed a page once.
+    """The texts to compare, by passage id, and the vectors so far. The caller that completes the vectors holds `turn`,
+    so that concurrent calls embed a page once.
     """
 
     page_key: str
@@ -63,14 +62,14 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """For each query that could be compared the similarity of each passage that could, at most 1; and what failed."""
+    """For each query and passage that could be compared, their similarity (at most 1); and what failed."""
 
     similarities: Mapping[str, Mapping[str, float]]
     fault: str | None = None
 
 
 class Similarity:
-    """Compares. An embedder that fails costs the comparison and nothing else.
+    """Compares passages with queries. If the embedder fails, only the comparison is missing.
 
     Args:
         clock: seconds, for the pauses of an embedder that is too slow.
@@ -85,15 +84,15 @@ class Similarity:
 
     @property
     def weight(self) -> float:
-        """What a ranking by similarity counts where that by words counts 1."""
+        """The weight of the similarity ranking, where the ranking by words has 1."""
         return self._embedder.weight
 
     def knows(self, text: str) -> bool:
-        """Whether the script of `text` means something to the embedder."""
+        """Whether the embedder supports the script of `text`."""
         return self._embedder.knows(text)
 
     async def compare(self, subject: Subject, queries: Sequence[str], deadline: Deadline) -> Comparison:
-        """Compare what can be compared until `deadline`. Embeds only passages that have no vector yet."""
+        """Compare as many passages as possible before `deadline`. Embeds only passages that have no vector yet."""
         readable = [query for query in dict.fromkeys(queries) if self.knows(query)]
         if not readable:
             return Comparison({}, UNKNOWN_SCRIPT)
@@ -128,7 +127,7 @@ class Similarity:
         return self._unrelated
 
     async def _recall(self, subject: Subject, dimensions: int) -> int:
-        """How many vectors are there, once those that were kept are."""
+        """Load the stored vectors unless they are loaded. Returns the number of vectors."""
         if subject.dimensions != dimensions:
             key = vectors_key(subject.page_key, self._embedder.name)
             record = await self._blobs.load(key)
@@ -153,13 +152,13 @@ class Similarity:
     async def _embedded(self, texts: Sequence[str], dimensions: int, kind: Literal["query", "document"]) -> Vectors:
         rows = await self._embedder.embed(texts, kind)
         if rows.shape != (len(texts), dimensions):
-            self._unrelated = None  # another model answers at this address now: the next call measures anew
+            self._unrelated = None  # another model now answers at this address: the next call measures again
             raise SearchProviderParseError("The embedding model changed in the middle of a call.")
         return rows
 
 
 def _similarities(vectors: Mapping[str, Vector], query: Vector, unrelated: Vectors) -> dict[str, float]:
-    """Cosines, stretched so that 0 is what unrelated texts have. A vector of nothing is similar to nothing."""
+    """Cosines, rescaled so that unrelated texts have 0. A zero vector is similar to nothing."""
     import numpy as np
 
     stretch = 1 - (base := float((unrelated @ query).mean()))

@@ -1,4 +1,4 @@
-"""The nearest of many vectors, in memory, in little time and space."""
+"""A compact and fast nearest-neighbour index in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 SHORTLIST = 200
-"""So many are compared by their numbers after all were compared by the signs of these."""
+"""This many items are compared by their numbers, after all were compared by signs."""
 
 _LARGEST = 127  # of a signed byte
 _WORD_BITS = 64
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Neighbour(NamedTuple, Generic[T]):
-    """An item and the cosine of its vector with the one that was asked for."""
+    """An item and the cosine of its vector with the query's."""
 
     similarity: float
     key: bytes
@@ -32,17 +32,17 @@ class VectorIndex(Generic[T]):
     """Items by their unit vectors: one signed byte a number, and the signs once more as bits.
 
     A search compares the signs of all vectors and then the numbers of the best, so it costs 1 ms at 100,000 of 256
-    numbers where a matrix product costs 20. It is a ring: the oldest item makes room for one too many.
+    numbers where a matrix product costs 20. It is a ring buffer: when it is full, a new item replaces the oldest.
 
-    An item has two labels, and a search sees those that have the label it names. One thread may search while another
-    one puts; what it finds is then as good as it was a moment ago.
+    An item has two labels, and a search sees the items that have its label. One thread may search while another puts;
+    the search may then miss the newest change.
     """
 
     def __init__(self, dimensions: int, most: int) -> None:
         import numpy as np
 
         self._most = most
-        # Memory that was never written to takes no space.
+        # Memory takes no space before the first write.
         self._numbers = np.zeros((most, dimensions), dtype=np.int8)
         self._scales = np.zeros(most, dtype=np.float32)
         self._signs = np.zeros((-(-dimensions // _WORD_BITS), most), dtype=np.uint64)
@@ -51,16 +51,16 @@ class VectorIndex(Generic[T]):
         self._keys: list[bytes | None] = []
         self._items: list[T | None] = []
         self._slots: dict[bytes, int] = {}
-        self._oldest = 0  # counted without end: the slot is what remains after division
+        self._oldest = 0  # grows without end; the slot is the remainder
         self._next = 0
 
     def __len__(self) -> int:
-        """How many items there are, those included that have expired and were not met since."""
+        """The number of items, including expired ones that no search has removed yet."""
         return len(self._slots)
 
     @property
     def nbytes(self) -> int:
-        """What the numbers of the items take (bytes)."""
+        """The size of the vectors (bytes)."""
         arrays = (self._numbers, self._scales, self._signs, self._labels, self._expires)
         return sum(array.nbytes for array in arrays) * min(self._next, self._most) // self._most
 
@@ -73,7 +73,7 @@ class VectorIndex(Generic[T]):
             slot = self._free_slot()
             self._slots[key] = slot
         scale = float(np.abs(vector).max()) / _LARGEST or 1.0
-        self._expires[slot] = 0.0  # nobody sees it half done
+        self._expires[slot] = 0.0  # no search sees a half-written item
         self._numbers[slot] = np.rint(vector / scale)
         self._scales[slot] = scale
         self._signs[:, slot] = self._packed(vector)
@@ -93,7 +93,7 @@ class VectorIndex(Generic[T]):
             self._keys[slot] = self._items[slot] = None
 
     def nearest(self, vector: Vector, label: int, *, least: float, most: int, now: float) -> list[Neighbour[T]]:
-        """The items of a label that have not expired and whose cosine is `least` at least, the nearest first."""
+        """The unexpired items of a label with a cosine of at least `least`, the nearest first."""
         import numpy as np
 
         span = slice(0, self._most) if self._next > self._most else slice(self._oldest, self._next)
@@ -125,7 +125,7 @@ class VectorIndex(Generic[T]):
         return slot
 
     def _let_go(self, now: float) -> None:
-        """Forget the oldest items that have expired."""
+        """Remove the oldest expired items."""
         self._oldest = max(self._oldest, self._next - self._most)
         while self._oldest < self._next and self._expires[slot := self._oldest % self._most] <= now:
             if (key := self._keys[slot]) is not None:

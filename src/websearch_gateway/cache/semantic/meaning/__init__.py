@@ -1,14 +1,14 @@
 """Decides whether one answer may serve two questions. Pure functions; the entry point is `difference.difference`.
 
-Vector similarity cannot tell "with nuts" from "without nuts". So a question is parsed into what carries its meaning,
-and two questions mean the same only when each such part has its partner in the other::
+Vector similarity cannot tell "with nuts" from "without nuts". So a question is parsed into the parts that carry its
+meaning, and two questions mean the same only if each part has a partner in the other::
 
     spelling    text -> words: contractions, symbols, versions, abbreviations
     numbers     numerals, ordinals, units and currencies
     phrases     several words that act as one
     forms       inflection and synonyms from bounded lists; any other word equals only itself
     parse       words -> question word, tense, modality, pronouns, and the terms with their sign and role
-    frames      the ways to put a question, brought to one form
+    frames      the ways to phrase a question, brought to one form
     order       who does what to whom: prepositions and word order
     difference  two parsed questions -> why one answer must not serve both, or None
 

@@ -1,4 +1,4 @@
-"""The verdict: what keeps one answer from serving two questions."""
+"""The verdict: why one answer must not serve two questions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NO_SUPERLATIVE = word_set("latest request interest forest harvest protest conte
 
 
 def difference(a: ParsedQuestion, b: ParsedQuestion) -> Difference | None:
-    """What one question says and the other does not; None when they mean the same. Symmetric."""
+    """What one question says and the other does not; None if they mean the same. Symmetric."""
     if "foreign" in (a.language, b.language) or "english" not in (a.language, b.language):
         return "language"
     if not a.terms or not b.terms:
@@ -48,7 +48,7 @@ def difference(a: ParsedQuestion, b: ParsedQuestion) -> Difference | None:
 
 
 def _partners(ours: Sequence[Term], theirs: Sequence[Term]) -> list[int] | None:
-    """For each of our terms the position of its partner; None when a term on either side has none."""
+    """The position of each term's partner; None if a term on either side has no partner."""
     if len(ours) != len(theirs):
         return None
     free: dict[tuple[str, str], list[int]] = {}
@@ -94,7 +94,7 @@ def _tenses_differ(a: ParsedQuestion, b: ParsedQuestion) -> bool:
         return False
     if "present" in a.tenses | b.tenses or ours | theirs != {"past"}:
         return True
-    # Where one of them has no verb at all, a year or the event itself tells that it is past.
+    # If one question has no verb, a year or the event itself shows that it is past.
     timeless = b if ours else a
     if any(term.form.verb and not term.form.kind for term in timeless.terms):
         return True
@@ -102,7 +102,7 @@ def _tenses_differ(a: ParsedQuestion, b: ParsedQuestion) -> bool:
 
 
 def _is_told_differently(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
-    """Whether a verb is past in one only: "companies that left", "companies that leave". Its noun has no tense."""
+    """Whether a verb is past in only one: "companies that left", "companies that leave". Its noun has no tense."""
     return any(
         "past" in (kinds := {a.terms[i].form.kind, b.terms[j].form.kind}) and kinds - {"past", "noun"}
         for i, j in enumerate(partner)

@@ -1,6 +1,6 @@
 """Words in one form: inflection, spelling and synonyms, from bounded lists.
 
-What no list knows keeps its spelling, but for a plural ending. So two names never become one.
+A word in no list keeps its spelling, except for a plural ending, so two names never become one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def form(word: str) -> Form:
     if (singular := _singular(spelled)) != spelled:
         known = _known().get(singular)
         if known and known.kind in ("", "noun"):
-            # "installs" is the verb again, "installations" a noun.
+            # "installs" is a verb, "installations" a noun.
             return Form(known.base, "" if known.verb and not known.kind else "plural", known.verb)
         return Form(singular, "plural")
     return Form(spelled)
@@ -97,7 +97,7 @@ def _doubles(verb: str) -> bool:
 
 
 def _spelled(word: str) -> str:
-    """American spelling, by rule where no two words can meet and by list elsewhere."""
+    """American spelling: by rule where no two words can collide, otherwise by list."""
     if (listed := SPELLINGS.get(word)) is not None:
         return listed
     if "our" in word:

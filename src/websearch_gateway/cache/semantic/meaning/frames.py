@@ -1,4 +1,4 @@
-"""Frames that several words make together, brought into one shape. `read` is the way from text to ParsedQuestion."""
+"""Question frames of several words, brought to one form. `read` turns text into a ParsedQuestion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PRICES = frozenset({"price", "stockprice", "rate"})
 
 
 def read(text: str) -> ParsedQuestion:
-    """The reading of a question. What is not English is read as far as it goes, and equals nothing."""
+    """Parse a question. A text that is not English is parsed as far as possible, and equals no other question."""
     reader = QuestionParser.of(text)
     bases = frozenset(term.base for term in reader.terms)
     if bases:
@@ -49,7 +49,7 @@ def _drop(reader: QuestionParser, base: str) -> None:
 
 
 def _guide(reader: QuestionParser, _: frozenset[str]) -> None:
-    """ "x guide" is how to x, but for a tour guide."""
+    """ "x guide" is how to x, except for a tour guide."""
     words = reader.words
     if words[-1] in _GUIDES and len(reader.terms) > 1 and words[-2] not in _NO_GUIDE:
         reader.terms.pop()
@@ -96,7 +96,7 @@ def _date(reader: QuestionParser, bases: frozenset[str]) -> None:
 
 
 def _now(reader: QuestionParser, bases: frozenset[str]) -> None:
-    """Who asks for a price or a president asks for the present one."""
+    """A question about a price or a president means the current one."""
     if bases.isdisjoint(("now", "today")):
         return
     if reader.tenses & {"past", "future"} or any(map(is_year, bases)):

@@ -1,4 +1,4 @@
-"""The small words, sorted by what they say. What is in none of these lists is a term."""
+"""The function words, sorted by meaning. Any word outside these lists is a term."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from websearch_gateway.cache.semantic.meaning.words import word_set
 
 NEUTRAL = frozenset({"of", "in", "for", "on", "at", "about"})
-"""Prepositions that a compound noun does without: "weather in paris", "paris weather"."""
+"""Prepositions that a compound noun omits: "weather in paris", "paris weather"."""
 
 ROLES: Mapping[str, str] = {
     word: word
@@ -20,7 +20,7 @@ ROLES: Mapping[str, str] = {
     "into": "to", "onto": "to", "using": "with", "via": "with", "above": "over", "below": "under", "till": "until",
     "towards": "toward", "throughout": "in", "regarding": "about", "concerning": "about",
 }  # fmt: skip
-"""What leads to a term, and so says which part it plays."""
+"""Prepositions that lead to a term and give its role."""
 
 SIGNS: Mapping[str, str] = {
     "not": "not", "no": "not", "never": "not", "non": "not", "nor": "not", "neither": "not",
@@ -32,7 +32,7 @@ QUESTION_WORDS: Mapping[str, str] = {
     "what": "WHAT", "how": "HOW",
 }  # fmt: skip
 ALWAYS_ASK = frozenset({"what", "why", "how", "whose"})
-"""Question words wherever they stand. The others may also begin a clause."""
+"""Question words in any position. The others may also begin a clause."""
 
 JOINTS = frozenset({"and", "or", "vs", "&"})
 MODALS = word_set(
@@ -51,7 +51,7 @@ PRONOUNS = word_set(
     "himself herself someone anyone everyone"
 )
 ANYBODY = frozenset({"i", "you", "we", "1"})
-"""Who asks "can i", "can you" or "can one" asks whether anybody can. "do i" and "will i" are about me."""
+""""can i", "can you" and "can one" ask whether anybody can. "do i" and "will i" are about the asker."""
 
 ASK_ANYBODY = frozenset({"can", "could", "should", "must", "may", "shall", "do need"})
 NEEDS = frozenset({"need", "must-need", "must-have"})
@@ -65,4 +65,4 @@ LABELLED = word_set(
     "vitamin vitamins hepatitis type class group grade section part plan level influenza flu option schedule form "
     "category appendix strep title tier model team terminal gate zone block channel hemophilia size"
 )
-"""Words after which a single letter is a name and no article."""
+"""Words after which a single letter is a name, not an article."""

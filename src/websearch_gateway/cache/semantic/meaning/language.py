@@ -15,7 +15,7 @@ Language = Literal["english", "foreign", "unknown"]
 
 _WORD = re.compile(r"[^\W\d_]+")
 
-# What other languages write too, or what is part of names ("los angeles", "van gogh"), tells nothing and is left out.
+# Left out: words that other languages share, and parts of names ("los angeles", "van gogh").
 _ENGLISH = """
 the of and how what when where who whom whose why which does did with without from by are not can could should would
 must might my your his her their our you they she we it this that these those than then there between before after
@@ -126,7 +126,7 @@ def _english() -> frozenset[str]:
 
 
 def language(text: str) -> Language:
-    """Which it is. Letters other than Latin make it foreign; names alone ("louvre paris") leave it unknown."""
+    """The language of a text. Non-Latin letters make it foreign; names alone ("louvre paris") leave it unknown."""
     words = set(_WORD.findall(fold(text)))
     if not all(word.isascii() for word in words):
         return "foreign"

@@ -1,6 +1,6 @@
 """The lists behind `forms`: bounded, and short enough to be read. A group is a line; its first word stands for all.
 
-Left out on purpose are pairs that are not the same everywhere: delete and remove (an app from a screen), app and
+Pairs that differ in some contexts are left out on purpose: delete and remove (an app from a screen), app and
 application (for a job), flat and apartment, photo and image, salary and wage.
 """
 
@@ -38,7 +38,7 @@ ALSO_NOUNS = word_set(
 TASK_NOUNS = frozenset(
     {"install", "uninstall", "update", "upgrade", "repair", "fix", "reset", "restart", "download", "upload"}
 )
-"""Verbs that are their own noun, its object before it: "windows upgrade"."""
+"""Verbs that are also nouns, with the object before them: "windows upgrade"."""
 
 IRREGULAR_VERBS = """
 write wrote written
@@ -199,7 +199,7 @@ fishing eating watching
 williams adams edwards peters stevens roberts daniels rogers richards andrews evans phillips matthews simons charles
 james jones hughes wales mars texas paris vegas hanks parks banks
 """
-"""Words that look like a plural or a form of another word and are their own."""
+"""Words that look like a plural or a form of another word but are not."""
 
 SPELLINGS: Mapping[str, str] = {
     british: american
@@ -267,4 +267,4 @@ whiskey whisky
 yogurt yoghurt
 """)
 }
-"""British spellings that no rule brings to the American one."""
+"""British spellings that no rule turns into the American one."""

@@ -84,7 +84,7 @@ UNITS: Mapping[str, str] = _spellings(
     inr rupee rupees
     """
 ) | {unit: unit for unit in ("watt", "volt", "am", "pm", "iu")}
-"""Spellings of units that are units wherever they stand."""
+"""Spellings that are units in any position."""
 
 UNIT_NAMES = frozenset(UNITS.values())
 
@@ -98,7 +98,7 @@ _AMOUNT = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def is_year(word: str) -> bool:
-    """Whether a number is written as years are."""
+    """Whether a number is written like a year."""
     return len(word) == 4 and word.isdigit() and "1000" <= word < "2200"
 
 
@@ -158,7 +158,7 @@ def _number(words: list[str], position: int) -> tuple[str | None, int]:
     word = words[position]
     if _NUMBER.fullmatch(word):
         value, after = _plain(word), position + 1
-        # A version or a date, such as 1.2.3, is no amount.
+        # A version or a date, such as 1.2.3, is not an amount.
         if after < len(words) and words[after] in _LARGE and _AMOUNT.fullmatch(value):
             return _digits(float(value) * _LARGE[words[after]]), after + 1
         return value, after

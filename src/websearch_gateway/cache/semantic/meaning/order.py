@@ -1,6 +1,6 @@
 """Who does what to whom: the prepositions, the numbers and the order of the terms of two readings.
 
-A pair of readings comes with `partner`: for each term of the first the position of its partner in the second.
+With a pair of parsed questions comes `partner`: for each term of the first, the position of its partner in the second.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAMED_BY_ORDER = word_set(
     "university college bank institute school academy church museum house hospital club man woman boy girl lady lord "
     "game heart city planet"
 )
-"""The university of miami is not miami university, nor the man in iron iron man."""
+""""university of miami" is not "miami university", and "man in iron" is not "iron man"."""
 _TOOLS = word_set(
     "python java javascript typescript c++ c# golang php bash css html sql excel git docker pandas numpy nodejs "
     "kubernetes postgresql mysql"
@@ -30,7 +30,7 @@ _TAKEN_FROM = frozenset({"remove", "delete", "extract"})
 
 
 def roles_differ(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
-    """Whether a preposition that matters is another one, or missing, on one side."""
+    """Whether a significant preposition differs, or is missing on one side."""
     symmetric = _is_symmetric(a)
     dropped_by = set()
     for i, j in enumerate(partner):
@@ -43,7 +43,7 @@ def roles_differ(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -
             dropped_by.add("b" if ours else "a")
         elif not (_leads(a, i, b, j) or _leads(b, j, a, i) or _is_taken_from(a, ours or theirs)):
             return True
-    # "cat food for dogs", "dog food for cats": each lacks what the other has.
+    # "cat food for dogs", "dog food for cats": each lacks a preposition that the other has.
     return len(dropped_by) == 2
 
 
@@ -64,7 +64,7 @@ def _is_taken_from(a: ParsedQuestion, role: str) -> bool:
 
 
 def numbers_moved(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
-    """Whether a number stands at another word: "iphone 15 galaxy 24", "galaxy 15 iphone 24"."""
+    """Whether a number belongs to different words: "iphone 15 galaxy 24", "galaxy 15 iphone 24"."""
     for i, j in enumerate(partner):
         if is_number(a.terms[i].base) and not is_year(a.terms[i].base):
             ours, theirs = _neighbours(a.terms, i), _neighbours(b.terms, j)
@@ -109,7 +109,7 @@ def _moves_freely(a: ParsedQuestion, i: int, b: ParsedQuestion, j: int) -> bool:
 
 
 def is_task_noun(reading: ParsedQuestion, position: int) -> bool:
-    """Whether it is the noun at the end of "x to y translation", where an order would begin with its verb."""
+    """Whether it is the noun at the end of "x to y translation"; a command would begin with its verb."""
     terms = reading.terms
     term = terms[position]
     is_noun = term.form.kind == "noun" or term.base in TASK_NOUNS
@@ -119,7 +119,7 @@ def is_task_noun(reading: ParsedQuestion, position: int) -> bool:
 
 
 def _is_rearranged(a: ParsedQuestion, b: ParsedQuestion, pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether `b` holds the chunks of `a` whole, each in a place where it says the same."""
+    """Whether `b` contains each chunk of `a` whole, in a place where it means the same."""
     chunks: dict[int, list[tuple[int, int]]] = {}
     for i, j in pairs:
         chunks.setdefault(a.terms[i].chunk, []).append((i, j))
@@ -149,7 +149,7 @@ def _may_pass(
     if (x.role, y.role) == (u.role, v.role):
         # Phrases in another order, or the two sides of "and" and "vs".
         return x.role != y.role or (_are_joined(x, y) and _are_joined(v, u))
-    if y.role in NEUTRAL and not v.role:  # "x of y", "y x"; other phrases may pass over more
+    if y.role in NEUTRAL and not v.role:  # "x of y", "y x"; other phrases may move over more
         return (adjacent or y.role != "of") and a.terms[other[0] - 1].base not in _NAMED_BY_ORDER
     return _leads(b, other[1], a, other[0])
 

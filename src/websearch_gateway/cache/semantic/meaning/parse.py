@@ -1,4 +1,4 @@
-"""A question, read: how it is asked, and the terms that it is about."""
+"""The parsed question: how it is asked, and the terms that it is about."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Term(NamedTuple):
 
     Args:
         base: the word in its one form; a quantity together with its unit.
-        sign: "not" or "without", when that goes before it.
+        sign: "not" or "without", if that precedes it.
         role: the preposition that leads to it; "" for none.
         chunk: the number of the stretch between prepositions and conjunctions in which it stands.
         joint: the number of conjunctions before it.
@@ -55,7 +55,7 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """What of a question must be found in another one that means the same.
+    """The parts of a question that another question with the same meaning must have.
 
     Args:
         language: by its words; names alone are "unknown".
@@ -80,7 +80,7 @@ class ParsedQuestion:
 
 @dataclass(slots=True)
 class QuestionParser:
-    """Goes through the words once and notes what each of them says."""
+    """Goes through the words once and notes the meaning of each."""
 
     words: Sequence[str]
     kinds: set[str] = field(default_factory=set)
@@ -97,7 +97,7 @@ class QuestionParser:
 
     @classmethod
     def of(cls, text: str) -> QuestionParser:
-        """A reader that has read `text`."""
+        """A parser that has parsed `text`."""
         reader = cls(rewrite(numerals(spell(text))))
         reader._first = next((i for i, word in enumerate(reader.words) if word not in IDLE), 0)
         for position in range(len(reader.words)):
@@ -116,7 +116,7 @@ class QuestionParser:
         return word not in ALSO_NOUNS or self._next(self._first) in IDLE | ANYBODYS
 
     def _take(self, position: int) -> None:
-        """The next word. The order of the tests is the order in which a word of many uses is understood."""
+        """Handle the next word. The order of the tests decides the use of an ambiguous word."""
         word = self.words[position]
         if word.isupper():
             self._marker(word)
@@ -199,7 +199,7 @@ class QuestionParser:
         self._role = self._sign = ""
 
     def _is_auxiliary(self, word: str, position: int) -> bool:
-        """Whether it is a verb or pronoun that only says when, whether and of whom."""
+        """Whether it is a verb or pronoun that only gives tense, modality or person."""
         before = self.words[position - 1] if position else ""
         if position == self._first and word in OPEN_A_QUESTION:
             self.kinds.add("YESNO")
@@ -231,7 +231,7 @@ class QuestionParser:
         self._after_be = False
 
     def _is_ranking(self, position: int) -> bool:
-        """ "top 10", "10 top", and "top movies" at the beginning."""
+        """Handle "top 10", "10 top", and "top movies" at the beginning."""
         if is_number(self._next(position)) or (position and is_number(self.words[position - 1])):
             return True
         return position == 0 and form(self._next(0)).kind == "plural"

@@ -1,7 +1,7 @@
-"""Several words that are one: names, fixed terms, and the frames in which a question is put.
+"""Phrases that count as one word: names, fixed terms, and frames of questions.
 
-Each entry reads `what it becomes = phrase, phrase, ...`; `-` is nothing at all, an indented line goes on. A marker in
-capitals says how is asked rather than what: HOWTO, WHEN, VS ... `reading` knows them.
+Each entry reads `what it becomes = phrase, phrase, ...`; `-` removes the phrase, an indented line continues the one
+before. A marker in capitals gives the kind of question, not its subject: HOWTO, WHEN, VS ... `reading` knows them.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def _table() -> dict[str, list[tuple[list[str], list[str]]]]:
 
 
 def rewrite(words: list[str]) -> list[str]:
-    """`words` with every phrase in its one form. What a phrase became is not looked at again."""
+    """`words` with every phrase in its one form. Replacements are not matched again."""
     table, found, position = _table(), [], 0
     while position < len(words):
         for phrase, replacement in table.get(words[position], ()):

@@ -52,7 +52,7 @@ _VERSION = re.compile(r"v(\d+(?:\.\d+)*)")
 
 
 def spell(text: str) -> list[str]:
-    """The words and signs of `text`, in order. Letter case is used where it tells words apart, and then dropped."""
+    """The words and signs of `text`, in order. Letter case is used where it distinguishes words, then dropped."""
     if not text.isupper() and not text.islower():
         for pattern, replacement in _CAPITALS:
             text = pattern.sub(replacement, text)

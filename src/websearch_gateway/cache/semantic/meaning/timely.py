@@ -24,9 +24,8 @@ _YEAR = re.compile(r"(?<![\d.])20\d\d(?![\d.])")
 
 
 def is_timely(text: str, this_year: int) -> bool:
-    """Whether it asks for what changes by the hour, or names this year or a later one.
-
-    It errs on the side of yes: a price in the past counts too.
+    """Whether it asks about a subject that changes hourly, or names this year or a later one. When in doubt, true: a
+    past price counts too.
     """
     if _STALE_SOON.search(text.lower()):
         return True
