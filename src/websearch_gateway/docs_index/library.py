@@ -1,4 +1,4 @@
-"""The documentation index as its users see it: sites by name and version, searches, sections, crawls."""
+"""The API of the documentation index: sites by name and version, searches, sections, crawls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DocsLibrary:
     async def add(
         self, source: str, name: str | None = None, label: str | None = None, options: CrawlOptions | None = None
     ) -> SiteVersion:
-        """Note a site to be crawled; the same again resumes, and takes the new options if some are given.
+        """Register a site to crawl; repeating it resumes the crawl, with new options if given.
 
         Raises:
             SearchValidationError: the source is no address, folder or archive, or the name is unusable.
@@ -48,7 +48,7 @@ class DocsLibrary:
         return replace(version, status="queued") if version.status in ("failed", "paused") else version
 
     async def requeue(self, version: SiteVersion) -> None:
-        """Leave a version to a process that crawls whatever is pending; a completed one is to be refreshed."""
+        """Mark a version as pending for a crawling process; a completed one gets a refresh."""
         if version.status in ("completed", "suspicious"):
             await self.store.start_generation(version.id)
         await self.store.set_status(version.id, "queued")
@@ -58,10 +58,10 @@ class DocsLibrary:
         return await self.runner.crawl(version_id, on_progress)
 
     async def find(self, site: str, label: str | None = None) -> list[SiteVersion]:
-        """The versions that a name, an address or an id means.
+        """The versions that match a name, an address or an id.
 
         Raises:
-            SearchValidationError: there is none; the message names those that exist.
+            SearchValidationError: none matches; the message names those that exist.
         """
         versions = await self.store.versions()
         found = [v for v in versions if site in (v.name, v.url, str(v.id)) or canonical(site) == canonical(v.url) != ""]
@@ -72,10 +72,10 @@ class DocsLibrary:
         return found
 
     async def find_one(self, site: str, label: str | None = None) -> SiteVersion:
-        """The one version that is meant.
+        """The one version that matches.
 
         Raises:
-            SearchValidationError: none or several are; the message names them.
+            SearchValidationError: none or several match; the message names them.
         """
         found = await self.find(site, label)
         if len(found) > 1:
@@ -84,15 +84,15 @@ class DocsLibrary:
         return found[0]
 
     async def searchable(self) -> list[SiteVersion]:
-        """The versions that have pages, while they are being crawled too."""
+        """The versions that have pages, including those being crawled."""
         return [version for version in await self.store.versions() if version.page_count]
 
     async def completed(self) -> list[SiteVersion]:
-        """The versions that a crawl has once completed; an update leaves them completed."""
+        """The versions that were fully crawled at least once; an update leaves them completed."""
         return [version for version in await self.searchable() if version.indexed_at is not None]
 
     async def delete(self, version: SiteVersion) -> None:
-        """Remove a version; a crawl of it ends by itself."""
+        """Remove a version; a running crawl of it ends by itself."""
         await self.store.delete_version(version.id)
 
     async def failures(self, versions: Sequence[SiteVersion], limit: int = 100) -> dict[int, list[UrlFailure]]:
@@ -124,7 +124,7 @@ def source_url(source: str) -> str:
 
 
 def default_name(url: str) -> str:
-    """What a site is called if nobody says: its host, or the name of its folder or archive."""
+    """The default name of a site: its host, or the name of its folder or archive."""
     parts = urlsplit(url)
     host = (parts.hostname or "").removeprefix("www.")
     return host or parts.path.rstrip("/").rpartition("/")[2] or "site"

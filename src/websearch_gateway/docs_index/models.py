@@ -1,8 +1,7 @@
 """The values that the documentation index is made of. All are frozen.
 
-A *site* (its name: `python`) has *versions* (their label: `3.12`); a version has pages, and a page has chunks. A
-version is what one `add` creates, what a crawl fills and what a search selects by its id. Times are seconds since the
-epoch.
+A *site* (its name: `python`) has *versions* (their label: `3.12`); a version has pages, and a page has chunks. One
+`add` creates a version, a crawl fills it, and a search selects it by its id. Times are seconds since the epoch.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class CrawlOptions:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The process that crawls a version. `started` tells a process from a later one that has the same `pid`."""
+    """The process that crawls a version. `started` distinguishes it from a later process with the same `pid`."""
 
     machine: str
     pid: int
@@ -82,7 +81,7 @@ class SiteVersion:
 
 @dataclass(frozen=True, slots=True)
 class UrlTask:
-    """An address of the frontier that this process has leased. The validators are those of the last good fetch."""
+    """A frontier address that this process has leased. The validators are from the last good fetch."""
 
     id: int
     version_id: int
@@ -106,11 +105,11 @@ class UrlFailure:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a reply says: its text, and what it tells crawlers.
+    """The content of a reply: its text, and its instructions to crawlers.
 
     `anchors` are ids of headings and terms, each with the offset in `markdown` at which its line begins. `links` are
-    absolute. `needs_scripts` says that the page is empty because nobody ran its scripts, `rendered` that a browser ran
-    them after a look at the page without.
+    absolute. `needs_scripts` says that the page is empty until its scripts run, `rendered` that a browser ran them
+    after a first read without it.
     """
 
     title: str
@@ -126,7 +125,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class CrawlProgress:
-    """How far a crawl is: pages done in this run, pages known, failures, and what it waits for ("" if nothing)."""
+    """The progress of a crawl: pages done in this run, pages known, failures, and what it waits for ("" if nothing)."""
 
     done: int
     known: int
@@ -137,10 +136,10 @@ class CrawlProgress:
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """What politeness must remember of a host (`scheme://host:port`) beyond the life of a process.
+    """The stored politeness data of a host (`scheme://host:port`).
 
-    `next_at` is when it may be asked again. `robots` is the text of its robots.txt, "" if all is open and None if it
-    is unknown or closed; `robots_at` is when it was asked for.
+    `next_at` is when the next request may be sent. `robots` is the text of its robots.txt, "" if everything is allowed,
+    None if it is unknown or nothing is allowed; `robots_at` is when it was fetched.
     """
 
     host: str
@@ -154,7 +153,7 @@ class HostState:
 class ChunkDraft:
     """A chunk before it is stored: `before + markdown[start:stop] + after` under its headings.
 
-    `before` and `after` are the fence or table head that a part of a cut block has lost. `anchor` is the fragment of
+    `before` and `after` restore the fence or table head of a cut block. `anchor` is the fragment of
     the nearest element above the text that has one.
     """
 
@@ -198,7 +197,7 @@ class PageDraft:
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page with all that a copy of it needs. `address` is where it was asked for; `vectors` has a row per chunk."""
+    """A page with everything that a copy needs. `address` is its requested address; `vectors` has a row per chunk."""
 
     address: str
     draft: PageDraft
@@ -209,7 +208,7 @@ class StoredPage:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stored chunk with what a result tells about it.
+    """A stored chunk with the metadata for a result.
 
     `id` is the store's own number and is never used twice; `section_id` is a hash that stays the same as long as the
     page's address, the headings and the text do. `ordinal` counts the chunks of a page from 0. `path` is the page's
@@ -232,7 +231,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """A candidate of a search. Of two scores of one search the higher is better; those of two kinds do not compare."""
+    """A candidate of a search. Within one search a higher score is better; scores of different kinds do not compare."""
 
     chunk_id: int
     page_id: int
@@ -258,7 +257,7 @@ class SymbolMatch:
 
 @dataclass(frozen=True, slots=True)
 class TextQuery:
-    """Phrases to find: each is one word, or words in a row. `any`: one of them is enough; otherwise all must occur."""
+    """Phrases to find: each is one word or several in a row. `any`: one of them is enough; else all must occur."""
 
     phrases: tuple[str, ...]
     any: bool = False

@@ -51,10 +51,10 @@ class Fetch(Protocol):
 
 
 class Run(Protocol):
-    """Runs a function that a stranger's data may hang or crash."""
+    """Runs a function that untrusted data may hang or crash."""
 
     async def run(self, function: Callable[..., object], *arguments: object, deadline: Deadline) -> Any:
-        """What `function(*arguments)` returns, as JSON has it. The function must be importable by its name.
+        """The result of `function(*arguments)`, as JSON values. The function must be importable by its name.
 
         Raises:
             SearchTimeoutError: it took too long.
@@ -64,19 +64,18 @@ class Run(Protocol):
 
 
 class ReadDocument(Protocol):
-    """Turns a reply into text and what it says to crawlers."""
+    """Turns a reply into text and instructions to crawlers."""
 
     async def __call__(
         self, fetched: Fetched, browser: BrowserUse, deadline: Deadline, *, only_links: bool = ...
     ) -> Document:
-        """Read a reply; with `browser`, after its scripts have run (`auto`: if it is nothing without them).
+        """Read a reply; with `browser`, after its scripts have run (`auto`: if the page is empty until they run).
 
-        A page that wants no index has no text, and neither has one of which `only_links` are wanted, which costs far
-        less.
+        A page with noindex has no text; with `only_links` no page has text, which costs far less.
 
         Raises:
-            SearchFetchError: it is of no readable kind, or cannot be read.
-            SearchTimeoutError: that took too long.
+            SearchFetchError: its type is not supported, or it cannot be read.
+            SearchTimeoutError: it took too long.
         """
         ...
 
@@ -105,7 +104,7 @@ class ChunkIndex(Protocol):
         ...
 
     async def chunks(self, ids: Sequence[int]) -> list[Chunk]:
-        """The chunks with these ids, in the order of `ids`. One that is gone is left out."""
+        """The chunks with these ids, in the order of `ids`. Missing ones are left out."""
         ...
 
     async def page_chunks(self, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
@@ -117,7 +116,7 @@ class ChunkIndex(Protocol):
         ...
 
     async def find_page(self, url: str, versions: Sequence[int]) -> int | None:
-        """The id of the page that has this address, or of which it is an alias. A fragment is ignored."""
+        """The id of the page that has this address or alias. A fragment is ignored."""
         ...
 
     async def close(self) -> None:
@@ -126,7 +125,7 @@ class ChunkIndex(Protocol):
 
 
 class DocsStore(Protocol):
-    """Sites, versions, and the frontier of a crawl. Whatever a method has returned is safe from a kill."""
+    """Sites, versions, and the frontier of a crawl. When a method returns, its changes survive a kill."""
 
     async def add_version(self, name: str, label: str, url: str, options: CrawlOptions) -> SiteVersion:
         """Create a version, `queued`; one that exists takes the new URL and options and keeps its pages."""
@@ -141,28 +140,28 @@ class DocsStore(Protocol):
         ...
 
     async def delete_version(self, version_id: int) -> None:
-        """Remove a version with everything that belongs to no other one."""
+        """Remove a version with everything that no other version uses."""
         ...
 
     async def claim(self, version_id: int, owner: Owner, seconds: float) -> bool:
-        """Take, or keep, the right to crawl a version for `seconds`. False if a living owner has it.
+        """Take or renew the right to crawl a version for `seconds`. False if a living owner has it.
 
-        An owner on the same machine that is no longer running has lost it at once.
+        An owner process on the same machine loses it as soon as it ends.
         """
         ...
 
     async def release(self, version_id: int, owner: Owner) -> None:
-        """Give that right back; the addresses that the owner has leased are due again."""
+        """Give up that right; the owner's leased addresses become due."""
         ...
 
     async def set_status(
         self, version_id: int, status: VersionStatus, reason: str = "", *, refresh_at: float | None = None
     ) -> None:
-        """Say how a version is. `completed` notes the time."""
+        """Set the status of a version. `completed` stores the time."""
         ...
 
     async def start_generation(self, version_id: int) -> int:
-        """Begin a refresh: every known address is due again. Returns the new generation."""
+        """Start a refresh: every known address becomes due. Returns the new generation."""
         ...
 
     async def finish_generation(self, version_id: int) -> bool:
@@ -188,19 +187,19 @@ class DocsStore(Protocol):
         ...
 
     async def next_due(self, version_id: int) -> float | None:
-        """When the next address is due; None if the frontier has nothing left to fetch."""
+        """When the next address is due; None if nothing is left to fetch."""
         ...
 
     async def commit_page(self, task: UrlTask, page: PageDraft, vectors: Vectors | None, links: Sequence[str]) -> None:
         """Write a page in one transaction: its body, chunks, text index, vectors, symbols, new links, and the state
-        of its address. A page that stood at the address is replaced; its chunks whose text did not change stay.
+        of its address. Replaces the page at the address; chunks with unchanged text stay.
 
-        `vectors` has one row per chunk; None if the embedder cannot be reached.
+        `vectors` has one row per chunk; None if the embedder is unavailable.
         """
         ...
 
     async def known_vectors(self, task: UrlTask) -> Mapping[str, Vectors]:
-        """The vectors, by section id, of the page that stands at this address: what did not change keeps them."""
+        """The vectors, by section id, of the page at this address, to reuse for unchanged sections."""
         ...
 
     async def find_body(self, task: UrlTask, body_hash: str) -> str | None:
@@ -229,11 +228,11 @@ class DocsStore(Protocol):
         ...
 
     async def host(self, host: str) -> HostState:
-        """What is known of a host."""
+        """The stored data of a host."""
         ...
 
     async def put_robots(self, host: str, robots: str | None) -> None:
-        """Note the text of its robots.txt, or None if it is closed."""
+        """Store the text of its robots.txt, or None if nothing is allowed."""
         ...
 
     async def reserve(self, host: str, seconds: float) -> float:
@@ -244,11 +243,11 @@ class DocsStore(Protocol):
         ...
 
     async def park(self, host: str, until: float, reason: str) -> None:
-        """Let nobody ask a host before `until`."""
+        """Block all requests to a host before `until`."""
         ...
 
     async def pages_after(self, version_id: int, page_id: int, count: int) -> list[tuple[int, StoredPage]]:
-        """Up to `count` pages with ids above `page_id`, by id: for whoever copies a version."""
+        """Up to `count` pages with ids above `page_id`, by id, for copying a version."""
         ...
 
     async def put_pages(self, version_id: int, pages: Sequence[StoredPage]) -> None:

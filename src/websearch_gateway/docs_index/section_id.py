@@ -17,7 +17,7 @@ def content_of(chunk: ChunkDraft, markdown: str) -> str:
 def section_ids(page: PageDraft) -> list[str]:
     """The id of each chunk: a hash of the page's address, the headings and the text, the same at every crawl.
 
-    Of chunks that are equal in all of these, later ones are told apart by their number.
+    A number distinguishes later chunks that are equal in all of these.
     """
     seen: dict[str, int] = {}
     return [_unique(page.url, chunk, content_of(chunk, page.markdown), seen) for chunk in page.chunks]

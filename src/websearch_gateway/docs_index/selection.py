@@ -1,4 +1,4 @@
-"""Which versions a call means: by id, by a pattern of names, by a label."""
+"""Selects the versions for a call: by id, by a pattern of names, by a label."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PATTERN_SECONDS = 5.0
 async def select(
     versions: Sequence[SiteVersion], site_id: str | None, sites_filter: str | None, label: str | None, workers: Run
 ) -> list[SiteVersion]:
-    """The versions that meet every condition that is given.
+    """The versions that meet every given condition.
 
     `site_id` is an id or a name; `sites_filter` a regular expression that must match somewhere in the name. It runs in
-    a process that is killed if it takes too long.
+    a worker process, which is killed if it takes too long.
 
     Raises:
         SearchValidationError: nothing has that id, name or label, or the pattern is unusable.

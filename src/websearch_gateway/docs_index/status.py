@@ -1,4 +1,4 @@
-"""What is told about sites: the list, and the status of each."""
+"""Reports on sites: the list, and the status of each."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class _Page(_Line):
 
 
 async def export_site(library: DocsLibrary, version: SiteVersion, embedder: str, path: Path) -> int:
-    """Write a version into a file, which appears when it is whole. Returns how many pages it has.
+    """Write a version into a file, which appears when it is complete. Returns the number of pages.
 
     Raises:
         SearchValidationError: the file cannot be written.
@@ -114,7 +114,7 @@ async def export_site(library: DocsLibrary, version: SiteVersion, embedder: str,
 
 
 async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVersion:
-    """Read a version that `export_site` wrote; searchable when this returns.
+    """Import a version that `export_site` wrote; it is searchable when this returns.
 
     Vectors of another embedder are left out: `status` counts the pages, and the next update makes their vectors.
 

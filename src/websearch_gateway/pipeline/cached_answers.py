@@ -1,4 +1,4 @@
-"""Questions to the cache alone: no upstream is called and nothing is paid. They count as reading."""
+"""Answers from the cache alone: calls no upstream and costs nothing. The calls count as reads."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ MOST_SIMILAR = 20
 
 @dataclass(frozen=True, slots=True)
 class CachedAnswers:
-    """Serves cached results without any upstream. One per process.
+    """Serves cached results without calling an upstream. One per process.
 
     Attributes:
         answers: of `search_web`.
         similar_questions: finds the results of all tools; None where the semantic cache is off.
-        threshold: how near a question must be if the call does not say.
+        threshold: the default for how near a question must be.
     """
 
     guard: Guard
@@ -41,7 +41,7 @@ class CachedAnswers:
     async def search(self, text: str, caller: Caller) -> CachedAnswer:
         """The cached answer of `search_web`; without one, the cached result of any tool for the same question.
 
-        An answer is one to the query with default parameters; other results may have been asked with any parameters.
+        The answer is for the query with default parameters; other results may have any parameters.
 
         Raises:
             SearchValidationError: the question is unacceptable.

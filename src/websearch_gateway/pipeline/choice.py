@@ -12,7 +12,7 @@ LAST_PAGE = 10
 MOST_HITS = 100
 """No call asks a provider for more hits than this, on any page."""
 LEAST_FILTERED = 20
-"""Asked for at least where domains are filtered here: most hits may be dropped."""
+"""The least number of hits to ask for if domains are filtered here: most may be dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Choice:
 
     @property
     def upto(self) -> int:
-        """How many hits lie before the end of the page."""
+        """The number of hits up to the end of the page."""
         return self.count * self.page
 
     def of(self, hits: Sequence[Hit]) -> list[Hit]:
@@ -33,13 +33,13 @@ class Choice:
 
 
 def to_ask_for(wanted: int, query: SearchQuery) -> int:
-    """How many hits to ask a provider for, where `wanted` are to remain after domains are filtered here."""
+    """How many hits to ask a provider for, so that `wanted` remain after domains are filtered here."""
     filtered = query.include_domains or query.exclude_domains
     return min(MOST_HITS, max(wanted * 2, LEAST_FILTERED) if filtered else wanted)
 
 
 def choice(request: WebSearchRequest) -> Choice:
-    """What a request chooses.
+    """The choice that a request makes.
 
     Raises:
         SearchValidationError: the page is out of range.

@@ -12,7 +12,7 @@ from websearch_gateway.models import Deadline
 
 @asynccontextmanager
 async def one_deadline(seconds: float) -> AsyncIterator[Deadline]:
-    """The deadline of everything in the block, which is cancelled when it passes.
+    """Sets the deadline of a block, which is cancelled when it passes.
 
     Raises:
         SearchTimeoutError: it has passed.

@@ -1,4 +1,4 @@
-"""An answer engine made of several: each steps in when those before it fail, raw search also when one is slow."""
+"""An answer engine made of several: each steps in if those before it fail; raw search also if one is slow."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ class FallbackEngine:
 
     @property
     def name(self) -> str:
-        """The name of the engine that is asked first."""
+        """The name of the first engine."""
         return self.engines[0].name
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        """Answer by the first that can; `fallback` of the answer says why it was not the first engine.
+        """The first answer; its `fallback` says why it is not from the first engine.
 
         Raises:
             Refused: an engine refuses, or raw search does after all engines failed.
-            Exhausted: all failed; names every attempt.
+            Exhausted: all failed; the error names every attempt.
         """
         async with FirstSuccess[Answer](found=lambda answer: bool(answer.spans)) as race:
             winner = await self._run(race, query, deadline, progress)
@@ -68,13 +68,13 @@ class FallbackEngine:
             if winner is not race.trials[0]:
                 answer = replace(answer, fallback=self._why(race, winner))
                 self._report_overtaken(race)
-        # Not before the losers are gone: one that is a race itself reports its costs when it ends.
+        # Only after the losers have ended: a nested race reports its costs when it ends.
         return replace(answer, cost_usd=answer.cost_usd + race.lost_usd(winner))
 
     async def _run(
         self, race: FirstSuccess[Answer], query: SearchQuery, deadline: Deadline, progress: Progress
     ) -> Trial[Answer] | None:
-        """The trial that decides; None when all failed."""
+        """The deciding trial; None if all failed."""
         loop = asyncio.get_running_loop()
         hedge_at = loop.time() + self.hedge_seconds
         queue, raw_waits = deque(self.engines), True
@@ -105,7 +105,7 @@ class FallbackEngine:
                 ranked.overtaken()
 
     def _why(self, race: FirstSuccess[Answer], winner: Trial[Answer]) -> Fallback:
-        """The first engine with its reason, and then the others that were given up."""
+        """The first engine with its reason, then the other engines that failed or were overtaken."""
         first, *others = race.trials[: race.trials.index(winner)]
         reasons = [self._reason(first), *(f"{trial.name}: {self._reason(trial)}" for trial in others)]
         return Fallback(first.name, " ".join(reasons))

@@ -1,6 +1,6 @@
 """The last stage: verify and rank the citations, clean the text, price the call. Pure.
 
-It holds the promise of every answer: `text[startIndex:endIndex]` is the cited span, for any text that an engine wrote
+It guarantees for every answer: `text[startIndex:endIndex]` is the cited span, for any text that an engine wrote
 and any offsets that it claimed.
 """
 
@@ -31,25 +31,25 @@ from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import canonical, host, is_web_address
 
 MAX_SOURCES = 20
-"""How many pages an answer lists besides those that it cites."""
+"""The most uncited pages that an answer lists."""
 
 _LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
-# C0 and C1 but tab and line feed, which a terminal would obey, and Bidi_Control of Unicode's PropList.txt.
+# C0 and C1 without tab and line feed, because a terminal obeys them, and Bidi_Control of Unicode's PropList.txt.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\s]+")
 
 
 @stage("finalize")
 def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> SearchResponse:
-    """What the caller gets for `answer`. Never raises.
+    """The response for `answer`. Never raises.
 
-    The text holds no control characters but tab and line feed, and none that turn the direction of writing. Citations
+    The text has no control characters except tab and line feed, and none that change the writing direction. Citations
     hold verified spans only: one entry per page with all its places, ranked by first use, at most `query.max_results`.
-    Every other page that the answer names is in `sources`, at most MAX_SOURCES. Without `query.include_answers` there
-    is no text to point into: it is empty, every span is 0/0 and the snippets say what was cited.
+    The other pages that the answer names are in `sources`, at most MAX_SOURCES. Without `query.include_answers` the
+    text is empty, every span is 0/0 and the snippets hold the cited text.
 
     Args:
-        responded_at: when the answer came; with a time zone.
+        responded_at: the time of the answer, with a time zone.
     """
     text, spans = _clean(answer)
     held = repair(text, spans)
@@ -83,7 +83,7 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> S
 
 
 def _clean(answer: Answer) -> tuple[str, list[Span]]:
-    """The text as it may be shown, and the spans on web addresses where they are in it, with clean titles."""
+    """The cleaned text, and the spans on web addresses at their places in it, with clean titles."""
     text, move = cut(answer.text, [match.span() for match in _CONTROLS.finditer(answer.text)])
     spans = [
         replace(span, title=_printable(span.title)) for span in moved(answer.spans, move) if is_web_address(span.url)
@@ -101,7 +101,7 @@ def _warnings(text: str, *, lost: int, cited: bool, sources: bool) -> list[str]:
 
 
 def _pages_by_url(answer: Answer, spans: Sequence[Span]) -> dict[str, Source]:
-    """Every page that the answer names, by canonical URL: those of its spans first, with what is known of them."""
+    """Every page that the answer names, by canonical URL: those of its spans first, with their known metadata."""
     named = [Source(span.url, span.title) for span in spans]
     found = [
         Source(strip_trackers(source.url), _printable(source.title), source.published)

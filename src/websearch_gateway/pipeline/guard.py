@@ -1,7 +1,7 @@
-"""The first stage: is this a question that the gateway may ask the web?
+"""The first stage: may the gateway send this question to the web?
 
-Nothing leaves the process before a query has passed here. Refused are what is malformed, what carries a credential and
-what a specialist server should answer. Text that reads like orders to a model only earns a warning.
+Nothing leaves the process before a query has passed here. It refuses malformed queries, queries with credentials, and
+questions for a specialist server. Text that reads like orders to a model only gets a warning.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Guarded:
 
 
 class Guard:
-    """Normalises and checks every query. Stateless once built; safe for any number of calls at once.
+    """Normalises and checks every query. Stateless once built; safe for concurrent calls.
 
     Args:
         routes: the operator's `[routes.NAME]` tables: they switch off, reword, replace or add routes.
@@ -65,11 +65,11 @@ class Guard:
         self._strict = strict
         self._secrets = secrets
         self._allowed, self._blocked = allowed, blocked
-        # What is asked once is asked again, and to judge it takes longer than all the rest of a cached answer.
+        # Questions repeat, and the check takes longer than the rest of a cached answer.
         self._judged = functools.lru_cache(maxsize=1_024)(self._judge)
 
     def warm_up(self) -> None:
-        """Compile the rules that the first query would wait for. Takes a while: not for the event loop.
+        """Compile the rules that the first query would wait for. Slow: do not run it on the event loop.
 
         The rules of `detect-secrets` stay out: they take 8 MB, and only a query with something key-sized needs them.
         """
@@ -93,10 +93,10 @@ class Guard:
         max_results_field: str = "maxResults",
         freshness_limit: int = 168,
     ) -> Guarded:
-        """The query as it may be sent. `max_results_field` is what the caller calls `max_results`.
+        """The query to send. `max_results_field` is what the caller calls `max_results`.
 
         Raises:
-            SearchValidationError: it may not; `details` says which field is at fault or which server to use.
+            SearchValidationError: it is refused; `details` says which field is at fault or which server to use.
         """
         wanted, unwanted = domains("include_domains", include_domains), domains("exclude_domains", exclude_domains)
         include, exclude = narrowed(wanted, unwanted, self._allowed, self._blocked)
@@ -117,7 +117,7 @@ class Guard:
         return Guarded(query, self._judged(query.text))
 
     def _judge(self, text: str) -> tuple[str, ...]:
-        """The warnings that a normalised text deserves; raises what `check` raises."""
+        """The warnings for a normalised text; raises what `check` raises."""
         self._keep_secrets_in(text)
         self._route_away(text)
         warning = suspicious(text)
@@ -171,7 +171,7 @@ def _operator_route(name: str, wanted: RouteSettings) -> Route:
 
 
 def _fault(pattern: str) -> str | None:
-    """Why an operator's pattern cannot serve: each query would pay for it."""
+    """Why an operator's pattern is unusable; None if it is fine. Every query runs the patterns."""
     if len(pattern) > LONGEST_PATTERN:
         return f"it is longer than {LONGEST_PATTERN} characters"
     try:

@@ -14,18 +14,18 @@ from websearch_gateway.text.retrieval.passages import MOST_PASSAGES, cut, ranked
 from websearch_gateway.text.retrieval.relevance import ANSWERS, RELEVANT
 
 RANKING_RESERVE_SECONDS = 0.5
-"""Kept free at the end of the deadline (a tenth of a short one). Passages without a vector are then ranked by words."""
+"""Seconds to reserve before the deadline (or a tenth of it). Passages without a vector are then ranked by words."""
 
 MEMORY_CHARACTERS = 4_000_000
-"""Pages that are kept ready for the next query, in characters of all together."""
+"""The size of the cache of prepared pages (characters in total)."""
 
 SAMPLE_CHARACTERS = 2_000
-"""Of a page, to judge its script by."""
+"""The characters of a page that decide its script."""
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The passages for each query, best first, out of how many; `notes` are whole sentences for the caller."""
+    """The passages for each query, best first, and their total number; `notes` are whole sentences for the caller."""
 
     answers: tuple[tuple[Passage, ...], ...]
     notes: tuple[str, ...]
@@ -34,7 +34,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A page, ready for queries."""
+    """A page that is prepared for queries."""
 
     passages: tuple[Passage, ...]
     subject: Subject
@@ -44,7 +44,7 @@ class _Prepared:
 
 
 class PassageFinder:
-    """Finds passages. One per process; safe for any number of calls at once.
+    """Finds passages. One per process; safe for concurrent calls.
 
     Args:
         size: about how many tokens a passage has, see `text.chunk`.
@@ -61,7 +61,7 @@ class PassageFinder:
         )
 
     async def find(self, page: Page, queries: Sequence[str], most: int, deadline: Deadline) -> Findings:
-        """At most `most` passages for each query. An embedder that fails costs a note and never the answer.
+        """At most `most` passages for each query. If the embedder fails, the result gets a note.
 
         Raises:
             SearchFetchError, SearchTimeoutError: the page is too much for a worker.
@@ -87,22 +87,22 @@ class PassageFinder:
         )
         notes = _notes(answers, prepared.more, compared.fault)
         if compared.fault not in (None, UNKNOWN_SCRIPT) and not all(answers):
-            # No query can be said to have no answer here: a passage may answer it in other words.
+            # Without vectors no query can be called unanswered: a passage may answer it in other words.
             longest = _longest(prepared, most)
             answers = tuple(answer or longest for answer in answers)
             notes = (*notes, "Where no word matches, the longest passages are shown.")
         return Findings(answers, notes, len(prepared.passages))
 
     def warm_up(self) -> None:
-        """Load what the first query would wait for. Takes a while: not for the event loop."""
+        """Load everything that the first query would wait for. Slow: do not run it on the event loop."""
         self._similarity.knows("warm up")
 
     def in_memory(self) -> Mapping[str, int]:
-        """How many pages are in memory, cut into passages."""
+        """The number of pages in memory, cut into passages."""
         return {"pages": len(self._ready)}
 
     def forget(self) -> None:
-        """Drop these."""
+        """Drop the pages in memory."""
         self._ready.clear()
 
     async def _prepared(self, page: Page, deadline: Deadline) -> _Prepared:
@@ -137,7 +137,7 @@ def _longest(page: _Prepared, most: int) -> tuple[Passage, ...]:
 
 
 def _notes(answers: Sequence[Sequence[Passage]], more: bool, fault: str | None) -> tuple[str, ...]:
-    """What a caller must know to judge the passages."""
+    """The notes that a caller needs to judge the passages."""
     notes = []
     unanswered = [number for number, found in enumerate(answers, 1) if not found or found[0].score < ANSWERS]
     if unanswered:

@@ -1,4 +1,4 @@
-"""Rate limits: may this caller ask now?
+"""Rate limits: may this caller make a call now?
 
 A fixed window begins with its first call; when it ends, the count starts at zero. That is exact with one atomic
 addition per call, however many processes share the state. The known drawback: a caller who waits for the end of a
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RateLimits:
-    """The gate before one kind of call. When the state cannot be reached it counts in this process alone.
+    """The rate limit of one kind of call. If the state is unavailable, it counts in this process only.
 
     Args:
         per_user: calls of one user, as `N/PERIOD` (`20/10minutes`); empty for no limit.
@@ -85,7 +85,7 @@ class RateLimits:
         await self._best_effort(refund, otherwise=False, urgent=False)
 
     async def warm_up(self) -> None:
-        """Load what the first call would wait for.
+        """Load everything that the first call would wait for.
 
         Raises:
             SearchNotConfiguredError: as `admit`.

@@ -1,4 +1,4 @@
-"""Raw search as an answer engine: results and their pages, gathered once however many write from them, and quotes."""
+"""Raw search as an answer engine: gathers results and their pages once for all engines that use them, and quotes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from websearch_gateway.pipeline.read_many import read_pages
 from websearch_gateway.ports import AnswerEngine, Composer, Gather, Progress, Reader, Searcher, Workers
 
 PAGE_SECONDS = 5.0
-"""What one page may take at most: an answer from four pages now is worth more than one from five later."""
+"""The most time for one page: an answer from four pages now is worth more than one from five later."""
 
 ENOUGH_PAGES = 3
-"""After so many pages the others are given only a moment more."""
+"""After this many pages, the others get only a moment more."""
 
 COMPOSE_RESERVE_SECONDS = 0.5
-"""Kept free at the end of the deadline, so that slow pages cannot cost the answer."""
+"""Reserved at the end of the deadline, so that slow pages cannot cost the answer."""
 
 
 @dataclass(slots=True)
 class _Shared:
-    """The gathering of one question. `context` is the one in which it notes what it spends."""
+    """The gathering for one question. It records its costs in `context`."""
 
     context: Context = field(default_factory=copy_context)
     task: asyncio.Task[Gathered] | None = None
@@ -38,7 +38,7 @@ _QUESTION: ContextVar[_Shared | None] = ContextVar("gathering_of_the_question", 
 
 @dataclass(frozen=True, slots=True)
 class Gathering:
-    """Searches, and reads the best pages at once. Within a `OneGathering` all who ask share one search."""
+    """Searches, and reads the best pages concurrently. All calls within a `OneGathering` share one search."""
 
     searcher: Searcher
     reader: Reader
@@ -46,7 +46,7 @@ class Gathering:
     page_seconds: float
 
     async def __call__(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
-        """The results, and the pages that could be read by the URLs of their hits.
+        """The results, and the pages that could be read, by the URL of their hit.
 
         Raises:
             Refused: a key is wrong, or no provider is configured.
@@ -56,7 +56,7 @@ class Gathering:
         if shared is None:
             return await self._gather(query, deadline, progress)
         if shared.task is not None:
-            # Whoever came first has noted what it costs.
+            # The first caller has recorded its costs.
             gathered = await asyncio.shield(shared.task)
             return Gathered(gathered.results, gathered.pages, cost_usd=0.0)
         before = spent(shared.context)
@@ -89,7 +89,7 @@ class Gathering:
 
 @dataclass(frozen=True, slots=True)
 class OneGathering:
-    """An engine each of whose questions is gathered for at most once."""
+    """An engine that gathers at most once per question."""
 
     engine: AnswerEngine
 

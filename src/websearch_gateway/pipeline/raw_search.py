@@ -1,4 +1,4 @@
-"""The path of `web_search_raw`: each query is guarded, admitted and asked on its own, all at once."""
+"""The path of `web_search_raw`: guards, admits and searches each query separately, all concurrently."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUERIES_AT_ONCE = 5
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """What became of one query: a result, or the error in its place."""
+    """The outcome of one query: a result, or an error in its place."""
 
     provider: str = ""
     result: dict[str, Any] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class _Reply:
 
 @dataclass(frozen=True, slots=True)
 class RawSearch:
-    """Asks Google, and the other providers where it cannot serve. One per process."""
+    """Calls Google, and the other providers if it cannot serve. One per process."""
 
     guard: Guard
     rate_limits: RateLimits
@@ -81,7 +81,7 @@ class RawSearch:
             )
 
     async def _ask_all(self, request: RawSearchRequest, caller: Caller) -> dict[str, _Reply]:
-        """The reply to each query; one that stands in the list twice is asked once."""
+        """The reply to each query; a repeated query is searched once."""
         gate = asyncio.Semaphore(QUERIES_AT_ONCE)
         async with asyncio.TaskGroup() as group:
             tasks = {
@@ -109,7 +109,7 @@ class RawSearch:
             return _Reply(error=error)
 
     async def _search(self, query: SearchQuery, caller: Caller, deadline: Deadline) -> SearchResults:
-        """Search, and count the query for its caller only if it left the process."""
+        """Search; count the query for its caller only if a provider was called."""
         searcher = self.selection.preferring((GOOGLE,))
         await self.rate_limits.admit(caller)
         with counting_requests() as sent:
@@ -122,7 +122,7 @@ class RawSearch:
 
     async def _reply(self, query: SearchQuery, found: SearchResults, warnings: tuple[str, ...]) -> _Reply:
         if found.provider == GOOGLE:
-            # Five pages of JSON take too long for the loop.
+            # Parsing five pages of JSON takes too long for the event loop.
             result, of_items = await in_own_thread(self._merged, found.bodies, query.max_results)
             warnings = (*warnings, *of_items)
         else:

@@ -1,4 +1,4 @@
-"""Reading many pages at once, where one slow page must not cost the answer."""
+"""Reads many pages concurrently; one slow page must not cost the answer."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ async def read_pages(
     per_page_seconds: float,
     enough: int | None = None,
 ) -> dict[str, Outcome]:
-    """Read `urls`, each as soon as `gate` has room for it; each distinct URL is a key, in the order given.
+    """Read `urls`, each as soon as `gate` has room; the keys are the distinct URLs, in the order given.
 
-    A page that cannot be read is its `SearchError`; one that took longer than `per_page_seconds`, or was still on its
-    way at `deadline` or shortly after `enough` others had been read, is a `SearchTimeoutError`. No task outlives the
-    call, whether it returns, raises or is cancelled.
+    An unreadable page has its `SearchError` as value. The value is a `SearchTimeoutError` if a page took longer than
+    `per_page_seconds`, or was not there at `deadline` or shortly after `enough` others. No task outlives the call, even
+    if it raises or is cancelled.
 
     Raises:
-        Exception: an error other than `SearchError` is a defect of a reader, and raised.
+        Exception: any error other than `SearchError` is a defect of a reader and is raised.
     """
     tasks = {
         url: asyncio.create_task(_read(reader, url, deadline, per_page_seconds, gate)) for url in dict.fromkeys(urls)
@@ -46,7 +46,7 @@ async def read_pages(
 
 
 async def _gather(pending: set[asyncio.Task[Outcome]], deadline: Deadline, enough: int) -> None:
-    """Wait for the tasks until `deadline`, or a little longer than it takes `enough` of them to bring a page."""
+    """Wait for the tasks until `deadline`, or until shortly after `enough` of them have read a page."""
     while pending and (seconds := deadline.remaining()):
         done, pending = await asyncio.wait(pending, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         enough -= sum(isinstance(task.result(), Page) for task in done)

@@ -31,7 +31,7 @@ CUT_OFF = "The page is longer than what was fetched of it; its end is missing."
 
 @dataclass(frozen=True, slots=True)
 class PageReading:
-    """Reads one page. One per process; safe for any number of calls at once."""
+    """Reads one page. One per process; safe for concurrent calls."""
 
     page_cache: PageCache
     finder: PassageFinder
@@ -107,7 +107,7 @@ class PageReading:
         )
 
     async def warm_up(self) -> None:
-        """Load what the first query would wait for, where that takes no network."""
+        """Load everything that the first query would wait for and that needs no network."""
         await asyncio.to_thread(self.finder.warm_up)
 
     def _age(self, page: Page) -> float:
@@ -145,10 +145,10 @@ def _warnings(page: Page) -> tuple[str, ...]:
 
 
 def _checked(queries: tuple[str, ...]) -> list[str]:
-    """The queries as they are looked up.
+    """The normalised queries.
 
     Raises:
-        SearchValidationError: none or too many, or one that is empty or too long.
+        SearchValidationError: there are none or too many, or one is empty or too long.
     """
     if not 1 <= len(queries) <= MOST_QUERIES:
         raise SearchValidationError(

@@ -30,12 +30,12 @@ from websearch_gateway.ports import AnswerEngine, Progress, no_progress
 from websearch_gateway.results.answer import SearchResponse
 
 LAST_WORD_SECONDS = 0.5
-"""An engine stops so much before the deadline (a tenth of a short one), so that it can still say what it tried."""
+"""An engine stops this long before the deadline (or a tenth of it), so that it can report its attempts."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPipeline:
-    """Answers questions with citations. One per process; safe for any number of calls at once."""
+    """Answers questions with citations. One per process; safe for concurrent calls."""
 
     guard: Guard
     rate_limits: RateLimits
@@ -80,7 +80,7 @@ class SearchPipeline:
     async def _cached(
         self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
     ) -> Served[SearchResponse]:
-        """The answer in this process's memory, else that of an identical call in flight or of one that begins here."""
+        """The answer from this process's memory, else from an identical call in flight, else from a new call."""
         with part("cache"):
             known = self.cache.recent(query, caller)
         if known is not None:
@@ -95,7 +95,7 @@ class SearchPipeline:
     async def _ask(
         self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
     ) -> Served[SearchResponse]:
-        """From the cache, in these or in other words, or from the engine: finalized and stored."""
+        """The answer from the exact or semantic cache, else a new one from the engine, finalized and stored."""
         with part("cache"):
             known = await self.cache.get(query, caller)
         if known is not None:
@@ -109,7 +109,7 @@ class SearchPipeline:
         return Served(response)
 
     async def _answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        """The engine's answer. One that overruns its deadline is stopped while there is time for a stale answer."""
+        """The engine's answer. It is stopped early enough to leave time for a stale answer."""
         seconds = deadline.remaining()
         last_word = min(LAST_WORD_SECONDS, seconds / 10)
         try:

@@ -1,4 +1,4 @@
-"""From hits, and what reading their pages brought, to the results of `web_search`. Pure."""
+"""Makes the results of `web_search` from hits and the pages that were read. Pure."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import canonical, host
 
 PAGE_CHARS = 8_000
-"""So much of a page comes with its result: about 2,000 tokens, the beginning of most pages and all of many."""
+"""The part of a page in its result (characters): about 2,000 tokens, the beginning of most pages and all of many."""
 
 MOST_SENT = 32_000
-"""So much of the text that a provider sends along is looked at: a reader sees a quarter of it."""
+"""The part of a provider's page text that is cleaned (characters): the result shows a quarter of it."""
 
 PLACE_DAMPING = 10
-"""How slowly a result's place among the provider's loses weight: the eleventh counts half as much as the first."""
+"""How slowly the weight falls with a result's place at the provider: the eleventh counts half as much as the first."""
 
 _PASSING = frozenset({"busy", "broken", "timeout"})
 _MORE = "*({left:,} more characters: `get_content` with `offset` {offset}.)*"
@@ -34,28 +34,28 @@ _LEFT_OUT = "*({left:,} more characters of this text are left out.)*"
 
 
 def distinct(hits: Sequence[Hit], most: int) -> list[Hit]:
-    """At most `most` of the hits, one for each page, without trackers in their addresses."""
+    """At most `most` hits, one per page, without trackers in their URLs."""
     return list(_by_page((replace(hit, url=strip_trackers(hit.url)) for hit in hits), {}).values())[:most]
 
 
 def cleaned_texts(sent: Sequence[tuple[str, str]]) -> list[tuple[str, tuple[str, ...]]]:
-    """What providers sent of pages, as it may be shown, with warnings. Made to run in a worker process.
+    """The cleaned page texts from providers, with warnings. Runs in a worker process.
 
     Args:
-        sent: the address and the text of each.
+        sent: the URL and the text of each.
     """
     return [clean_markdown(text, url) for url, text in sent]
 
 
 def assemble(query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]) -> tuple[WebResult, ...]:
-    """The results, best first; one for hits whose redirects end at the same page.
+    """The results, best first; hits whose redirects end at the same page become one.
 
     The relevance is the mean of two shares, each in 0..1: BM25 of the query over title, snippet and text that was read
-    (see `text.rank`), and 11 / (10 + place), where place is the provider's.
+    (see `text.rank`), and 11 / (10 + place), with the provider's place.
 
     Args:
         hits: with clean contents, see `cleaned_texts`.
-        outcomes: for each hit's URL the page, or the error that stands for it; nothing for one that was not read.
+        outcomes: the page or the error for each hit's URL; absent if it was not read.
     """
     found = list(_by_page(hits, outcomes).values())
     texts = [_text(hit, outcomes.get(hit.url)) for hit in found]
@@ -69,7 +69,7 @@ def assemble(query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]) -
 
 
 def page_warnings(outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
-    """What the readers warn of, each with its page."""
+    """The readers' warnings, each with its page."""
     return tuple(
         f"{url}: {warning}"
         for url, outcome in outcomes.items()
@@ -87,7 +87,7 @@ def may_be_read_soon(outcomes: Mapping[str, Outcome]) -> bool:
 
 
 def _by_page(hits: Iterable[Hit], outcomes: Mapping[str, Outcome]) -> dict[str, Hit]:
-    """The first hit of each page, by one spelling of the address at which it ends."""
+    """The first hit of each page, by the canonical URL at which it ends."""
     pages: dict[str, Hit] = {}
     for hit in hits:
         outcome = outcomes.get(hit.url)
@@ -96,7 +96,7 @@ def _by_page(hits: Iterable[Hit], outcomes: Mapping[str, Outcome]) -> dict[str, 
 
 
 def _text(hit: Hit, outcome: Outcome | None) -> str:
-    """What was read, cut to its opening; empty when there is nothing."""
+    """The beginning of the text that was read; empty if there is none."""
     if isinstance(outcome, Page):
         return _opening(outcome.markdown, _MORE)
     return _opening(hit.content, _LEFT_OUT) if hit.content else ""
@@ -111,7 +111,7 @@ def _opening(text: str, notice: str) -> str:
 
 def _result(hit: Hit, outcome: Outcome | None, text: str, relevance: float) -> WebResult:
     page = outcome if isinstance(outcome, Page) else None
-    title = page.title if page and hit.title == hit.url else hit.title  # a hit without a title has its address there
+    title = page.title if page and hit.title == hit.url else hit.title  # a hit without a title has its URL as title
     return WebResult(
         title=_plain(title) or hit.url,
         link=hit.url,
@@ -124,7 +124,7 @@ def _result(hit: Hit, outcome: Outcome | None, text: str, relevance: float) -> W
 
 
 def _note(hit: Hit, outcome: Outcome | None, text: str) -> str:
-    """Why there is no page, and what the provider sent of it; that alone if the page was not wanted."""
+    """Why there is no page, and the provider's text of it; only that text if the page was not wanted."""
     if outcome is None:
         return text or _plain(hit.snippet) or _plain(hit.title) or hit.url
     if isinstance(outcome, Page):

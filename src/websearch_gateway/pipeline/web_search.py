@@ -49,10 +49,10 @@ from websearch_gateway.results.search import WebSearchResponse
 
 MOST_RESULTS = 50
 SEARCH_SHARE = 2 / 3
-"""The part of a call's time that searching may take, so that a slow provider leaves some for the pages."""
+"""The share of a call's time that searching may take, so that a slow provider leaves time for the pages."""
 
 ASSEMBLY_RESERVE_SECONDS = 0.5
-"""Kept free at the end of the deadline, so that slow pages cannot cost the results."""
+"""Reserved at the end of the deadline (seconds), so that slow pages cannot cost the results."""
 
 HOURS: dict[Freshness, int] = {"day": 24, "week": 168, "month": 720, "year": 8760}
 
@@ -71,7 +71,7 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class _Anew:
-    """The library as a Reader that ignores stored pages."""
+    """The page cache as a Reader that ignores stored pages."""
 
     page_cache: PageCache
     name: str = "anew"
@@ -82,7 +82,7 @@ class _Anew:
 
 @dataclass(frozen=True, slots=True)
 class WebSearch:
-    """Finds pages and reads them. One per process; safe for any number of calls at once."""
+    """Finds pages and reads them. One per process; safe for concurrent calls."""
 
     guard: Guard
     rate_limits: RateLimits
@@ -103,7 +103,7 @@ class WebSearch:
 
         Raises:
             SearchValidationError: the query or a parameter is unacceptable, or no provider has such a name.
-            SearchNotConfiguredError: a provider that was named, or every one, lacks a setting; the message names it.
+            SearchNotConfiguredError: the named provider, or every provider, lacks a setting; the message names it.
             SearchRateLimitError: the caller, or all users together, asked too often.
             SearchAuthError: a key of the gateway was rejected upstream.
             SearchTimeoutError: nothing was found before the deadline.
@@ -162,7 +162,7 @@ class WebSearch:
         return self.page_cache if request.use_cache else _Anew(self.page_cache)
 
     async def _recall(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
-        """The results in the cache, else those of an identical call in flight or of one that begins here."""
+        """The results from the cache, else from an identical call in flight, else from a new call."""
 
         async def begin(tell: Progress) -> Served[WebSearchResponse]:
             with part("cache"):
@@ -179,7 +179,7 @@ class WebSearch:
 
     @stage("answer")
     async def _find(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
-        """Search, read all pages at once, put the results together, and store them."""
+        """Search, read all pages concurrently, combine the results, and store them."""
         await progress("Searching the web")
         found = await call.searcher.search(call.query, call.deadline.within(call.deadline.remaining() * SEARCH_SHARE))
         hits = call.choice.of(distinct(found.hits, call.query.max_results))
@@ -201,7 +201,7 @@ class WebSearch:
     async def _with_clean_texts(
         self, hits: list[Hit], outcomes: Mapping[str, Outcome], deadline: Deadline
     ) -> tuple[list[Hit], tuple[str, ...]]:
-        """The hits, with what their provider sent of pages that could not be read as it may be shown; and warnings."""
+        """The hits, with the provider's cleaned text of pages that could not be read; and warnings."""
         sent = [
             (hit.url, hit.content[:MOST_SENT])
             for hit in hits
@@ -228,7 +228,7 @@ class WebSearch:
         )
 
     def _unmet(self, query: SearchQuery, found: SearchResults) -> list[str]:
-        """Wishes that the provider could not fulfil."""
+        """Parameters that the provider could not apply."""
         unmet = []
         if query.freshness_hours is not None and found.applied.freshness is None:
             unmet.append(f"{found.provider} has no filter by freshness: results may be older.")

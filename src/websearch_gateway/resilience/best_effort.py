@@ -1,5 +1,4 @@
-"""Uses of the shared state that may fail: a cache that cannot be read is a miss, and a count that cannot be shared is
-kept in this process."""
+"""Calls to the shared state that may fail: an unreadable cache is a miss, and counts stay in this process."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from typing import TypeVar
 from websearch_gateway.errors import StateUnavailable
 
 WAIT_SECONDS = 0.5
-"""The longest wait for the state where the caller already has what it came for."""
+"""The longest wait for the state if the caller already has its result (seconds)."""
 
 _log = logging.getLogger(__name__)
 
@@ -19,10 +18,10 @@ T = TypeVar("T")
 
 
 class BestEffort:
-    """Runs uses of the state. The first failure of an outage is logged as a warning, later ones are not.
+    """Runs calls to the state. Logs a warning for the first failure of an outage only.
 
     Args:
-        loss: what an outage costs, as the beginning of the log line: `Answers are cached in this process only`.
+        loss: the effect of an outage, as the beginning of the log line: `Answers are cached in this process only`.
     """
 
     def __init__(self, loss: str) -> None:
@@ -30,7 +29,7 @@ class BestEffort:
         self._is_down = False
 
     async def __call__(self, use: Callable[[], Awaitable[T]], otherwise: T, *, urgent: bool = True) -> T:
-        """The result of `use()`; `otherwise` if the state fails, or takes too long.
+        """The result of `use()`; `otherwise` if the state fails or takes too long.
 
         An `urgent` use may take WAIT_SECONDS; others have the backend's own time limit.
         """

@@ -1,4 +1,4 @@
-"""A Reader whose readings are bounded in time, and tried once more when the site fails."""
+"""A Reader that bounds each read in time, and retries once if the site fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EDGE_SECONDS = 0.05  # timers are not exact
 class BoundedReader:
     """`reader`, with at most `seconds` for a page, both attempts included.
 
-    `retry` decides on the second attempt. It has its own budget: failing sites must not use up that of the upstreams.
+    `retry` decides on the second attempt. It has its own budget, so failing sites do not use up the upstreams' one.
     """
 
     reader: Reader
@@ -29,7 +29,7 @@ class BoundedReader:
         return self.reader.name
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
-        """See `ports.Reader.read`. The error of a page that used up `seconds` names their setting."""
+        """See `ports.Reader.read`. The error for a page that used up `seconds` names the setting."""
         own = deadline.within(self.seconds)
         try:
             return await self.retry(lambda: self.reader.read(url, own, known), own)

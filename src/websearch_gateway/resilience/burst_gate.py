@@ -1,4 +1,4 @@
-"""A few calls go ahead; the others wait for their outcome.
+"""The burst gate: a few calls go ahead; the others wait for their outcome.
 
 A breaker counts failures, and calls that start at the same moment have none to count: five hundred of them would reach
 an upstream that is down. Here the first calls find that out for the others.
@@ -15,7 +15,7 @@ from websearch_gateway.models import Deadline
 from websearch_gateway.resilience.health import PROBE_SECONDS
 
 MOST_AHEAD = 50
-"""Most bursts are smaller; and eight upstreams that are all dead get four hundred calls."""
+"""Most bursts are smaller; even eight dead upstreams get only four hundred calls together."""
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ class BurstGate:
 
 
 class _Era:
-    """The time between two answers: its free places, and how many calls wait for one."""
+    """The period between two answers: its free places, and the number of waiting calls."""
 
     __slots__ = ("places", "waiting")
 

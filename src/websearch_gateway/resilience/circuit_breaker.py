@@ -20,7 +20,7 @@ LONGEST_OPEN_SECONDS = 3600.0
 
 _MOST_DOUBLINGS = 10
 _EDGE_SECONDS = 0.1
-"""Timers are not exact: the deadline ended a call that ends this shortly before it."""
+"""Timers are not exact: a call that ends this shortly before the deadline was ended by it (seconds)."""
 
 T = TypeVar("T")
 
@@ -30,12 +30,12 @@ class CircuitBreaker:
 
     Every `Unavailable` is a failure, but a timeout only if the upstream had `fair_seconds`, or if it hit its own limit
     before the deadline. A `Refused` shows that the upstream works. Cancelled calls and calls that were not made
-    (`NotAsked`) do not count. An upstream that takes this address for a bot (`errors.BLOCKED`) opens the
-    circuit with one reply, and for twice as long each time until it serves again.
+    (`NotAsked`) do not count. One reply that blocks this address as a bot (`errors.BLOCKED`) opens the circuit, for
+    twice as long each time until the upstream serves again.
 
     Args:
-        health: the record that this breaker writes; its clock counts.
-        failures: how many in a row open it.
+        health: the record that this breaker writes, and whose clock it uses.
+        failures: how many consecutive failures open it.
         open_seconds: how long it stays open; longer if the upstream asks for it, up to LONGEST_OPEN_SECONDS.
         fair_seconds: a timeout does not count if the caller's deadline left the upstream less time.
     """
@@ -49,7 +49,7 @@ class CircuitBreaker:
         self.fair_seconds = fair_seconds
         self._row = 0
         self._blocks = 0
-        # Calls begun before the breaker opened or closed must not decide what comes after: each belongs to its era.
+        # Calls that began before the breaker opened or closed must not change its new state: each belongs to its era.
         self._era = 0
         self._probing = False
 
@@ -85,12 +85,12 @@ class CircuitBreaker:
                 self._probing = False
 
     def overtaken(self) -> None:
-        """Count a call that was given up because another upstream had answered when this one was overdue."""
+        """Count a call that was cancelled because it was overdue and another upstream answered."""
         if not self.health.open_for:
             self._failed(SearchTimeoutError(f"{self.health.name} was overdue when another had answered."), self._era)
 
     def _enter(self) -> int:
-        """The era of a call that may begin."""
+        """Admit a call. Returns its era."""
         if self.health.open_until is None:
             return self._era
         if self.health.open_for or self._probing:

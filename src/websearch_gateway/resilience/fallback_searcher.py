@@ -1,4 +1,4 @@
-"""Searchers in a row: the first that answers wins, and one that is slow is joined by the next."""
+"""Searchers in order: the first to answer wins, and the next one starts beside a slow one."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from websearch_gateway.resilience.first_success import FirstSuccess, Trial
 from websearch_gateway.resilience.hedge import Hedging, Order
 
 LEAST_SHARE_SECONDS = 1.5
-"""A search that gets less than this is likely to be cut off just before its answer."""
+"""A search with less time than this is likely to be cut off just before its answer (seconds)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FallbackSearcher:
-    """Asks the next searcher where one is `Unavailable`. No hits is an answer, and a `Refused` is never masked.
+    """Calls the next searcher if one is `Unavailable`. An empty result is an answer, and a `Refused` is never masked.
 
-    `order` says who is asked first, by default the searchers as they stand. With `hedging` the next one also starts
-    beside one that is slow; the first right answer wins and the others are cancelled. `advice` is what the operator is
-    told when all have failed.
+    `order` sorts the searchers for a call, by default as given. With `hedging` the next one also starts beside a slow
+    one; the first right answer wins and the others are cancelled. `advice` is the advice to the operator if all fail.
     """
 
     searchers: Sequence[Searcher]
@@ -32,10 +31,10 @@ class FallbackSearcher:
     advice: str = ""
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """The first answer; its warnings name those that failed or were too slow.
+        """The first answer; its warnings name the searchers that failed or were too slow.
 
-        Each searcher but the last may take an equal share of the time that remains, so one that hangs leaves time for
-        the next. `cost_usd` includes what was sent to those that failed or were cancelled.
+        Each searcher except the last may take an equal share of the remaining time, so one that hangs leaves time for
+        the next. `cost_usd` includes requests to searchers that failed or were cancelled.
 
         Raises:
             SearchNotConfiguredError: there is no searcher.
@@ -59,7 +58,7 @@ class FallbackSearcher:
     async def _run(
         self, race: FirstSuccess[SearchResults], query: SearchQuery, deadline: Deadline
     ) -> Trial[SearchResults] | None:
-        """The trial that decides; None when all failed. Who joins beside one that still runs is a hedge."""
+        """The deciding trial; None if all failed. A trial that starts beside a running one is a hedge."""
         queue = deque(self.order(self.searchers))
         while queue:
             beside = bool(race.running)

@@ -1,4 +1,4 @@
-"""Several trials of one call, one after the other or side by side: the first good answer wins."""
+"""Several trials of one call, in sequence or concurrent: the first good answer wins."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class Trial(Generic[T]):
 
     @property
     def was_asked(self) -> bool:
-        """False when nothing was sent."""
+        """False if nothing was sent."""
         return not isinstance(self.failure, NotAsked)
 
     @property
     def cost_usd(self) -> float:
-        """What it has spent so far, from its context or its error."""
+        """Its cost so far, from its context or its error."""
         reported = self.failure.cost_usd if isinstance(self.failure, Unavailable) else 0.0
         return max(reported, round(spent(self._context) - self._spent_before, 9))
 
     @property
     def attempts(self) -> Sequence[Attempt]:
-        """What failed, with the parts of a composite named one by one."""
+        """The failure; for a composite, one per part."""
         error = self.failure
         if error is None:
             return ()
@@ -60,7 +60,7 @@ def _attempt(name: str, error: Unavailable) -> Attempt:
 
 
 class FirstSuccess(Generic[T]):
-    """Trials in the order of their start. Leaving the context cancels those that run and waits until they are gone.
+    """Trials in the order of their start. Leaving the context cancels running trials and waits for their end.
 
     An earlier trial has precedence: while it runs, a later one wins only with an answer in which something was found
     (`found`), and a later one's refusal waits until no earlier one can answer.
@@ -86,10 +86,10 @@ class FirstSuccess(Generic[T]):
         return self.trials[-1]
 
     async def outcome(self, latest: Trial[T] | None = None, slow_after: float | None = None) -> Trial[T] | None:
-        """The trial whose result decides: it answers, or raises what must be shown.
+        """The deciding trial: it answers, or raises the error to show.
 
-        None when another one should join: all have failed, `latest` has, or `slow_after` seconds are over. No other one
-        joins once a later trial has an outcome that waits for an earlier one: that would mask a refusal.
+        None if another trial should start: all have failed, `latest` has, or `slow_after` seconds are over. No trial
+        starts while the outcome of a later trial waits for an earlier one: that would mask a refusal.
         """
         loop = asyncio.get_running_loop()
         over = None if slow_after is None else loop.time() + slow_after
@@ -122,7 +122,7 @@ class FirstSuccess(Generic[T]):
         return not raised and self._found(trial.task.result())
 
     def lost_usd(self, winner: Trial[T]) -> float:
-        """What all the others have spent: those that failed, and those that are cancelled now."""
+        """The cost of all other trials: those that failed, and those cancelled now."""
         return sum(trial.cost_usd for trial in self.trials if trial is not winner)
 
     def exhausted(self, advice: str = "") -> Exhausted:

@@ -1,4 +1,4 @@
-"""What is known about each upstream: calls, failures, latencies, the last error, and the state of its circuit."""
+"""The health record of each upstream: calls, failures, latencies, the last error, and the state of its circuit."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from websearch_gateway.observability.histogram import NOTHING, Distribution, His
 BreakerState = Literal["closed", "open", "half_open"]
 
 WINDOW = 100
-"""So many latencies are remembered per upstream."""
+"""The number of latencies to keep per upstream."""
 
 PROBE_SECONDS = 1.0
-"""When to come back while a probe is under way."""
+"""`retry_after` while a probe is in flight (seconds)."""
 
 T = TypeVar("T")
 
@@ -37,12 +37,12 @@ class LastError:
 
 @dataclass(frozen=True, slots=True)
 class UpstreamStatus:
-    """An upstream at one moment.
+    """A snapshot of an upstream.
 
     `calls` were really made, retries and further pages not counted; `failures` of them were the upstream's fault.
-    `breaker` is `open` while no calls are made, `half_open` when one probe decides; `retry_after` are the seconds until
-    then. Latencies are seconds; None before the first. `errors` counts what went wrong,
-    refused keys included; `durations` are those of single requests, failed ones included.
+    `breaker` is `open` while no calls are made, `half_open` while one probe decides; `retry_after` is the number of
+    seconds until the probe. Latencies are seconds; None before the first. `errors` counts what went wrong, refused keys
+    included; `durations` are those of single requests, failed ones included.
     """
 
     name: str
@@ -83,12 +83,12 @@ class UpstreamHealth:
 
     @property
     def samples(self) -> int:
-        """How many latencies the quantiles stand on."""
+        """The number of latencies behind the quantiles."""
         return len(self._latencies)
 
     @property
     def open_for(self) -> float:
-        """Seconds for which the circuit is still open."""
+        """The seconds until the circuit is half-open; 0 if it is not open."""
         return 0.0 if self.open_until is None else max(0.0, self.open_until - self.clock())
 
     @property
@@ -107,8 +107,8 @@ class UpstreamHealth:
     def took(self, seconds: float, *, finished: bool) -> None:
         """Remember how long a call took.
 
-        Of one that failed or was cut off only this much is known: a whole one would have taken longer. It counts where
-        that is slow already; if it never did, the quantiles would be those of the lucky calls alone.
+        For a call that failed or was cut off, this is only a lower bound. It counts if it is already slow; otherwise
+        the quantiles would cover only the lucky calls.
         """
         self._durations.observe(seconds)
         if finished:
@@ -125,7 +125,7 @@ class UpstreamHealth:
     def circuit_open(self) -> NotAsked:
         """The error of a call that is not made while the circuit is open or a probe is under way.
 
-        Its reason is that of the last error, so that callers learn why no upstream serves.
+        It repeats the reason of the last error, so that callers learn why no upstream serves.
         """
         last = self.last_error
         why = f" after {last.code}: {last.message}" if last else "."
@@ -140,7 +140,7 @@ class UpstreamHealth:
         return error
 
     def status(self) -> UpstreamStatus:
-        """The record as it is now."""
+        """A snapshot of the record."""
         return UpstreamStatus(
             name=self.name,
             breaker=self.breaker,
@@ -157,7 +157,7 @@ class UpstreamHealth:
 
 
 class HealthRegistry:
-    """The records of all upstreams of a process, in the order in which they were first asked for."""
+    """The records of all upstreams of a process, in the order of their first use."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, now: Callable[[], datetime] = _utc_now) -> None:
         self._clock = clock
@@ -165,21 +165,21 @@ class HealthRegistry:
         self._upstreams: dict[str, UpstreamHealth] = {}
 
     def of(self, name: str) -> UpstreamHealth:
-        """The record of an upstream; a new one where there is none yet."""
+        """The record of an upstream; created if absent."""
         return self._upstreams.setdefault(name, UpstreamHealth(name, self._clock, self._now))
 
     def known(self, name: str) -> UpstreamHealth | None:
-        """The record of an upstream, if there is one."""
+        """The record of an upstream; None if absent."""
         return self._upstreams.get(name)
 
     def snapshot(self) -> tuple[UpstreamStatus, ...]:
-        """Every upstream as it is now."""
+        """A snapshot of every upstream."""
         return tuple(upstream.status() for upstream in self._upstreams.values())
 
 
 @dataclass(frozen=True, slots=True)
 class Stopwatch:
-    """The layer that measures latencies. It belongs next to the upstream: waiting for a turn is not latency."""
+    """The layer that measures latencies. It is the innermost layer: waiting for a turn is not latency."""
 
     health: UpstreamHealth
 

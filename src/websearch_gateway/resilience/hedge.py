@@ -1,4 +1,4 @@
-"""Which upstream is asked first, and when a second one joins it."""
+"""Which upstream is called first, and when a second one starts beside it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from websearch_gateway.ports import Searcher
 from websearch_gateway.resilience.health import HealthRegistry
 
 ENOUGH_SAMPLES = 20
-"""With fewer latencies there is no telling what is slow."""
+"""Fewer latencies do not show what is slow."""
 
 EARLIEST_SECONDS, LATEST_SECONDS = 0.1, 5.0
-"""Not sooner, because jitter would double the calls; not later, because too little time would be left."""
+"""Bounds of the wait: sooner, jitter would double the calls; later, too little time would be left."""
 
 _CALLS_PER_HEDGE = 10
 _MOST_SAVED = 5
@@ -23,8 +23,8 @@ _MOST_SAVED = 5
 class Hedging:
     """When an upstream counts as slow, and how often a second one may be started beside it.
 
-    Slow is slower than its own recent p95. Each call earns a tenth of a hedge and five may be saved up, so hedges
-    never exceed a tenth of the calls, however slow an upstream becomes. `hedges` counts those that were started.
+    Slow is slower than its own recent p95. Each call earns a tenth of a hedge and at most five are saved up, so hedges
+    never exceed a tenth of the calls, even if an upstream is very slow. `hedges` counts those that were started.
     """
 
     health: HealthRegistry
@@ -49,7 +49,7 @@ class Hedging:
         self.hedges -= 1
 
     def slow_after(self, name: str) -> float | None:
-        """Seconds after which this upstream is slow; None while too few calls are known."""
+        """The seconds after which this upstream is slow; None while too few calls are known."""
         upstream = self.health.known(name)
         if upstream is None or upstream.samples < ENOUGH_SAMPLES:
             return None
@@ -57,15 +57,15 @@ class Hedging:
 
 
 Order = Callable[[Sequence[Searcher]], Sequence[Searcher]]
-"""The searchers in the order in which this call asks them."""
+"""The searchers, in order, for this call."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByWeight:
     """The Order that picks the first one at random, by weight, and keeps the order of the others.
 
-    A name without a weight is never first; without any weight the order stays as it is. `choose` is
-    `random.choices`, or what a test puts there.
+    A name without a weight is never first; without any weights the order stays the same. `choose` is `random.choices`,
+    or a replacement in tests.
     """
 
     weights: Mapping[str, float]

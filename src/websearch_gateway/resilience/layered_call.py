@@ -1,4 +1,4 @@
-"""Layers around searchers and answer engines. A layered one has the interface of a bare one, so layers nest."""
+"""Layers around searchers and answer engines. A layered object has the interface of the bare one, so layers nest."""
 
 from __future__ import annotations
 

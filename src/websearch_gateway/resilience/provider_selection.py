@@ -1,4 +1,4 @@
-"""Which raw providers a call asks, and in which order."""
+"""Which raw providers a call uses, and in which order."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class ProviderSelection:
     """The raw providers of this gateway.
 
     Attributes:
-        pool: serves whoever does not care.
-        searchers: each one that may be asked, by name, in the operator's order.
-        news: the names of those that have a search for news.
-        absent: every other provider that the gateway knows, and what would make it serve.
-        hedging: lets the next one join beside a slow one, as in the pool.
+        pool: serves calls that name no provider.
+        searchers: each provider that a call may name, by name, in the operator's order.
+        news: the names of the providers with a news search.
+        absent: every other known provider, and what it lacks.
+        hedging: starts the next one beside a slow one, as in the pool.
     """
 
     pool: Searcher
@@ -31,12 +31,12 @@ class ProviderSelection:
     hedging: Hedging | None = None
 
     def choose(self, names: Sequence[str] = (), topic: Topic = "general") -> Searcher:
-        """The providers of a call: those that it names, in that order; without names the pool, and
-        for news first those that search for it.
+        """The providers of a call: those that it names, in that order; without names the pool, for news those with a
+        news search first.
 
         Raises:
-            SearchValidationError: a name that no provider has.
-            SearchNotConfiguredError: a provider that cannot serve here; the message says what it lacks.
+            SearchValidationError: no provider has such a name.
+            SearchNotConfiguredError: a named provider cannot serve here; the message says what it lacks.
         """
         if names:
             wanted = dict.fromkeys(name.strip().lower() for name in names)
@@ -44,11 +44,11 @@ class ProviderSelection:
         return self.preferring(self.news) if topic == "news" else self.pool
 
     def preferring(self, names: Collection[str]) -> Searcher:
-        """Those among `names` before the others. All of the others together count as one, so each of the first has
-        time to finish."""
+        """Those in `names` before the others. All others together count as one, so that each of the first has time to
+        finish."""
         first = [searcher for name, searcher in self.searchers.items() if name in names]
         others = [searcher for name, searcher in self.searchers.items() if name not in names]
-        # The inner chain hedges nothing: a call must not earn twice.
+        # The inner fallback does not hedge: a call must not earn two hedges.
         chain = [*first, FallbackSearcher(others)] if first and others else first or others
         return FallbackSearcher(chain, hedging=self.hedging)
 

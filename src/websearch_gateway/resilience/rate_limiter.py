@@ -1,4 +1,4 @@
-"""No more requests per second than an upstream allows: a burst waits its turn instead of collecting refusals.
+"""Sends no more requests per second than an upstream allows: a burst waits instead of collecting refusals.
 
 A queue with a timer instead of a library: libraries count hits in windows and answer yes or no, while this must know in
 advance whether a turn would come in time.
@@ -17,10 +17,10 @@ from websearch_gateway.models import Deadline
 from websearch_gateway.resilience.health import UpstreamHealth
 
 SLACK = 1.05
-"""Two requests may arrive a little nearer to each other than they were sent."""
+"""Two requests may arrive closer together than they were sent (a factor on the interval)."""
 
 USUAL_SECONDS = 0.5
-"""What an answer takes where no latency is known yet."""
+"""The assumed latency while none is known (seconds)."""
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ class RateLimiter:
     """The layer that lets requests through one by one, evenly spaced. One for each upstream of the process.
 
     Args:
-        health: the record of the upstream; its clock counts. When its circuit opens, the queue dissolves.
+        health: the record of the upstream, whose clock it uses. When the circuit opens, the queue is released.
         per_second: what it allows; None or 0 for no limit.
         fixed: whether the operator set it. If not, the rate in the upstream's replies replaces it.
     """
@@ -47,11 +47,11 @@ class RateLimiter:
         self.fixed = fixed
         self._sleep = sleep
         self._next = -math.inf
-        self._queue = asyncio.Lock()  # First come, first served; a cancelled call leaves no gap.
+        self._queue = asyncio.Lock()  # FIFO; a cancelled call leaves no gap.
         self._waiting = 0
 
     async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """The result of `call()`, made when its turn has come.
+        """The result of `call()`, which runs at its turn.
 
         Raises:
             NotAsked: at once if its turn would come too late for an answer before the deadline, so that another

@@ -1,4 +1,4 @@
 """From a source of documents to committed pages.
 
-Which pages belong to a site, how politely they are fetched, and what happens on a restart are decided here.
+It decides which pages belong to a site, how politely to fetch them, and what happens on a restart.
 """

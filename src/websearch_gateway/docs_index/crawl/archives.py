@@ -24,7 +24,7 @@ def is_archive(name: str) -> bool:
 
 
 def unpack(archive: Path, target: Path) -> None:
-    """Write the documents of an archive below `target`. Links, special files and paths that lead out are left out.
+    """Write the documents of an archive below `target`. Skips links, special files and paths that lead outside.
 
     Raises:
         SearchFetchError: not an archive, or it holds more than may be unpacked.
@@ -63,13 +63,13 @@ def _is_document(name: str) -> bool:
 
 
 def _place(target: Path, name: str) -> Path | None:
-    """Where a member goes; None if its name leads out of `target`."""
+    """The path for a member; None if its name leads outside `target`."""
     path = (target / name.replace("\\", "/")).resolve()
     return path if path.is_relative_to(target.resolve()) else None
 
 
 class _Capped:
-    """A file that ends after one byte more than a page may have, so that a bomb stays small."""
+    """A file that ends one byte after the size limit of a page, so that a zip bomb stays small."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

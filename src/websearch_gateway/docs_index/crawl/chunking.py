@@ -10,15 +10,15 @@ from websearch_gateway.text.chunk import Piece, pieces
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 TARGET = 650
-"""Tokens that a chunk has at most, unless one code block is longer."""
+"""The most tokens of a chunk, unless one code block is longer."""
 ENOUGH = TARGET // 2
-"""From so many tokens on a chunk ends where a heading or term begins; a smaller one takes its neighbour in."""
+"""A chunk of at least this many tokens ends at the next heading or term; a smaller one takes in its neighbour."""
 
 
 def cut(markdown: str, anchors: Sequence[tuple[int, str]] = ()) -> tuple[ChunkDraft, ...]:
     """The chunks of a page, in order. Code blocks stay whole, and small neighbouring sections share a chunk.
 
-    The heading path of a chunk of several sections is what they have in common.
+    If a chunk has several sections, its heading path is their common part.
     """
     offsets = [offset for offset, _ in anchors]
     chunks = []

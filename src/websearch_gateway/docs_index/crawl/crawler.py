@@ -1,4 +1,4 @@
-"""A crawl of one version, from its claim to its last status. Killed at any moment, it goes on where it was."""
+"""A crawl of one version, from its claim to its last status. If killed at any moment, it resumes there."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from websearch_gateway.errors import Refused, SearchError
 LEASE_SECONDS = 60.0
 HEARTBEAT_SECONDS = 5.0
 AT_ONCE = 6
-"""Pages in work at once: while two are fetched, others are read, embedded and written."""
+"""Concurrent pages: while two are fetched, others are read, embedded and written."""
 BATCH = 16
 FIRST_PAGES = 5
-"""After so many pages without text a crawl gives up and says why."""
+"""After this many pages without text, a crawl gives up and says why."""
 MOST_FAILURES_IN_A_ROW = 10
 URLS_PER_PAGE = 5
-"""Addresses that the frontier takes per page that may be indexed; a site that invents more is not followed further."""
+"""The limit of addresses in the frontier per page that may be indexed; sites can invent addresses."""
 DAY = 86_400.0
 SHORTEST_REFRESH, LONGEST_REFRESH = 1 * DAY, 45 * DAY
 
@@ -31,12 +31,12 @@ OnProgress = Callable[[CrawlProgress], Awaitable[None]]
 
 
 class Stop(Exception):
-    """The crawl ends here; the text says why."""
+    """Ends the crawl; the text says why."""
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What a run has seen."""
+    """The counts of a run."""
 
     started: float
     results: Counter[str] = field(default_factory=Counter)
@@ -60,8 +60,8 @@ class Crawler:
     """Crawls a version that `owner` has claimed.
 
     Args:
-        work: does the single pages.
-        clock: seconds since the epoch, the store's own.
+        work: processes single pages.
+        clock: seconds since the epoch, the same as the store's.
     """
 
     store: DocsStore
@@ -73,10 +73,10 @@ class Crawler:
     _lost: bool = False
 
     async def run(self, version: SiteVersion) -> None:
-        """Crawl to the end, and leave the status that says how it ended.
+        """Crawl to the end, and store the final status.
 
         Raises:
-            Moved: the site lives elsewhere; nothing was crawled.
+            Moved: the site has another address; nothing was crawled.
             Refused: a setting or the embedder is at fault; the version is `failed`.
         """
         await self.store.set_status(version.id, "crawling")
@@ -104,7 +104,7 @@ class Crawler:
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
 
     async def _pages(self, version: SiteVersion, tally: _Tally) -> None:
-        """Work through the frontier until nothing is due: while a page is fetched, others are read and written."""
+        """Process the frontier until nothing is due: while a page is fetched, others are read and written."""
         running: set[asyncio.Task[None]] = set()
         waiting: list[UrlTask] = []
         try:
@@ -134,14 +134,14 @@ class Crawler:
         return await self._open_to_us(await self.store.lease_urls(version.id, count, self.clock()))
 
     async def _due(self, version: SiteVersion) -> bool:
-        """Wait until an address is due, or for a while. False if the frontier has nothing left."""
+        """Wait until an address is due, or for a while. False if the frontier is empty."""
         due = await self.store.next_due(version.id)
         if due is not None:
             await self.sleep(max(0.0, min(due - self.clock(), 5.0)))
         return due is not None
 
     def _left(self, version: SiteVersion, tally: _Tally) -> int:
-        """How many more pages may be indexed. A refresh looks at the known ones again, a resumed crawl does not."""
+        """How many more pages may be indexed. A refresh checks the known pages again, a resumed crawl does not."""
         before = 0 if version.generation else version.page_count
         return version.options.max_pages - before - tally.done
 
@@ -162,7 +162,7 @@ class Crawler:
             raise Stop(_most_common(tally.reasons))
 
     async def _vectors(self, version: SiteVersion) -> None:
-        """Embed what an embedding server missed, for as long as it takes."""
+        """Embed the pages that an embedding server missed, without a time limit."""
         while (now := await self.store.version(version.id)) is not None and now.unembedded:
             if not await self.work.embedding.catch_up(version.id):
                 missing = f"{now.unembedded} pages have no vectors yet: {self.work.embedding.trouble}"
@@ -196,7 +196,7 @@ class Crawler:
 
     @asynccontextmanager
     async def _heartbeat(self, version: SiteVersion, tally: _Tally) -> AsyncIterator[None]:
-        """Keep the claim, watch the size of the frontier, and tell how far the crawl is."""
+        """Renew the claim, watch the size of the frontier, and report progress."""
 
         async def beat() -> None:
             while True:

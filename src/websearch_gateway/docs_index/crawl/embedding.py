@@ -1,4 +1,4 @@
-"""Vectors of chunks, in batches. A server that is down holds nothing up: its pages get their vectors later."""
+"""Embeds chunks in batches. If the server is down, the crawl goes on, and pages get their vectors later."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Embedding:
         self._rest_until = 0.0
 
     async def vectors(self, task: UrlTask, page: PageDraft) -> Vectors | None:
-        """One row per chunk; of a chunk that the address had before, its former row. None while the server is down."""
+        """One row per chunk; an unchanged chunk keeps its row. None while the server is down."""
         if self._clock() < self._rest_until:
             return None
         ids = section_ids(page)
@@ -83,7 +83,7 @@ class Embedding:
 
 
 def _embedded_text(title: str, headings: Sequence[str], content: str) -> str:
-    """What a vector stands for: the title and headings too, but no addresses of links, which only dilute it."""
+    """The text to embed: with the title and headings, but without link addresses, which only dilute it."""
     return f"{title} {' > '.join(headings)}\n{without_targets(content)}"
 
 

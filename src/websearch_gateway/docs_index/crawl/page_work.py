@@ -1,4 +1,4 @@
-"""One address of the frontier: fetched, read, cut, embedded, committed. What goes wrong becomes its state."""
+"""Processes one address of the frontier: fetch, read, cut, embed, commit. A failure becomes its state."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ RETRIES = 3
 MOST_INVENTORIES = 20
 MOST_LINKS_KNOWN = 20_000
 FIRST_LOOKS, MOST_RENDERED = 5, 3
-"""If so many of the first pages need a browser, all of the site do."""
-_INDEX = "/genindex.html"  # Sphinx, which writes inventories, calls it so
+"""If this many of the first pages need a browser, all pages of the site do."""
+_INDEX = "/genindex.html"  # the name that Sphinx uses for inventories
 RETRY_SECONDS = 30.0
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 _GONE = (404, 410)
@@ -37,7 +37,7 @@ Outcome = Literal["indexed", "unchanged", "skipped", "retry", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How the work on an address ended. `reason` says why it is not indexed; `of_host` that the host is at fault."""
+    """The outcome for an address. `reason` says why it is not indexed; `of_host` that the host is at fault."""
 
     outcome: Outcome
     reason: str = ""
@@ -45,14 +45,14 @@ class Result:
 
 
 class Moved(Exception):
-    """The start URL redirects to another origin of the same site, or out of its folder; the text is where."""
+    """The start URL redirects to another origin of the same site, or out of its folder; the text is the target."""
 
 
 @dataclass(slots=True)
 class PageWork:
-    """Does the work on addresses of one version, whose start URL is `start`.
+    """Processes the addresses of one version, whose start URL is `start`.
 
-    `defined` is what inventories say about pages, those in the folders `learnt`.
+    `defined` holds the inventories' definitions by page, `learnt` the folders whose inventories are loaded.
     """
 
     store: DocsStore
@@ -74,7 +74,7 @@ class PageWork:
     _at_work: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     def __post_init__(self) -> None:
-        # The links of a page are absolute, and most of them are on every page of a site.
+        # Page links are absolute, and most of them are on every page of a site.
         self._in_scope = lru_cache(MOST_LINKS_KNOWN)(partial(self.scope.link, self.start))
 
     async def do(self, task: UrlTask) -> Result:
@@ -82,7 +82,7 @@ class PageWork:
 
         Raises:
             SearchNotConfiguredError: the embedder lacks something, such as its model.
-            Moved: the site lives elsewhere.
+            Moved: the site has another address.
         """
         try:
             fetched = await self._fetched(task)
@@ -98,7 +98,7 @@ class PageWork:
             return await self._refused(task, error)
 
     async def _fetched(self, task: UrlTask) -> Fetched:
-        """The reply; where a folder has none, that of the index page in it."""
+        """The reply; for a folder without one, that of its index page."""
         try:
             return await self.source.fetch(task)
         except SearchFetchError as error:
@@ -139,7 +139,7 @@ class PageWork:
         return Result("indexed")
 
     async def _learn(self, links: Sequence[str]) -> None:
-        """Ask for the inventory beside a general index, once: several manuals may lie below the start URL."""
+        """Fetch the inventory beside a general index, once: several manuals may lie below the start URL."""
         for folder in {link.removesuffix(_INDEX) for link in links if link.endswith(_INDEX)}:
             async with self._learning:
                 if folder + "/" not in self.learnt and len(self.learnt) < MOST_INVENTORIES:
@@ -185,7 +185,7 @@ class PageWork:
         return await self._settled(task, "failed", error.message)
 
     def _note_browser(self, document: Document) -> None:
-        """A site whose first pages need a browser gets one for every page, without a look at what is there without."""
+        """If the first pages of a site need a browser, use it for every page, without trying it without one first."""
         if self.browser == "auto" and self._looked < FIRST_LOOKS:
             self._looked += 1
             self._needed += document.rendered
@@ -221,6 +221,6 @@ class PageWork:
 
 
 def _sendable(headers: Mapping[str, str], name: str) -> str | None:
-    """A validator that can be sent back."""
+    """A validator that is safe to send back."""
     value = headers.get(name, "")
     return value if 0 < len(value) <= 300 and value.isascii() and value.isprintable() else None

@@ -1,4 +1,4 @@
-"""How fast one host is asked: the pace, the rests that it asks for, and its robots.txt (RFC 9309)."""
+"""How fast to send requests to one host: the delay, the pauses that it demands, and its robots.txt (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from websearch_gateway.text.robots_txt import crawl_delay, may_read_each
 
 AT_ONCE = 2
 ROBOTS_SECONDS = 86_400.0
-"""How long a robots.txt is believed, which is as long as the RFC allows."""
+"""How long a robots.txt is valid, the maximum of the RFC (seconds)."""
 CLOSED_SECONDS = 300.0
-"""After so long a robots.txt that could not be had is asked for again."""
+"""A robots.txt that could not be fetched is fetched again after this long (seconds)."""
 MAX_ROBOTS_BYTES = 512_000
 MAX_CRAWL_DELAY = 30.0
 MAX_REST_SECONDS = 86_400.0
@@ -27,12 +27,12 @@ _FETCH_SECONDS = 30.0
 
 
 class HostPace:
-    """One host's turns. Its bookings are in the store, so that processes share them and a restart forgets none.
+    """The request queue of one host. Its bookings are in the store, so processes share them and a restart keeps them.
 
     Args:
         host: `scheme://host:port`.
         delay: seconds between two requests, unless the host asks for more.
-        clock: seconds since the epoch, the store's own.
+        clock: seconds since the epoch, the same as the store's.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class HostPace:
 
     @property
     def interval(self) -> float:
-        """Seconds between two requests now. A host that takes long to answer is asked less often."""
+        """The current seconds between two requests. Slow hosts get fewer requests."""
         return max(self._delay * self._slowdown, self._asked_delay, self._latency / AT_ONCE)
 
     def ask_delay(self, seconds: float) -> None:
-        """The host's own wish (Crawl-delay)."""
+        """The delay that the host asks for (Crawl-delay)."""
         self._asked_delay = min(seconds, MAX_CRAWL_DELAY)
 
     @asynccontextmanager
@@ -78,11 +78,11 @@ class HostPace:
             self._latency += (min(self._clock() - started, _FETCH_SECONDS) - self._latency) / 4
 
     def succeeded(self) -> None:
-        """The host answered as it should: back towards the usual pace."""
+        """Note a good reply: return towards the usual delay."""
         self._slowdown = max(1.0, self._slowdown * 0.9)
 
     async def pushed_back(self, reason: str, retry_after: float | None) -> None:
-        """The host said that it is asked too much: half as often from now on, and not before the time it named."""
+        """Note that the host is overloaded: halve the request rate, and wait until the time that it named."""
         self._slowdown = min(self._slowdown * 2, MAX_SLOWDOWN)
         if retry_after:
             await self._store.park(self.host, self._clock() + min(retry_after, MAX_REST_SECONDS), reason)
@@ -96,7 +96,7 @@ class HostPace:
 
 
 class Robots:
-    """What the robots.txt of one host leaves open to us. Asked for once a day, whatever the number of sites."""
+    """The robots.txt rules of one host. Fetched once a day for all sites on it."""
 
     def __init__(
         self, store: DocsStore, fetcher: Fetch, workers: Run, pace: HostPace, *, clock: Callable[[], float] = time.time
@@ -114,10 +114,10 @@ class Robots:
         return self._text or ""
 
     async def open(self) -> None:
-        """Know the rules.
+        """Load the rules.
 
         Raises:
-            SearchFetchError: they cannot be had, which closes the host for now (RFC 9309, section 2.3.1.4).
+            SearchFetchError: they are unavailable, so the host is off limits for now (RFC 9309, section 2.3.1.4).
         """
         known = await self._store.host(self._pace.host)
         age = self._clock() - known.robots_at
@@ -135,7 +135,7 @@ class Robots:
             self._pace.ask_delay(await self._workers.run(crawl_delay, self._text, PRODUCT, deadline=deadline))
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
-        """Whether each address is open to us."""
+        """Whether the rules allow each address."""
         if not self._text or not urls:
             return [True] * len(urls)
         deadline = Deadline.after(_FETCH_SECONDS)
@@ -145,7 +145,7 @@ class Robots:
         return verdicts
 
     async def _asked(self) -> str | None:
-        """The text, "" if there is none, None if it cannot be had."""
+        """The text; "" if there is none, None if it is unavailable."""
         try:
             async with self._pace.turn():
                 fetched = await self._fetcher.fetch(

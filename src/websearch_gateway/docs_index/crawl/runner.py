@@ -1,4 +1,4 @@
-"""Crawls versions in this process: the right source for each, one pace per host, and who else is at it."""
+"""Crawls versions in this process: picks their source, shares one queue per host, and respects claims."""
 
 from __future__ import annotations
 
@@ -36,21 +36,20 @@ LEAST_FREE_BYTES = 200_000_000
 SITES_AT_ONCE = 6
 LOOK_SECONDS = 30.0
 PAUSE_SECONDS = 600.0
-"""After so long a site that paused is tried again."""
+"""A paused site is tried again after this long (seconds)."""
 
 
 _log = logging.getLogger(__name__)
 
 
 async def unheard(_: CrawlProgress) -> None:
-    """The OnProgress of callers who do not listen."""
+    """The OnProgress of callers who need no progress."""
 
 
 @dataclass(slots=True)
 class CrawlRunner:
-    """What crawls are made of. `index_file` is where the index lies, whose disk must have room; None for a database.
-
-    `clock` is seconds since the epoch, the store's own.
+    """The parts of a crawl. `index_file` is the index file, whose disk must have room; None for a database. `clock`
+    gives seconds since the epoch, the same as the store's.
     """
 
     store: DocsStore
@@ -64,9 +63,9 @@ class CrawlRunner:
     _paces: dict[str, HostPace] = field(default_factory=dict)
 
     async def crawl(self, version_id: int, on_progress: OnProgress = unheard) -> SiteVersion | None:
-        """Crawl a version to the end, or go on with it. Returns how it is then; None if it was deleted.
+        """Crawl or resume a version, to the end. Returns the version afterwards; None if it was deleted.
 
-        A version that was completed is refreshed.
+        Refreshes a completed version.
 
         Raises:
             StateUnavailable: another process crawls it, or the disk is nearly full.
@@ -96,8 +95,8 @@ class CrawlRunner:
         return await self.store.version(version_id)
 
     async def pending(self, *, refresh: bool = False) -> list[SiteVersion]:
-        """Versions that wait for a crawl and that no other living process crawls; with `refresh` also those whose time
-        for a refresh has come."""
+        """Versions that wait for a crawl and that no other living process crawls; with `refresh` also those that are
+        due for a refresh."""
         now = self.clock()
         versions = [v for v in await self.store.versions() if not self._is_crawled_elsewhere(v, now)]
         return [version for version in versions if _is_pending(version, now, refresh=refresh)]
@@ -109,7 +108,7 @@ class CrawlRunner:
         return now - heartbeat < LEASE_SECONDS and not is_dead(owner)
 
     async def drain(self) -> None:
-        """Crawl whatever is pending, several sites at once and each once, until nothing is."""
+        """Crawl all pending versions, several sites at once and each once, until none is left."""
         seen: set[int] = set()
         async with _Crawls(self._kept) as crawls:
             while crawls.begin([v for v in await self.pending() if v.id not in seen]):
@@ -117,7 +116,7 @@ class CrawlRunner:
                 await crawls.next_end()
 
     async def keep_crawling(self, refresh_seconds: float) -> None:
-        """Crawl whatever is pending, now and later, until cancelled. Processes that share a store share the work.
+        """Crawl pending versions until cancelled. Processes that share a store share the work.
 
         Args:
             refresh_seconds: how often to look for sites whose refresh is due; 0 for never.
@@ -133,7 +132,7 @@ class CrawlRunner:
                 await crawls.next_end(LOOK_SECONDS)
 
     async def _kept(self, version_id: int) -> None:
-        """Crawl a version, unless another process was faster."""
+        """Crawl a version unless another process has claimed it."""
         try:
             await self.crawl(version_id)
         except SearchError as error:
@@ -204,7 +203,7 @@ class CrawlRunner:
 
 
 class _Crawls:
-    """Crawls of several versions at once, `SITES_AT_ONCE` at most; those left are cancelled at the end of the block."""
+    """Concurrent crawls of several versions, at most `SITES_AT_ONCE`; the end of the block cancels the rest."""
 
     def __init__(self, crawl: Callable[[int], Coroutine[Any, Any, None]]) -> None:
         self._crawl = crawl
@@ -216,14 +215,14 @@ class _Crawls:
         return self._tasks.keys()
 
     def begin(self, versions: Sequence[SiteVersion]) -> bool:
-        """Begin with as many as there is room for. False if nothing is being crawled then."""
+        """Start as many crawls as there is room for. False if none is running afterwards."""
         for version in versions:
             if len(self._tasks) < SITES_AT_ONCE and version.id not in self._tasks:
                 self._tasks[version.id] = asyncio.create_task(self._crawl(version.id))
         return bool(self._tasks)
 
     async def next_end(self, seconds: float | None = None) -> None:
-        """Wait until one ends, or for so long. Raises what it raised."""
+        """Wait until one ends or the time is over. Raises what it raised."""
         if not self._tasks:
             await asyncio.sleep(seconds or 0)
             return

@@ -14,14 +14,14 @@ from websearch_gateway.text.trackers import strip_trackers
 MAX_URL_CHARS = 500
 MAX_DEPTH = 30
 MAX_LIKE = 200
-"""So many addresses may differ in digits only: more are a calendar or the like."""
+"""This many addresses may differ only in digits: more are a calendar or the like."""
 MAX_REPEATS = 3
-"""So often may one segment stand in a path: more are a loop of relative links."""
+"""One segment may occur this often in a path: more are a loop of relative links."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _INDEX = re.compile(r"/index\.x?html?$")
 _DIGITS = re.compile(r"\d+")
-# Nothing to read, or the same text once more.
+# Nothing to read, or a duplicate of the text.
 _NEVER = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|css|m?js|map|json|xml|rss|atom|inv|zip|t?gz|tar|bz2|xz|7z|rar|whl|jar|deb|rpm"
     r"|exe|dmg|msi|iso|bin|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|avi|mov|epub|mobi|ps|docx?|xlsx?|pptx?|py|c|h|ipynb"
@@ -30,7 +30,7 @@ _NEVER = re.compile(
     re.IGNORECASE,
 )
 _FOLLOWED = re.compile(r"/(?:genindex[^/]*|search|py-modindex|modindex)(?:\.html)?$|/_modules/", re.IGNORECASE)
-# Codes that are no common English word: `/it/` and `/no/` say too little.
+# Codes that are not common English words: `/it/` and `/no/` are ambiguous.
 _LANGUAGE = re.compile(
     r"(?:ar|bg|bn|ca|cs|da|de|el|es|et|fa|fi|fr|he|hi|hr|hu|ja|ka|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sr|sv|th|tr|uk|ur|vi|zh)"
     r"(?:[-_][a-z]{2,4})?",
@@ -41,7 +41,7 @@ _LANGUAGE = re.compile(
 def canonical(url: str) -> str:
     """The one spelling of a page's address: no fragment, `index.html`, trackers or default port, the query sorted.
 
-    "" for what is no address of a page.
+    "" if it is not the address of a page.
     """
     try:
         parts = urlsplit(strip_trackers(url.strip()))
@@ -123,7 +123,7 @@ class TrapGuard:
         self._like: defaultdict[str, set[str]] = defaultdict(set)
 
     def admit(self, url: str) -> bool:
-        """Whether an address is welcome: one that is known, without digits, or not the next of too many of its kind."""
+        """Whether to accept an address: it is known, has no digits, or is not one of too many of its kind."""
         pattern = _DIGITS.sub("0", url)
         if pattern == url and not any(map(str.isdigit, url)):
             return True

@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 from websearch_gateway.text.markdown import LINK
 
 MOST_URLS = 50_000
-"""As many as a sitemap may have (https://www.sitemaps.org/protocol.html)."""
+"""The most addresses that a sitemap may have (https://www.sitemaps.org/protocol.html)."""
 MAX_INFLATED = 50_000_000
 MAX_NAMES = 200_000
 
@@ -28,7 +28,7 @@ def robots_sitemaps(robots: str) -> list[str]:
 
 
 def sitemap_urls(body: bytes) -> list[tuple[str, bool]]:
-    """The addresses in a sitemap, each with whether it is a further sitemap. Compressed ones are understood."""
+    """The addresses in a sitemap, each with whether it is a further sitemap. Accepts compressed sitemaps."""
     if body.startswith(b"\x1f\x8b"):
         with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
             body = file.read(MAX_INFLATED)
@@ -45,7 +45,7 @@ def llms_urls(text: str, base: str) -> list[str]:
 def inventory(body: bytes, base: str) -> list[tuple[str, str, str]]:
     """The names that a Sphinx inventory defines: name, address of the page, anchor. Documents and labels are left out.
 
-    Version 2 (https://sphobjinv.readthedocs.io/en/stable/syntax.html); any other has no names here.
+    Version 2 (https://sphobjinv.readthedocs.io/en/stable/syntax.html); other versions give no names.
     """
     if not body.startswith(b"# Sphinx inventory version 2"):
         return []

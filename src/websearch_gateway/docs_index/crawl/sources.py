@@ -35,24 +35,24 @@ SUFFIXES: Mapping[str, str] = {
     ".rst": "text/plain",
     ".txt": "text/plain",
 }
-"""The files of a folder that are documents, with their types."""
+"""The file types that are documents, with their media types."""
 
 Defined = dict[str, list[tuple[str, str]]]
-"""What an inventory defines: names and anchors by the address of their page."""
+"""The definitions of an inventory: names and anchors by the address of their page."""
 
 _log = logging.getLogger(__name__)
 
 
 class Source(Protocol):
-    """What a crawl asks for documents."""
+    """Where a crawl gets documents from."""
 
     @property
     def waiting(self) -> str:
-        """What it waits for now; "" if nothing."""
+        """What it currently waits for; "" if nothing."""
         ...
 
     async def seeds(self) -> tuple[list[str], Defined]:
-        """The addresses to begin with, and what an inventory says about them.
+        """The addresses to start with, and an inventory's definitions for them.
 
         Raises:
             SearchError: the source cannot be used at all.
@@ -60,15 +60,15 @@ class Source(Protocol):
         ...
 
     async def inventory(self, folder: str) -> Defined:
-        """What the inventory in a folder of the site says about its pages; empty if there is none."""
+        """The definitions in the inventory of a folder of the site; empty if there is none."""
         ...
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
-        """Whether each address may be asked for."""
+        """Whether each address may be fetched."""
         ...
 
     async def fetch(self, task: UrlTask) -> Fetched:
-        """The document; status 304 if it is the one that the task knows.
+        """The document; status 304 if the task has the same one already.
 
         Raises:
             SearchFetchError, SearchTimeoutError: no document; `details` holds the `status` or the `location`.
@@ -77,7 +77,7 @@ class Source(Protocol):
 
 
 class WebSource:
-    """A web server, asked politely.
+    """A web server, with polite requests.
 
     Args:
         headers: sent with every request: all addresses in scope are of one origin.
@@ -165,7 +165,7 @@ class WebSource:
         return pages
 
     async def _published(self, url: str) -> Fetched | None:
-        """A file that a site may or may not have."""
+        """An optional file of a site."""
         try:
             if not all(await self._robots.allowed([url])):
                 return None
@@ -175,7 +175,7 @@ class WebSource:
         return None if fetched.content_type == "text/html" else fetched  # a friendly "not found"
 
     async def _ask(self, function: Callable[..., list[T]], *arguments: object) -> list[Any]:
-        """What a list that the site publishes holds; nothing if it cannot be read."""
+        """The contents of a list that the site publishes; empty if it cannot be read."""
         try:
             found: list[Any] = await self._workers.run(function, *arguments, deadline=Deadline.after(PAGE_SECONDS))
         except SearchError as error:
@@ -195,7 +195,7 @@ class FolderSource:
         self._scope = scope
 
     async def seeds(self) -> tuple[list[str], Defined]:
-        """Every document; the files are found anew at each crawl."""
+        """Every document; each crawl lists the files again."""
         if not self._root.is_dir():
             raise SearchFetchError(f"The folder {self._root} does not exist.", details={"reason": "missing"})
         urls = [canonical(self._base + quote(place)) for place in _documents(self._root)]
@@ -233,7 +233,7 @@ class FolderSource:
 
 
 def body_hash(body: bytes) -> str:
-    """What tells two states of a page apart."""
+    """A validator that differs between two states of a page."""
     return sha256(body).hexdigest()[:32]
 
 

@@ -39,7 +39,7 @@ def page_symbols(
 
     Args:
         anchors: ids of headings and terms, each with the offset of its line, in ascending order.
-        defined: names and anchors that an inventory gives the page.
+        defined: the names and anchors that an inventory defines on the page.
     """
     starts = [chunk.start for chunk in chunks]
     offsets = {anchor: offset for offset, anchor in anchors}

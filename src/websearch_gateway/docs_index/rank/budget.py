@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 LEAST_CONTENT = 60
-"""Tokens of text without which a result says nothing."""
+"""The fewest tokens of text for a useful result."""
 
 
 def share_out(overheads: Sequence[int], wants: Sequence[int], most: int) -> list[int]:
-    """The tokens of text for each of the first results, as many of them as have room.
+    """The tokens of text for each result that fits, best first.
 
-    The first get more, in the proportion 1 : 1/2 : 1/3 ..., and what one does not want falls to those after it.
+    The first get more, in the proportion 1 : 1/2 : 1/3 ..., and later results get what one does not want.
 
     Args:
         overheads: the tokens of each result besides its text.

@@ -1,4 +1,4 @@
-"""The part of a section that answers a query, cut to a number of tokens between sentences or lines. Pure."""
+"""Finds the part of a section that answers a query, cut to a token limit between sentences or lines. Pure."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
 
     Args:
         terms: tokens of the query, see `text.retrieval.tokens`.
-        most_tokens: what the result may have, as `estimate_tokens` counts. A longer sentence is cut between words.
-        names: what the text defines of the query; the line that begins with one of them matters most.
+        most_tokens: the limit, as `estimate_tokens` counts. A longer sentence is cut between words.
+        names: names in the query that the text defines; a line that begins with one matters most.
     """
     if estimate_tokens(markdown) <= most_tokens:
         return markdown
@@ -44,7 +44,7 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     if estimate_tokens(_joined(markdown, units[first : last + 1])) > most_tokens:
         return _cut_words(markdown, units[first].start, most_tokens)
     room = most_tokens - estimate_tokens(_joined(markdown, units[first : last + 1]))
-    for step in (1, -1):  # What follows the best sentence says more than what goes before it.
+    for step in (1, -1):  # Text after the best sentence is more useful than text before it.
         while 0 <= (following := (last if step > 0 else first) + step) < len(units):
             edge = units[last].end if step > 0 else units[following].start
             until = units[following].end if step > 0 else units[first].start
@@ -65,9 +65,8 @@ def _cut_words(markdown: str, start: int, most_tokens: int) -> str:
 
 
 def _around_best(markdown: str, terms: Collection[str], names: Collection[str], reach: int) -> tuple[list[_Unit], int]:
-    """The units of the best block and of those less than `reach` characters around it, and which of them is the best.
-
-    The others are left whole, since to find sentences takes most of the time of a cut.
+    """The units of the best block and of blocks within `reach` characters of it, and the index of the best unit. The
+    others are not split, since finding sentences takes most of the time of a cut.
     """
     found = list(blocks(markdown))
     if not found:
@@ -102,7 +101,7 @@ def _line_start(markdown: str, at: int) -> int:
 
 
 def _best(markdown: str, spans: Sequence[tuple[int, int]], terms: Collection[str], names: Collection[str]) -> int:
-    """The first of the spans that have the most of the terms; a definition counts more than all of them."""
+    """The first span with the most terms; a definition counts more than all terms."""
     starts = [start for start, _ in spans]
     held: list[set[str]] = [set() for _ in spans]
     for match in _any_of(frozenset(terms)).finditer(markdown, starts[0], spans[-1][1]):
@@ -117,7 +116,7 @@ def _best(markdown: str, spans: Sequence[tuple[int, int]], terms: Collection[str
 
 @lru_cache(maxsize=64)
 def _any_of(terms: frozenset[str]) -> re.Pattern[str]:
-    """Matches the beginning of words with these stems; a stem's last letter may differ (`query`, `queri`)."""
+    """Matches words that begin with these stems; a stem's last letter may differ (`query`, `queri`)."""
     stems = [re.escape(term.removesuffix("i")) for term in sorted(terms, key=len, reverse=True)]
     spaced = [stem for stem in stems if stem.isascii()]
     unspaced = [stem for stem in stems if not stem.isascii()]

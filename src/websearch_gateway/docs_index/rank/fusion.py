@@ -1,4 +1,4 @@
-"""Three rankings of chunks become one ranking of pages. Pure."""
+"""Merges three rankings of chunks into one ranking of pages. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RankedPage:
 def rank_pages(
     query: Query, text: Sequence[ScoredChunk], near: Sequence[ScoredChunk], matches: Sequence[SymbolMatch]
 ) -> list[RankedPage]:
-    """The pages of all candidates, best first; those that define what the query names come before all others.
+    """The pages of all candidates, best first; pages that define a name in the query come before all others.
 
     Args:
         text, near: chunks found by words and by vectors, best first.
@@ -70,7 +70,7 @@ def rank_pages(
 
 
 def names(query: Query, match: SymbolMatch) -> bool:
-    """Whether a definition is one of a name in the query: the same, or with an owner before it (`Popen.wait`)."""
+    """Whether a definition matches a name in the query: the same name, or with an owner before it (`Popen.wait`)."""
     folded = match.name.casefold()
     return any(
         match.name == name or (len(name) > 1 and not name.startswith("-") and _ends_with(folded, name.casefold()))
@@ -83,6 +83,6 @@ def _ends_with(name: str, ending: str) -> bool:
 
 
 def _names_defined(query: Query, page: RankedPage) -> int:
-    """How many of the names that leave no doubt a page defines, as they are written."""
+    """How many of the unambiguous names a page defines, in the same spelling."""
     defined = {match.name for match in page.defined}
     return sum(name in defined for name in (*query.certain, *query.whole))

@@ -1,19 +1,19 @@
-"""Tells lists of links, such as tables of contents and indexes, from text. Pure."""
+"""Distinguishes lists of links, such as tables of contents and indexes, from text. Pure."""
 
 from __future__ import annotations
 
 from websearch_gateway.text.markdown import LINK
 
 SHARE = 0.7
-"""From so much of its letters in links on, a section is navigation."""
+"""A section with at least this share of its letters in links is navigation."""
 
 LEAST_LETTERS = 100
 LONGEST_ENTRY = 400
-"""Characters of a link with its address, on the average of a list that could be navigation."""
+"""The average characters of a link with its address, in a list that could be navigation."""
 
 
 def is_navigation(markdown: str) -> bool:
-    """Whether a section leads elsewhere rather than says something."""
+    """Whether a section is navigation rather than text."""
     if LONGEST_ENTRY * markdown.count("](") < len(markdown):
         return False
     linked = sum(_letters(text) for text, *_ in LINK.findall(markdown))

@@ -1,4 +1,4 @@
-"""What a query asks for: phrases, names of code, words, and a version. Pure."""
+"""Parses a query into phrases, names of code, words, and a version. Pure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from websearch_gateway.text.retrieval.tokens import STOP_WORDS
 
 MOST_WORDS = 32
-"""Words of a query that are searched for; the rest of a longer one only slows the search."""
+"""The most words of a query to search for; more only slow the search."""
 
 WHOLE_WORDS = 5
-"""A query of more words is no name of anything."""
+"""A query with more words is not a name."""
 
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,200}+)[\"“”]|`([^`]{1,200}+)`")
 _OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z0-9][\w-]*+)")
@@ -22,7 +22,7 @@ _CALL = re.compile(r"([A-Za-z_$][\w$]*+)\(")
 _WORD = re.compile(r"[^\W_][\w'’-]*+|_\w++")
 _COMPOUND = re.compile(r"_|[a-z\d][A-Z]|^[A-Z][A-Z\d]+$")
 _BRAND = re.compile(r"[A-Z\d]+|[A-Z][a-z]+[A-Z][A-Za-z]*")
-"""Acronyms, and names such as PostgreSQL: they are often written where nobody asks for their definition."""
+"""Acronyms, and names such as PostgreSQL: queries often contain them without asking for their definition."""
 _VERSION = re.compile(r"(?<![\w.])[vV]?(\d+(?:\.\d+)*[\w.-]*+)")
 
 
@@ -32,7 +32,7 @@ class Query:
 
     `phrases` are what the text index looks up, in order and without repetition: words without stop words, names and
     quoted phrases as they stand. `required` are the quoted ones among them. `symbols` are the names that may be
-    defined somewhere; `certain` those among them that no ordinary word looks like. `whole` is the query itself where
+    defined somewhere; `certain` those among them that do not look like ordinary words. `whole` is the query itself if
     it is short enough to be a name. `version` is the label that the query names.
     """
 
@@ -49,7 +49,7 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
     """Parse a query.
 
     Args:
-        labels: the versions that there are; a word that is none of them is an ordinary word.
+        labels: the existing versions; any other word is an ordinary word.
     """
     version, rest = _version(text, labels)
     required = tuple(dict.fromkeys((one[0] or one[1]).strip() for one in _QUOTED.findall(rest)))

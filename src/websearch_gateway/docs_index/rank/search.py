@@ -1,4 +1,4 @@
-"""Searches the index in three ways at once and answers with sections that fit into a token budget."""
+"""Searches the index in three ways at once and returns sections within a token budget."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 CANDIDATES = 60
-"""Chunks that each way of searching proposes, times the versions of a site, which are much alike."""
+"""The number of chunks from each way of searching, times the versions of a site, which are much alike."""
 
 MOST_VERSIONS = 4
 ENOUGH = 10
-"""If fewer chunks have all words of the query, those that have some of them come after."""
+"""If fewer chunks have all words of the query, chunks with some of them follow."""
 
 MOST_EXTENDED = 3
-"""So many of the first results are continued on their pages, where there is room for `LEAST_NEIGHBOUR` tokens."""
+"""This many of the first results are extended with the next text of their pages, if `LEAST_NEIGHBOUR` tokens fit."""
 
 LEAST_NEIGHBOUR = 150
 SPARE = 5
-"""So many more pages than results are looked at, since some are only lists of links."""
+"""This many more pages than results are considered, since some are only lists of links."""
 
 SYMBOLS = 100
 DENSITY = 0.8
-"""Of the tokens that prose has by `estimate_tokens`, code and addresses have about five for every four."""
+"""Code and addresses have about five tokens for every four that `estimate_tokens` counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A result whose text is not yet cut. `names` are those that its chunk defines."""
+    """A result before its text is cut. `names` are the names that its chunk defines."""
 
     hit: DocsHit
     chunk: Chunk
@@ -72,9 +72,9 @@ class Ranker:
         """The sections that answer a query, one of each page, best first.
 
         Args:
-            vector: that of the query, of shape (1, dimensions); None if only words are to be compared.
-            versions: where to search; a label that the query names narrows them down.
-            max_tokens: what the results may have together, written as JSON.
+            vector: the query's, of shape (1, dimensions); None to compare only words.
+            versions: where to search; a label in the query narrows them down.
+            max_tokens: the limit for all results together, as JSON.
         """
         query = parse(text, {version.label for version in versions})
         searched = [version for version in versions if query.version in (None, version.label)]
@@ -106,7 +106,7 @@ class Ranker:
     async def _sections(
         self, query: Query, pages: Sequence[RankedPage], versions: Sequence[SiteVersion], limit: int
     ) -> list[_Candidate]:
-        """The best section of each of the first pages. Versions of a page, and its twins in other formats, are one."""
+        """The best section of each of the first pages. Versions and copies of a page in other formats count as one."""
         by_id = {version.id: version for version in versions}
         place = {version.id: rank for rank, version in enumerate(newest_first(versions))}
         alike = _most_alike(versions)
@@ -128,7 +128,7 @@ class Ranker:
         return found
 
     async def _within(self, found: Sequence[_Candidate], query: Query, most: int) -> list[DocsHit]:
-        """The results with their texts cut, and with what follows them on their pages where there is room."""
+        """The results with their texts cut, and extended with the next text of their pages if it fits."""
         overheads = [_tokens(one.hit.model_copy(update={"content": ""})) for one in found]
         wants = [_written(one.hit.content) for one in found]
         terms = query_terms(query.text)
@@ -149,26 +149,26 @@ class Ranker:
 
 
 def _cut(one: _Candidate, terms: Sequence[str], share: int) -> str:
-    """The text of a result, not above its share when it is written as JSON."""
+    """The text of a result, cut to its share of the JSON."""
     text = one.hit.content
     written = _written(text)
     return text if written <= share else excerpt(text, terms, share * estimate_tokens(text) // written - 1, one.names)
 
 
 def _most_alike(versions: Sequence[SiteVersion]) -> int:
-    """How many versions the site with the most of them has."""
+    """The largest number of versions of one site."""
     return min(MOST_VERSIONS, max(Counter(version.name for version in versions).values(), default=1))
 
 
 def _best_chunk(page: RankedPage) -> int:
-    """The definition of what the query names, else the chunk that ranks best."""
+    """The definition of a name in the query, else the best chunk."""
     return next((match.chunk_id for match in page.defined if match.exact), page.chunk_ids[0])
 
 
 def _candidate(
     group: Sequence[tuple[RankedPage, Chunk]], versions: Sequence[SiteVersion], relevance: float
 ) -> _Candidate:
-    """The first of several versions of a page, and where the others are."""
+    """The first of several versions of a page, and the links to the others."""
     page, chunk = group[0]
     defined = [match for match in page.defined if match.chunk_id == chunk.id]
     anchor = next((match.anchor for match in defined if match.anchor), "")

@@ -21,8 +21,8 @@ Order = tuple[bool, bool, tuple[int, ...], float]
 def order(version: SiteVersion) -> Order:
     """A key that is highest for the newest stable version.
 
-    `latest` and its like come before every number, pre-releases after every release. Labels that say nothing are told
-    apart by the time of indexing.
+    `latest` and its like come before every number, pre-releases after every release. Other labels are ordered by the
+    time of indexing.
     """
     label = version.label.strip()
     numbers = tuple(int(number[:9]) for number in _NUMBERS.findall(label)[:6])

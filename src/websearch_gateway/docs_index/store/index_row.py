@@ -1,4 +1,4 @@
-"""What the text index holds of a chunk. Pure, and the same at any time: a delete must repeat what was inserted."""
+"""The text index row of a chunk. Pure and deterministic: a delete must repeat the inserted row."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _compounds(text: str) -> Iterator[str]:
 
 
 def without_targets(markdown: str) -> str:
-    """Markdown whose links have lost their addresses."""
+    """Markdown without link addresses."""
     return _TARGET.sub("]", markdown)
 
 

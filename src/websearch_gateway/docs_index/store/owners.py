@@ -13,12 +13,12 @@ from websearch_gateway.docs_index.models import Owner
 
 @cache
 def this_process() -> Owner:
-    """The process that asks."""
+    """The current process."""
     return Owner(platform.node(), os.getpid(), _started(os.getpid()))
 
 
 def is_dead(owner: Owner) -> bool:
-    """Whether `owner` is certain to run no longer. Of another machine's process, or on Windows, nobody can tell."""
+    """Whether `owner` has certainly ended. False for a process of another machine, or on Windows."""
     if owner.machine != platform.node() or sys.platform == "win32":
         return False
     try:
@@ -31,7 +31,7 @@ def is_dead(owner: Owner) -> bool:
 
 
 def _started(pid: int) -> float:
-    """When a process started, in clock ticks since the boot (proc(5), field 22); 0 where the system does not say."""
+    """When a process started, in clock ticks since the boot (proc(5), field 22); 0 if unknown."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:

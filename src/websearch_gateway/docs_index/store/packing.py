@@ -30,7 +30,7 @@ def unpack_ids(data: bytes | None) -> list[int]:
 
 
 def pack_vectors(vectors: Vectors) -> bytes:
-    """Per row a float32 scale and int8 numbers: `number * scale` is off by less than 1/254 of the row's largest."""
+    """Per row a float32 scale and int8 numbers: `number * scale` errs by less than 1/254 of the row's largest."""
     import numpy as np
 
     scales = np.abs(vectors).max(axis=1, initial=0.0) / LEVELS

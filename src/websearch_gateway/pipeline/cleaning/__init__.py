@@ -1,5 +1,5 @@
-"""Treats what providers and answer engines send as untrusted, as pages are: their titles, snippets, links and texts.
+"""Cleans titles, snippets, links and texts from providers and answer engines, which are as untrusted as pages.
 
-Each wrapper has the interface of what it wraps. Both belong outside of every other layer, so that nothing unclean is
-cached, ranked or shown.
+Each wrapper has the interface of what it wraps. Both go outside all other layers, so that nothing unclean is cached,
+ranked or shown.
 """

@@ -1,4 +1,4 @@
-"""An AnswerEngine whose answers are fit to be shown."""
+"""An AnswerEngine that cleans another one's answers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from websearch_gateway.text.safety.shown_url import invisible_url_pieces, shown_
 from websearch_gateway.text.urls import find_urls
 
 LONGEST_TEXT = 64_000
-"""No answer is longer than a book chapter; this bounds the work of cleaning (characters)."""
+"""Longer answers are cut (characters); this bounds the work of cleaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanedEngine:
-    """An AnswerEngine whose text, titles and URLs are cleaned as pages are.
+    """An AnswerEngine that cleans text, titles and URLs as pages are cleaned.
 
-    Links to addresses that are not public are taken out of the text, the citations and the sources, with a warning.
+    Links to non-public addresses are removed from the text, the citations and the sources, with a warning.
     """
 
     engine: AnswerEngine
@@ -42,13 +42,13 @@ class CleanedEngine:
 
 
 def clean_answer(answer: Answer, addresses: AddressGuard) -> Answer:
-    """The answer as it may be shown. Spans stay where they were in the text, as far as the text is still there."""
+    """The cleaned answer. Spans keep their places where the text is unchanged."""
     text, move = cut(answer.text[:LONGEST_TEXT], invisible_pieces(answer.text[:LONGEST_TEXT]))
     spans = moved(answer.spans, move)
     text, move = cut(text, _pieces_of_links(text, addresses))
     spans = moved(spans, move)
-    # This changes only what could act in a reader's window, such as an image that carries data out. The spans behind
-    # it are off by some characters then, and verifying them puts them right or drops them.
+    # This changes only what could act in a reader's window, such as an image that carries data out. Later spans
+    # are then off by some characters; verification corrects or drops them.
     text, warnings = clean_markdown(text)
     cited = [_clean_span(span) for span in spans if link_to_show(span.url, addresses)]
     sources = [_clean_source(source) for source in answer.sources if link_to_show(source.url, addresses)]
@@ -60,7 +60,7 @@ def clean_answer(answer: Answer, addresses: AddressGuard) -> Answer:
 
 
 def _within(answer: Answer, query: SearchQuery) -> Answer:
-    """The answer without the spans and sources that lie outside of the query's lists of domains."""
+    """The answer without spans and sources that the query's lists of domains exclude."""
     include, exclude = query.include_domains, query.exclude_domains
     if not include and not exclude:
         return answer
@@ -72,7 +72,7 @@ def _within(answer: Answer, query: SearchQuery) -> Answer:
 
 
 def _pieces_of_links(text: str, addresses: AddressGuard) -> Sequence[tuple[int, int]]:
-    """What to cut out of the links in a text: whole addresses that are not public, invisible characters of others."""
+    """What to cut from the links in a text: non-public addresses whole, and invisible characters in others."""
     pieces: list[tuple[int, int]] = []
     for start, end in find_urls(text):
         url = text[start:end]

@@ -1,4 +1,4 @@
-"""A Searcher whose hits are fit to be shown."""
+"""A Searcher that cleans another one's hits."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _LINK = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{0,20}:|//)", re.IGNORECASE)
 LONGEST_TITLE = 300
 LONGEST_SNIPPET = 2_000
 LONGEST_URL = 2_000
-"""No page that a search finds needs more, and fifty longer ones would fill a reply."""
+"""No result page needs a longer URL, and fifty longer ones would fill a reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanedSearcher:
-    """A Searcher whose titles, snippets and links are cleaned as pages are.
+    """A Searcher that cleans titles, snippets and links as pages are cleaned.
 
-    A hit whose link is too long, or points to an address that is not public, is dropped. Warnings tell of both, and of
-    text that reads like orders to a model. A hit outside of the query's lists of domains is dropped without a word.
+    Drops hits whose link is too long or not public. Warnings report both, and text that reads like orders to a model.
+    Drops hits that the query's lists of domains exclude, without a warning.
     """
 
     searcher: Searcher
@@ -52,7 +52,7 @@ class CleanedSearcher:
 
 
 def clean_hits(hits: Sequence[Hit], addresses: AddressGuard) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-    """The hits that may be shown, cleaned, and what to warn of."""
+    """The cleaned hits that may be shown, and warnings."""
     kept: list[Hit] = []
     suspicious: Counter[str] = Counter()
     for hit in hits:
@@ -66,7 +66,7 @@ def clean_hits(hits: Sequence[Hit], addresses: AddressGuard) -> tuple[tuple[Hit,
 
 
 def clean_items(reply: Mapping[str, Any], addresses: AddressGuard) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """A reply of Google's Custom Search with the same done to its items, and what to warn of."""
+    """A reply of Google's Custom Search with its items cleaned likewise, and warnings."""
     kept: list[dict[str, Any]] = []
     suspicious: Counter[str] = Counter()
     items = reply.get("items", ())
@@ -90,7 +90,7 @@ def clean_items(reply: Mapping[str, Any], addresses: AddressGuard) -> tuple[dict
 
 
 def _clean_pagemap(value: Any, addresses: AddressGuard) -> Any:
-    """What a page says of itself: lists of objects with texts, by their kind. Nothing else, and no bad link."""
+    """The page's own metadata: lists of objects with texts, by kind. Drops everything else, and bad links."""
     if not isinstance(value, Mapping):
         return {}
     return {
@@ -112,7 +112,7 @@ def _clean_object(value: Mapping[str, Any], addresses: AddressGuard) -> dict[str
 
 
 def link_to_show(url: str, addresses: AddressGuard) -> str:
-    """The link as it may be in a result; empty if it may not."""
+    """The link in the form for a result; empty if it is not allowed."""
     if len(url) > LONGEST_URL:
         return ""
     shown = shown_url(url)
@@ -120,7 +120,7 @@ def link_to_show(url: str, addresses: AddressGuard) -> str:
 
 
 def clean_line(text: str, most: int, page_url: str) -> tuple[str, tuple[str, ...]]:
-    """A short text as it may be shown, on one line and cut to `most` characters; and what to warn of."""
+    """A cleaned short text on one line, cut to `most` characters; and warnings."""
     cleaned, warnings = clean_markdown(text[:most], page_url)
     return " ".join(cleaned.split()), warnings
 

@@ -25,7 +25,7 @@ MARKS = 150
 """The size of the marks around each text of a page, see `text.safety.sanitise.wrap_untrusted`."""
 
 OWN_WARNING = 300
-"""Room for the warning that says what was cut."""
+"""Bytes reserved for the warning that says what was cut."""
 
 _CUT = "\n\n*(Cut to fit the reply: `get_content` with `offset` {offset} reads on.)*"
 _LEFT_OUT = "*(Left out to fit the reply: `get_content` reads this page.)*"
@@ -34,7 +34,7 @@ A = TypeVar("A", bound=SearchResponse)
 
 
 def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
-    """Pages share the room by rank. What does not fit keeps its title, link and snippet."""
+    """Pages share the room by rank. A page that does not fit keeps its title, link and snippet."""
     results = [
         result.model_copy(update={"title": shortened(result.title, LONGEST_TITLE)}) for result in response.results
     ]
@@ -81,7 +81,7 @@ def fit_content(content: PageContent, offset: int, tokens: int) -> PageContent:
 
 
 def fit_passages(found: PagePassages, tokens: int) -> PagePassages:
-    """Passages are kept by their rank: the best of every query first. What does not fit is left out."""
+    """Passages are kept by rank: the best of every query first. The rest is left out."""
     whole = found.model_copy(
         update={"title": shortened(found.title, LONGEST_TITLE), "warnings": limited_warnings(found.warnings)}
     )
@@ -117,7 +117,7 @@ def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
     left, queries, lost = room, [], 0
     by_size = sorted(range(len(response.queries)), key=lambda place: size_of(response.queries[place]))
     fitted: dict[int, RawQuery] = {}
-    for done, place in enumerate(by_size):  # what a short one does not need goes to the longer ones
+    for done, place in enumerate(by_size):  # longer ones get the room that a short one does not need
         fitted[place], missing = _fit_query(response.queries[place], left // (len(by_size) - done))
         left -= size_of(fitted[place])
         lost += missing
@@ -130,7 +130,7 @@ def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
 
 
 def fit_answer(response: A, tokens: int) -> A:
-    """The text has two thirds of the room at most. Citations of what is cut are dropped, then sources, by rank."""
+    """The text gets two thirds of the room at most. Citations of cut text are dropped, then sources, by rank."""
     whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
     room = tokens * BYTES_PER_TOKEN
     if size_of(whole) <= room:
@@ -159,7 +159,7 @@ T = TypeVar("T")
 
 
 def _citations_of(response: SearchResponse, length: int) -> list[Citation]:
-    """The citations of the first `length` characters of the text, without their later places."""
+    """The citations in the first `length` characters of the text, without their later places."""
     return [
         one.model_copy(update={"spans": tuple(span for span in one.spans if span.end_index <= length)})
         for one in response.citations
@@ -179,7 +179,7 @@ def _first(room: int, parts: Sequence[T], *, around: int = 1) -> list[T]:
 
 
 def _shortened_page(result: WebResult, room: int) -> WebResult:
-    """`result` with as much of its page as fits into `room`."""
+    """`result` with the part of its page that fits into `room`."""
     text, cut = opening(result.page_content, room) if room > 0 else ("", 0)
     if cut is None:
         return result
@@ -188,7 +188,7 @@ def _shortened_page(result: WebResult, room: int) -> WebResult:
 
 
 def _fit_query(query: RawQuery, room: int) -> tuple[RawQuery, int]:
-    """A query within `room`, and how many of its items that costs."""
+    """A query cut to `room`, and the number of items dropped."""
     if size_of(query) <= room:
         return query, 0
     items = query.result.get("items", [])

@@ -1,4 +1,4 @@
-"""How large a part of a reply is, and how much room each part gets. Sizes are bytes of minified JSON in UTF-8."""
+"""Sizes of parts of a reply, and the room for each. Sizes are bytes of minified JSON in UTF-8."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BYTES_PER_TOKEN = 3
 """English has four to five bytes per token; code, addresses and most other scripts have about three."""
 
 LEAST_SHARE = 300
-"""A text that would be cut to fewer bytes is left out: its beginning alone says nothing."""
+"""A text that would be cut to fewer bytes is left out: so short a beginning is useless."""
 
 MOST_WARNINGS = 30
 LONGEST_WARNING = 400
@@ -29,10 +29,10 @@ def size_of(value: Any) -> int:
 
 
 def shares(sizes: Sequence[int], room: int) -> list[int]:
-    """How much of `room` each of several texts gets, in the order of their rank.
+    """The room for each of several texts, in the order of rank.
 
-    The n-th may take in proportion to 1/n. What a short text does not need goes to the others, best first. A share that
-    would be shorter than both its text and LEAST_SHARE is 0.
+    The share of the n-th is proportional to 1/n. The others get what a short text does not need, best first. A share
+    below both its text's size and LEAST_SHARE becomes 0.
     """
     weights = [1 / rank for rank in range(1, len(sizes) + 1)]
     total = sum(weights)
@@ -50,7 +50,7 @@ def shares(sizes: Sequence[int], room: int) -> list[int]:
 def opening(text: str, most: int, offset: int = 0) -> tuple[str, int | None]:
     """The part of `text` from `offset` whose size is at most `most`, and where the rest begins (None if it is all).
 
-    It ends where a reader would end it, see `text.retrieval.windows`.
+    It ends at a natural break, see `text.retrieval.windows`.
     """
     rest = text[offset:]
     if size_of(rest) <= most:

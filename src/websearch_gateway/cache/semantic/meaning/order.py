@@ -1,6 +1,6 @@
 """Who does what to whom: the prepositions, the numbers and the order of the terms of two readings.
 
-With a pair of parsed questions comes `partner`: for each term of the first, the position of its partner in the second.
+`partner` gives, for each term of the first question, the position of its partner in the second.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Phrases that count as one word: names, fixed terms, and frames of questions.
 
 Each entry reads `what it becomes = phrase, phrase, ...`; `-` removes the phrase, an indented line continues the one
-before. A marker in capitals gives the kind of question, not its subject: HOWTO, WHEN, VS ... `reading` knows them.
+before. A marker in capitals gives the kind of question, not its subject: HOWTO, WHEN, VS ... `parse` knows them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-"""Vectors in LanceDB tables: a folder, or a bucket that readers without a server of their own search too.
-
-It follows the table `vectors` of the store, which stays the truth: a lost folder is made again from it.
+"""Vectors in LanceDB tables: in a folder, or in a bucket that other readers can search without a server. The table
+`vectors` of the store is the source of truth: a lost folder is rebuilt from it.
 """

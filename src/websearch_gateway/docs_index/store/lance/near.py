@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 LAG_SECONDS = 60.0
-"""Searches take over new vectors this seldom: each time adds files to the table. The end of a crawl does so at once."""
+"""The least seconds between updates by searches: each adds files to the table. The end of a crawl updates at once."""
 PAGES_AT_ONCE = 2_000
 LEAST_INDEXED = 100_000
-"""Rows from which an approximate index pays; fewer are compared one by one in milliseconds."""
+"""The fewest rows for an approximate index; fewer are compared one by one in milliseconds."""
 
 _log = logging.getLogger(__name__)
 
 
 class LanceVectors:
-    """A `NearIndex`. A process that may not write to the folder or bucket searches what is there.
+    """A `NearIndex`. A process without write access to the folder or bucket searches the existing tables.
 
     Args:
         url: a folder, or `s3://bucket/prefix` and `gs://bucket/prefix` with the credentials of their own libraries.
@@ -138,7 +138,7 @@ def _schema(dimensions: int) -> pa.Schema:
 
 
 async def _pages(table: AsyncTable) -> list[dict[str, Any]]:
-    """The pages of a table, each with the row of the store's table that it was taken from."""
+    """The pages of a table, each with its source row in the store's table."""
     found = await table.query().select(["page_id", "row"]).to_arrow()
     rows: list[dict[str, Any]] = found.group_by(["page_id", "row"]).aggregate([]).to_pylist()
     return rows

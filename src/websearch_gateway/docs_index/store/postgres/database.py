@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 LARGEST_INDEXED = 4_000
-"""pgvector indexes no `halfvec` of more dimensions; such vectors are compared one by one."""
+"""The most dimensions of a `halfvec` that pgvector indexes; longer vectors are compared one by one."""
 MOST_COUNTED = 20_000
-"""A word that so many chunks have is a common one; nobody needs to know how common."""
+"""A word in this many chunks is common; its exact count does not matter."""
 
 _NAMED = re.compile(r"(?<!:):([a-z_]+)")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
@@ -36,7 +36,7 @@ class PostgresDatabase:
     """See `Database`.
 
     Args:
-        embedder: whose vectors are indexed; None if another index has them.
+        embedder: the embedder whose vectors are indexed; None if another index has them.
     """
 
     lock, skip_locked = "FOR UPDATE", "FOR UPDATE SKIP LOCKED"
@@ -63,10 +63,10 @@ class PostgresDatabase:
             self._connection.cursor().executemany(_INDEX, [(*_weighted(columns), id_) for id_, columns in rows])
 
     def unindex_text(self, rows: Sequence[IndexRow]) -> None:
-        """See `Database`. The words go with their chunk."""
+        """See `Database`. The words are deleted with their chunk."""
 
     def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
-        """See `Database`. A phrase weighs the more the fewer chunks have it, as in BM25; PostgreSQL itself does not."""
+        """See `Database`. Rare phrases weigh more, as in BM25; PostgreSQL itself does not do that."""
         if not (wanted := phrases(query)) or not versions:
             return []
         ((total,),) = self._connection.execute("SELECT count(*) FROM (SELECT 1 FROM chunks LIMIT 200000) AS few")
@@ -112,7 +112,7 @@ class PostgresDatabase:
         """See `ChunkIndex.search_vectors`."""
         dimensions = vector.size
         self._connection.execute("SET LOCAL hnsw.ef_search = 100")
-        self._connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")  # until enough are of these versions
+        self._connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")  # until enough match
         written = f"[{','.join(map(str, vector.reshape(-1).tolist()))}]"
         rows = self._connection.execute(
             f"""
@@ -126,7 +126,7 @@ class PostgresDatabase:
         return [ScoredChunk(*row) for row in rows]
 
     def _index_near(self, dimensions: int) -> None:
-        """Make the index for vectors of these dimensions, once."""
+        """Create the index for vectors of these dimensions, once."""
         known = "SELECT 1 FROM near_indexes WHERE dimensions = %s"
         if dimensions > LARGEST_INDEXED or self._connection.execute(known, (dimensions,)).fetchone():
             return
@@ -158,5 +158,5 @@ def _numbered(statement: str) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """A value without what PostgreSQL cannot hold in a text."""
+    """A value without characters that PostgreSQL cannot store in a text."""
     return _UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value

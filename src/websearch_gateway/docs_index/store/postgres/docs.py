@@ -19,7 +19,7 @@ class PostgresDocs(SqlDocs):
 
     Args:
         url: see `PostgresPool`.
-        near: makes what searches vectors; pgvector without it.
+        near: makes the vector index; pgvector by default.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class PostgresDocs(SqlDocs):
 
 
 class _PgVectors:
-    """A `NearIndex`, which the transactions of a crawl keep up to date."""
+    """A `NearIndex` that the transactions of a crawl keep up to date."""
 
     def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool

@@ -23,17 +23,17 @@ T = TypeVar("T")
 MOST_CONNECTIONS = 4
 CONNECT_SECONDS = 10.0
 STATEMENT_SECONDS = 120
-"""A statement may take so long: the removal of a large version does."""
+"""The time limit of a statement (seconds): removing a large version takes long."""
 TRIES = 5
-"""How often a transaction is tried that stood in another one's way."""
+"""The number of attempts for a transaction that conflicts with another."""
 
 
 class PostgresPool:
-    """A few connections, each with a thread. The first action connects and makes the tables.
+    """A few connections, each with a thread. The first action connects and creates the tables.
 
     Args:
         url: as libpq understands it (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
-        embedder: whose vectors are indexed; None if another index has them.
+        embedder: the embedder whose vectors are indexed; None if another index has them.
     """
 
     def __init__(self, url: str, embedder: str | None) -> None:
@@ -56,7 +56,7 @@ class PostgresPool:
         """The result of `action`, run in one transaction.
 
         Raises:
-            StateUnavailable: the server cannot be reached, or refuses.
+            StateUnavailable: the server is unreachable or refuses.
         """
         if self._closed:
             raise StateUnavailable("The documentation index is closed.")
@@ -85,7 +85,7 @@ class PostgresPool:
             raise StateUnavailable("Others keep the documentation index busy. Try again.", retry_after=5)
         except PoolTimeout as error:
             raise StateUnavailable("The PostgreSQL server of the documentation index cannot be reached.") from error
-        except psycopg.Error as error:  # its text may hold values, and those a page
+        except psycopg.Error as error:  # its message may contain values, such as page text
             raise StateUnavailable(
                 f"PostgreSQL cannot serve the documentation index ({type(error).__name__})."
             ) from error
@@ -96,7 +96,7 @@ class PostgresPool:
 
         with self._opening:
             if self._pool is None:
-                # Its warnings repeat what libpq says about the URL, which may be a piece of a badly written password.
+                # Its warnings quote libpq's messages about the URL, which may contain part of a malformed password.
                 logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
                 pool = ConnectionPool(
                     self._url,

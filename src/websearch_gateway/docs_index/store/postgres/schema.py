@@ -1,4 +1,4 @@
-"""The tables in PostgreSQL, in a schema of their own. They are those of SQLite, but for the two indexes of chunks."""
+"""The tables in PostgreSQL, in a schema of their own. They equal SQLite's, except for the two indexes of chunks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 SCHEMA = "websearch_docs"
-_LOCK = 0x646F6373  # any number that nobody else locks; "docs"
+_LOCK = 0x646F6373  # a number that nothing else locks; "docs"
 
 _FIRST = """
 CREATE TABLE versions (

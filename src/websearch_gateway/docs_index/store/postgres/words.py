@@ -1,4 +1,4 @@
-"""Text as PostgreSQL's text search gets it: in words that are folded and stemmed already. Pure.
+"""Prepares text for PostgreSQL's text search: folds and stems the words first. Pure.
 
 Its own parser takes `asyncio.timeout` for a host and `/usr/bin` for a file, and then finds neither `timeout` nor `bin`.
 """
@@ -13,7 +13,7 @@ MOST_CHARS = 200_000
 
 
 def indexed(text: str) -> str:
-    """The words of a text, apart."""
+    """The separate words of a text."""
     return " ".join(stems(words(text[:MOST_CHARS])))
 
 

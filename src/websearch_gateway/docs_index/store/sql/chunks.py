@@ -11,7 +11,7 @@ from websearch_gateway.docs_index.store.sql.pages import last_part, load_body, s
 
 MOST_CHUNKS = 2**31 - 1
 MOST_ALIASES = 4
-"""So many addresses may lead to one another before the page."""
+"""The most aliases to follow before the page."""
 _CHUNK = """
     SELECT chunks.id, section, chunks.version_id, page_id, ordinal, url, path, anchor, title, headings,
         start, stop, before, after, fetched_at, body

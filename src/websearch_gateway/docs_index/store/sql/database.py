@@ -1,4 +1,4 @@
-"""What the statements of the store run on: a connection inside a transaction."""
+"""The interface for the store's statements: a connection inside a transaction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 IndexRow = tuple[int, tuple[str, str, str, str, str]]
-"""A chunk's id, and what the text index holds of it, see `index_row`."""
+"""A chunk's id, and its text index row, see `index_row`."""
 
 MOST_VALUES = 500
 """Values in one list of a statement; SQLite allows 32,766 and PostgreSQL 65,535."""
@@ -21,7 +21,7 @@ class Rows(Protocol):
 
     @property
     def rowcount(self) -> int:
-        """How many rows it changed."""
+        """The number of changed rows."""
         ...
 
     def fetchone(self) -> Any:
@@ -29,17 +29,17 @@ class Rows(Protocol):
         ...
 
     def fetchall(self) -> list[Any]:
-        """All rows that are left."""
+        """All remaining rows."""
         ...
 
     def __iter__(self) -> Iterator[Any]: ...
 
 
 class Database(Protocol):
-    """A connection inside a transaction. Values stand for `?`, or for `:name` where they are a mapping.
+    """A connection inside a transaction. Values replace `?`, or `:name` if they are a mapping.
 
-    `lock` ends a query whose rows no other transaction may change until this one is over, `skip_locked` one that
-    leaves out the rows that others have locked; both are "" where one transaction writes at a time.
+    Append `lock` to a query to lock its rows until the transaction ends, or `skip_locked` to skip rows that others have
+    locked; both are "" if only one transaction writes at a time.
     """
 
     lock: str
@@ -58,7 +58,7 @@ class Database(Protocol):
         ...
 
     def unindex_text(self, rows: Sequence[IndexRow]) -> None:
-        """Take chunks out of the text index; the rows are those that were put in."""
+        """Remove chunks from the text index; the rows must equal the inserted ones."""
         ...
 
     def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
@@ -66,11 +66,11 @@ class Database(Protocol):
         ...
 
     def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
-        """Note the vectors of a page, in place of those that it has."""
+        """Store the vectors of a page, in place of its old ones."""
         ...
 
     def unindex_vectors(self, page_id: int) -> None:
-        """Forget the vectors of a page."""
+        """Remove the vectors of a page."""
         ...
 
 

@@ -35,10 +35,10 @@ T = TypeVar("T")
 
 
 class Transactions(Protocol):
-    """What runs actions on a database, each in one transaction."""
+    """Runs actions on a database, each in one transaction."""
 
     async def write(self, action: Callable[[Database], T]) -> T:
-        """The result of `action`. An action may run again where it came to nothing.
+        """The result of `action`. A failed action may run again.
 
         Raises:
             StateUnavailable: the database cannot be used.
@@ -50,23 +50,23 @@ class Transactions(Protocol):
         ...
 
     async def close(self) -> None:
-        """Wait for what runs, then close the database. Idempotent."""
+        """Wait for running actions, then close the database. Idempotent."""
         ...
 
 
 class NearIndex(Protocol):
-    """Finds vectors near to another. The table `vectors` is the truth; an index follows it."""
+    """Finds vectors near to another. The table `vectors` is the source of truth; an index follows it."""
 
     async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `ChunkIndex.search_vectors`."""
         ...
 
     async def follow(self) -> None:
-        """Take over now what was written since, rather than at one of the next searches."""
+        """Take over new vectors now, instead of at a later search."""
         ...
 
     async def close(self) -> None:
-        """Release what it holds. Idempotent."""
+        """Release its resources. Idempotent."""
         ...
 
 

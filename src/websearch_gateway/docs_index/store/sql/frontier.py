@@ -13,7 +13,7 @@ LARGEST_LOSS = 0.1
 SMALL_LOSS = 20
 """A refresh that would remove more than this share of the pages, and more than this many, is suspicious."""
 MISSING_SECONDS = 86_400.0
-"""A page that has been missing for so long is gone although only one crawl has missed it."""
+"""A page that has been missing this long is gone, even if only one crawl has missed it."""
 
 _TASK = "id, version_id, url, depth, attempts, etag, last_modified, body_hash, final_url"
 
@@ -36,7 +36,7 @@ def _note(db: Database, version_id: int, urls: Mapping[str, int]) -> tuple[list[
     """Note that addresses were seen in this generation. Returns their ids, and how many are new."""
     (generation,) = db.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone() or (0,)
     known = _known(db, version_id, list(urls))
-    # In one order, so that two transactions do not wait for each other's rows.
+    # In a fixed order, so that two transactions cannot deadlock.
     new = [(version_id, url, urls[url], generation) for url in sorted(urls.keys() - known.keys())]
     if new:
         db.executemany(
@@ -116,7 +116,7 @@ def settle(
 
 
 def settle_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[str]) -> None:
-    """Note that the address leads to `page`, which was just written."""
+    """Mark the address of `page`, which was just written, as done."""
     db.execute(
         """
         UPDATE urls SET state = 'done', reason = '', etag = ?, last_modified = ?, body_hash = ?, final_url = ?,
@@ -128,7 +128,7 @@ def settle_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[st
 
 
 def _note_links(db: Database, task: UrlTask, links: Sequence[str]) -> bytes:
-    """Put the links of a page into the frontier; their ids, packed."""
+    """Put the links of a page into the frontier. Returns their ids, packed."""
     return pack_ids(_note(db, task.version_id, dict.fromkeys(links, task.depth + 1))[0])
 
 

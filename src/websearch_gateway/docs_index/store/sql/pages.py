@@ -49,7 +49,7 @@ def put_vectors(
     """Store the vectors of a page, one row per chunk."""
     import numpy as np
 
-    db.execute("DELETE FROM vectors WHERE page_id = ?", (page_id,))  # a new row, whose id tells that it changed
+    db.execute("DELETE FROM vectors WHERE page_id = ?", (page_id,))  # a new row, whose id shows the change
     db.execute(
         """
         INSERT INTO vectors (page_id, version_id, embedder, dimensions, chunk_ids, data) VALUES (?, ?, ?, ?, ?, ?)
@@ -60,7 +60,7 @@ def put_vectors(
 
 
 def add_vectors(db: Database, page_id: int, vectors: Vectors, embedder: str) -> None:
-    """See `DocsStore.put_vectors`. A page that has changed meanwhile keeps what it has."""
+    """See `DocsStore.put_vectors`. A page that has changed meanwhile keeps its vectors."""
     rows = db.execute("SELECT id, version_id FROM chunks WHERE page_id = ? ORDER BY ordinal", (page_id,)).fetchall()
     if rows and len(rows) == len(vectors):
         put_vectors(db, page_id, rows[0][1], [row[0] for row in rows], vectors, embedder)
@@ -90,19 +90,19 @@ _VECTORS = "SELECT id, page_id, version_id, chunk_ids, data FROM vectors"
 
 
 def count_vectors(db: Database, embedder: str, dimensions: int) -> int:
-    """How many pages have vectors of this embedder."""
+    """The number of pages with vectors of this embedder."""
     query = "SELECT count(*) FROM vectors WHERE embedder = ? AND dimensions = ?"
     return int(db.execute(query, (embedder, dimensions)).fetchone()[0])
 
 
 def vectors_after(db: Database, embedder: str, dimensions: int, after: int) -> Iterator[StoredVectors]:
-    """What was written after the row `after`, in order."""
+    """The rows written after the row `after`, in order."""
     query = f"{_VECTORS} WHERE id > ? AND embedder = ? AND dimensions = ? ORDER BY id"
     return map(_stored_vectors, db.execute(query, (after, embedder, dimensions)))
 
 
 def vectors_of(db: Database, rows: Sequence[int]) -> Iterator[StoredVectors]:
-    """The given rows, as far as they are still there."""
+    """The given rows that still exist."""
     for start in range(0, len(rows), MOST_VALUES):
         some = rows[start : start + MOST_VALUES]
         yield from map(_stored_vectors, db.execute(f"{_VECTORS} WHERE id IN ({marks(some)})", some))
@@ -137,7 +137,7 @@ def known_vectors(db: Database, task: UrlTask, embedder: str) -> dict[str, Vecto
 
 
 def remove_pages(db: Database, page_ids: Sequence[int]) -> None:
-    """Remove pages with all that belongs to them alone."""
+    """Remove pages with everything that no other page uses."""
     for page_id in page_ids:
         (url_id,) = db.execute("SELECT url_id FROM pages WHERE id = ?", (page_id,)).fetchone()
         db.unindex_text(list(_stored(db, url_id).values()))
@@ -156,7 +156,7 @@ def load_body(db: Database, body: bytes) -> str:
 
 
 def last_part(name: str) -> str:
-    """The part of a dotted or coloned name that stands alone, without regard to case: what symbols are found by."""
+    """The last part of a name with dots or colons, in lower case: the key for finding symbols."""
     parts = [part for part in name.replace("::", ".").split(".") if part]
     return (parts[-1] if parts else name).casefold()
 
@@ -167,7 +167,7 @@ def split_headings(stored: str) -> tuple[str, ...]:
 
 
 _Stored = dict[bytes, IndexRow]
-"""The chunks of a page by their section: id, and what the text index holds of each."""
+"""The chunks of a page by section: the id and the text index row of each."""
 
 
 def _stored(db: Database, url_id: int) -> _Stored:
@@ -206,7 +206,7 @@ def _put_page(db: Database, task: UrlTask, page: PageDraft, now: float) -> int:
 
 
 def relative_path(url: str, base: str) -> str:
-    """`url` relative to the folder of `base`; as it is, if it lies outside."""
+    """`url` relative to the folder of `base`; unchanged if it lies outside."""
     folder = urldefrag(base).url.rpartition("/")[0] + "/"
     return url.removeprefix(folder)
 
@@ -255,6 +255,6 @@ def _insert_chunk(
 
 
 def _drop_body(db: Database, body: bytes) -> None:
-    if db.lock:  # whoever is about to refer to the body comes first
+    if db.lock:  # wait for transactions that are about to refer to the body
         db.execute(f"SELECT 1 FROM bodies WHERE hash = ? {db.lock}", (body,))
     db.execute("DELETE FROM bodies WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE body = ?)", (body, body))

@@ -1,4 +1,4 @@
-"""Versions of sites, who crawls them, and what is known of hosts."""
+"""Versions of sites, their crawling processes, and the data of hosts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SELECT = """
 
 
 def add(db: Database, name: str, label: str, url: str, options: CrawlOptions, now: float) -> int:
-    """The id of the version, new or not."""
+    """The id of the version, created if missing."""
     row = db.execute(
         """
         INSERT INTO versions (name, label, url, options, status, added_at) VALUES (?, ?, ?, ?, 'queued', ?)
@@ -172,7 +172,7 @@ def _version(row: tuple[Any, ...]) -> SiteVersion:
 
 
 def crawl_options(stored: dict[str, Any]) -> CrawlOptions:
-    """The options whose fields `stored` holds, as JSON has them."""
+    """The options from their stored JSON fields."""
     lists = {name: tuple(stored[name]) for name in ("include", "exclude")}
     headers = tuple((name, value) for name, value in stored["headers"])
     return CrawlOptions(**{**stored, **lists, "headers": headers})

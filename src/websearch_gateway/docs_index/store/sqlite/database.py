@@ -21,7 +21,7 @@ _RANK = f"bm25(chunks_fts, {', '.join(map(str, WEIGHTS))})"
 
 
 class SqliteDatabase:
-    """See `Database`. Vectors need no index here: `VectorTable` follows the table of them."""
+    """See `Database`. Vectors need no index here: `VectorTable` follows their table."""
 
     lock = skip_locked = ""  # one transaction writes at a time
 
@@ -54,7 +54,7 @@ class SqliteDatabase:
         """See `Database`."""
         if not (expression := match_expression(query)) or not versions:
             return []
-        # To look up the version of each match costs more than the search: all versions are searched without that.
+        # Looking up the version of each match costs more than the search, so a search of all versions skips it.
         everywhere = {row[0] for row in self.execute("SELECT id FROM versions")} <= set(versions)
         where = f"AND (SELECT version_id FROM chunks WHERE id = chunks_fts.rowid) IN ({marks(versions)})"
         rows = self.execute(

@@ -16,7 +16,7 @@ class SqliteDocs(SqlDocs):
 
     Args:
         path: the file; `~` is the home folder.
-        near: makes what searches vectors; in memory without it.
+        near: makes the vector index; in memory by default.
     """
 
     def __init__(

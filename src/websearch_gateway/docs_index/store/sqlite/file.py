@@ -1,4 +1,4 @@
-"""The SQLite file of the index: opened, checked, and used from two threads: a search never waits for a crawl."""
+"""The SQLite file of the index. Opens and checks it, and uses two threads, so a search never waits for a crawl."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 10.0
 """How long a transaction waits for the lock of another process. A crawl's transactions take milliseconds."""
 LARGEST_CHECKED_BYTES = 300_000_000
-"""A larger file is not checked at opening, which would take seconds."""
+"""A larger file is not checked on opening, because that would take seconds (bytes)."""
 
 
 class SqliteFile:
     """One file with a connection that writes and one that reads, each in a thread of its own. Opened by the first call.
 
     Args:
-        path: absolute; a missing file is made for the owner alone (0600), a missing folder too (0700).
+        path: absolute; a missing file is created for the owner only (0600), a missing folder too (0700).
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,7 +58,7 @@ class SqliteFile:
     async def read(self, action: Callable[[Database], T]) -> T:
         """The result of `action`, which only reads, run in one transaction. Raises what `write` raises."""
         async with self._ready:
-            if not self._is_ready:  # the writer makes the tables
+            if not self._is_ready:  # the writer creates the tables
                 await self._run(self._writer, lambda _: None)
                 self._is_ready = True
 
@@ -70,7 +70,7 @@ class SqliteFile:
         return await self._run(self._reader, transaction)
 
     async def close(self) -> None:
-        """Wait for what runs, then close the file. Idempotent."""
+        """Wait for running actions, then close the file. Idempotent."""
         await asyncio.gather(self._reader.close(), self._writer.close())
 
     async def _run(self, connection: _Connection, action: Callable[[sqlite3.Connection], T]) -> T:
@@ -112,7 +112,7 @@ class SqliteFile:
         )
 
     def _open_checked(self) -> sqlite3.Connection:
-        """The connection that writes. It looks for damage, unless the file is very large."""
+        """The writing connection. Checks for damage, unless the file is very large."""
         with self._translating():
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with contextlib.suppress(FileExistsError):
@@ -158,7 +158,7 @@ class _Connection:
         self._closed = False
 
     async def run(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """The result of `action`. A caller that is cancelled meanwhile leaves it to run to its end."""
+        """The result of `action`. If the caller is cancelled, the action still runs to its end."""
         if self._closed:
             raise StateUnavailable("The documentation index is closed.")
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._act, action)

@@ -31,13 +31,13 @@ class MemoryVectors:
         return await self._file.read(lambda db: self._followed(db, vector.size).nearest(vector, versions, limit))
 
     async def follow(self) -> None:
-        """See `NearIndex`. A crawler that nobody asks holds no vectors in memory."""
+        """See `NearIndex`. A process that only crawls holds no vectors in memory."""
 
     async def close(self) -> None:
         """See `NearIndex`."""
 
     def _followed(self, db: Database, dimensions: int) -> VectorTable:
-        """The table in memory with all that was written since; made again after many pages have gone."""
+        """The up-to-date table in memory; rebuilt after many pages were removed."""
         ((data_version,),) = db.execute("PRAGMA data_version")
         if self._table is not None and self._dimensions == dimensions and self._data_version == data_version:
             return self._table

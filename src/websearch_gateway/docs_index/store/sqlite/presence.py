@@ -1,4 +1,4 @@
-"""Whether there is anything to search, asked without loading the rest."""
+"""Checks whether there is anything to search, without loading the rest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def has_site(path: Path) -> bool:
-    """Whether the file at `path` holds a site that a crawl has once completed. False if it cannot be read."""
+    """Whether the file at `path` holds a site that was fully crawled at least once. False if it cannot be read."""
     import sqlite3
 
     if not path.is_file():

@@ -76,7 +76,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     if _version(connection) == len(MIGRATIONS):
         return
     connection.execute("BEGIN IMMEDIATE")
-    version = _version(connection)  # Again, under the lock: another process may have been faster.
+    version = _version(connection)  # Check again under the lock: another process may have been faster.
     if version > len(MIGRATIONS):
         connection.execute("ROLLBACK")
         raise StateUnavailable(

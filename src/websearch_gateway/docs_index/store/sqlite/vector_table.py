@@ -20,7 +20,7 @@ _DEAD = -1
 
 
 class VectorTable:
-    """Vectors of `dimensions` numbers by chunk. Not for several threads at once."""
+    """Vectors of `dimensions` numbers by chunk. Not thread-safe."""
 
     def __init__(self, dimensions: int) -> None:
         import numpy as np
@@ -34,11 +34,11 @@ class VectorTable:
 
     @property
     def pages(self) -> int:
-        """How many pages have vectors here."""
+        """The number of pages with vectors."""
         return len(self._pages)
 
     def put(self, page_id: int, version_id: int, chunk_ids: NDArray[np.int64], data: bytes) -> None:
-        """Add the packed vectors of a page, in place of those that it has."""
+        """Add the packed vectors of a page, in place of its old ones."""
         scales, numbers = unpack_vectors(data, self._dimensions)
         if page_id in self._pages:
             self._owners[: self._rows][self._owners[: self._rows, 1] == page_id, 2] = _DEAD
