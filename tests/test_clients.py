@@ -49,7 +49,7 @@ class Snippet:
 
 
 def _claude_command(line: str) -> dict[str, Any]:
-    words = shlex.split(line)
+    words = shlex.split(line.replace("\\\n", " "))
     assert words[:3] == ["claude", "mcp", "add"]
     if "--" not in words:
         return {"url": next(word for word in words if word.startswith("https://")), "headers": words[-1]}
@@ -70,15 +70,20 @@ LOCAL = [snippet for snippet in SNIPPETS if "command" in snippet.entry]
 SHARED = [snippet for snippet in SNIPPETS if "command" not in snippet.entry]
 
 
+PLACE = "/path/to/websearch-gateway"
+"""Stands for a clone in every snippet: the package is on no index."""
+
+
 def test_every_client_has_its_snippet() -> None:
     assert [snippet.client for snippet in LOCAL] == list(CLIENTS)
 
 
 @pytest.mark.parametrize("snippet", LOCAL, ids=lambda snippet: snippet.client)
 async def test_the_command_of_a_snippet_serves_the_tools(snippet: Snippet, tmp_path: Path) -> None:
-    """Run from this checkout: `uvx websearch-gateway` is the same command, installed elsewhere."""
-    command, (package, *arguments) = snippet.entry["command"], snippet.entry["args"]
-    assert (command, package) == ("uvx", "websearch-gateway")
+    """As uvx runs it from a clone, which the last test here does."""
+    *source, package = snippet.entry["args"][:3]
+    arguments = snippet.entry["args"][3:]
+    assert (snippet.entry["command"], source, package) == ("uvx", ["--from", PLACE], "websearch-gateway")
     server = StdioServerParameters(command=str(SCRIPT), args=arguments, env={"DATA_DIR": str(tmp_path)})
     async with stdio_client(server) as streams, ClientSession(*streams) as client:
         await client.initialize()
@@ -90,6 +95,19 @@ async def test_the_command_of_a_snippet_serves_the_tools(snippet: Snippet, tmp_p
 def test_the_variables_of_a_snippet_are_settings(snippet: Snippet) -> None:
     names = [*snippet.entry.get("env", {}), *snippet.entry.get("env_vars", [])]
     assert all(name.lower() in Settings.model_fields for name in names)
+
+
+def test_the_readme_starts_it_from_a_clone_too() -> None:
+    text = (ROOT / "README.md").read_text()
+    (block,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    (claude,) = re.findall(r"`(claude mcp add [^`]+)`", text)
+    for entry, place in ((json.loads(block)["mcpServers"]["websearch"], PLACE), (_claude_command(claude), "$PWD")):
+        assert (entry["command"], entry["args"]) == ("uvx", ["--from", place, "websearch-gateway", "start-mcp-server"])
+
+
+def test_no_document_runs_the_package_by_its_name_alone() -> None:
+    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        assert not re.search(r"uvx\W+websearch-gateway", document.read_text()), document.name
 
 
 @pytest.mark.parametrize("snippet", SHARED, ids=lambda snippet: snippet.client)
