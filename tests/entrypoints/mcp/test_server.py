@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp.types import TextContent
+from mcp.types import PARSE_ERROR, TextContent
 
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
@@ -225,17 +225,20 @@ INITIALIZE = {
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
-def talk(sandbox: Sandbox, folder: Path, *messages: dict[str, Any]) -> tuple[list[dict[str, Any]], str, str, int]:
-    """The replies to two requests written to a bare pipe, what else the server wrote to it, its log and exit code."""
+def talk(
+    sandbox: Sandbox, folder: Path, *messages: dict[str, Any] | str, requests: int = 2
+) -> tuple[list[dict[str, Any]], str, str, int]:
+    """The replies to requests written to a bare pipe, what else the server wrote to it, its log and exit code."""
     environment = {**os.environ, **sandbox.environment(), "DATA_DIR": str(folder)}
     command = [sys.executable, "-m", "websearch_gateway", "start-mcp-server", "--context", "test"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as server:
         assert server.stdin is not None
         assert server.stdout is not None
-        server.stdin.write("".join(json.dumps(message) + "\n" for message in messages))
+        lines = (message if isinstance(message, str) else json.dumps(message) for message in messages)
+        server.stdin.write("".join(f"{line}\n" for line in lines))
         server.stdin.flush()
-        replies = [json.loads(server.stdout.readline()) for _ in range(2)]
+        replies = [json.loads(server.stdout.readline()) for _ in range(requests)]
         rest, log = server.communicate(timeout=30)  # closes stdin
     return replies, rest, log, server.returncode
 
@@ -250,9 +253,12 @@ def test_stdout_holds_only_the_protocol_and_the_server_ends_with_its_client(sand
     assert OPENAI_KEY not in f"{replies} {log}"
 
 
-def test_a_question_cut_in_the_middle_of_an_emoji_is_answered(sandbox: Sandbox, tmp_path: Path) -> None:
-    """JavaScript strings can end in half a surrogate pair; a line that holds one must not be met with silence."""
+def test_lines_that_the_sdk_cannot_read_are_answered(sandbox: Sandbox, tmp_path: Path) -> None:
+    """JavaScript strings can end in half a surrogate pair, and JSON can be nested deeper than pydantic reads."""
     arguments = {"query": f"{QUESTION} \U0001f5fc \ud83d"}
-    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search_web", "arguments": arguments}}
-    (_, reply), _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, call)
-    assert "330 metres" in reply["result"]["structuredContent"]["text"]
+    half = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search_web", "arguments": arguments}}
+    deep = '{"method":"tools/call","params":{"name":%s},"jsonrpc":"2.0","id":3}' % ("[" * 20_000 + "]" * 20_000)
+    replies, _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, deep, half, requests=3)
+    by_id = {reply["id"]: reply for reply in replies}
+    assert "330 metres" in by_id[2]["result"]["structuredContent"]["text"]
+    assert by_id[3]["error"]["code"] == PARSE_ERROR

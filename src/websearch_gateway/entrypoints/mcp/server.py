@@ -202,7 +202,7 @@ async def serve_stdio(settings: Settings, context: str) -> None:
     _leave_on_interrupt(gateway)
     try:
         async with exporting(settings), stdio_server() as (incoming, outgoing):
-            await server.run(SurrogateFixStream(incoming), outgoing, server.create_initialization_options())
+            await server.run(SurrogateFixStream(incoming, outgoing), outgoing, server.create_initialization_options())
     finally:
         await gateway.close()
 

@@ -1,4 +1,4 @@
-"""Messages over stdio that hold half a character, made readable.
+"""Messages over stdio that hold half a character, made readable; requests that stay unreadable are refused.
 
 A client in JavaScript that cuts a text in the middle of an emoji sends a lone surrogate (`"\\ud83d"`). The SDK cannot
 read that line, drops it and never replies. Here the half becomes U+FFFD, as broken UTF-8 does, and the call is served.
@@ -14,20 +14,28 @@ from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from websearch_gateway.entrypoints.mcp.unreadable import refusal_of
+
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 Item = SessionMessage | Exception
 
 
 class SurrogateFixStream:
-    """The SDK's stream of messages, which yields an exception where a line was unreadable."""
+    """The SDK's stream of messages, which yields an exception where a line was unreadable.
 
-    def __init__(self, stream: Any) -> None:
+    Args:
+        stream: the messages of the client.
+        replies: the SDK's stream to the client.
+    """
+
+    def __init__(self, stream: Any, replies: Any) -> None:
         self._stream = stream
+        self._replies = replies
 
     async def receive(self) -> Item:
         """The next message."""
-        return _mended(await self._stream.receive())
+        return await self._answered(_mended(await self._stream.receive()))
 
     async def aclose(self) -> None:
         """Close the stream beneath."""
@@ -37,13 +45,24 @@ class SurrogateFixStream:
         return self
 
     async def __anext__(self) -> Item:
-        return _mended(await self._stream.__anext__())
+        return await self._answered(_mended(await self._stream.__anext__()))
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+    async def _answered(self, item: Item) -> Item:
+        if isinstance(item, ValidationError) and (line := _line(item)) and (refusal := refusal_of(line)):
+            await self._replies.send(refusal)
+        return item
+
+
+def _line(error: ValidationError) -> str | None:
+    """The line that was no JSON; None where something else was wrong with it."""
+    first = error.errors(include_url=False)[0]
+    return first["input"] if first["type"] == "json_invalid" else None
 
 
 def _mended(item: Item) -> Item:

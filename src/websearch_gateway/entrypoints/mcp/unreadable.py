@@ -1,0 +1,48 @@
+"""Requests over stdio that are not readable JSON, refused: the SDK drops such a line, and its client waits for ever.
+
+A line may be broken, or nested deeper than pydantic reads (about 200 levels).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from mcp.shared.message import SessionMessage
+from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
+
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]+|[\]}]+')
+_MEMBER = re.compile(r'"(id|method)"\s*+:\s*+(-?\d{1,18}|"(?:[^"\\]|\\.){0,200}")(?=\s*[,}])')
+
+_TOLD = "The message is not JSON, or is nested too deeply to be read."
+
+
+def refusal_of(line: str) -> SessionMessage | None:
+    """The reply to an unreadable line that is a request: JSON-RPC's "Parse error"; None for any other line."""
+    if (name := _request_id(line)) is None:
+        return None
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=name, error=ErrorData(code=PARSE_ERROR, message=_TOLD)))
+
+
+def _request_id(line: str) -> int | str | None:
+    """The `id` of a request, found without reading what lies deeper than its own members."""
+    depth = 0
+    members: dict[str, Any] = {}
+    for token in _TOKEN.finditer(line):
+        mark = token[0][0]
+        if mark == '"':
+            if depth == 1 and (member := _MEMBER.match(line, token.start())):
+                members[member[1]] = _value(member[2])
+        else:
+            depth += len(token[0]) if mark in "[{" else -len(token[0])
+    return members.get("id") if "method" in members else None
+
+
+def _value(text: str) -> Any:
+    try:
+        value = json.loads(text)
+        str(value).encode()  # half a character could not be sent back
+    except ValueError:
+        return None
+    return value

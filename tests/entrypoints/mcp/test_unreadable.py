@@ -1,0 +1,57 @@
+"""A request that cannot be read is refused under its id; every other unreadable line stays without a reply."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.types import PARSE_ERROR, JSONRPCError
+
+from websearch_gateway.entrypoints.mcp.unreadable import refusal_of
+
+DEEP = "[" * 20_000 + "]" * 20_000
+
+
+def refused(line: str) -> int | str | None:
+    """The id under which a line is refused."""
+    refusal = refusal_of(line)
+    if refusal is None:
+        return None
+    assert isinstance(refusal.message, JSONRPCError)
+    assert refusal.message.error.code == PARSE_ERROR
+    return refusal.message.id
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"id":1,"a":%s}}', 7),
+        ('{"method":"tools/call","params":{"method":"m","a":%s},"jsonrpc":"2.0","id":"seven"}', "seven"),
+        ('{ "method" : "tools/call", "params": {"a": %s, "b": "}}\\"{"}, "id" : -7 }', -7),
+        ('{"method":"tools/call","id":7,"params":%s', 7),
+        ('{"method":"notifications/initialized","params":%s}', None),
+        ('{"jsonrpc":"2.0","id":7,"result":%s}', None),
+        ('{"jsonrpc":"2.0","method":"m","params":{"id":7,"a":%s}}', None),
+        ('{"id":{"id":7},"method":"m","params":%s}', None),
+        ('{"id":null,"method":"m","params":%s}', None),
+        ('{"id":"\\ud83d","method":"m","params":%s}', None),
+        ('{"id":7.5,"method":"m","params":%s}', None),
+        ('[{"id":7,"method":"m","params":%s}]', None),
+        ('"id":7,"method":"m" %s', None),
+    ],
+)
+def test_a_deep_request_is_refused_under_its_id(line: str, expected: int | str | None) -> None:
+    assert refused(line % DEEP) == expected
+
+
+@given(st.text(alphabet='{}[]":,\\ id7method', max_size=200))
+def test_any_line_is_looked_at_without_harm(line: str) -> None:
+    refusal_of(line)
+
+
+@given(st.one_of(st.integers(-(10**17), 10**17), st.text(max_size=20)), st.text())
+def test_every_id_is_found(name: int | str, text: str) -> None:
+    line = json.dumps({"jsonrpc": "2.0", "method": "m", "params": {text: text}, "id": name})
+    assert refused(line[:-1] + ", broken}") == name
