@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,14 @@ from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.robots_fetcher import FAILURE_KEPT_SECONDS, KEPT_SECONDS, MAX_RULES, RobotsFetcher
+from websearch_gateway.readers.robots_fetcher import (
+    FAILURE_KEPT_SECONDS,
+    KEPT_SECONDS,
+    MAX_RULES,
+    MOST_HERE,
+    RobotsFetcher,
+    SiteRules,
+)
 from websearch_gateway.workers.pool import Workers
 
 CLOSED = b"User-agent: *\nDisallow: /private\n"
@@ -25,7 +33,18 @@ def soon() -> Deadline:
     return Deadline.after(90)
 
 
-@dataclass
+class NotedWorkers(Workers):
+    """Workers that note what they are asked to do."""
+
+    def __init__(self) -> None:
+        super().__init__(count=1)
+        self.asked: list[str] = []
+
+    async def run(self, function: Any, *arguments: Any, **options: Any) -> Any:
+        self.asked.append(function.__name__)
+        return await super().run(function, *arguments, **options)
+
+
 @dataclass
 class Polite:
     """A site with robots.txt, and who asks it."""
@@ -34,6 +53,7 @@ class Polite:
     clock: Clock
     fetcher: RobotsFetcher
     table: ReaderTable
+    workers: NotedWorkers
 
     async def read(self, path: str) -> str:
         return (await self.table.read(self.api.url + path, soon())).markdown
@@ -50,9 +70,9 @@ async def polite(api: Any) -> AsyncIterator[Polite]:
     clock = Clock(1_000.0)
     for path in ("/open", "/private/x", "/private"):
         api.says(path, b"# Text", content_type="text/markdown")
-    async with Fetcher(AddressGuard([api.pair])) as fetcher, Workers(count=1) as workers:
+    async with Fetcher(AddressGuard([api.pair])) as fetcher, NotedWorkers() as workers:
         robots = RobotsFetcher(fetcher, workers, clock)
-        yield Polite(api, clock, robots, ReaderTable.build(fetcher, workers, pages=robots))
+        yield Polite(api, clock, robots, ReaderTable.build(fetcher, workers, pages=robots), workers)
 
 
 async def test_a_closed_page_is_not_asked_for_and_the_reason_is_always_the_same(polite: Polite) -> None:
@@ -100,6 +120,37 @@ async def test_it_is_asked_once_for_many_pages_and_again_after_an_hour(polite: P
     polite.clock.now += 1
     await polite.read("/open")
     assert polite.api.seen.count("/robots.txt") == 2
+
+
+async def test_few_rules_are_read_once_and_applied_without_a_worker(polite: Polite) -> None:
+    polite.api.says("/robots.txt", b"User-agent: bot\nDisallow: /x\n" * 10_000 + CLOSED)
+    for _ in range(3):
+        await polite.fetcher.fetch(f"{polite.api.url}/open", soon())
+        await polite.refusal("/private/x")
+    assert polite.workers.asked == ["rules_for"]
+
+
+async def test_many_rules_are_applied_by_a_worker(polite: Polite) -> None:
+    polite.api.says("/robots.txt", CLOSED + b"Disallow: /*x\n" * 10_000)
+    await polite.fetcher.fetch(f"{polite.api.url}/open", soon())
+    await polite.refusal("/private")
+    assert polite.workers.asked == ["rules_for", "may_read", "may_read"]
+
+
+@pytest.mark.parametrize(
+    "unit", ["allow:/{}\n", "allow:/{}$\n", "disallow:/*{}\n", "allow:/é%zz{}\n", "allow:/" + "*a" * 40]
+)
+def test_rules_weigh_what_they_take(unit: str) -> None:
+    """The cache is bounded by these weights."""
+    text = "user-agent: *\n" + "".join(unit.format(number) for number in range(2_000))
+    for length in (200, MOST_HERE, MOST_HERE + 1):
+        tracemalloc.start()
+        rules = SiteRules.of(text[:length])
+        if rules.parsed:
+            rules.parsed.can_fetch("https://example.com/x", "websearch-gateway")
+        taken = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert taken <= rules.bytes
 
 
 async def test_want_of_time_on_our_side_is_no_verdict(polite: Polite) -> None:

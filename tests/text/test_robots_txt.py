@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from protego import Protego
 
-from websearch_gateway.text.robots_txt import may_read
+from websearch_gateway.text.robots_txt import may_read, rules_for
 
 US = "websearch-gateway"
 SITE = "https://example.com"
@@ -52,6 +53,37 @@ def test_an_address_is_the_same_in_every_spelling(path: str) -> None:
 @given(st.text(), st.text())
 def test_any_text_gives_a_verdict(rules: str, path: str) -> None:
     assert allowed(rules, f"/{path}") in (True, False)
+
+
+@given(
+    st.lists(
+        st.builds(
+            "{}: {}".format,
+            st.sampled_from(["User-agent", "Disallow", "Allow", "Crawl-delay", "Sitemap"]),
+            st.sampled_from([US, "*", "bot", "/a", "/a/b", "/*c$", "/", "", "7"]),
+        ),
+        max_size=20,
+    ),
+    st.sampled_from(["/", "/a", "/a/b", "/x/c", "/b"]),
+)
+def test_the_rules_that_are_picked_out_give_the_verdict_of_the_whole(lines: list[str], path: str) -> None:
+    whole = "\n".join(lines)
+    picked = rules_for(whole, US)
+    assert allowed(picked, path) is Protego.parse(whole).can_fetch(SITE + path, US)
+    assert rules_for(picked, US) == picked
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ("User-agent: *\nDisallow: /", "user-agent: *\nDisallow: /"),
+        ("User-agent: *\nDisallow: /\nUser-agent: websearch-gateway\nDisallow: /a", "user-agent: *\nDisallow: /a"),
+        ("User-agent: bot\nDisallow: /" * 1_000, ""),
+        ("User-agent: websearch-gateway\nallowance: x\nUser-agent: *\nDisallow: /", "user-agent: *\nDisallow: /"),
+    ],
+)
+def test_only_the_rules_for_us_are_kept(rules: str, expected: str) -> None:
+    assert rules_for(rules, US) == expected
 
 
 @given(st.lists(st.sampled_from(["User-agent: bot{}", "Disallow: /{}", "Allow: /{}", "{}"]), max_size=30))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
@@ -12,21 +15,48 @@ from cachetools import TTLCache
 
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
+from websearch_gateway.net.address import MAX_URL_LENGTH
 from websearch_gateway.net.charset import decode
 from websearch_gateway.net.decode import MAX_BYTES
 from websearch_gateway.net.fetch import ACCEPT_PAGE, PRODUCT, Fetched, Fetcher
 from websearch_gateway.ports import Workers
-from websearch_gateway.text.robots_txt import may_read
+from websearch_gateway.text.robots_txt import may_read, parse, rules_for
+
+if TYPE_CHECKING:
+    from protego import Protego
 
 KEPT_SECONDS = 3600.0
 """How long a robots.txt is believed; the RFC allows a day."""
 FAILURE_KEPT_SECONDS = 60.0
 MAX_RULES = 512_000
 """As many bytes as count, which is what the RFC asks for at least."""
-_KEPT_CHARS = 4_000_000
+MOST_HERE = 6_000
+"""So many characters of rules are read in 5 ms, and the worst of them applied to the longest address in as many. Longer
+ones stay text, and a worker applies them."""
+_KEPT_BYTES = 10_000_000
 _KEPT_FAILURES = 1_000
-_LEAST_WEIGHT = 400
+_LEAST_BYTES = 4_000
+_BYTES_PER_CHAR = 100
+"""Of memory that parsed rules take."""
 _EVERYTHING = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRules:
+    """The rules of one site for us: `text`, and `parsed` where they are few."""
+
+    text: str
+    parsed: Protego | None
+
+    @classmethod
+    def of(cls, text: str) -> SiteRules:
+        """The rules that `rules_for` has picked out."""
+        return cls(text, parse(text) if 0 < len(text) <= MOST_HERE else None)
+
+    @property
+    def bytes(self) -> int:
+        """The most memory that they take."""
+        return _LEAST_BYTES + sys.getsizeof(self.text) + (_BYTES_PER_CHAR * len(self.text) if self.parsed else 0)
 
 
 class RobotsFetcher:
@@ -35,14 +65,16 @@ class RobotsFetcher:
     Not there (any status 4xx) means that all is open; not to be had means that all is closed, for now.
 
     Args:
-        workers: apply the rules, which anybody may have written.
+        workers: pick the rules for us out of the text, which anybody may have written, and apply them if they are many.
         clock: seconds on a monotonic clock.
     """
 
     def __init__(self, fetcher: Fetcher, workers: Workers, clock: Callable[[], float] = time.monotonic) -> None:
         self._fetcher = fetcher
         self._workers = workers
-        self._rules: TTLCache[str, str] = TTLCache(_KEPT_CHARS, KEPT_SECONDS, clock, getsizeof=_weight)
+        self._rules: TTLCache[str, SiteRules] = TTLCache(
+            _KEPT_BYTES, KEPT_SECONDS, clock, getsizeof=lambda rules: rules.bytes
+        )
         self._failures: TTLCache[str, str] = TTLCache(_KEPT_FAILURES, FAILURE_KEPT_SECONDS, clock)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -71,11 +103,18 @@ class RobotsFetcher:
             parts = urlsplit(url.strip())
         except ValueError:
             return  # the fetcher refuses it
+        if len(url) > MAX_URL_LENGTH:
+            return  # likewise
         rules = await self._rules_of(f"{parts.scheme}://{parts.netloc}/robots.txt", parts.hostname or "", deadline)
-        if rules and not await self._workers.run(may_read, rules, url, PRODUCT, deadline=deadline):
+        if not await self._open(rules, url, deadline):
             raise _closed(f"{parts.hostname} closes this page to programs.")
 
-    async def _rules_of(self, url: str, host: str, deadline: Deadline) -> str:
+    async def _open(self, rules: SiteRules, url: str, deadline: Deadline) -> bool:
+        if rules.parsed is not None:
+            return rules.parsed.can_fetch(url, PRODUCT)
+        return not rules.text or await self._workers.run(may_read, rules.text, url, PRODUCT, deadline=deadline)
+
+    async def _rules_of(self, url: str, host: str, deadline: Deadline) -> SiteRules:
         lock = self._locks.setdefault(url, asyncio.Lock())
         async with lock:
             if (rules := self._rules.get(url)) is not None:
@@ -83,7 +122,7 @@ class RobotsFetcher:
             if failure := self._failures.get(url):
                 raise _closed(failure)
             try:
-                rules = await self._asked(url, deadline)
+                rules = SiteRules.of(await self._asked(url, deadline))
             except SearchTimeoutError:
                 raise  # which may have been for want of time on our side
             except SearchFetchError as error:
@@ -100,11 +139,9 @@ class RobotsFetcher:
             if 400 <= error.details.get("status", 0) < 500:
                 return _EVERYTHING
             raise
-        return decode(fetched.body[:MAX_RULES], fetched.charset)
-
-
-def _weight(rules: str) -> int:
-    return _LEAST_WEIGHT + len(rules)
+        text = decode(fetched.body[:MAX_RULES], fetched.charset)
+        rules: str = await self._workers.run(rules_for, text, PRODUCT, deadline=deadline)
+        return rules
 
 
 def _closed(message: str) -> SearchFetchError:

@@ -1,4 +1,4 @@
-"""What a robots.txt says, by RFC 9309. Protego reads the rules; here they are put into the words it is sure of."""
+"""What a robots.txt says, by RFC 9309. Protego reads the rules; here the lines of one crawler are picked out for it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,44 @@ if TYPE_CHECKING:
 # A product token ends where its letters end: `Bot/2.1` and `Bot (of ours)` are `Bot` (RFC 9309, section 2.2.1).
 _AGENT = re.compile(r"[\s\ufeff]*user[ -]?agent[\s:]+(\*(?=\s|$)|[a-z_-]*)", re.IGNORECASE)
 # With the misspellings that crawlers forgive.
-_RULE = re.compile(r"[\s\ufeff]*(?:allow|dis{1,2}al{1,2}[oa]w|diasl{1,2}ow|crawl-delay)", re.IGNORECASE)
+_RULE = re.compile(r"[\s\ufeff]*(?:allow|dis{1,2}al{1,2}[oa]w|diasl{1,2}ow|crawl-delay)(?=[\s:#]|$)", re.IGNORECASE)
+
+
+def rules_for(robots: str, product: str) -> str:
+    """The part of a robots.txt that binds the crawler whose product token is `product`: a robots.txt again, for
+    everybody, and "" if nothing binds it.
+
+    Lines that are no rules may stand anywhere and mean nothing. Takes time linear in the text.
+    """
+    ours: list[str] = []
+    everybodys: list[str] = []
+    agents: set[str] = set()
+    product, named, grouping = product.lower(), False, False
+    for line in robots.splitlines():
+        if agent := _AGENT.match(line):
+            token = agent[1].lower()
+            agents = {*agents, token} & {product, "*"} if grouping else {token}
+            named, grouping = named or token == product, True
+        elif _RULE.match(line):
+            grouping = False
+            if product in agents:
+                ours.append(line)
+            if "*" in agents:
+                everybodys.append(line)
+    binding = ours if named else everybodys
+    return "\n".join(["user-agent: *", *binding]) if binding else ""
+
+
+def parse(rules: str) -> Protego:
+    """The rules that `rules_for` has picked out, for many questions. Takes up to 100 bytes of memory a character."""
+    from protego import Protego
+
+    return Protego.parse(rules)
 
 
 def may_read(robots: str, url: str, product: str) -> bool:
-    """Whether `robots`, the text of a robots.txt, leaves `url` open to the crawler whose product token is `product`.
-
-    Takes time linear in the text: the rules for anybody else are put together unread.
-    """
-    return bool(_parsed(robots, product).can_fetch(url, product))
-
-
-def _in_plain_words(line: str, product: str) -> str:
-    """The line, if it is a rule or names whom the rules are for; unknown lines may stand anywhere and mean nothing."""
-    if agent := _AGENT.match(line):
-        token = agent[1].lower()
-        return f"user-agent: {token if token in (product, '*') else 'somebody-else'}"
-    return line if _RULE.match(line) else ""
+    """Whether `robots`, the text of a robots.txt, leaves `url` open to the crawler whose product token is `product`."""
+    return _parsed(robots, product).can_fetch(url, product)
 
 
 def may_read_each(robots: str, urls: Sequence[str], product: str) -> list[bool]:
@@ -45,7 +66,4 @@ def crawl_delay(robots: str, product: str) -> float:
 
 @lru_cache(maxsize=8)
 def _parsed(robots: str, product: str) -> Protego:
-    from protego import Protego
-
-    lines = (_in_plain_words(line, product.lower()) for line in robots.splitlines())
-    return Protego.parse("\n".join(filter(None, lines)))
+    return parse(rules_for(robots, product))

@@ -34,7 +34,7 @@ from websearch_gateway.text.retrieval.evidence import find_evidence
 from websearch_gateway.text.retrieval.rank import rank
 from websearch_gateway.text.retrieval.tokens import estimate_tokens, tokens
 from websearch_gateway.text.retrieval.windows import window
-from websearch_gateway.text.robots_txt import may_read
+from websearch_gateway.text.robots_txt import may_read, rules_for
 from websearch_gateway.text.safety.injection import suspicious
 from websearch_gateway.text.safety.invisible import strip_invisible_characters
 from websearch_gateway.text.safety.sanitise import clean_markdown, reads_like_orders, wrap_untrusted
@@ -166,6 +166,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "retrieval.estimate_tokens": estimate_tokens,
     "retrieval.window": lambda text: window(text, 0, len(text) - 1),
     "robots_txt.may_read": lambda text: may_read(text, "https://example.com/aaaaaa", "websearch-gateway"),
+    "robots_txt.rules_for": lambda text: rules_for(f"User-agent: *\nAllow: {text}", "websearch-gateway"),
     "trackers.strip_trackers": strip_trackers,
     "urls.find_urls": find_urls,
     "urls.canonical": canonical,
