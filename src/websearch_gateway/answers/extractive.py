@@ -10,6 +10,7 @@ from websearch_gateway.answers.hedges import nearest, no_answer
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
 from websearch_gateway.text.retrieval.candidates import Document
 from websearch_gateway.text.retrieval.evidence import Evidence, find_evidence
+from websearch_gateway.text.safety.sanitise import without_orders
 from websearch_gateway.text.urls import canonical, host
 
 MAX_ANSWER = 800
@@ -55,12 +56,13 @@ def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) 
     spans are those marks, and `n` counts the cited pages by first use; URLs with the same `text.urls.canonical` are one
     page. Sentences that come near but are not likely to answer stand below a line that says so, in the language of the
     question. If no sentence comes near, the text says only that, without spans, and `sources` holds the links to
-    follow.
+    follow. A paragraph that reads like orders to a model is not quoted.
     """
     best = {hit.url: hit for hit in hits[: query.max_results]}
     sources = _bounded([_source(hit, pages.get(hit.url)) for hit in best.values()])
     room = MAX_ANSWER - LONGEST_HEDGE
-    found = find_evidence(query.text, [source.document for source in sources], room, _LONGEST_MARK)
+    documents = [replace(one.document, markdown=without_orders(one.document.markdown)) for one in sources]
+    found = find_evidence(query.text, documents, room, _LONGEST_MARK)
     hedge = "" if found.is_answer or not found.sentences else nearest(found.language)
     text, spans = _cited(hedge, found.sentences, sources)
     return Answer(

@@ -16,13 +16,15 @@ from websearch_gateway.sandbox.keys import LLM_MODEL
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
+WINDMILL = SearchRequest("How many sails does the Pellworth windmill have?", max_results=1)
+NO_FORM = "'response_format.type' must be 'text'"
 
 
-async def ask(gateway: Open, **settings: object) -> SearchResponse:
+async def ask(gateway: Open, request: SearchRequest = TOWER, **settings: object) -> SearchResponse:
     async with gateway(
         **{"answer_engines": "llm", "llm_model": LLM_MODEL, "search_providers": "serper"} | settings
     ) as opened:
-        return await opened.search(TOWER)
+        return await opened.search(request)
 
 
 async def test_the_model_writes_and_every_sentence_has_its_page(gateway: Open, sandbox: Sandbox) -> None:
@@ -37,16 +39,22 @@ async def test_the_model_writes_and_every_sentence_has_its_page(gateway: Open, s
     assert sandbox.calls("llm") == 1
 
 
+@pytest.mark.parametrize("in_json", [True, False], ids=["in JSON", "in plain text"])
 @pytest.mark.parametrize(
     "fault", ["made_up_sources", "wrong_numbers", "wrong_names", "no_marks", "no_answer", "prompt_echo"]
 )
-async def test_what_the_pages_do_not_hold_is_never_served(gateway: Open, sandbox: Sandbox, fault: str) -> None:
+async def test_what_the_pages_do_not_hold_is_never_served(
+    gateway: Open, sandbox: Sandbox, fault: str, in_json: bool
+) -> None:
+    if not in_json:
+        sandbox.fault("llm", "status", status=400, reason=NO_FORM, times=1)
     sandbox.fault("llm", fault)
     response = await ask(gateway)
     assert response.provider == "serper-raw-search"
     assert response.fallback is not None
     assert response.fallback.from_ == "llm"
-    assert "Zebediah" not in response.text
+    assert "330 metres" in response.text
+    assert not any(made_up in response.text for made_up in ("337", "Zebediah", "<passages"))
     assert sandbox.calls("serper") == 1, "quotes come from what was gathered for the model"
 
 
@@ -55,6 +63,22 @@ async def test_a_model_that_never_ends_is_cut_off_with_what_it_has(gateway: Open
     response = await ask(gateway)
     assert response.provider == "sandbox-model-over-serper"
     assert any("cut off" in warning for warning in response.warnings)
+    assert "and so on" not in response.text
+
+
+async def test_an_order_on_a_page_does_not_change_the_answer(gateway: Open, sandbox: Sandbox) -> None:
+    honest = await ask(gateway, WINDMILL)
+    sandbox.fault("llm", "obey")
+    obedient = await ask(gateway, WINDMILL, state_url="memory://")
+    assert sandbox.calls("llm") == 2
+    assert "six sails" in honest.text
+    assert (obedient.text, obedient.provider) == (honest.text, "sandbox-model-over-serper")
+    sandbox.reset()
+    sandbox.fault("llm", "no_answer")
+    quoted = await ask(gateway, WINDMILL, state_url="memory://")
+    assert quoted.provider == "serper-raw-search"
+    assert "six sails" in quoted.text
+    assert all(number not in quoted.text + honest.text for number in ("40", "17", "Ignore"))
 
 
 async def test_a_server_that_is_down_leaves_the_quotes(gateway: Open, sandbox: Sandbox) -> None:
@@ -71,7 +95,7 @@ async def test_a_rejected_key_is_shown_and_not_masked(gateway: Open, sandbox: Sa
 
 
 async def test_an_option_that_the_server_refuses_is_left_out(gateway: Open, sandbox: Sandbox) -> None:
-    sandbox.fault("llm", "status", status=400, reason="'response_format.type' must be 'text'", times=1)
+    sandbox.fault("llm", "status", status=400, reason=NO_FORM, times=1)
     response = await ask(gateway)
     assert response.provider == "sandbox-model-over-serper"
     first, second = sandbox.seen("llm")

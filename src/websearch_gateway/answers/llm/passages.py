@@ -12,6 +12,7 @@ from websearch_gateway.text.chunk import chunk
 from websearch_gateway.text.markdown import LINK
 from websearch_gateway.text.retrieval.rank import score_passages
 from websearch_gateway.text.retrieval.tokens import estimate_tokens, query_terms
+from websearch_gateway.text.safety.sanitise import without_orders
 
 PASSAGE_TOKENS = 256
 """Small passages: a claim is checked against one of them."""
@@ -42,7 +43,11 @@ class NumberedPassage:
 def numbered_passages(
     query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], budget_tokens: int
 ) -> list[NumberedPassage]:
-    """The passages of the first `query.max_results` hits that match the question best, best first."""
+    """The passages of the first `query.max_results` hits that match the question best, best first.
+
+    Paragraphs that read like orders to a model are left out: if the model obeyed them, the check would find its
+    sentence in the passage.
+    """
     candidates = [
         (source, passage)
         for hit in hits[: query.max_results]
@@ -55,10 +60,12 @@ def numbered_passages(
     left = budget_tokens
     for score, (source, passage) in ranked:
         heading = " > ".join((source.title, *passage.section_path, *filter(None, [source.published])))[:300]
+        if score <= 0 or len(chosen) == MAX_PASSAGES:
+            break
         # The page's own marks would look like passage numbers.
-        text = _GAP.sub("\n\n", LINK.sub(r"\1", MARK.sub("", passage.text)))
+        text = _GAP.sub("\n\n", without_orders(LINK.sub(r"\1", MARK.sub("", passage.text))))
         cost = estimate_tokens(heading) + estimate_tokens(text) + 8
-        if score > 0 and cost <= left and len(chosen) < MAX_PASSAGES:
+        if text.strip() and cost <= left:
             chosen.append(NumberedPassage(len(chosen) + 1, source, heading, text))
             left -= cost
     return chosen

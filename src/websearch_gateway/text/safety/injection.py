@@ -1,4 +1,5 @@
-"""Notices a text that gives a language model orders. It may annotate, never block or delete.
+"""Notices a text that gives a language model orders. It may annotate, and choose what an answer is made of; what a
+caller reads is never blocked or deleted.
 
 Patterns find a small part of real attacks and flag some innocent text, so nothing may depend on them: the defence is
 that page text is handed on as quoted data, whatever it says.

@@ -80,6 +80,12 @@ def reads_like_orders(text: str) -> str | None:
     return None if text.isascii() else suspicious(skeleton(strip_invisible_characters(text)[0]))
 
 
+def without_orders(text: str) -> str:
+    """`text` without the paragraphs that read like orders to a language model, so that no answer rests on them."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(paragraph for paragraph in paragraphs if not reads_like_orders(paragraph))
+
+
 def wrap_untrusted(text: str, nonce: str) -> str:
     """`text` between marks that say it is data from the web. Pages cannot close it: the marks hold the nonce.
 

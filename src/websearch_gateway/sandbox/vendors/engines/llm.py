@@ -25,7 +25,7 @@ from websearch_gateway.sandbox.vendors.engines.claims import fault_of
 _PASSAGE = re.compile(r"^\[(\d+)\] ([^\n]*)\n(.*?)(?=^\[\d+\] |^</passages)", re.MULTILINE | re.DOTALL)
 _QUESTION = re.compile(r"^Question: (.+)$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]")
-_ORDER = re.compile(r"(?:ignore|instead|you must|say that)[^.\n]*", re.IGNORECASE)
+_ORDER = re.compile(r"\bsay that ([^.\n]*)", re.IGNORECASE)
 _CLAIMS = 2
 
 
@@ -46,8 +46,10 @@ def written(prompt: str, fault: str | None) -> list[tuple[str, list[int]]]:
     ]
     best = [(sentence, numbers) for score, _, sentence, numbers in sorted(said, reverse=True)[:_CLAIMS] if score]
     if fault == "obey":
-        orders = _ORDER.findall(prompt.partition("<passages")[2])
-        best = [(f"{order.strip()}.", [1]) for order in orders] or best
+        orders = [
+            (order, [int(number)]) for number, _, text in _PASSAGE.findall(prompt) for order in _ORDER.findall(text)
+        ]
+        best = [(f"{order[:1].upper()}{order[1:]}.", numbers) for order, numbers in orders] or best
     return [_spoiled(sentence, numbers, fault) for sentence, numbers in best]
 
 
