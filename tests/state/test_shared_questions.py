@@ -1,0 +1,108 @@
+"""Instances that share a state find the questions that others have answered, in other words too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.clock import Clock
+from tests.state.conftest import PATIENCE
+from websearch_gateway.cache.answers import ANSWERS
+from websearch_gateway.cache.exact_cache import ExactCache
+from websearch_gateway.cache.lifetimes import Lifetimes
+from websearch_gateway.cache.semantic.question_index import OVERLAP_SECONDS, QuestionIndex
+from websearch_gateway.cache.semantic.semantic_cache import SemanticCache
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.models import Caller, SearchQuery, StateEntry
+from websearch_gateway.ports import State
+from websearch_gateway.results.answer import Citation, SearchResponse
+from websearch_gateway.state import open_state
+
+ME = Caller("me")
+START = datetime(2026, 11, 21, 10, tzinfo=UTC).timestamp()
+ASKED = SearchQuery("how tall is the eiffel tower")
+AGAIN = SearchQuery("height of the Eiffel Tower")
+ANSWER = SearchResponse(
+    text="It is 330 m tall.",
+    citations=(Citation(url="https://toureiffel.paris/", title="T", text_snippet="It is.", end_index=17, rank=1),),
+    provider="openai",
+    responded_at="2026-11-21T10:00:00.000Z",
+)
+PROMISED_SECONDS = 30.0
+KEPT_SECONDS = 3_600.0
+
+
+class Instance:
+    """The semantic cache of one process, with a connection of its own. `read` are the keys of the rows that it read."""
+
+    def __init__(self, url: str, clock: Clock) -> None:
+        self.state = open_state(url)
+        if not url.startswith("sqlite"):
+            self.state._timeouts._seconds = PATIENCE
+        exact = ExactCache(self.state, ANSWERS, Lifetimes(KEPT_SECONDS, KEPT_SECONDS, 0), scope="shared", clock=clock)
+        self.read: list[str] = []
+        self.looks = 0
+        self.state.entries = self._noted(self.state)
+        self.questions = QuestionIndex(StaticEmbedder(), self.state, longest_seconds=KEPT_SECONDS, clock=clock)
+        self.cache = SemanticCache(exact, self.questions)
+
+    def _noted(self, state: State) -> Callable[..., AsyncIterator[StateEntry]]:
+        entries = state.entries
+
+        async def noted(prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
+            self.looks += 1
+            async for entry in entries(prefix, after):
+                self.read.append(entry.key)
+                yield entry
+
+        return noted
+
+    async def close(self) -> None:
+        await self.questions.close()
+        await self.state.close()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(START)
+
+
+@pytest.fixture
+async def instances(
+    shared_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[tuple[Instance, Instance]]:
+    """Two, on one state. A busy machine may let each of them wait."""
+    for module in ("resilience.best_effort", "cache.semantic.question_index"):
+        monkeypatch.setattr(f"websearch_gateway.{module}.WAIT_SECONDS", PATIENCE)
+    here, there = Instance(shared_url, clock), Instance(shared_url, clock)
+    yield here, there
+    await here.close()
+    await there.close()
+
+
+async def test_what_one_has_answered_the_other_finds_within_half_a_minute(
+    instances: tuple[Instance, Instance], clock: Clock
+) -> None:
+    here, there = instances
+    assert await here.cache.get(AGAIN, ME) is None
+    await there.cache.put(ASKED, ME, ANSWER)
+    clock.now += PROMISED_SECONDS
+    served = await here.cache.get(AGAIN, ME)
+    assert served is not None
+    assert (served.response.text, served.response.cache) == (ANSWER.text, "semantic")
+
+
+async def test_a_look_reads_what_is_new_and_calls_share_it(instances: tuple[Instance, Instance], clock: Clock) -> None:
+    here, there = instances
+    for number in range(5):
+        await there.cache.put(SearchQuery(f"weather in city {number}"), ME, ANSWER)
+    clock.now += OVERLAP_SECONDS + 1
+    for _ in range(3):
+        assert await here.cache.get(AGAIN, ME) is None
+    assert (here.looks, len(here.read)) == (1, 5)
+    clock.now += PROMISED_SECONDS
+    await there.cache.put(ASKED, ME, ANSWER)
+    assert await here.cache.get(AGAIN, ME)
+    assert (here.looks, len(here.read)) == (2, 6)
