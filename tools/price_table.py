@@ -65,6 +65,9 @@ def table() -> str:
 def _row(model: Model) -> str:
     cached = f"{model.cached_usd:g}" if model.cached_usd is not None else ""
     prompt, response = f"{model.prompt_usd:g}", f"{model.response_usd:g}"
+    if earlier := model.earlier:
+        prompt += f" ({earlier.prompt_usd:g} until {earlier.last_day})"
+        response += f" ({earlier.response_usd:g})"
     if long := model.long_prompt:
         prompt += f" ({long.prompt_usd:g} for all of a prompt above {long.tokens:,} tokens)"
         response += f" ({long.response_usd:g})"

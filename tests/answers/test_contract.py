@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
@@ -47,8 +47,9 @@ def test_its_price_says_who_told_it_and_when(entry: Entry) -> None:
 @every_hosted_engine
 def test_its_default_model_is_the_cheapest_that_stays_for_a_year(entry: Entry) -> None:
     [api] = [api for api, _ in APIS if api.name == entry.name]
-    stays = [model for model in api.known_models if not model.ends or model.ends > TODAY + timedelta(days=365)]
-    cheapest = min(stays, key=lambda model: model.tokens_usd(api.limits.usual))
+    in_a_year = datetime.combine(TODAY + timedelta(days=365), time(), UTC)
+    stays = [model for model in api.known_models if not model.has_ended(in_a_year)]
+    cheapest = min(stays, key=lambda model: model.tokens_usd(api.limits.usual, in_a_year))
     assert Settings.model_fields[api.models_setting.lower()].default[0] == cheapest.name
 
 

@@ -16,6 +16,7 @@ from tests.answers.engine_replies import TOWER, claude, claude_cited, claude_sea
 from websearch_gateway.answers.anthropic import Anthropic
 from websearch_gateway.answers.gemini import Gemini
 from websearch_gateway.answers.http_engine import MAX_TURNS, EngineApi, HttpEngine
+from websearch_gateway.answers.models import Billed
 from websearch_gateway.answers.perplexity import Perplexity
 from websearch_gateway.errors import (
     NotAsked,
@@ -68,8 +69,7 @@ async def test_an_answer_names_its_model_and_is_priced(api: EngineApi, reply: di
     answer = await ask(engine(api, lambda _: served(200, reply)))
     assert (answer.provider, answer.model) == (f"{model.name}-web-search", model.name)
     assert answer.cost_usd == pytest.approx(
-        answer.usage.prompt * model.prompt_usd / 1e6
-        + answer.usage.response * model.response_usd / 1e6
+        model.tokens_usd(Billed(answer.usage.prompt, answer.usage.response), NOW)
         + api.billed(json.dumps(reply).encode()).searches * api.search_usd
     )
     assert (answer.applied.freshness, answer.applied.region) == ("prompt", "GB" if api.takes_region else None)
@@ -156,6 +156,38 @@ async def test_a_model_is_passed_over_without_a_call_from_its_last_day_on() -> N
     answer = await ask(asked)
     assert (answer.model, answer.warnings) == ("gemini-3.5-flash-lite", ())
     assert len(seen) == 2
+
+
+async def test_a_price_that_changes_on_a_day_is_booked_by_the_day() -> None:
+    api, reply = APIS[1]
+    asked = engine(api, lambda _: served(200, reply), models=["gemini-3.8-flash"])
+    billed = api.billed(json.dumps(reply).encode())
+    searches = billed.searches * api.search_usd
+    asked.now = lambda: datetime(2026, 12, 31, 23, 59, tzinfo=UTC)
+    old = await ask(asked)
+    asked.now = lambda: datetime(2027, 1, 1, tzinfo=UTC)
+    new = await ask(asked)
+    assert old.cost_usd - searches == pytest.approx((billed.prompt * 0.75 + billed.response * 3.75) / 1e6)
+    assert new.cost_usd - searches == pytest.approx(2 * (old.cost_usd - searches))
+
+
+async def test_check_tells_who_ended_a_model_and_when_whether_or_not_it_is_still_listed() -> None:
+    api = APIS[1][0]
+    names = ["gemini-3.1-flash-lite", "gemini-3.5-flash-lite", "gemini-0"]
+
+    def engine_with(*listed: str, models: list[str]) -> HttpEngine:
+        reply = {"models": [{"name": f"models/{name}"} for name in listed]}
+        made = engine(api, lambda _: served(200, reply), models=models)
+        made.now = lambda: datetime(2027, 5, 7, tzinfo=UTC)
+        return made
+
+    for listed in (names[:2], names[1:2]):
+        assert await engine_with(*listed, models=names).check(Deadline.after(60)) == [
+            "Gemini ended the model gemini-3.1-flash-lite on 2027-05-07.",
+            "The model gemini-0 does not exist for this key.",
+        ]
+    with pytest.raises(SearchProviderError, match=r"GEMINI_MODELS serves\. Gemini ended the model .* on 2027-05-07\."):
+        await engine_with(*names, models=names[:1]).check(Deadline.after(60))
 
 
 async def test_a_pause_is_continued_a_few_times_and_every_turn_is_paid_for() -> None:

@@ -14,7 +14,7 @@ from datetime import date, datetime
 from pydantic import SecretStr
 
 from websearch_gateway.answers.json_fields import Json, count, objects, parsed, typed
-from websearch_gateway.answers.models import Billed, Limits, Model
+from websearch_gateway.answers.models import Billed, EarlierPrices, Limits, Model
 from websearch_gateway.answers.prompt import instructions
 from websearch_gateway.errors import (
     RATE_LIMITED,
@@ -42,7 +42,7 @@ LIMITS = Limits(
 MODELS = (
     Model("gemini-3.1-flash-lite", 0.25, 1.50, ends=date(2027, 5, 7)),
     Model("gemini-3.5-flash-lite", 0.30, 2.50),
-    Model("gemini-3.8-flash", 1.50, 7.50),
+    Model("gemini-3.8-flash", 1.50, 7.50, earlier=EarlierPrices(date(2026, 12, 31), 0.75, 3.75)),
 )
 
 

@@ -194,15 +194,16 @@ class HttpEngine:
         """
         body = await self._exchange(self.api.models_request(), deadline)
         listed = self.api.listed(body)
-        missing = [name for name in self.models if listed and name not in listed]
-        if len(missing) == len(self.models):
-            raise SearchProviderError(f"None of the models in {self.api.models_setting} exists for this key.")
-        findings = [f"The model {name} does not exist for this key." for name in missing]
+        findings: list[str] = []
+        serving = False
         for name in self.models:
-            known = self._known(name)
-            if name not in missing and (ends := listed.get(name) or (known and known.ends)):
-                gone = ends <= self.now().date()
-                findings.append(f"The model {name} {'was' if gone else 'is'} switched off on {ends}.")
+            ends, is_listed = listed.get(name) or self._end(name), not listed or name in listed
+            if found := models.finding(name, self.api.vendor, ends, self.now(), listed=is_listed):
+                findings.append(found)
+            serving = serving or (is_listed and not (ends and ends <= self.now().date()))
+        if not serving:
+            told = " ".join(findings) or "None is named."
+            raise SearchProviderError(f"No model in {self.api.models_setting} serves. {told}")
         return findings
 
     @property
@@ -215,6 +216,10 @@ class HttpEngine:
 
     def _known(self, name: str) -> Model | None:
         return next((model for model in self.api.known_models if model.name == name), None)
+
+    def _end(self, name: str) -> date | None:
+        known = self._known(name)
+        return known.ends if known else None
 
     async def _ask(self, model: str, query: SearchQuery, deadline: Deadline) -> Answer:
         request: HttpRequest | None = self.api.request(query, model, self.now())
@@ -239,7 +244,7 @@ class HttpEngine:
         """The cost of the searches, and of the tokens if their price is known."""
         per_search = self.api.search_usd if self.search_usd is None else self.search_usd
         known = self._known(model)
-        return billed.searches * per_search + (known.tokens_usd(billed) if known else 0.0)
+        return billed.searches * per_search + (known.tokens_usd(billed, self.now()) if known else 0.0)
 
     def _complete(self, answer: Answer, model: str, query: SearchQuery, billed: Billed) -> Answer:
         gone = ", ".join(name for name in self._living if self._is_gone(name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
 _MILLION = 1_000_000
@@ -38,10 +38,20 @@ class LongPrompt:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierPrices:
+    """The prices up to and including `last_day` (UTC), before those of the model."""
+
+    last_day: date
+    prompt_usd: float
+    response_usd: float
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A model. Prices are USD per million tokens; a missing price is that of the prompt.
 
     `efforts` are the reasoning efforts that it accepts; if empty, requests name none. `ends` is the shutdown date.
+    `earlier` are the prices that still apply if the vendor has announced others for a later day.
     """
 
     name: str
@@ -52,9 +62,13 @@ class Model:
     long_prompt: LongPrompt | None = None
     efforts: tuple[str, ...] = ()
     ends: date | None = None
+    earlier: EarlierPrices | None = None
 
-    def tokens_usd(self, billed: Billed) -> float:
-        """The price of the tokens, without the searches."""
+    def tokens_usd(self, billed: Billed, now: datetime) -> float:
+        """The price of the tokens at `now` (UTC), without the searches."""
+        if (earlier := self.earlier) and now.date() <= earlier.last_day:
+            then = replace(self, prompt_usd=earlier.prompt_usd, response_usd=earlier.response_usd, earlier=None)
+            return then.tokens_usd(billed, now)
         if self.long_prompt and billed.prompt > self.long_prompt.tokens:
             long = self.long_prompt
             return (billed.prompt * long.prompt_usd + billed.response * long.response_usd) / _MILLION
@@ -72,6 +86,15 @@ class Model:
     def has_ended(self, now: datetime) -> bool:
         """Whether the model is gone at `now` (UTC)."""
         return self.ends is not None and now.date() >= self.ends
+
+
+def finding(name: str, vendor: str, ends: date | None, now: datetime, *, listed: bool) -> str | None:
+    """What an operator should know of a model, `listed` by its vendor or not; None if it is there to stay."""
+    if ends and ends <= now.date():
+        return f"{vendor} ended the model {name} on {ends}."
+    if not listed:
+        return f"The model {name} does not exist for this key."
+    return f"The model {name} is switched off on {ends}." if ends else None
 
 
 IMPOSSIBLE_BILL = "The count of tokens is impossible: costUsd is the most that the call may cost."

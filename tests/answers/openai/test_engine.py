@@ -427,9 +427,11 @@ async def test_a_model_is_not_asked_from_the_day_of_its_end_on(connect: Connect,
 
 async def test_check_tells_which_models_end_or_are_missing(connect: Connect) -> None:
     assert await connect(models=("gpt-5-nano", "gpt-0", "gpt-6-luna")).check(Deadline.after(60)) == [
-        "The model gpt-0 does not exist for this key.",
         "The model gpt-5-nano is switched off on 2026-12-11.",
+        "The model gpt-0 does not exist for this key.",
     ]
+    ended = connect(models=("gpt-5-nano", "gpt-6-luna"), now=lambda: datetime(2026, 12, 11, tzinfo=UTC))
+    assert await ended.check(Deadline.after(60)) == ["OpenAI ended the model gpt-5-nano on 2026-12-11."]
     assert await connect(models=("gpt-6-luna",)).check(Deadline.after(60)) == []
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -40,4 +40,4 @@ def test_every_model_accepts_the_effort_that_we_ask_for(model: object) -> None:
 def test_tokens_cost_what_the_price_list_says(name: str, billed: Billed, usd: float) -> None:
     model = find_model(name)
     assert model
-    assert model.tokens_usd(billed) == pytest.approx(usd)
+    assert model.tokens_usd(billed, datetime(2026, 11, 22, tzinfo=UTC)) == pytest.approx(usd)

@@ -120,17 +120,14 @@ class OpenAIEngine:
             SearchAuthError, SearchProviderError, SearchTimeoutError: as for `answer`; also when no model is left.
         """
         body = await self.client.list_models(deadline)
-        ends = _ends_by_model(body)
-        today = self.now().date()
-        gone = [name for name in self.models if name not in ends or (ends[name] or date.max) <= today]
-        if len(gone) == len(self.models):
-            raise SearchProviderError("None of the models in OPENAI_MODELS exists for this key.")
-        missing = [f"The model {name} does not exist for this key." for name in gone]
-        return missing + [
-            f"The model {name} is switched off on {ends[name]}."
-            for name in self.models
-            if name not in gone and ends[name]
-        ]
+        listed = _ends_by_model(body)
+        now, today = self.now(), self.now().date()
+        ends = {name: listed.get(name) or _known_end(name) for name in self.models}
+        findings = [models.finding(name, "OpenAI", end, now, listed=name in listed) for name, end in ends.items()]
+        told = list(filter(None, findings))
+        if not any(name in listed and (end or date.max) > today for name, end in ends.items()):
+            raise SearchProviderError(f"No model in OPENAI_MODELS serves. {' '.join(told) or 'None is named.'}")
+        return told
 
     def _is_gone(self, model: str) -> bool:
         return self._gone_until.get(model, 0.0) > self.clock()
@@ -184,7 +181,7 @@ class OpenAIEngine:
     def _usd(self, model: Model | None, billed: Billed) -> float:
         """The cost of the searches, and of tokens with a known price. An impossible count costs the maximum."""
         billed = LIMITS.booked(billed)
-        return billed.searches * self.search_usd + (model.tokens_usd(billed) if model else 0.0)
+        return billed.searches * self.search_usd + (model.tokens_usd(billed, self.now()) if model else 0.0)
 
     def _answer(self, model: str, query: SearchQuery, reply: Reply) -> Answer:
         gone = ", ".join(name for name in self._living if self._is_gone(name))
@@ -236,5 +233,9 @@ def _ends_by_model(body: bytes) -> dict[str, date | None]:
 def _last_day(listing: dict[str, Any]) -> date | None:
     if told := listing.get("shutdown_date"):
         return date.fromisoformat(told)
-    known = find_model(listing["id"])
+    return _known_end(listing["id"])
+
+
+def _known_end(name: str) -> date | None:
+    known = find_model(name)
     return known.ends if known else None
