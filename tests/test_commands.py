@@ -195,7 +195,7 @@ def test_every_extra_that_a_document_names_exists() -> None:
 def test_every_command_in_running_text_is_one_of_ours_with_its_options(document: Path) -> None:
     for text in re.findall(r"`((?:websearch-gateway|docs-mcp)\s[^`]+)`", document.read_text()):
         program, *words = shlex.split(text)
-        command, known = OURS[program], {"--help", "-h", "--version"}
+        command, known = OURS[program], {"--help", "-h", "--version", "--install-completion"}
         while words and (inside := getattr(command, "commands", {}).get(words[0])):
             command, words = inside, words[1:]
         assert not hasattr(command, "commands") or not words or words[0].startswith("-") or words[0] == "…", text

@@ -108,7 +108,9 @@ def test_the_picture_of_the_layers_is_drawn_from_the_code() -> None:
     assert picture() in (ROOT / "docs" / "architecture.md").read_text()
 
 
-@pytest.mark.parametrize(("tool", "document"), [("settings_table", "settings.md"), ("price_table", "prices.md")])
+@pytest.mark.parametrize(
+    ("tool", "document"), [("settings_table", "settings.md"), ("price_table", "prices.md"), ("cli_table", "cli.md")]
+)
 def test_a_generated_document_is_up_to_date(tool: str, document: str) -> None:
     """Write it again with `make docs`."""
     table = runpy.run_path(str(ROOT / "tools" / f"{tool}.py"))["table"]

@@ -11,10 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.entrypoints.command import run, start
 from tests.patience import PATIENT_PROCESS
 from websearch_gateway import __version__
+from websearch_gateway.entrypoints.cli import cli
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
 QUESTION = "How tall is the Eiffel Tower?"
@@ -209,3 +211,10 @@ def test_a_key_is_made_with_its_entry(environment: dict[str, str]) -> None:
 
 def test_the_version_is_told(environment: dict[str, str]) -> None:
     assert run(environment, "--version").stdout.strip() == __version__
+
+
+def test_a_shell_completes_commands_by_the_script_that_is_shown(environment: dict[str, str]) -> None:
+    assert "_WEBSEARCH_GATEWAY_COMPLETE=complete_bash" in run(environment, "--show-completion", "bash").stdout
+    asked = {"_WEBSEARCH_GATEWAY_COMPLETE": "complete_bash", "COMP_WORDS": "websearch-gateway sta", "COMP_CWORD": "1"}
+    result = CliRunner().invoke(cli, [], env={**environment, **asked}, prog_name="websearch-gateway")
+    assert result.stdout.split() == ["stats", "start-mcp-server"]

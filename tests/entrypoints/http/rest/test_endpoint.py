@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+from pathlib import Path
 
 import pytest
 
+from tests.entrypoints.command import start
 from tests.entrypoints.http.calls import QUESTION, post, search
 from tests.entrypoints.http.conftest import Door
 from websearch_gateway.entrypoints.http.replies import STATUS
@@ -55,6 +58,25 @@ async def test_a_flood_of_bad_arguments_gets_a_short_error(door: Door, flood: di
         reply = await http.post("/v1/search", content=body, headers={"Content-Type": "application/json"})
     assert reply.status_code == 400
     assert len(reply.content) < 10_000
+
+
+async def test_indexed_documentation_is_searched_and_read(door: Door, tmp_path: Path) -> None:
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "a.md").write_text("# Zebras\n\nThe zebra eats grass, at length and on most days.\n")
+    data = str(tmp_path / "data")
+    added = await asyncio.to_thread(
+        start, {**os.environ, "DATA_DIR": data}, "docs", "add", str(tmp_path / "book"), "book"
+    )
+    assert added.returncode == 0, added.stderr
+    async with door(toolsets="docs", data_dir=data) as http:
+        short = (await http.post("/v1/docs", json={"query": "what does a zebra eat"})).json()
+        long = (await http.post("/v1/tools/search_docs", json={"query": "what does a zebra eat"})).json()
+        (hit,) = short["results"]
+        section = (await http.post("/v1/tools/read_docs", json={"section_id": hit["section_id"]})).json()
+        (site,) = (await http.post("/v1/tools/list_sites", json={})).json()["sites"]
+    assert hit["section_id"] == long["results"][0]["section_id"]
+    assert "grass" in section["content"]
+    assert site["name"] == "book"
 
 
 async def test_another_type_of_body_gets_415(door: Door) -> None:

@@ -11,13 +11,17 @@ from openapi_spec_validator import validate
 
 from tests.entrypoints.http.calls import QUESTION
 from tests.entrypoints.http.conftest import SECRET, Door
+from websearch_gateway.entrypoints.http.compatible.table import BY_PATH
+from websearch_gateway.entrypoints.http.rest.compatible_paths import compatible_paths
 from websearch_gateway.entrypoints.http.rest.endpoint import SHORT_PATHS, paths_of
 from websearch_gateway.entrypoints.http.rest.examples import REPLIES, REQUESTS
 from websearch_gateway.entrypoints.http.rest.openapi import openapi
 from websearch_gateway.entrypoints.http.rest.pages import rendered
 from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.sandbox import Sandbox
 
 DOCUMENT = openapi(TOOLS, with_token=True)
+COMPATIBLE_PATHS = set(compatible_paths())
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
@@ -27,7 +31,7 @@ def test_a_validator_accepts_the_document(with_token: bool) -> None:
 
 
 def test_every_tool_has_its_paths() -> None:
-    assert {path for tool in TOOLS for path in paths_of(tool)} == set(DOCUMENT["paths"])
+    assert {path for tool in TOOLS for path in paths_of(tool)} == set(DOCUMENT["paths"]) - COMPATIBLE_PATHS
     assert {f"/v1/tools/{name}" for name in BY_NAME} <= set(DOCUMENT["paths"])
 
 
@@ -77,10 +81,35 @@ async def test_every_tool_answers_at_each_of_its_paths(door: Door) -> None:
 async def test_only_the_tools_that_are_listed_are_described(door: Door) -> None:
     async with door(toolsets="read", auth_mode="secret", auth_secret=SECRET) as http:
         described = (await http.get("/openapi.json")).json()
-    assert set(described["paths"]) == {
+    assert set(described["paths"]) - COMPATIBLE_PATHS == {
         path for name in ("get_content", "read_from_page") for path in paths_of(BY_NAME[name])
     }
     assert described["paths"]["/v1/read"]["post"]["security"] == [{"bearer": ["read"]}, {"key": ["read"]}]
+
+
+def test_every_compatible_endpoint_is_described_with_its_methods() -> None:
+    refused = {f"{prefix}/{name}" for prefix in ("", "/tavily") for name in ("crawl", "map", "research")}
+    assert set(BY_PATH) - COMPATIBLE_PATHS == {"/", *refused}
+    for path in COMPATIBLE_PATHS:
+        methods = {method.lower() for row in BY_PATH[path] for method in row.methods}
+        assert set(DOCUMENT["paths"][path]) == methods, path
+    assert DOCUMENT["paths"]["/extract"]["post"]["security"] == [{"bearer": ["read"]}, {"key": ["read"]}]
+    both = DOCUMENT["paths"]["/search"]["post"]["requestBody"]["content"]
+    assert set(both) == {"application/json", "application/x-www-form-urlencoded"}
+
+
+async def test_the_example_of_a_compatible_endpoint_is_answered(door: Door, sandbox: Sandbox) -> None:
+    async with door() as http:
+        for path in sorted(COMPATIBLE_PATHS):
+            for method, operation in DOCUMENT["paths"][path].items():
+                asked = {one["name"]: one["example"] for one in operation.get("parameters", ())}
+                for kind, content in operation.get("requestBody", {"content": {"": {}}})["content"].items():
+                    value = content["examples"]["typical"]["value"] if kind else None
+                    if value and "urls" in value:
+                        value = {"urls": [f"{sandbox.url}/pages/eiffel-tower"]}
+                    sent = {"json": value} if kind == "application/json" else {"data": value}
+                    reply = await http.request(method, path, params=asked, **sent)
+                    assert reply.status_code == 200, (method, path, kind, reply.text)
 
 
 async def test_the_page_shows_every_operation_and_loads_nothing(door: Door) -> None:
@@ -93,6 +122,10 @@ async def test_the_page_shows_every_operation_and_loads_nothing(door: Door) -> N
     shown = [code.text for code in page.iterfind(".//summary/code")]
     assert f"POST {SHORT_PATHS['search_web']}" in shown
     assert "POST /v1/tools/web_search" in shown
+    assert "GET /searxng/search" in shown
+    commands = [pre.text for pre in page.iterfind(".//pre")]
+    assert any("--data-urlencode 'q=How tall" in command for command in commands)
+    assert any("/searxng/search?q=How+tall" in command for command in commands)
 
 
 def test_a_quote_in_an_example_does_not_end_the_command() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from websearch_gateway import __version__
+from websearch_gateway.entrypoints.http.rest.compatible_paths import TAG, compatible_paths, scope_of
 from websearch_gateway.entrypoints.http.rest.endpoint import paths_of
 from websearch_gateway.entrypoints.http.rest.examples import REPLIES, REQUESTS
 from websearch_gateway.entrypoints.tools import Tool
@@ -27,9 +28,13 @@ REFUSALS = {
 
 
 def openapi(tools: Iterable[Tool], *, with_token: bool) -> dict[str, Any]:
-    """The document for these tools. `with_token`: callers need one."""
+    """The document for these tools and the compatible endpoints. `with_token`: callers need one."""
     schemas: dict[str, Any] = {}
     paths = {path: {"post": operation} for tool in tools for path, operation in _operations(tool, schemas)}
+    scopes = {path: tool.needed_scope for tool in tools for path in paths_of(tool)}
+    others = compatible_paths()
+    paths |= others
+    scopes |= {path: scope_of(path) for path in others}
     schemas["Error"] = {
         "type": "object",
         "required": ["error"],
@@ -44,7 +49,7 @@ def openapi(tools: Iterable[Tool], *, with_token: bool) -> dict[str, Any]:
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
-        "tags": [{"name": name} for name in dict.fromkeys(tool.toolset for tool in tools)],
+        "tags": [{"name": name} for name in [*dict.fromkeys(tool.toolset for tool in tools), TAG]],
         "paths": paths,
         "components": {"schemas": schemas},
     }
@@ -53,10 +58,9 @@ def openapi(tools: Iterable[Tool], *, with_token: bool) -> dict[str, Any]:
             "bearer": {"type": "http", "scheme": "bearer"},
             "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
         }
-        for tool in tools:
-            for path in paths_of(tool):
-                scopes = [tool.needed_scope]
-                paths[path]["post"]["security"] = [{"bearer": scopes}, {"key": scopes}]
+        for path, methods in paths.items():
+            for operation in methods.values():
+                operation["security"] = [{"bearer": [scopes[path]]}, {"key": [scopes[path]]}]
     return document
 
 

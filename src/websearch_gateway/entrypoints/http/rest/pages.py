@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -48,13 +49,10 @@ def rendered(described: Mapping[str, Any]) -> str:
 
 def _operation(path: str, method: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Html:
     about = [tag("p", operation["description"])]
-    body = operation.get("requestBody")
-    example: Any = {}
-    if body is not None:
-        content = body["content"]["application/json"]
-        example = _example(content) or {}
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+    if content is not None and "$ref" in content["schema"]:
         about += [tag("h2", "Body"), _fields(_resolved(content["schema"], schemas), schemas)]
-    about += [tag("h2", "Try it"), tag("pre", _command(path, method, example, operation))]
+    about += [tag("h2", "Try it"), tag("pre", _command(path, method, operation))]
     reply = operation["responses"]["200"]["content"].get("application/json", {})
     if shown := _example(reply):
         about += [tag("h2", "Reply, cut short"), tag("pre", json.dumps(shown, indent=2, ensure_ascii=False))]
@@ -98,11 +96,25 @@ def _example(content: Mapping[str, Any]) -> Any:
     return next((one["value"] for one in content.get("examples", {}).values()), None)
 
 
-def _command(path: str, method: str, example: Any, operation: Mapping[str, Any]) -> str:
-    parts = [f"curl -sS http://127.0.0.1:8080{path}"]
+def _command(path: str, method: str, operation: Mapping[str, Any]) -> str:
+    asked = urlencode({one["name"]: one["example"] for one in operation.get("parameters", ())})
+    parts = [f"curl -sS 'http://127.0.0.1:8080{path}?{asked}'" if asked else f"curl -sS http://127.0.0.1:8080{path}"]
     if operation.get("security"):
         parts.append('-H "Authorization: Bearer $TOKEN"')
     if method == "post":
-        body = json.dumps(example, ensure_ascii=False).replace("'", "'\\''")
-        parts += ["-H 'Content-Type: application/json'", f"-d '{body}'"]
+        parts += _body(operation.get("requestBody", {}).get("content", {}))
     return " \\\n    ".join(parts)
+
+
+def _body(contents: Mapping[str, Any]) -> list[str]:
+    """The options that send an example: JSON, unless a form alone is taken."""
+    if contents and "application/json" not in contents:
+        (form,) = contents.values()
+        return [f"--data-urlencode {_quoted(f'{name}={value}')}" for name, value in _example(form).items()]
+    example = _example(contents["application/json"]) if contents else None
+    return ["-H 'Content-Type: application/json'", f"-d {_quoted(json.dumps(example or {}, ensure_ascii=False))}"]
+
+
+def _quoted(text: str) -> str:
+    """`text` as one word of a shell."""
+    return "'" + text.replace("'", "'\\''") + "'"

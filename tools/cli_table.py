@@ -1,0 +1,52 @@
+"""Write docs/cli.md from the commands themselves: `python tools/cli_table.py > docs/cli.md`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from websearch_gateway.entrypoints.cli import cli
+
+NAME = "websearch-gateway"
+HEAD = f"""# The command line
+
+Every command with its arguments and options, as `{NAME} COMMAND -h` shows them. `docs-mcp` is the group
+`{NAME} docs` with a command `serve` beside. An error is one line on stderr and exit code 1, wrong usage 2,
+Ctrl-C 130.
+
+`{NAME} --install-completion` lets bash, zsh, fish or PowerShell complete commands and options;
+`--show-completion` prints the script instead. Neither needs a network.
+"""
+
+
+def table() -> str:
+    """The whole document."""
+    root: Any = typer.main.get_command(cli)
+    return HEAD + "".join(_sections(root, typer.Context(root), ""))
+
+
+def _sections(group: Any, context: Any, path: str) -> Iterator[str]:
+    for name, command in group.commands.items():
+        if command.hidden:
+            continue
+        if hasattr(command, "commands"):
+            yield from _sections(command, context, f"{path}{name} ")
+        else:
+            yield _section(command, context, f"{NAME} {path}{name}")
+
+
+def _section(command: Any, context: Any, name: str) -> str:
+    records = [record for parameter in command.params if (record := parameter.get_help_record(context))]
+    rows = "".join(f"| `{_cell(what)}` | {_cell(told)} |\n" for what, told in records)
+    return f"\n## {name}\n\n{command.help}\n\n| argument or option | what it is |\n|---|---|\n{rows}"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table())
