@@ -9,8 +9,10 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
+from tests.products import Noted
 from websearch_gateway.cache.blob_cache import BlobCache
 from websearch_gateway.cache.semantic.similarity import (
+    BLOCK_ROWS,
     REST_SECONDS,
     TOO_SLOW,
     UNKNOWN_SCRIPT,
@@ -115,6 +117,27 @@ async def test_no_time_is_a_fault_and_no_failure() -> None:
     found = await similarity(Failing()).compare(subject(), [QUERY], Deadline.after(0))
     assert found.similarities == {}
     assert found.fault in (TOO_SLOW, "ollama/x answered with HTTP 429")
+
+
+class Noting(StaticEmbedder):
+    """The built-in model, whose queries note how many rows each product has that they are part of."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+        rows = self.encode(texts)
+        return Noted.of(rows, self.rows) if kind == "query" else rows
+
+
+async def test_a_comparison_multiplies_at_most_1024_rows_at_once_and_all_of_them() -> None:
+    """Larger products make OpenBLAS start threads, which take many times as long."""
+    embedder, count = Noting(), 2 * BLOCK_ROWS + 7
+    many = Subject("page/1", {str(number): f"tide number {number}" for number in range(count)})
+    found = (await similarity(embedder).compare(many, [QUERY], soon())).similarities[QUERY]
+    assert len(found) == count
+    assert max(embedder.rows) == BLOCK_ROWS == 1_024
+    assert sum(embedder.rows) == count + len(UNRELATED)
 
 
 def test_the_unrelated_sentences_are_unrelated_to_each_other() -> None:
