@@ -1,4 +1,4 @@
-"""Copying the shared state to another backend, or to a new file of the same one.
+"""Copies the shared state to another backend, or to a new file of the same one.
 
 The source is only read. Each entry is read back from the target before it counts. After each page of entries the target
 gets a progress note, so an interrupted run resumes there. A target that was emptied meanwhile has lost the note too, so
@@ -59,8 +59,8 @@ class Migration:
         Raises:
             ForbiddenUrlError: the caller may not name that target.
             SearchValidationError: the target is the source.
-            SearchNotConfiguredError: the target is no `STATE_URL`.
-            StateUnavailable: one of the two failed; the next run goes on from here.
+            SearchNotConfiguredError: the target is not a `STATE_URL`.
+            StateUnavailable: one of the two failed; the next run resumes here.
         """
         target_url = self._allowed(target_url.strip(), caller)
         if target_url == self.source_url:

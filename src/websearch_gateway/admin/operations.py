@@ -1,4 +1,4 @@
-"""What operators and agents may see of the gateway: health, load, costs and the cache."""
+"""Reports for operators and agents: health, load, costs and the cache."""
 
 from __future__ import annotations
 

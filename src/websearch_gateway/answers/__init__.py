@@ -45,7 +45,7 @@ class Outside:
 class Entry:
     """An engine, the settings that it requires, and the function that builds it from all settings.
 
-    `gathers` says that it writes from what raw search finds.
+    `gathers` says that it writes from the results of raw search.
     """
 
     name: str

@@ -35,7 +35,7 @@ TOO_LONG = "Very long, so that only the first {:,} of {:,} characters were looke
 _END = re.compile(r"[\n.!?…؟۔。！？｡]")
 _BETWEEN = "\n\n"
 LONGEST_HEDGE = 80
-"""Characters of an answer that are kept free for the line that says that no page answers."""
+"""Characters of an answer reserved for the line that says that no page answers."""
 _LONGEST_MARK = len(" [99]" + _BETWEEN)
 
 

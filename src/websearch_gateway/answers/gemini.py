@@ -126,7 +126,7 @@ class Gemini:
         )
 
     def refusal(self, reply: Reply) -> SearchError | None:
-        """A wrong key is HTTP 400 here, told apart by its reason alone; so are regions that Google does not serve."""
+        """A wrong key is HTTP 400 here, recognised only by its reason; so is a region that Google does not serve."""
         if reply.status < 400:
             return None
         error = _error(reply.body)

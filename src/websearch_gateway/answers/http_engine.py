@@ -98,7 +98,7 @@ class EngineApi(Protocol):
 
         Raises:
             SearchValidationError: the model declined to answer.
-            SearchProviderParseError: no search was made, or this is no answer of that API.
+            SearchProviderParseError: no search was made, or this is not an answer of that API.
             SearchProviderError: the vendor failed in a reply with HTTP 200.
         """
         ...
@@ -119,7 +119,7 @@ class EngineApi(Protocol):
         """The models that the vendor lists, each with its shutdown date if known; empty if it lists none.
 
         Raises:
-            SearchProviderParseError: this is no list of models.
+            SearchProviderParseError: this is not a list of models.
         """
         ...
 

@@ -19,7 +19,7 @@ class OperatorDomains:
 
     @classmethod
     def of(cls, settings: Settings) -> OperatorDomains:
-        """Raises `SearchNotConfiguredError` when an entry is no domain or a list is too long."""
+        """Raises `SearchNotConfiguredError` if an entry is not a domain or a list is too long."""
         return cls(
             _checked("ALLOWED_DOMAINS", settings.allowed_domains), _checked("BLOCKED_DOMAINS", settings.blocked_domains)
         )

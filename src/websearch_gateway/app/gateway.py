@@ -120,7 +120,7 @@ class Gateway:
         """Load and start everything that the first call would wait for.
 
         Raises:
-            SearchNotConfiguredError: a setting turns out to be unusable.
+            SearchNotConfiguredError: a setting is unusable.
         """
         for engine in self.engines:  # its library takes the longest to import
             await engine.warm_up()

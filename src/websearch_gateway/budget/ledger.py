@@ -67,7 +67,7 @@ class Day:
 
 @dataclass(slots=True)
 class Payment:
-    """One paid call under way. `usd` is what it costs as far as is known: first the most, in the end the bill."""
+    """One paid call in flight. `usd` is its known cost: first the maximum, at the end the bill."""
 
     usd: float
 

@@ -35,7 +35,7 @@ class DocsLibrary:
         """Register a site to crawl; repeating it resumes the crawl, with new options if given.
 
         Raises:
-            SearchValidationError: the source is no address, folder or archive, or the name is unusable.
+            SearchValidationError: the source is not an address, folder or archive, or the name is unusable.
         """
         url = source_url(source)
         name, label = _checked(name or default_name(url), "name"), _checked(label or DEFAULT_LABEL, "version")

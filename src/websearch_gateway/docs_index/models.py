@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 VersionStatus = Literal["queued", "crawling", "paused", "completed", "failed", "suspicious"]
 """`queued`: waits for a process that crawls. `paused`: the host asked for a rest; `reason` says until when.
 
-`suspicious`: a refresh found so many pages gone that the old ones were kept.
+`suspicious`: a refresh found too many pages missing, so the old ones were kept.
 """
 
 UrlState = Literal["due", "leased", "done", "alias", "skipped", "failed", "gone"]

@@ -1,4 +1,4 @@
-"""The HTTP server as a Cloud Function, which runs no lifespan and is open to everybody."""
+"""The HTTP server as a Cloud Function. The platform runs no lifespan and lets everybody call it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from websearch_gateway.observability.logs import configure_logging
 from websearch_gateway.settings import load_settings
 
 STATE_PREFIX = "websearch"
-"""What the TTL policies in `firestore.indexes.json` are written for."""
+"""The collection of the TTL policies in `firestore.indexes.json`."""
 
 _log = logging.getLogger(__name__)
 
 
 class Resident:
-    """An app that is made with its first request and whose lifespan ends with the event loop.
+    """An app that starts with the first request and whose lifespan ends with the event loop.
 
-    When it cannot begin, the requests that wait for it are told so, and the next one tries again.
+    If it cannot start, the waiting requests get an error, and the next request tries again.
 
     Args:
-        make: makes the app, in a thread.
+        make: creates the app, in a thread.
     """
 
     def __init__(self, make: Callable[[], Starlette]) -> None:
@@ -43,7 +43,7 @@ class Resident:
         try:
             app = await self._running()
         except SearchError as error:
-            # Nobody has shown a token yet, so the reason is for the log alone.
+            # The caller is not authenticated yet, so only the log gets the reason.
             _log.error("The gateway cannot start: %s", error.message)
             app = refusal(503, "NOT_CONFIGURED", "The gateway cannot start. Its log says why.")
         except Exception as error:
@@ -53,7 +53,7 @@ class Resident:
     async def _running(self) -> Starlette:
         if self._begun is None:
             self._begun = asyncio.get_running_loop().create_future()
-            # In a task of its own: what a lifespan opens must be closed where it was opened.
+            # In its own task: the task that opens a lifespan must close it.
             self._life = asyncio.create_task(self._live(self._begun))
         return await asyncio.shield(self._begun)
 
@@ -71,7 +71,7 @@ class Resident:
 
 
 def app_for(project: str) -> Starlette:
-    """The HTTP server that the environment describes. What is not set is the project's own: its users, its Firestore.
+    """The HTTP server for the settings in the environment. The defaults are the project's own users and Firestore.
 
     Args:
         project: id of the project that the function is deployed to; may be empty outside of one.
@@ -92,5 +92,5 @@ def app_for(project: str) -> Starlette:
     if settings.auth_mode == "none":
         raise SearchNotConfiguredError("A function is open to everybody: set AUTH_MODE.")
     app = create_app(settings)
-    start_exporting(settings)  # and never stop: nobody tells a function that it ends
+    start_exporting(settings)  # never stops: a function gets no notice of its end
     return app

@@ -12,10 +12,10 @@ _log = logging.getLogger(__name__)
 
 
 def describe(error: Exception) -> ErrorInfo:
-    """What a caller is told. An unexpected error keeps its text to the log, where secrets are masked."""
+    """The error for the caller. The text of an unexpected error goes only to the log, where secrets are masked."""
     if isinstance(error, SearchError):
         return ErrorInfo.of(error)
-    # The frames without their values and without the error's own text: either may quote the query or a key.
+    # The frames without values and without the error's text: both may quote the query or a key.
     frames = "".join(traceback.format_tb(error.__traceback__))
     _log.error("unexpected_error %s\n%s", type(error).__name__, frames)
     return ErrorInfo(

@@ -1,4 +1,4 @@
-"""Where spans go: the SDK of OpenTelemetry with its exporter, set up when OTEL_EXPORTER_OTLP_ENDPOINT is set."""
+"""Exports spans: sets up the OpenTelemetry SDK and its exporter if OTEL_EXPORTER_OTLP_ENDPOINT is set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings
 
 FAREWELL_SECONDS = 3.0
-"""For sending the last spans; a collector that does not answer must not keep a process from its end."""
+"""The time for sending the last spans (seconds): a collector that hangs must not keep a process alive."""
 
 
 @asynccontextmanager
@@ -30,9 +30,9 @@ async def exporting(settings: Settings) -> AsyncIterator[None]:
 
 
 def start_exporting(settings: Settings) -> Callable[[], None]:
-    """Send the spans of this process from now on, in a thread. Returns what sends the last ones and stops.
+    """Start to send the spans of this process, in a thread. Returns a function that sends the last ones and stops.
 
-    A tracer provider that somebody else has set up stays: then those who run the process decide.
+    An existing tracer provider stays: then the surrounding process decides.
 
     Raises:
         SearchNotConfiguredError: the endpoint is set and the extra `otel` is missing.
@@ -53,7 +53,7 @@ def start_exporting(settings: Settings) -> Callable[[], None]:
         ) from None
     ours = {"service.name": "websearch-gateway", "service.version": __version__}
     resource = Resource.create({**ours, **OTELResourceDetector().detect().attributes})
-    provider = TracerProvider(resource=resource, shutdown_on_exit=False)  # that would wait for half a minute
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)  # it would wait for half a minute
     exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces")
     provider.add_span_processor(BatchSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
@@ -61,7 +61,7 @@ def start_exporting(settings: Settings) -> Callable[[], None]:
 
 
 def _nothing() -> None:
-    """Nothing was started."""
+    """Does nothing."""
 
 
 def _within_reason(stop: Callable[[], None]) -> None:

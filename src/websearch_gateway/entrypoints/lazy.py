@@ -1,4 +1,4 @@
-"""A gateway that is built when somebody needs it."""
+"""A gateway that is built on first use."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _log = logging.getLogger(__name__)
 
 
 class LazyGateway:
-    """Builds the gateway when it is first needed, so that the handshake does not wait for its imports.
+    """Builds the gateway on first use, so that the handshake does not wait for its imports.
 
-    A failure to build is told to the caller who meets it and tried again by the next.
+    If building fails, the current caller gets the error, and the next call tries again.
 
     Args:
-        owns_process: the process is there for this gateway alone, so once loaded its memory is set up to serve.
+        owns_process: the process serves only this gateway, so its memory may be tuned after loading.
     """
 
     def __init__(self, settings: Settings, *, owns_process: bool = False) -> None:
@@ -51,17 +51,17 @@ class LazyGateway:
             return self._gateway
 
     def _build(self) -> Gateway:
-        """Imports and certificates: half a second, in which the event loop answers others."""
+        """Imports and certificates take half a second; the event loop answers other calls meanwhile."""
         gateway: Gateway = importlib.import_module("websearch_gateway.app").build(self.settings)
         return gateway
 
     def warm_up(self) -> None:
-        """Build and load in the background what the first call would wait for. Its troubles are left to that call."""
+        """Build and load in the background what the first call would wait for. That call gets any error."""
         if self._warming is None:
             self._warming = asyncio.create_task(self._warm_up(), name=WARM_UP)
 
     async def close(self) -> None:
-        """Close what was opened."""
+        """Close the gateway if it was built."""
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)
@@ -70,7 +70,7 @@ class LazyGateway:
             await asyncio.gather(self._crawling, return_exceptions=True)
         if self._gateway is not None:
             await self._gateway.close()
-        flush_logs()  # the process may be about to end by a signal
+        flush_logs()  # a signal may be about to end the process
 
     async def _warm_up(self) -> None:
         try:
@@ -85,10 +85,10 @@ class LazyGateway:
 
 
 def _collect_rarely() -> None:
-    """Leave what is loaded now out of garbage collection, and the rest for longer.
+    """Exclude all loaded objects from garbage collection, and collect the rest less often.
 
-    A call makes hundreds of objects, and to look through all modules every few calls takes a seventh of their time.
-    Nothing is collected before: imports leave some twenty objects, for which the event loop would stand still.
+    A call creates hundreds of objects, and scanning all modules every few calls takes a seventh of their time. No
+    collection runs before it: imports leave only some twenty dead objects, and a collection would block the event loop.
     """
     _give_back()
     gc.freeze()
@@ -96,7 +96,7 @@ def _collect_rarely() -> None:
 
 
 def _give_back() -> None:
-    """Return to the system what imports took and freed: with glibc, some 9 MB."""
+    """Return memory that imports used and freed to the system: with glibc, some 9 MB."""
     if sys.platform == "linux":
         import ctypes
 

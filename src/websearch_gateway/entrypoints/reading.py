@@ -1,4 +1,4 @@
-"""Several pages at once, each with its text or its error."""
+"""Reads several pages at once, each with its text or its error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AT_ONCE = 8
 
 
 def windows(pages: Iterable[PageContent]) -> tuple[PageWindow, ...]:
-    """Pages as several of them stand in one result."""
+    """Several pages in one result."""
     return tuple(
         PageWindow(
             url=page.url,

@@ -21,7 +21,7 @@ _MOST_OF_A_TRACEBACK = 3_000  # characters, so that a record fits the 4 KiB that
 
 
 def configure_logging(level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secrets: Collection[str]) -> None:
-    """Send all logging of this process to stderr as lines of JSON, in place of whatever was configured before.
+    """Send all logging of this process to stderr as lines of JSON, in place of any earlier configuration.
 
     Args:
         level: for the gateway's own log. Libraries always log from WARNING on: below that, the HTTP client logs whole

@@ -40,8 +40,8 @@ class FallbackEngine:
     """`engines` in order, backed by `raw` search.
 
     The next engine starts when one fails. A `Refused` (a wrong key, a bad request) is shown, never masked. Where no
-    answer has come after `hedge_seconds`, `raw` starts beside the engine that runs, not the next engine; whichever is
-    right first wins and the others are cancelled. An answer without a source wins only when all before it have failed.
+    answer has come after `hedge_seconds`, `raw` starts beside the engine that runs, not the next engine; the first
+    right answer wins and the others are cancelled. An answer without a source wins only when all before it have failed.
     """
 
     engines: Sequence[Ranked]

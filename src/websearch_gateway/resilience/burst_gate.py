@@ -28,7 +28,7 @@ class BurstGate:
 
     Args:
         name: the upstream's.
-        most: calls that may be under way without an answer to any of them.
+        most: calls that may be in flight without an answer to any of them.
     """
 
     def __init__(self, name: str, most: int = MOST_AHEAD) -> None:

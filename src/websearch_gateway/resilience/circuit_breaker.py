@@ -57,7 +57,7 @@ class CircuitBreaker:
         """The result of `call()`.
 
         Raises:
-            NotAsked: the circuit is open, or another call's probe is under way. At once.
+            NotAsked: at once, if the circuit is open or another call's probe is in flight.
             SearchError: what `call` raises.
         """
         era = self._enter()

@@ -123,7 +123,7 @@ class UpstreamHealth:
         self.last_error = LastError(error.code, error.message, self.now(), cause if isinstance(cause, str) else "")
 
     def circuit_open(self) -> NotAsked:
-        """The error of a call that is not made while the circuit is open or a probe is under way.
+        """The error of a call that is not made because the circuit is open or a probe is in flight.
 
         It repeats the reason of the last error, so that callers learn why no upstream serves.
         """

@@ -36,7 +36,7 @@ class Hedging:
         self._earned = min(self._earned + 1, _MOST_SAVED * _CALLS_PER_HEDGE)
 
     def take(self) -> bool:
-        """Take a hedge; False when there is none."""
+        """Take a hedge; False if there is none."""
         if self._earned < _CALLS_PER_HEDGE:
             return False
         self._earned -= _CALLS_PER_HEDGE

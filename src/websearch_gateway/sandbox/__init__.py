@@ -5,7 +5,7 @@
         sandbox.fault("openai", "status", status=429, reason="insufficient_quota")
         sandbox.calls("serper")                              # how many requests arrived
 
-It is deterministic, needs no network and no key, and refuses what the real vendors refuse, in their words.
+It is deterministic, needs no network and no key, and refuses the same requests as the real vendors, in their words.
 `create_app()` is the same as an ASGI app. Nothing here loads a web framework before it is used.
 """
 

@@ -1,4 +1,4 @@
-"""The whole outside as one ASGI app."""
+"""The whole sandbox as one ASGI app."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def create_app(board: Board | None = None, clock: Callable[[], datetime] = _utc_
     `serve` runs the app.
 
     Args:
-        board: where faults are asked for and calls are noted; by default a new one, steered over HTTP alone.
-        clock: the present, in UTC.
+        board: holds the requested faults and the recorded calls; by default a new one, controlled only over HTTP.
+        clock: gives the current time in UTC.
     """
     board = board or Board()
     vendors = [Mount(f"/{vendor.name}", routes=list(vendor.routes)) for vendor in VENDORS]
@@ -47,5 +47,5 @@ def create_app(board: Board | None = None, clock: Callable[[], datetime] = _utc_
         exception_handlers={VendorRefusal: _refused},
     )
     app.state.clock = clock
-    app.state.asked = set()  # the pages that have asked for patience
+    app.state.asked = set()  # the pages that have asked clients to wait
     return app

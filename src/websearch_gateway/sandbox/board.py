@@ -1,6 +1,6 @@
-"""What a test asks of the sandbox (faults) and what it may learn from it (calls).
+"""Holds the faults that a test requests, and the calls that the sandbox recorded.
 
-A *target* is the beginning of a path without its first slash, cut at a slash: `openai` is everything of OpenAI,
+A *target* is the beginning of a path without its first slash, cut at a slash: `openai` covers all of OpenAI,
 `openai/v1/embeddings` only embeddings, `pages` every page, `pages/espresso-at-home` one.
 """
 
@@ -43,12 +43,12 @@ ENGINE_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that shall go wrong.
+    """A requested fault.
 
     Attributes:
         target: which paths (see the module).
         kind: one of the kinds above.
-        times: how many requests it hits before it is gone; None: until cleared.
+        times: how many requests it affects; None: until cleared.
         when: only requests whose path, query or body contains this text.
         status: `status`: the HTTP status.
         reason: `status`, `failed`: the vendor's own code or message (`insufficient_quota`); by default the usual one.
@@ -77,7 +77,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Call:
-    """One request that arrived. `cancelled`: the client went away before it had its whole answer.
+    """One request that arrived. `cancelled`: the client disconnected before the end of the reply.
 
     Names of headers are in lower case.
     """
@@ -96,7 +96,7 @@ def covers(target: str, path: str) -> bool:
 
 
 class Board:
-    """Faults to come and calls that were, shared by the server's thread and the test's."""
+    """The pending faults and the recorded calls, shared by the server's thread and the test's."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -104,12 +104,12 @@ class Board:
         self._calls: list[Call] = []
 
     def add(self, fault: Fault) -> None:
-        """Ask for a fault. Of several that fit a request, the one asked for first is used up first."""
+        """Add a fault. If several match a request, the oldest applies."""
         with self._changed:
             self._faults.append((fault, iter(range(fault.times)) if fault.times is not None else None))
 
     def clear_faults(self) -> None:
-        """From now on everything works."""
+        """Remove all faults."""
         with self._changed:
             self._faults.clear()
 
@@ -119,7 +119,7 @@ class Board:
             self._calls.clear()
 
     def record(self, call: Call) -> Fault | None:
-        """Note a call and return the fault that it shall meet."""
+        """Record a call. Returns its fault, if any."""
         with self._changed:
             self._calls.append(call)
             self._changed.notify_all()
@@ -132,7 +132,7 @@ class Board:
         return None
 
     def mark_cancelled(self, call: Call) -> None:
-        """Note that the client of a call has gone away."""
+        """Record that the client of a call has disconnected."""
         with self._changed:
             call.cancelled = True
             self._changed.notify_all()
@@ -143,7 +143,7 @@ class Board:
             return tuple(call for call in self._calls if not target or covers(target, call.path))
 
     def wait(self, target: str, *, calls: int, cancelled: int, within: float) -> bool:
-        """Block until so many calls have come and so many were cancelled; False after `within` seconds."""
+        """Block until that many calls have arrived and that many were cancelled; False after `within` seconds."""
 
         def reached() -> bool:
             seen = [call for call in self._calls if covers(target, call.path)]

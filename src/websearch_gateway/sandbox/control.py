@@ -1,4 +1,4 @@
-"""`/_sandbox`: ask for faults and read the counters over HTTP, for tests in any language."""
+"""`/_sandbox`: sets faults and reads the counters over HTTP, for tests in any language."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from websearch_gateway.sandbox.vendor import VendorRefusal, json_object, origin
 
 
 def control_routes(board: Board, vendors: Sequence[str]) -> list[BaseRoute]:
-    """The routes that steer `board`.
+    """The routes that control `board`.
 
     `GET /_sandbox/` is a page for people, with the faults of the pages and of `vendors` as buttons.
     `POST /_sandbox/faults` takes `{"target", "fault", ...options}` and answers 204, or 400 with `{"error"}`.

@@ -1,4 +1,4 @@
-"""The faults themselves: each is a small ASGI app that answers instead of the real one, or spoils its answer.
+"""The faults themselves: each is a small ASGI app that replaces the real reply or damages it.
 
 Some break HTTP itself and write to the bare transport, which `server.py` puts into the request's state. They close it
 when they are done and return without a response.
@@ -26,7 +26,7 @@ _NONSENSE = b"\x00\xff<<{]]]} \xc3\x28 this is neither JSON nor HTML "
 
 @dataclass(frozen=True, slots=True)
 class Spoiled:
-    """A request that meets a fault: what was asked for, by whom it would be served, and how to answer."""
+    """A request with a fault: the request, the app that would serve it, and the means to reply."""
 
     fault: Fault
     vendor: Vendor | None
@@ -81,7 +81,7 @@ async def _bot(request: Spoiled) -> None:
 
 
 async def _drip(request: Spoiled) -> None:
-    """The right answer, headers included, a byte at a time."""
+    """The correct reply, including headers, one byte at a time."""
     head, body = b"", b""
 
     async def collect(message: Message) -> None:
@@ -137,7 +137,7 @@ async def _wrong_length(request: Spoiled) -> None:
 
 
 async def _odd_charset(request: Spoiled) -> None:
-    """A charset that Python knows and that takes it seconds to decode."""
+    """A charset that takes Python seconds to decode."""
     await request.answer(Response(b"a" * 20_000 + b"-99999", media_type="text/html; charset=punycode"))
 
 

@@ -1,4 +1,4 @@
-"""`/_sandbox/` for people: how to point an agent here, what can go wrong at the press of a button, and the pages."""
+"""`/_sandbox/` for people: how to point an agent here, buttons for faults, and the pages."""
 
 from __future__ import annotations
 

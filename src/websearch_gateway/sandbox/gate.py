@@ -1,4 +1,4 @@
-"""The way in: notes each call, lets it meet its fault, and notices when the client goes away."""
+"""The outermost layer: records each call, applies its fault, and notices a disconnect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def _whole_body(receive: Receive) -> bytes | None:
 
 
 class Gate:
-    """ASGI middleware around the whole sandbox; `/_sandbox` passes untouched."""
+    """ASGI middleware around the whole sandbox; `/_sandbox` passes unchanged."""
 
     def __init__(self, app: ASGIApp, board: Board, vendors: Iterable[Vendor]) -> None:
         self._app = app
@@ -50,7 +50,7 @@ class Gate:
         async def replay() -> Message:
             nonlocal replayed
             if replayed:
-                await asyncio.Event().wait()  # the gate itself watches for the end of the connection
+                await asyncio.Event().wait()  # the gate itself watches for a disconnect
             replayed = True
             return {"type": "http.request", "body": call.body, "more_body": False}
 

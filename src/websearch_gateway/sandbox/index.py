@@ -32,7 +32,7 @@ _STOP = frozenset(_STOP_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A page that fits a query. `score` is above zero and has no upper bound; `published` is in UTC."""
+    """A page that matches a query. `score` is above zero and has no upper bound; `published` is in UTC."""
 
     page: Page
     score: float
@@ -41,7 +41,7 @@ class Match:
 
     @property
     def snippet(self) -> str:
-        """The two sentences that fit best."""
+        """The two sentences that match best."""
         return " ".join(best_sentences(self.page, self.query, 2))
 
 
@@ -54,7 +54,7 @@ def stem(word: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """The stems of a text in order, without the words that say nothing."""
+    """The stems of a text in order, without stop words."""
     words = (word.lower().replace("’", "'").removesuffix("'s") for word in _WORD.findall(_CJK.sub(" ", text)))
     latin = [stem(word) for word in words if word not in _STOP]
     pairs = [run[i : i + 2] for run in _CJK.findall(text) for i in range(max(1, len(run) - 1))]
@@ -86,9 +86,8 @@ def _index() -> _Index:
 
 
 def best_sentences(page: Page, query: str, count: int) -> list[str]:
-    """The `count` sentences of a page that share the most telling words with the query, in reading order.
-
-    A word tells more the fewer pages have it, and the fewer sentences of this page.
+    """The `count` sentences of a page that share the most specific words with the query, in reading order. A word is
+    more specific if fewer pages, and fewer sentences of this page, contain it.
     """
     wanted = set(terms(query))
     shared = [wanted & set(terms(sentence)) for sentence in page.sentences]

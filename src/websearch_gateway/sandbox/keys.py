@@ -17,12 +17,12 @@ def key_of(vendor: str) -> str:
 
 
 def environment(url: str) -> dict[str, str]:
-    """The settings, by their environment names, with which a gateway takes the sandbox at `url` for the outside.
+    """The settings, by their environment names, that point a gateway at the sandbox at `url`.
 
     Of the answer engines only OpenAI has a key, so that raw search answers where it fails. The others have their
-    addresses: `NAME_API_KEY` (see `key_of`) turns one on, `LLM_MODEL=sandbox-model` the model of your own.
+    addresses: `NAME_API_KEY` (see `key_of`) turns one on, `LLM_MODEL=sandbox-model` turns on your own model.
     """
-    from websearch_gateway.settings.providers import PROVIDERS  # loads pydantic, which a server can do without
+    from websearch_gateway.settings.providers import PROVIDERS  # loads pydantic, which a server does not need
 
     found = {
         "OPENAI_API_KEY": OPENAI_KEY,

@@ -1,8 +1,8 @@
 """The pages of the small web: data files in `pages/`, each a few `name: value` lines, `---`, and a piece of HTML.
 
 Front matter: `title`, `site` (the name in the banner), `topics`; and either `date` (ISO 8601), or `age` (`6h`, `3d`:
-always that old, so that filters by freshness find the page on any day), or neither. `language` defaults to `en`;
-`region` is an ISO 3166-1 alpha-2 code. A page with the topic `news` is found by news search.
+always that old, so that freshness filters find the page on any day), or neither. `language` defaults to `en`; `region`
+is an ISO 3166-1 alpha-2 code. A page with the topic `news` is found by news search.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Page:
 
     @property
     def path(self) -> str:
-        """Where the page lives below the sandbox's address."""
+        """The path of the page at the sandbox."""
         return f"/pages/{self.slug}"
 
     @property
@@ -48,7 +48,7 @@ class Page:
         return "\n\n".join(self.blocks)
 
     def published(self, now: datetime) -> datetime | None:
-        """When the page says that it appeared, in UTC; None for an undated page."""
+        """The publication date of the page, in UTC; None for an undated page."""
         return now - self.age if self.age is not None else self.date
 
 
@@ -85,7 +85,7 @@ class _Blocks(HTMLParser):
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a paragraph, in order; understands Latin and Japanese full stops."""
+    """The sentences of a paragraph, in order; recognises Latin and Japanese full stops."""
     return [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
 
 

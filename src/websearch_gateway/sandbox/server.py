@@ -1,7 +1,7 @@
 """The sandbox as a running server, in a thread of its own (`Sandbox`) or in the caller's event loop (`serve`).
 
-The listener is uvicorn's HTTP protocol on an asyncio server, without uvicorn's process manager, which takes a tenth
-of a second to stop and waits for the very requests that a `hang` never ends.
+The listener is uvicorn's HTTP protocol on an asyncio server, without uvicorn's process manager, which takes a tenth of
+a second to stop and waits for requests that `hang` never ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _IDLE_SECONDS = 60
 
 @asynccontextmanager
 async def _listening(app: Starlette, host: str, port: int) -> AsyncIterator[str]:
-    """Serve `app` while the context is open; gives its URL. Leaving it cuts every connection."""
+    """Serve `app` while the context is open; yields its URL. Leaving it closes every connection."""
     from uvicorn.config import Config
     from uvicorn.protocols.http.h11_impl import H11Protocol
     from uvicorn.server import ServerState
@@ -60,7 +60,7 @@ async def _listening(app: Starlette, host: str, port: int) -> AsyncIterator[str]
 
 
 async def serve(host: str, port: int, ready: Callable[[dict[str, str]], None]) -> None:
-    """Run the sandbox in this event loop until cancelled; `ready` is given the settings that point at it.
+    """Run the sandbox in this event loop until cancelled; `ready` gets the settings that point at it.
 
     Raises:
         OSError: the port is taken.
@@ -84,7 +84,7 @@ class Sandbox:
 
     Args:
         port: 0 for any free one.
-        clock: the present in UTC, for freshness filters and the dates of pages.
+        clock: gives the current time in UTC, for freshness filters and the dates of pages.
     """
 
     def __init__(self, port: int = 0, clock: Callable[[], datetime] | None = None) -> None:
@@ -102,23 +102,23 @@ class Sandbox:
         return self._url
 
     def environment(self) -> dict[str, str]:
-        """The settings, by their environment names, with which a gateway takes this sandbox for the outside."""
+        """The settings, by their environment names, that point a gateway at this sandbox."""
         return environment(self._url)
 
     def fault(self, target: str, kind: str, **options: Any) -> None:
-        """Let `kind` befall `target` (see `Fault` for targets, kinds and options).
+        """Add a fault of `kind` for `target` (see `Fault` for targets, kinds and options).
 
         Raises:
-            ValueError, TypeError: there is no such kind for this target, or no such option.
+            ValueError, TypeError: the target has no such kind, or the kind no such option.
         """
         self._board.add(Fault(target, kind, **options))
 
     def clear_faults(self) -> None:
-        """From now on everything works."""
+        """Remove all faults."""
         self._board.clear_faults()
 
     def reset(self) -> None:
-        """As new: no faults, no calls."""
+        """Remove all faults and recorded calls."""
         self._board.clear_faults()
         self._board.clear_calls()
 
@@ -127,15 +127,15 @@ class Sandbox:
         return self._board.calls(target)
 
     def calls(self, target: str) -> int:
-        """How many requests arrived at or below a target."""
+        """The number of requests that arrived at or below a target."""
         return len(self.seen(target))
 
     def cancelled(self, target: str) -> int:
-        """How many of them the client left before it had the whole answer. Known a moment after it left."""
+        """The number of them whose client disconnected before the end of the reply. Known a moment after it did."""
         return sum(call.cancelled for call in self.seen(target))
 
     async def wait_for(self, target: str, *, calls: int = 0, cancelled: int = 0, within: float = 25.0) -> None:
-        """Wait until `calls(target)` and `cancelled(target)` are at least so many.
+        """Wait until `calls(target)` and `cancelled(target)` reach these numbers.
 
         Raises:
             TimeoutError: they are not, after `within` seconds.
@@ -156,7 +156,7 @@ class Sandbox:
         self._url = ready.result()
 
     def stop(self) -> None:
-        """Cut every connection and wait until the thread is gone."""
+        """Close every connection and wait until the thread has ended."""
         if self._thread is None or self._loop is None or self._stop is None:
             return
         self._loop.call_soon_threadsafe(self._stop.set)

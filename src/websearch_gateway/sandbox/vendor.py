@@ -1,4 +1,4 @@
-"""What every stand-in for a vendor is made of."""
+"""The base of every stand-in for a vendor."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def origin(request: Request) -> str:
 def within_sites(request: Request, query: str) -> tuple[str, bool]:
     """A query without its operators `site:`, and whether pages of this sandbox are among what they allow.
 
-    All its pages have one host: the name by which the client called the sandbox.
+    All its pages have one host: the name that the client used for the sandbox.
     """
     host = request.url.hostname or ""
     listed = _SITE.findall(query)
@@ -67,18 +67,18 @@ def within_sites(request: Request, query: str) -> tuple[str, bool]:
 
 
 def clock(request: Request) -> datetime:
-    """The present in UTC, by the sandbox's clock."""
+    """The current time in UTC, by the sandbox's clock."""
     now: datetime = request.app.state.clock()
     return now
 
 
 def days_ago(request: Request, days: int) -> datetime:
-    """The moment so many days before the present."""
+    """The time that many days ago."""
     return clock(request) - timedelta(days=days)
 
 
 def bearer(request: Request) -> str:
-    """The token of the Authorization header; empty when there is none."""
+    """The token of the Authorization header; empty if there is none."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
@@ -87,7 +87,7 @@ async def json_object(request: Request, refusal: VendorRefusal) -> dict[str, Any
     """The request's body as a JSON object.
 
     Raises:
-        VendorRefusal: `refusal`, when it is not one.
+        VendorRefusal: `refusal`, if it is not an object.
     """
     try:
         body = json.loads(await request.body())
@@ -105,7 +105,7 @@ async def parameters(request: Request) -> dict[str, str]:
 
 
 def whole(value: str | None, default: int) -> int | None:
-    """A query parameter as a whole number; None when it is not one."""
+    """A query parameter as a whole number; None if it is not one."""
     if value is None or value == "":
         return default
     return int(value) if value.lstrip("-").isdecimal() else None

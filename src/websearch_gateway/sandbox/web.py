@@ -1,4 +1,4 @@
-"""The small web: its pages, its front door, and the addresses that every crawler meets sooner or later."""
+"""The small web: its pages, its home page, and the special addresses that every crawler meets."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class LlmEngine:
         """Nothing to load."""
 
     async def check(self, deadline: Deadline) -> Sequence[str]:
-        """Ask for the server's models. Returns a finding if LLM_MODEL is none of them.
+        """Ask for the server's models. Returns a finding if LLM_MODEL is not one of them.
 
         Raises:
             SearchError: the server is unavailable, or rejects the key.

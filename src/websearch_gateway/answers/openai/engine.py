@@ -41,7 +41,7 @@ LIMITS = Limits(
     usual=Billed(prompt=20_000, response=2_000, searches=2),
     context_tokens=400_000,
 )
-"""The search tool adds 128,000 tokens to a prompt at most, whatever the model could take."""
+"""The search tool adds at most 128,000 tokens to a prompt, even if the model accepts more."""
 
 MOST_DOMAINS = 100
 """The longest list of allowed or blocked domains."""

@@ -42,8 +42,8 @@ def read_reply(body: bytes) -> Reply:
 
     Raises:
         SearchValidationError: the model declined to answer.
-        SearchProviderParseError: no search was made, no answer is there, or this is no reply of that API.
-        SearchProviderError: OpenAI failed, or stopped before the answer was begun.
+        SearchProviderParseError: no search was made, there is no answer, or this is not a reply of that API.
+        SearchProviderError: OpenAI failed, or stopped before the answer began.
     """
     reply = _parsed(body)
     if reply.get("status") == "failed" or typed(dict, reply.get("error")):
@@ -67,7 +67,7 @@ def read_bill(body: bytes) -> Billed:
     """What a reply is billed for, even an unusable one.
 
     Raises:
-        SearchProviderParseError: this is no reply of that API.
+        SearchProviderParseError: this is not a reply of that API.
     """
     reply = _parsed(body)
     calls = [item for item in objects(reply.get("output")) if item.get("type") == "web_search_call"]

@@ -125,7 +125,7 @@ def _any_of(terms: frozenset[str]) -> re.Pattern[str]:
 
 
 def _joined(markdown: str, units: list[_Unit]) -> str:
-    """Neighbouring units as they stand in the text, code between its fences, and the note."""
+    """Neighbouring units in their original form, code between its fences, and the note."""
     first, last = units[0], units[-1]
     text = markdown[first.start : last.end]
     if first.fence:

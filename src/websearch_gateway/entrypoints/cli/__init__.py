@@ -52,7 +52,7 @@ def main() -> None:
     try:
         cli()
     except KeyboardInterrupt:
-        sys.exit(130)  # as a shell reports a process that Ctrl-C ended
+        sys.exit(130)  # the exit code of a process that Ctrl-C ended
 
 
 @cli.callback(invoke_without_command=True)

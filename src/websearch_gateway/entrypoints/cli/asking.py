@@ -176,7 +176,7 @@ async def _each(gateway: Gateway, urls: list[str], max_chars: int, tell: Progres
 def _ask(
     call: Callable[[Gateway, Progress], Awaitable[R]], show: Callable[[R], None], as_json: bool, config: Path | None
 ) -> R:
-    """One call of a gateway that is opened for it, with its stages shown while it lasts."""
+    """Open a gateway for one call, and show the stages of the call while it runs."""
 
     async def within(settings: Settings) -> R:
         from websearch_gateway.app import open_gateway

@@ -33,7 +33,7 @@ DOCUMENTED = "How do I give up sooner on a slow harbour?"
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One question of the demonstration and what came back."""
+    """One question of the demonstration and its answer."""
 
     caption: str
     question: str
@@ -41,9 +41,8 @@ class Scene:
 
 
 async def run_demo(*, as_json: bool) -> None:
-    """Ask four times: the usual way, with OpenAI down, the first question again, and one that is refused.
-
-    Then index a documentation site and ask that, and let a model of your own answer.
+    """Ask four times: a normal question, one with OpenAI down, the first one again, and one that is refused. Then index
+    a documentation site and search it, and answer with a model of your own.
     """
     async for scene in _scenes():
         _print_json(scene) if as_json else _print(scene)

@@ -1,4 +1,4 @@
-"""The commands of who runs a gateway: what is wrong, what it costs, and what becomes of the cache."""
+"""The commands for operators: health, costs, and the cache."""
 
 from __future__ import annotations
 

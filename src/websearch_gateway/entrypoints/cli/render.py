@@ -1,4 +1,4 @@
-"""What a person sees in the terminal."""
+"""Renders results for the terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")
 
 
 def show_response(response: SearchResponse, console: Console | None = None) -> None:
-    """The answer with numbered marks, its sources, and one line on how it came about."""
+    """The answer with numbered marks, its sources, and one line on its origin."""
     console = console or Console()
     body: list[Any] = [_numbered(response)]
     if response.citations:
@@ -36,7 +36,7 @@ def show_response(response: SearchResponse, console: Console | None = None) -> N
 
 
 def show_error(error: ErrorInfo, console: Console | None = None) -> None:
-    """A refusal or failure, as an agent gets it."""
+    """An error, with the same facts as for an agent."""
     console = console or Console()
     wait = f"\nTry again in {error.retry_after_seconds:g} s." if error.retry_after_seconds else ""
     console.print(
@@ -45,7 +45,7 @@ def show_error(error: ErrorInfo, console: Console | None = None) -> None:
 
 
 def show_diagnosis(diagnosis: Diagnosis) -> None:
-    """One row per part of the gateway: healthy, worrying, broken or not configured, and how to mend it."""
+    """One row per part of the gateway: healthy, warning, broken or not configured, and how to fix it."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("", "part", "finding", "what to do"):
         table.add_column(column)
@@ -56,7 +56,7 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
 
 
 def show_migration(result: MigrateResult) -> None:
-    """One line: what arrived, and what did not have to."""
+    """One line: what was copied, and what was not needed."""
     counted = {"counters": result.counters, "already counted there": result.already_there, "expired": result.expired}
     others = "".join(f", {number} {what}" for what, number in counted.items() if number)
     began = " (an interrupted run went on)" if result.resumed else ""
@@ -81,7 +81,7 @@ def _numbered(response: SearchResponse) -> Text:
     numbers = {citation.url: f"[{citation.rank}]" for citation in response.citations}
     shown = Text()
     for index, piece in enumerate(_LINK.split(response.text)):
-        # Every second piece is the address of a link.
+        # Every second piece is a link's URL.
         shown.append(*((numbers.get(piece, piece), "bold cyan") if index % 2 else (piece,)))
     return shown
 

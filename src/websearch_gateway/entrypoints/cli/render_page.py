@@ -14,9 +14,9 @@ from websearch_gateway.text.retrieval.relevance import ANSWERS
 
 
 def show_page(page: PageContent | PagePassages, console: Console | None = None) -> None:
-    """The text, or the passages of each query, and what a careful reader should know.
+    """The text, or the passages of each query, and the notes.
 
-    Where stdout is no terminal the text stands as it is, and all else goes to stderr.
+    If stdout is not a terminal, it gets the unchanged text, and stderr the rest.
     """
     console = console or Console()
     if isinstance(page, PageContent) and not console.is_terminal:
@@ -33,7 +33,7 @@ def show_page(page: PageContent | PagePassages, console: Console | None = None) 
 
 
 def show_pages(read: PageContent) -> None:
-    """Several pages, one after another. Those that cannot be read are told on stderr."""
+    """Several pages, one after another. stderr lists those that cannot be read."""
     console = Console()
     for page in read.pages:
         if page.error is not None:

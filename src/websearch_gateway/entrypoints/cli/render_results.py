@@ -16,7 +16,7 @@ SNIPPET_CHARS = 300
 
 
 def show_found(response: WebSearchResponse) -> None:
-    """Each result with its address and snippet, and one line on how they came about."""
+    """Each result with its URL and snippet, and one line on their origin."""
     console = Console()
     for number, found in enumerate(response.results, start=1):
         about = [

@@ -20,7 +20,7 @@ _UNITS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
 
 def show_stats(stats: ServerStats, console: Console | None = None) -> None:
-    """A row per day that had calls, the latest first; a row per upstream that was paid; and what is left for today."""
+    """A row per day that had calls, the latest first; a row per paid upstream; and the rest of today's budget."""
     console = console or Console()
     if stats.days:
         console.print(_days(stats.days))
@@ -31,7 +31,7 @@ def show_stats(stats: ServerStats, console: Console | None = None) -> None:
 
 
 def show_cache(stats: CacheStats, console: Console | None = None) -> None:
-    """A row per kind of entry, then age and savings. The use is left out: this process has served nobody."""
+    """A row per kind of entry, then age and savings. Usage is left out: this process has served no calls."""
     console = console or Console()
     table = _table("kind", "", ">entries", ">size")
     most = max(stats.bytes_by_kind.values(), default=0)
@@ -49,20 +49,20 @@ def show_cache(stats: CacheStats, console: Console | None = None) -> None:
 
 
 def show_cleared(result: CacheClearResult, console: Console | None = None) -> None:
-    """One line: how many entries are gone, by kind."""
+    """One line: the number of removed entries, by kind."""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.removed_by_kind.items() if count)
     removed = "Nothing was there to remove." if not result.removed else f"Removed {result.removed:,} entries: {kinds}."
     (console or Console()).print(Text(removed))
 
 
 def bar(value: float, most: float, cells: int = _BAR_CELLS) -> Text:
-    """A bar whose length is to `cells` as `value` to `most`; what is not nothing is never invisible."""
+    """A bar of `cells * value / most` cells; at least one for a value above 0."""
     eighths = max(round(value / most * cells * 8), 1) if value > 0 else 0
     return Text("█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip(), style="cyan")
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """A line of blocks, one per value, the highest for the largest; a dot for nothing."""
+    """A line of blocks, one per value, the highest for the largest; a dot for 0."""
     most = max(values, default=0.0)
     return "".join(_HEIGHTS[round(value / most * (len(_HEIGHTS) - 1))] if value > 0 else "·" for value in values)
 

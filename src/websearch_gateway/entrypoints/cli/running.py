@@ -1,4 +1,4 @@
-"""What all commands have in common: options, settings, one asynchronous call, errors of one line."""
+"""Shared by all commands: options, settings, one asynchronous call, one-line errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FailureJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON wher
 
 
 def settings_of(config: Path | None, *, as_json: bool, **flags: str) -> Settings:
-    """The settings in force, with `flags` over all others; an unusable one ends the command."""
+    """The settings in force; `flags` override all others. An unusable one ends the command."""
     return guarded(lambda: load_settings(config, **flags), as_json=as_json)
 
 
@@ -34,11 +34,11 @@ def run(
     as_json: bool,
     config: Path | None,
 ) -> R:
-    """Run one asynchronous call of the gateway and print what comes back."""
+    """Run one asynchronous call of the gateway and print the result."""
     from websearch_gateway.observability.logs import configure_logging
 
     settings = settings_of(config, as_json=as_json)
-    # A person wants the answer; the events are for who asked for them.
+    # A person wants the answer; show events only on request.
     configure_logging(settings.log_level if "log_level" in settings.model_fields_set else "WARNING", settings.secrets())
     result = guarded(lambda: asyncio.run(call(settings)), as_json=as_json)
     if as_json:

@@ -1,4 +1,4 @@
-"""What a person sees while a call lasts: its current stage and the seconds so far, on a terminal only."""
+"""Shows the current stage of a call and the seconds so far, on a terminal only."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from websearch_gateway.ports import Progress, no_progress
 
 
 class Stage:
-    """A line that is drawn anew with the time that has passed."""
+    """A line that is redrawn with the elapsed time."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
         self._told = "Starting"
 
     async def tell(self, message: str) -> None:
-        """The Progress of a call: from now on it does this."""
+        """The Progress of a call: set the current stage."""
         self._told = message
 
     def __rich__(self) -> Text:
-        """The line as it is now."""
+        """The current line."""
         return Text.assemble(self._told, (f"  {time.monotonic() - self._began:.0f} s", "dim"))
 
 
 @contextmanager
 def stages() -> Iterator[Progress]:
-    """Shows a spinner for the length of a block; nothing where stdout or stderr is no terminal."""
+    """Shows a spinner for the length of a block; nothing unless stdout and stderr are terminals."""
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         yield no_progress
         return

@@ -1,4 +1,4 @@
-"""The ASGI app: which routes there are, and which layers a request passes on its way to them."""
+"""The ASGI app: the routes, and the layers that a request passes before them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starlette:
-    """The HTTP server as an ASGI app. Its server must run the lifespan, which closes the gateway at the end.
+    """The HTTP server as an ASGI app. The server must run the lifespan, which closes the gateway at the end.
 
     Args:
-        gateway: made of the settings when absent.
+        gateway: built from the settings if absent.
 
     Raises:
         SearchNotConfiguredError: authentication or the toolsets are set up in an unsafe or impossible way.
@@ -81,7 +81,7 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
 def _verifier(settings: Settings) -> Verifier | None:
     if settings.auth_mode == "none":
         return None
-    # Cryptography takes 150 ms to import.
+    # `cryptography` takes 150 ms to import.
     from websearch_gateway.entrypoints.http.auth.modes import token_verifier
 
     return token_verifier(settings)
@@ -91,7 +91,7 @@ def _routes(
     settings: Settings, gateway: LazyGateway, mcp: McpEndpoint, verifier: Verifier | None, lag: LoopLag
 ) -> list[BaseRoute]:
     routes: list[BaseRoute] = [
-        # GET would open a stream that never says anything, DELETE end a session that does not exist: 405 for both.
+        # GET would open a stream without events, DELETE would end a session that does not exist: 405 for both.
         Route("/mcp", mcp, methods=["POST"]),
         Route("/", serving(gateway, status_endpoint(gateway))),
         Route("/healthz", healthz),
@@ -107,7 +107,7 @@ def _routes(
 
 
 async def _told(_: Request, error: Exception) -> Response:
-    """Starlette's own refusals, for an unknown path or a wrong method, in our shape."""
+    """Starlette's errors for an unknown path or a wrong method, in our shape."""
     if not isinstance(error, HTTPException):
         raise error
     return refusal(error.status_code, "VALIDATION", f"{error.detail}.", error.headers)

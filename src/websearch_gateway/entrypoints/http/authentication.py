@@ -1,4 +1,4 @@
-"""The token on its way in: found where it may be, verified, turned into a Caller, and passed on to nobody."""
+"""Authenticates requests: finds the token, verifies it, turns it into a Caller, and does not pass it on."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ if TYPE_CHECKING:
 
 METADATA = "/.well-known/oauth-protected-resource"
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", METADATA, f"{METADATA}/mcp"})
-"""Served without a token: what a client needs to get one, and what a load balancer asks."""
+"""Paths served without a token: those for getting one, and those for load balancers."""
 _TOKEN_PARAMETERS = frozenset({"access_token", "id_token", "token", "jwt"})
 _JWT = re.compile(r"eyJ[\w-]*\.[\w-]+\.[\w-]*", re.ASCII)
-"""Under any other name a token gives itself away: `eyJ` is how a JSON object in base64 begins."""
+"""Finds a token under any other name: a JSON object in base64 begins with `eyJ`."""
 
 KEY_HEADER = b"x-api-key"
 VERIFY = "verify"
-"""The key of `scope` under which an endpoint finds how to verify a token in the body: there is no caller yet."""
+"""The key of `scope` with the verifier for a token in the body: there is no caller yet."""
 HOW_TO_PROVE = "Send a token: Authorization: Bearer TOKEN, or X-API-Key: TOKEN."
 
 _log = logging.getLogger(__name__)
 
 
 class InsufficientScope(Exception):
-    """The caller's token is fine and does not allow this. Its text is the scope that is missing."""
+    """The caller's token is valid but does not allow this. The text is the missing scope."""
 
 
 class Authentication:
-    """ASGI middleware: every path but the open ones needs a token; `scope["caller"]` is who bears it.
+    """ASGI middleware: every path except the open ones needs a token; `scope["caller"]` is its bearer.
 
     Without a verifier every caller is the local one.
     """
@@ -77,7 +77,7 @@ class Authentication:
             await reply(scope, receive, send)
 
     async def _refused(self, scope: Scope) -> Response | None:
-        """Note the caller in `scope`; the reply to one who may not go on."""
+        """Set the caller in `scope`. Returns the reply to a refused caller."""
         if self._verifier is None:
             scope["caller"] = LOCAL
             return None
@@ -85,7 +85,7 @@ class Authentication:
             row = self._compatible(scope)
             if (token := token_of(scope, basic=row is not None and row.basic)) is None:
                 if row is not None and row.key_in_body:
-                    scope[VERIFY] = self._verifier.verify  # the endpoint verifies what it finds in the body
+                    scope[VERIFY] = self._verifier.verify  # the endpoint verifies the token in the body
                     return None
                 return self._without_token(scope)
             scope["caller"] = await self._verifier.verify(token)
@@ -93,13 +93,13 @@ class Authentication:
             return self._not_accepted(scope, invalid)
         except SearchError as error:
             return failure(error)
-        except Exception as error:  # whatever a token does to a parser, it gives no access
+        except Exception as error:  # a token that breaks a parser gives no access
             _log.error("A token was refused because it broke its parser: %s", type(error).__name__)
             return self._not_accepted(scope, InvalidToken("It cannot be read."))
         return None
 
     def _without_token(self, scope: Scope) -> Response:
-        # RFC 6750 section 3.1: no error code where there are no credentials at all.
+        # RFC 6750 section 3.1: no error code without credentials.
         challenge = self._bearer(scope, {})
         if wants_page(scope):
             return page_reply(sign_in_page(scope["path"]), 401, challenge)
@@ -111,7 +111,7 @@ class Authentication:
         return refusal(401, "AUTH", told, self._bearer(scope, {"error": "invalid_token", "error_description": told}))
 
     def _bearer(self, scope: Scope, parameters: Mapping[str, str]) -> dict[str, str]:
-        """The header that says which tokens are wanted, and what was wrong with this one."""
+        """The header that says which tokens are accepted, and what is wrong with this one."""
         where = {"resource_metadata": f"{_base_url(scope, self._public_url)}{METADATA}/mcp"}
         told = ", ".join(f'{name}="{value}"' for name, value in {**parameters, **where}.items())
         return {"WWW-Authenticate": f"Bearer {told}"}
@@ -124,7 +124,7 @@ def token_of(scope: Scope, *, basic: bool = False) -> str | None:
         basic: it may also be the password of HTTP Basic (RFC 7617), for clients that know nothing else.
 
     Raises:
-        InvalidToken: several tokens, another scheme, or one in the URL, where logs and histories would keep it.
+        InvalidToken: several tokens, another scheme, or a token in the URL, which logs and histories would keep.
     """
     bearers = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
     keys = [value.decode("latin-1").strip() for name, value in scope["headers"] if name == KEY_HEADER]
@@ -152,13 +152,13 @@ def _header_token(header: str, *, basic: bool) -> str:
 
 
 def wants_page(scope: Scope) -> bool:
-    """Whether a browser asks for something to show: programs accept anything, or JSON."""
+    """Whether a browser asks for a page: programs accept anything, or JSON."""
     accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
     return scope["method"] == "GET" and accept.startswith(b"text/html,")
 
 
 def caller_of(request: Request | None) -> Caller:
-    """Who sent the request; the local user where there is none, as over stdio."""
+    """The sender of the request; the local user if there is no request, as over stdio."""
     if request is None:
         return LOCAL
     caller: Caller = request.scope["caller"]
@@ -166,7 +166,7 @@ def caller_of(request: Request | None) -> Caller:
 
 
 def require_scope(request: Request, name: str) -> None:
-    """Go on only for callers with that scope.
+    """Require that scope of the caller.
 
     Raises:
         InsufficientScope: this caller lacks it. `Authentication` answers with 403 and says which one is missing.
@@ -176,7 +176,7 @@ def require_scope(request: Request, name: str) -> None:
 
 
 def metadata_routes(verifier: Verifier | None, settings: Settings) -> list[BaseRoute]:
-    """Where a client finds out which tokens are wanted (RFC 9728); none when no token is."""
+    """The metadata on accepted tokens for clients (RFC 9728); none if no token is needed."""
     if verifier is None:
         return []
     issuers = [verifier.issuer] if verifier.issuer.startswith("https://") else []
@@ -196,7 +196,7 @@ def metadata_routes(verifier: Verifier | None, settings: Settings) -> list[BaseR
 
 
 def _base_url(scope: Scope, public_url: str | None) -> str:
-    """PUBLIC_URL, or what the client itself called this server. Its Host has been checked by then."""
+    """PUBLIC_URL, or the URL that the client used; its Host is checked already."""
     if public_url is not None:
         return public_url
     host = next(value.decode("latin-1") for name, value in scope["headers"] if name == b"host")

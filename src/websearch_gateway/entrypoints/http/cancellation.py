@@ -1,9 +1,10 @@
 """`notifications/cancelled` without sessions.
 
-In 2026-07-28 a client cancels a call by hanging up. In the versions before it posts a notification that names the call,
-and waits on. No state is kept between requests here, so the two posts have to find each other: `initialize` hands out a
-session id that is nothing but a random name, clients repeat it as they must, and while a call lasts it is known by its
-user, that name and its own id. Nobody can cancel what another user, or another client of the same user, has asked.
+In protocol version 2026-07-28 a client cancels a call by closing the connection. In earlier versions it posts a
+notification that names the call, and keeps waiting. No state is kept between requests here, so the two posts have to
+find each other: `initialize` hands out a session id that is nothing but a random name, clients repeat it as they must,
+and while a call lasts it is known by its user, that name and its own id. Nobody can cancel a call of another user, or
+of another client of the same user.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Call = tuple[str, bytes, str]
 
 
 class Cancellation:
-    """ASGI layer around the SDK's endpoint, for one process: a notification that reaches another one does nothing."""
+    """ASGI layer around the SDK's endpoint, for one process: a notification to another one does nothing."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -63,15 +64,15 @@ class Cancellation:
             work.reschedule(asyncio.get_running_loop().time())
 
     async def _serve(self, call: Call, request_id: Any, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a call that can be cancelled; one that was is answered as the SDK answers it where it has sessions."""
-        work = asyncio.timeout(None)  # ended from outside, or never
+        """Serve a call that can be cancelled; a cancelled one gets the reply that the SDK gives in sessions."""
+        work = asyncio.timeout(None)  # cancelled from outside, or never
         streams = False
 
         async def sending(message: Message) -> None:
             nonlocal streams
             streams = streams or (message["type"] == "http.response.start" and _is_stream(message))
             if not streams or (message["type"] == "http.response.body" and not message.get("more_body", False)):
-                self._forget(call, work)  # it is answered: too late to cancel
+                self._forget(call, work)  # already answered: too late to cancel
             await send(message)
 
         try:
@@ -96,12 +97,12 @@ class Cancellation:
 
 
 def _is_stream(message: Message) -> bool:
-    """Whether a reply that begins is a stream of events."""
+    """Whether a starting reply is a stream of events."""
     return any(name == b"content-type" and b"text/event-stream" in value for name, value in message["headers"])
 
 
 def _naming(send: Send) -> Send:
-    """Gives the client a name for its session with the reply."""
+    """Adds a session id to the reply."""
 
     async def named(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] == 200:
@@ -112,7 +113,7 @@ def _naming(send: Send) -> Send:
 
 
 def _object(body: bytes) -> dict[str, Any]:
-    """The JSON object that was posted. Whatever else it is, the SDK will say what is wrong with it."""
+    """The posted JSON object; empty for anything else, which the SDK reports."""
     try:
         posted = json.loads(body)
     except (ValueError, RecursionError):
@@ -121,5 +122,5 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _id_of(holder: Any, name: str) -> str:
-    """An id as JSON: 1 and "1" are two calls."""
+    """An id as JSON: 1 and "1" are different calls."""
     return json.dumps(holder.get(name) if isinstance(holder, dict) else None)

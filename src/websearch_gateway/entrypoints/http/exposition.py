@@ -1,7 +1,7 @@
-"""A snapshot in the words of Prometheus (https://prometheus.io/docs/practices/naming/).
+"""A snapshot in the format of Prometheus (https://prometheus.io/docs/practices/naming/).
 
-Labels are names out of the code and the settings, and codes: never a user, a query or a URL. Counters are those of one
-process, which is what a scraper adds up; the budget is that of all who share the state. Imported with the first scrape.
+Labels are names from the code and the settings, and codes: never a user, a query or a URL. Counters are per process,
+because a scraper adds them up; the budget is for all processes that share the state. Imported on the first scrape.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Labels = tuple[str, ...]
 
 
 def exposition(snapshot: Snapshot, accept: str) -> tuple[bytes, str]:
-    """The text for a scraper that sent this `Accept`, and its media type: OpenMetrics for who asks for it."""
+    """The text for a scraper that sent this `Accept`, and its media type: OpenMetrics if requested."""
     registry = CollectorRegistry()
     registry.register(_Families(snapshot))
     ProcessCollector(registry=registry)

@@ -1,4 +1,4 @@
-"""The outermost layer: every reply gets its headers, every error a reply, every request one line in the log."""
+"""The outermost layer: adds headers to every reply, turns every error into a reply, logs one line per request."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ HEADERS = {
     b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
     b"referrer-policy": b"no-referrer",
 }
-"""For replies that do not say otherwise."""
+"""The default for replies that set none."""
 PROBES = ("/healthz", "/readyz")
 CLIENT_GONE = 499
-"""The status in the log, as nginx writes it, of a reply that nobody waited for."""
+"""The status in the log for a reply that no client waited for, as in nginx."""
 
 REQUEST_ID = b"x-request-id"
 _FIT_FOR_LOGS = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
@@ -48,7 +48,7 @@ class Frame:
         started = time.perf_counter()
         status = CLIENT_GONE
         request_id = _request_id(scope)
-        scope.pop("route", None)  # one of a server around us would be taken for ours
+        scope.pop("route", None)  # do not use the root path of a surrounding server
         # Clients append a path to a base that ends in a slash.
         scope["path"] = _SLASHES.sub("/", scope["path"])
         scope[ERROR_SHAPE] = self._error_shape(scope)
@@ -67,20 +67,20 @@ class Frame:
             await self._app(scope, receive, framed)
         except Exception as error:  # the entrypoint: on any failure a caller gets a typed error
             if status != CLIENT_GONE:
-                raise  # a reply that has begun can only be broken off
+                raise  # a reply that has begun can only be aborted
             await failure(error)(scope, receive, framed)
         finally:
             _note(scope, status, time.perf_counter() - started, request_id)
 
 
 def _request_id(scope: Scope) -> str:
-    """The caller's own name for the request, if it is fit for a log and a header; else a new one."""
+    """The caller's request id if it is safe for a log and a header; else a new one."""
     given = [value.decode("latin-1") for name, value in scope["headers"] if name == REQUEST_ID]
     return given[0] if len(given) == 1 and _FIT_FOR_LOGS.fullmatch(given[0]) else uuid4().hex
 
 
 def _note(scope: Scope, status: int, seconds: float, request_id: str) -> None:
-    """Log who did what and how it went: no query, no token, no body, and of paths only those that we gave out."""
+    """Log the caller, the request and its outcome: no query, no token, no body, and only known paths."""
     route = scope.get("route")
     path = getattr(route, "path", "(none)")
     level = logging.DEBUG if path in PROBES else logging.INFO
@@ -103,5 +103,5 @@ def _note(scope: Scope, status: int, seconds: float, request_id: str) -> None:
 
 @functools.lru_cache(maxsize=1024)
 def user_hash(user: str) -> str:
-    """A name for a user that tells the same user from others, in all processes, and is not who it is."""
+    """A pseudonym for a user, the same in all processes."""
     return hashlib.blake2b(user.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""`/healthz`: the process serves. `/readyz`: so does what every call needs."""
+"""`/healthz`: the process serves. `/readyz`: everything that a call needs works too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from websearch_gateway.errors import SearchError
 
 READY_SECONDS = 2.0
 MOST_LAG_SECONDS = 2.0
-"""A loop that is later than this within ten seconds serves nobody well."""
+"""The largest acceptable delay of the event loop within ten seconds (seconds)."""
 
 
 async def healthz(_: Request) -> Response:
@@ -24,7 +24,7 @@ async def healthz(_: Request) -> Response:
 
 
 def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[Response]]:
-    """200 when the gateway is built, its state answers in two seconds and its work gets on; else 503 and why."""
+    """200 if the gateway is built and its state, workers and event loop respond in time; else 503 and why."""
 
     async def ready(_: Request) -> Response:
         try:

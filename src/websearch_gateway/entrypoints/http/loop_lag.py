@@ -1,4 +1,4 @@
-"""How late the event loop is: whether something blocks it."""
+"""Measures the delay of the event loop, to see whether something blocks it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WINDOW_SECONDS = 10.0
 
 
 class LoopLag:
-    """Notes a few times a second by how much a timer of the loop was late.
+    """Records the delay of a timer a few times a second.
 
     Args:
         clock: seconds on a monotonic clock.
@@ -26,7 +26,7 @@ class LoopLag:
 
     @property
     def seconds(self) -> float:
-        """The largest delay of the last ten seconds, that of a timer which is due by now included."""
+        """The largest delay of the last ten seconds, including that of an overdue timer."""
         now = self._clock()
         overdue = now - self._due if self._due else 0.0
         return max([overdue, *(late for moment, late in self._beats if moment > now - WINDOW_SECONDS)])
@@ -49,7 +49,7 @@ class LoopLag:
             self.beat()
 
     def beat(self) -> None:
-        """Note that the timer has fired."""
+        """Record that the timer has fired."""
         now = self._clock()
         self._beats.append((now, max(0.0, now - self._due)))
         while self._beats[0][0] <= now - WINDOW_SECONDS:

@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP: every POST stands alone. Its reply is JSON, or a stream where the client wants progress."""
+"""MCP over streamable HTTP: every POST is independent. The reply is JSON, or a stream if the client wants progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from websearch_gateway.entrypoints.mcp.server import create_server
 
 
 class McpEndpoint:
-    """MCP as an ASGI app. It relies on `RequestBody`, which hands on the body in one piece."""
+    """MCP as an ASGI app. It relies on `RequestBody`, which passes the body on in one piece."""
 
     def __init__(self, gateway: LazyGateway) -> None:
         self._gateway = gateway
@@ -24,8 +24,8 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """What must surround the serving of requests."""
-        # The SDK's own check of Host and Origin stays off: ours has seen every request already.
+        """The context that must be open while requests are served."""
+        # The SDK's check of Host and Origin stays off: ours has checked every request already.
         server = create_server(self._gateway)
         whole = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
         streamed = StreamableHTTPSessionManager(server, stateless=True)
@@ -53,14 +53,14 @@ class McpEndpoint:
 
 
 def _wants_progress(scope: Scope, body: bytes) -> bool:
-    """Whether a call carries a token for progress, and its client reads streams."""
+    """Whether a call has a progress token, and its client accepts streams."""
     accepted = dict(scope["headers"]).get(b"accept", b"").lower()
     if b"text/event-stream" not in accepted or b'"progressToken"' not in body:
         return False
     try:
         node: Any = json.loads(body)
     except (ValueError, RecursionError):
-        return False  # the SDK says what is wrong with it
+        return False  # the SDK reports the error
     for name in ("params", "_meta", "progressToken"):
         node = node.get(name) if isinstance(node, dict) else None
     return node is not None

@@ -1,4 +1,4 @@
-"""`/metrics`: what the parts of this process have counted, for Prometheus."""
+"""`/metrics`: the counters of this process, for Prometheus."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def metrics_endpoint(gateway: LazyGateway) -> Callable[[Request], Awaitable[Resp
 
 
 def _exposed(snapshot: Snapshot, accept: str) -> tuple[bytes, str]:
-    # In a thread: the library takes its time to import, and the figures of the process are read from files.
+    # In a thread: the library is slow to import, and process metrics are read from files.
     from websearch_gateway.entrypoints.http.exposition import exposition
 
     return exposition(snapshot, accept)

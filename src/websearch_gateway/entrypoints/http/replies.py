@@ -1,4 +1,4 @@
-"""Replies that are not a tool's result: errors as JSON, in one shape, except on paths that imitate another API."""
+"""Replies other than tool results: errors as JSON, in one shape, except on paths that imitate another API."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ STATUS: Mapping[ErrorCode, int] = {
     "FORBIDDEN_URL": 403,
     "RATE_LIMIT": 429,
     "BUDGET": 429,
-    "AUTH": 502,  # an upstream refused the gateway's own key; the caller's token is judged before
+    "AUTH": 502,  # an upstream refused the gateway's own key; the caller's token is checked earlier
     "PROVIDER": 502,
     "PARSE": 502,
     "FETCH": 502,
     "NOT_CONFIGURED": 503,
     "TIMEOUT": 504,
 }
-"""The HTTP status of each error code, where a call of a tool fails."""
+"""The HTTP status of each error code of a failed tool call."""
 
 FINAL = frozenset({"AUTH", "NOT_CONFIGURED", "BUDGET"})
-"""Codes of errors that the same call meets again until an operator acts."""
+"""Codes of errors that a retry meets again until an operator acts."""
 
 ErrorShape = Callable[[ErrorInfo, int], Any]
 """An error and its HTTP status as the JSON body that the clients of a path expect."""
 
 ERROR_SHAPE = "error_shape"
-"""The key of `scope` that holds the `ErrorShape` of the path; absent where errors have our own shape."""
+"""The key of `scope` that holds the `ErrorShape` of the path; absent if errors have our own shape."""
 
 
 def own_shape(error: ErrorInfo, _: int) -> Any:
@@ -44,7 +44,7 @@ def own_shape(error: ErrorInfo, _: int) -> Any:
 
 
 class ErrorReply(Response):
-    """An error, rendered when it is sent: only then is it known which shape the path's clients read."""
+    """An error, rendered on sending: only then is the error shape of the path known."""
 
     def __init__(self, error: ErrorInfo, status: int, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(_encoded(own_shape(error, status)), status, headers, media_type="application/json")
@@ -69,7 +69,7 @@ def refusal(status: int, code: ErrorCode, message: str, headers: Mapping[str, st
 
 
 def failure(error: Exception) -> Response:
-    """An error that came from within."""
+    """An error from the gateway."""
     told = describe(error)
     status = STATUS[error.code] if isinstance(error, SearchError) else 500
     wait = told.retry_after_seconds
@@ -82,5 +82,5 @@ def failure(error: Exception) -> Response:
 
 
 def _encoded(content: Any) -> bytes:
-    # A lone surrogate, which only a hostile caller sends, leaves as the escape that it came as.
+    # A lone surrogate, which only a hostile caller sends, is returned as its original escape.
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""One request and its reply: a body of bounded size and time, and work that ends when nobody waits for it."""
+"""One request and its reply: bounds the body in size and time, and ends the work when the client leaves."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ BODY_SECONDS = 10.0
 DISCARD_BYTES = 8 * MAX_BODY_BYTES
 DISCARD_SECONDS = 1.0
 WATCH_AFTER_SECONDS = 0.05
-"""From when on a call is watched for its client's going away; most are answered sooner and cost no watcher."""
+"""After this long, a call is watched for a disconnect (seconds); most end sooner and need no watcher."""
 _CLOSE = {"Connection": "close"}  # the rest of the body is not read
 
 
 class RequestBody:
-    """ASGI middleware: reads the body before the app sees the request, and cancels the app when the client has left."""
+    """ASGI middleware: reads the body before the app sees the request, and cancels the app on a disconnect."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -31,7 +31,7 @@ class RequestBody:
             return await self._app(scope, receive, send)
         body: bytes | None = None
         status, told = 408, "The request's body did not arrive in time."
-        # First the time for the body; then a scope around the work, ended from outside when the client goes away.
+        # First the time limit for the body; then a scope around the work, cancelled when the client disconnects.
         limit = asyncio.timeout(BODY_SECONDS)
         try:
             async with limit:
@@ -47,7 +47,7 @@ class RequestBody:
             if not limit.expired():
                 raise
             if body is not None:
-                return None  # nobody is there to be told
+                return None  # no client is left to reply to
         return await refusal(status, "VALIDATION", told, _CLOSE)(scope, receive, send)
 
     async def _serve(self, scope: Scope, body: bytes, watch: _Watch, send: Send) -> None:
@@ -55,12 +55,12 @@ class RequestBody:
 
         async def replay() -> Message:
             if not unread:
-                await asyncio.Event().wait()  # the end of the connection cancels the app, it is not told
+                await asyncio.Event().wait()  # a disconnect cancels the app instead of sending it a message
             return {"type": "http.request", "body": unread.pop(), "more_body": False}
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.body" and not message.get("more_body", False):
-                watch.stop()  # the reply is complete: whoever leaves now interrupts nothing
+                watch.stop()  # the reply is complete: a disconnect interrupts nothing
             await send(message)
 
         try:
@@ -70,7 +70,7 @@ class RequestBody:
 
 
 class _Watch:
-    """Ends `work`, the scope around a call, when the client goes away."""
+    """Cancels `work`, the scope around a call, when the client disconnects."""
 
     def __init__(self, work: asyncio.Timeout, receive: Receive) -> None:
         self._work = work
@@ -80,7 +80,7 @@ class _Watch:
         self._timer = self._loop.call_later(WATCH_AFTER_SECONDS, self._start)
 
     def stop(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._timer.cancel()
         if self._task is not None:
             self._task.cancel()
@@ -95,7 +95,7 @@ class _Watch:
 
 
 async def _discard(receive: Receive) -> None:
-    """Take in a little more than is wanted: who is still sending when we hang up never gets to see the reply."""
+    """Read a little more than the limit: a client that is still sending when we close never sees the reply."""
     discarded = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(DISCARD_SECONDS):
@@ -104,7 +104,7 @@ async def _discard(receive: Receive) -> None:
 
 
 async def _read(scope: Scope, receive: Receive) -> bytes | None:
-    """The whole body; None when it is too large, by what it declares or by what arrives."""
+    """The whole body; None if its declared or actual size is too large."""
     for name, value in scope["headers"]:
         if name == b"content-length" and (not value.isdigit() or len(value) > 12 or int(value) > MAX_BODY_BYTES):
             return None

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     import uvicorn
 
 KEEP_ALIVE_SECONDS = 65
-"""Longer than the minute after which most proxies drop an idle connection, so that it is never us who hang up first."""
+"""Longer than the minute after which most proxies drop an idle connection, so that we never close first."""
 MAX_HEADER_BYTES = 32_768
 BACKLOG = 2_048
 CLOSE_SECONDS = 5.0
-"""What closing may take after calls in flight had their time; then the process ends whatever still runs."""
+"""The time for closing after calls in flight have ended (seconds); then the process kills all running work."""
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
     SIGTERM ends the process with exit code 0.
 
     Args:
-        port: 0 for any free one; the log tells which.
+        port: 0 for any free one; the log says which.
         insecure: serve other machines without authentication.
 
     Raises:
@@ -52,10 +52,10 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
             f"Without authentication only this machine is served: {host} needs AUTH_MODE, or --insecure."
         )
     with suppress(ValueError):  # only the main thread hears signals
-        # uvicorn lets calls finish first, and then hands the signal on to whoever was there before.
+        # uvicorn lets calls finish first, then passes the signal to the previous handler.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     gateway = LazyGateway(settings, owns_process=True)
-    await gateway.get()  # a mistake in the settings is told before anything listens
+    await gateway.get()  # report bad settings before anything listens
     config = uvicorn.Config(
         create_app(settings, gateway),
         http="h11",  # httptools leaves white space at the end of header values
@@ -78,7 +78,7 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
 
 
 def _end_by_force(server: uvicorn.Server, seconds: float) -> None:
-    """Have the process end so long after the first signal to stop, also if a thread or the loop never comes back."""
+    """End the process this long after the first stop signal, even if a thread or the loop hangs."""
     handle_exit = server.handle_exit
 
     def handle(sig: int, frame: FrameType | None) -> None:
@@ -86,7 +86,7 @@ def _end_by_force(server: uvicorn.Server, seconds: float) -> None:
         timer.daemon = True
         timer.start()
         if hasattr(signal, "alarm"):
-            signal.alarm(math.ceil(seconds) + 1)  # the kernel's own, should no thread of Python's get its turn
+            signal.alarm(math.ceil(seconds) + 1)  # the kernel's timer, in case no Python thread runs
         handle_exit(sig, frame)
 
     server.handle_exit = handle  # type: ignore[method-assign]
@@ -103,10 +103,10 @@ def listening(host: str, port: int) -> socket.socket:
     """A socket that waits for connections.
 
     Raises:
-        SearchNotConfiguredError: the address is taken, or none of this machine.
+        SearchNotConfiguredError: the address is taken, or does not belong to this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Only where the protocol is named does asyncio switch Nagle's algorithm off, which costs 40 ms per reply.
+    # asyncio turns Nagle's algorithm off only if the protocol is named; it costs 40 ms per reply.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

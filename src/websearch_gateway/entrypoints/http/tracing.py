@@ -1,4 +1,4 @@
-"""The span of a request, as a part of the caller's trace when it says which one that is (W3C Trace Context)."""
+"""The span of a request, in the caller's trace if the request names one (W3C Trace Context)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CARRIED = (b"traceparent", b"tracestate")
 
 
 class Tracing:
-    """ASGI middleware: each POST has a span. It stands behind authentication: strangers start no traces.
+    """ASGI middleware: each POST has a span. It runs after authentication: strangers cannot start traces.
 
     The attributes are those of https://opentelemetry.io/docs/specs/semconv/http/http-spans/ that cannot hold a query.
     """

@@ -1,7 +1,7 @@
-"""Which Host and Origin are served: the guard against DNS rebinding and foreign web pages, on every route.
+"""Checks Host and Origin on every route, against DNS rebinding and foreign web pages.
 
-A page that rebinds its own name to our address still sends that name as Host; a page that posts here still sends its
-Origin. Both are compared with what the operator has set, whatever the address that the server is bound to.
+A page that rebinds its name to our address still sends that name as Host; a page that posts here still sends its
+Origin. Both are compared with the operator's settings, for any bind address.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class Names:
 
 
 class TransportGuard:
-    """ASGI middleware: another Host gets 421, another Origin 403, before anything else is looked at.
+    """ASGI middleware: another Host gets 421, another Origin 403, before any other check.
 
     Pages of an allowed Origin get the headers that let them read the reply (CORS).
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
-        # Whatever Origin comes that far is an allowed one.
+        # Any Origin that reaches this is allowed.
         self._for_pages = CORSMiddleware(
             app,
             allow_origin_regex=".*",
@@ -69,7 +69,7 @@ class TransportGuard:
         await app(scope, receive, send)
 
     def _next(self, scope: Scope) -> ASGIApp:
-        """Who answers: a refusal when the request is meant for, or comes from, somewhere else."""
+        """The app that answers: a refusal if the Host or the Origin is not allowed."""
         headers = scope["headers"]
         hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
         origins = [value.decode("latin-1").lower() for name, value in headers if name == b"origin"]

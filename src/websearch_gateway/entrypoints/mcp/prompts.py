@@ -1,4 +1,4 @@
-"""The prompts that people pick in their client: each a way of working with the tools."""
+"""The prompts that people pick in their client: each describes a way of working with the tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mcp.types import GetPromptResult, Prompt, PromptArgument, PromptMessage, Te
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One prompt: what it is for, its one argument, and the text in which that stands as `{0}`."""
+    """One prompt: its purpose, its one argument, and the text with `{0}` for the argument."""
 
     name: str
     title: str

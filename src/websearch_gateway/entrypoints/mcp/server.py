@@ -1,7 +1,7 @@
 """The MCP server: parse the call, ask the gateway, render the result.
 
-It stands on the SDK's low-level server: its tools take arguments that are validated here, once, so that a bad argument
-is an error of the same shape as every other (`structuredContent.error`) and not a text.
+It uses the SDK's low-level server, and validates arguments here, once, so that a bad argument gets an error of the same
+shape as every other (`structuredContent.error`) instead of a text.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _log = logging.getLogger(__name__)
 
 
 def create_server(gateway: LazyGateway) -> Server[Any]:
-    """The MCP server over a gateway. A caller sees those tools of the settings' toolsets that its scopes allow."""
+    """The MCP server over a gateway. A caller sees the tools of the configured toolsets that its scopes allow."""
     handlers = _Handlers(gateway)
     server: Server[Any] = Server(
         "websearch-gateway",
@@ -82,7 +82,7 @@ def create_server(gateway: LazyGateway) -> Server[Any]:
 
 
 class _Handlers:
-    """What the server does with each kind of request."""
+    """The handlers of each kind of request."""
 
     def __init__(self, gateway: LazyGateway) -> None:
         toolsets = gateway.settings.toolsets
@@ -177,7 +177,7 @@ def _progress(context: Context) -> Callable[[str], Awaitable[None]]:
 
 
 def _failure(tool: Tool, error: Exception, arguments: Arguments | None) -> CallToolResult:
-    """The error, under `error`, and what the tool has to say despite it: the only fields that are set."""
+    """The error, under `error`, and the fields that the tool sets despite it; no other fields."""
     told = describe(error)
     fields = {**(tool.despite(arguments, told) if tool.despite and arguments else {}), "error": told}
     return _rendered(tool.result.model_construct(set(fields), **fields), failed=True)
@@ -193,7 +193,7 @@ def _rendered(result: WireModel, text: Callable[[Any], str] | None = None, *, fa
 
 
 async def serve_stdio(settings: Settings, context: str) -> None:
-    """Serve one client over stdin and stdout until it hangs up. `context` names that client in the log."""
+    """Serve one client over stdin and stdout until it disconnects. `context` names that client in the log."""
     from mcp.server.stdio import stdio_server
 
     gateway = LazyGateway(settings, owns_process=True)
@@ -217,5 +217,5 @@ def _leave_on_interrupt(gateway: LazyGateway) -> None:
         task.add_done_callback(lambda _: os._exit(INTERRUPTED))
         closing.add(task)
 
-    with suppress(NotImplementedError):  # on Windows, where Ctrl-C ends the reader too
+    with suppress(NotImplementedError):  # on Windows, Ctrl-C ends the reader too
         loop.add_signal_handler(signal.SIGINT, leave)

@@ -1,7 +1,8 @@
-"""Messages over stdio that hold half a character, made readable; requests that stay unreadable are refused.
+"""Repairs messages over stdio that contain lone surrogates, and refuses requests that stay unreadable.
 
 A client in JavaScript that cuts a text in the middle of an emoji sends a lone surrogate (`"\\ud83d"`). The SDK cannot
-read that line, drops it and never replies. Here the half becomes U+FFFD, as broken UTF-8 does, and the call is served.
+read that line, drops it and never replies. Here the surrogate becomes U+FFFD, like broken UTF-8, and the call is
+served.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Item = SessionMessage | Exception
 
 
 class SurrogateFixStream:
-    """The SDK's stream of messages, which yields an exception where a line was unreadable.
+    """The SDK's stream of messages, which yields an exception for an unreadable line.
 
     Args:
         stream: the messages of the client.
@@ -38,7 +39,7 @@ class SurrogateFixStream:
         return await self._answered(_mended(await self._stream.receive()))
 
     async def aclose(self) -> None:
-        """Close the stream beneath."""
+        """Close the underlying stream."""
         await self._stream.aclose()
 
     def __aiter__(self) -> Self:
@@ -60,7 +61,7 @@ class SurrogateFixStream:
 
 
 def _line(error: ValidationError) -> str | None:
-    """The line that was no JSON; None where something else was wrong with it."""
+    """The line that is not JSON; None for any other error."""
     first = error.errors(include_url=False)[0]
     return first["input"] if first["type"] == "json_invalid" else None
 
@@ -69,7 +70,7 @@ def _mended(item: Item) -> Item:
     if not isinstance(item, ValidationError):
         return item
     try:
-        # Python reads what Pydantic does not; halves that belong together are whole characters after it.
+        # Python parses what Pydantic refuses, and joins surrogate pairs into characters.
         line = json.dumps(json.loads(item.errors()[0]["input"]), ensure_ascii=False)
         return SessionMessage(jsonrpc_message_adapter.validate_json(_LONE_SURROGATE.sub("\ufffd", line), by_name=False))
     except (ValueError, TypeError, RecursionError):

@@ -40,11 +40,11 @@ class Gateway:
         async with Gateway(openai_api_key="sk-...") as gateway:
             answer = await gateway.search("How tall is the Eiffel Tower?")
 
-    One per process is enough: it serves any number of calls at once, and its cache and limits are worth sharing.
+    One per process is enough: it serves concurrent calls, which share its cache and limits.
 
     Args:
         config: a settings file (TOML); else the user's, if there is one.
-        settings: any setting by its name in lower case; these win over the environment, and that over the file.
+        settings: any setting by its name in lower case; they override the environment, which overrides the file.
     """
 
     def __init__(self, *, config: Path | None = None, **settings: Any) -> None:
@@ -111,7 +111,7 @@ class Gateway:
         return await self._gateway.reading.passages(PassagesRequest(url, _tuple(queries), **options), LOCAL)
 
     async def search_docs(self, query: str, **options: Unpack[DocsOptions]) -> DocsSearchResponse:
-        """Sections of the documentation that is indexed on this machine; asks nobody. Raises `SearchError`."""
+        """Sections of the documentation that is indexed on this machine; calls no upstream. Raises `SearchError`."""
         return await self._gateway.search_docs(query, **options)
 
     @property

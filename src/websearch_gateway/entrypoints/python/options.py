@@ -1,4 +1,4 @@
-"""What the calls of the Python API take besides their first argument. The fields are those of the MCP tools."""
+"""The keyword arguments of the Python API's calls. The fields are those of the MCP tools."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from websearch_gateway.models import Freshness, SafeSearch
 class SearchOptions(TypedDict, total=False):
     """Of `search`: at most `max_results` sources (1-8), of the last `freshness_hours` (1-168), for a country.
 
-    Sources are from `include_domains` alone, where that is given, and never from `exclude_domains`.
+    Sources are only from `include_domains`, if given, and never from `exclude_domains`.
     """
 
     max_results: int
@@ -24,7 +24,7 @@ class SearchOptions(TypedDict, total=False):
 class WebSearchOptions(TypedDict, total=False):
     """Of `web_search` and `news`: `num_results` pages (1-50) of `page` (from 1), from some domains and not others.
 
-    Without `read_pages` the snippet stands for the page, and the reply comes sooner.
+    Without `read_pages` the snippet replaces the page, and the reply is faster.
     """
 
     num_results: int

@@ -88,7 +88,7 @@ class SyncGateway:
         return self._wait(self._gateway.passages(url, queries, **options))
 
     def search_docs(self, query: str, **options: Unpack[DocsOptions]) -> DocsSearchResponse:
-        """Sections of the documentation that is indexed on this machine; asks nobody."""
+        """Sections of the documentation that is indexed on this machine; calls no upstream."""
         return self._wait(self._gateway.search_docs(query, **options))
 
     def _wait(self, call: Coroutine[Any, Any, T]) -> T:

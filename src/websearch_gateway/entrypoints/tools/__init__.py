@@ -1,7 +1,7 @@
 """The tools as data: name, toolset, arguments, result, and the call of the gateway behind it. One module per toolset.
 
-Adding a tool: one argument model, one function, one row in its toolset's tuple. The texts are read by models: every
-word costs tokens in every conversation, so they say when to use the tool and nothing that the schema says already.
+Adding a tool: one argument model, one function, one row in its toolset's tuple. Models read the texts, and every word
+costs tokens in every conversation: say when to use the tool, and do not repeat the schema.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH, *READ, *DOCS, *CACHE, *OPS, *ADMIN)
 
 
 def toolsets_of(settings: Settings) -> tuple[str, ...]:
-    """The toolsets in force: unless TOOLSETS says which, `docs` joins them as soon as one site is indexed.
-
-    A database is not asked: whoever names one has sites in it.
+    """The toolsets in force: unless TOOLSETS is set, `docs` is added as soon as one site is indexed. A database is not
+    queried: it is assumed to hold sites.
     """
     path = settings.docs_path
     if "toolsets" in settings.model_fields_set or (path is not None and not has_site(path)):

@@ -1,4 +1,4 @@
-"""What is wrong with the arguments of a call, told in a reply whose size the caller cannot choose."""
+"""Reports faults in the arguments of a call, in a reply of bounded size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from websearch_gateway.errors import SearchValidationError
 
 MOST_FAULTS = 10
 MOST_CHARS = 100
-"""Of what the caller wrote, or a library says about it."""
+"""The most characters to quote from the caller or from a library's message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Fault:
 
 
 def shape_faults(model: type[BaseModel], given: Mapping[str, Any]) -> list[Fault]:
-    """The faults that show before any value is validated: unknown names, and lists longer than `maxItems`.
+    """The faults that are visible before validation: unknown names, and lists longer than `maxItems`.
 
     pydantic reports each of 95,000 unknown names and each of 500,000 wrong items, which takes a gigabyte.
     """

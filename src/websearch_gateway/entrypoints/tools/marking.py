@@ -1,4 +1,4 @@
-"""Text from the web leaves between marks that say so, which no page can close."""
+"""Puts text from the web between marks that no page can close."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ R = TypeVar("R", bound=WireModel)
 
 
 def fresh_nonce() -> str:
-    """What the marks of one call are told by: 128 unguessable bits."""
+    """The id in the marks of one call: 128 unguessable bits."""
     return secrets.token_hex(16)
 
 

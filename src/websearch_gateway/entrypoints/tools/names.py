@@ -1,4 +1,4 @@
-"""Wrong but obvious names of arguments, understood: a refused guess costs an agent a turn."""
+"""Accepts wrong but obvious names of arguments: a refused guess costs an agent a turn."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ async def _several(gateway: Gateway, arguments: GetContentArguments, caller: Cal
 
 
 def _unread(arguments: GetContentArguments, error: ErrorInfo) -> dict[str, Any]:
-    """Why there is no page, in its place."""
+    """The reason for a missing page, in its place."""
     given = arguments.url or ""
     url = given if len(given) <= MAX_URL_LENGTH else ""  # a longer one is never fetched
     note = unreadable_note(error.code, error.details, host(url), error.message)

@@ -1,4 +1,4 @@
-"""Results as text for models, for clients that show them that and not the structured content: complete, but compact."""
+"""Renders results as text for models, for clients that do not show structured content: complete, but compact."""
 
 from __future__ import annotations
 

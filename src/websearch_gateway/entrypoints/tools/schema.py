@@ -10,7 +10,7 @@ _OPAQUE = frozenset({"filters", "usage"})
 """Fields of an output that report on the call. Their parts are in docs/tools.md and cost every conversation nothing."""
 
 _ANY_FIELD = ("additionalProperties", True)
-"""What JSON Schema means anyway."""
+"""Defaults of JSON Schema, which need no mention."""
 
 
 def input_schema(model: type[BaseModel]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Serves Heron's documentation, with validators, so that an unchanged page costs a refresh next to nothing."""
+"""Serves Heron's documentation, with validators, so that refreshing an unchanged page is cheap."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def _document(request: Request) -> Response:
 
 
 def _markdown(request: Request, path: str) -> Response:
-    """The Markdown twin of a page, of headings and paragraphs only."""
+    """The Markdown copy of a page, with headings and paragraphs only."""
     page = documents(NEXT).get(path.removesuffix(".md").removesuffix("index.html"))
     if page is None:
         raise HTTPException(404)
@@ -121,7 +121,7 @@ async def _live(request: Request) -> Response:
 
 
 async def _busy(request: Request) -> Response:
-    """Asks the first visitor to come again."""
+    """Tells the first client to retry later."""
     asked: set[str] = request.app.state.asked
     if request.url.path not in asked:
         asked.add(request.url.path)

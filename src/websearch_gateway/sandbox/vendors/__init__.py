@@ -1,6 +1,6 @@
 """Stand-ins for the vendors, one file each; `recorded.py` serves the recorded reply of every other search provider.
 
-They refuse what the real APIs refuse, with the same bodies: a change quotes the vendor's documentation.
+They refuse the same requests as the real APIs, with the same bodies: a change quotes the vendor's documentation.
 """
 
 from websearch_gateway.sandbox.vendor import Vendor

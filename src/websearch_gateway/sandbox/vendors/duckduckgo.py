@@ -1,6 +1,6 @@
 """DuckDuckGo's HTML page, which has no key and no API: a form, results as links, and a bot page with HTTP 202.
 
-Page 2 and later are had only with the `vqd` of page 1. Links go through `/l/?uddg=` or straight to their target.
+Page 2 and later need the `vqd` of page 1. Links go through `/l/?uddg=` or straight to their target.
 """
 
 from __future__ import annotations

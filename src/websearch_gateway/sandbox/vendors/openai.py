@@ -58,7 +58,7 @@ def _draft(request: Request, body: dict[str, Any], fault: str | None) -> Draft:
 
 
 def _items(draft: Draft, question: str, identity: str, *, sources: bool) -> list[dict[str, Any]]:
-    """The output without its message: thoughts, and a search with a look at the best page if there was one."""
+    """The output without its message: reasoning, and a search, which opens the best page if there is one."""
     thought = {"type": "reasoning", "summary": []}
     items: list[dict[str, Any]] = [{"id": f"rs_{identity}0", **thought}]
     if not draft.searched:
@@ -106,7 +106,7 @@ def _compose(request: Request, body: dict[str, Any], model: Model, fault: str | 
         thought = 0
     cut = fault == "incomplete" or (limit is not None and thought + written > limit)
     if cut:
-        # Thinking comes first and eats the whole budget, so no message is ever begun.
+        # Reasoning comes first and uses the whole budget, so no message begins.
         thought, written = limit or thought, 0
     output = _items(draft, question_of(body), identity, sources=_SOURCES in (body.get("include") or []))
     return {

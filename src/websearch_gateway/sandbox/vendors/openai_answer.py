@@ -1,4 +1,4 @@
-"""The answer of the stand-in for OpenAI: sentences of the pages that fit, each with its inline link and annotation.
+"""The answer of the stand-in for OpenAI: sentences of matching pages, each with its inline link and annotation.
 
 Shapes follow recorded replies: a citation spans `([host](url))` with its parentheses, in code points, the end
 exclusive; `?utm_source=openai` is on cited URLs and not on those of `sources`; reasoning, searches and the message
@@ -24,12 +24,12 @@ _SUM = re.compile(r"\s*(?:what is|what's|how much is)?\s*(-?\d{1,9})\s*([-+*x×]
 _SPAN_SHIFT = 3
 
 Mark = Callable[[int, str], str]
-"""How a source is marked in the text, given its number and its URL."""
+"""Makes the mark of a source in the text from its number and its URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer before it is packed: its text, the annotations on it, and the URLs that were found for it."""
+    """An answer before it is packed: its text, its annotations, and the URLs found for it."""
 
     text: str
     annotations: tuple[dict[str, Any], ...] = ()
@@ -38,7 +38,7 @@ class Draft:
 
 
 def question_of(body: dict[str, Any]) -> str:
-    """What the last user message of a request asks: its `Question:` line if it has one, else all of it."""
+    """The question in the last user message of a request: its `Question:` line if it has one, else all of it."""
     asked = body["input"]
     if isinstance(asked, list):
         contents = [item.get("content", "") for item in asked if item.get("role", "user") == "user"]
@@ -50,7 +50,7 @@ def question_of(body: dict[str, Any]) -> str:
 
 
 def from_memory(question: str) -> Draft:
-    """What a model answers without searching."""
+    """The answer of a model that does not search."""
     if match := _SUM.fullmatch(question):
         left, sign, right = int(match[1]), match[2], int(match[3])
         value = left + right if sign == "+" else left - right if sign == "-" else left * right
@@ -59,12 +59,12 @@ def from_memory(question: str) -> Draft:
 
 
 def is_sum(question: str) -> bool:
-    """Whether a model would not bother to search for this."""
+    """Whether a model would answer this without a search."""
     return _SUM.fullmatch(question) is not None
 
 
 def researched(question: str, tool: dict[str, Any], origin: str, now: datetime, fault: str | None) -> Draft:
-    """Search as `tool` says and answer out of what is found; `fault` names the citation fault to commit, if any."""
+    """Search with the options of `tool` and answer from the results; `fault` names a citation fault to make."""
     location = tool.get("user_location") or {"country": "US"}
     filters = tool.get("filters") or {}
     domains, blocked = filters.get("allowed_domains") or [], filters.get("blocked_domains") or []
@@ -114,7 +114,7 @@ def _cited(claims: list[tuple[str, Match]], origin: str, mark: Mark, opening: st
             place = {"start_index": start, "end_index": len(text)}
             annotations.append({"type": "url_citation", **place, "title": match.page.title, "url": url})
         text += " "
-    # Where a mark was removed, its two spaces stay behind, as they do in real replies.
+    # A removed mark leaves two spaces, as in real replies.
     return Draft(text if mark is _nothing else text.rstrip(), tuple(annotations))
 
 

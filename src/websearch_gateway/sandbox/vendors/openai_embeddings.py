@@ -1,4 +1,4 @@
-"""`POST /v1/embeddings`: vectors that depend on the text alone, and are near each other when texts share words."""
+"""`POST /v1/embeddings`: vectors that depend only on the text, and are near each other if texts share words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def embed(body: dict[str, Any], model: Model) -> dict[str, Any]:
     """The reply to a request for embeddings.
 
     Raises:
-        VendorRefusal: HTTP 400 for what OpenAI refuses: no input, too many or too long, a length the model has not.
+        VendorRefusal: HTTP 400 for what OpenAI refuses: no input, too many or too long, an unsupported length.
     """
     texts = _checked_inputs(body.get("input"))
     dimensions = _checked_dimensions(body.get("dimensions"), model)

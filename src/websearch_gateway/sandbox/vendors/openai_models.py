@@ -1,4 +1,4 @@
-"""The models that the stand-in for OpenAI knows, and what each of them costs in thought.
+"""The models of the stand-in for OpenAI, and the reasoning tokens that each uses.
 
 Efforts and dates follow https://platform.openai.com/docs/models and /docs/deprecations as of November 2026.
 """
@@ -11,7 +11,7 @@ from typing import Any
 _LUNA_EFFORTS = ("none", "low", "medium", "high", "xhigh", "max")
 
 REASONING_TOKENS = {"none": 0, "minimal": 0, "low": 640, "medium": 1408, "high": 4096, "xhigh": 8192, "max": 16384}
-"""Output tokens that an answer's reasoning eats, by effort. Even at `low` it is more than 600."""
+"""Output tokens that an answer's reasoning uses, by effort. Even at `low` it is more than 600."""
 
 
 @dataclass(frozen=True, slots=True)

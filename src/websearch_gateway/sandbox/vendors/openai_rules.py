@@ -1,4 +1,4 @@
-"""What OpenAI refuses, and in which words (https://platform.openai.com/docs/api-reference/responses)."""
+"""OpenAI's refusals and their wording (https://platform.openai.com/docs/api-reference/responses)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def known_model(body: dict[str, Any]) -> Model:
     """The model that a request names.
 
     Raises:
-        VendorRefusal: it names none, or one that does not exist.
+        VendorRefusal: the model is missing or does not exist.
     """
     name = body.get("model")
     if not name:
@@ -106,7 +106,7 @@ def is_search(tool: Any) -> bool:
 
 
 def check_response_request(body: dict[str, Any]) -> Model:
-    """Refuse what `POST /v1/responses` refuses; gives the model.
+    """Refuse the same requests as `POST /v1/responses`. Returns the model.
 
     Raises:
         VendorRefusal: HTTP 400 or 404.

@@ -1,7 +1,7 @@
 """Stand-ins for search vendors without a file of their own: each serves the vendor's recorded reply.
 
-They take any path and method and want the key in some header or parameter. The addresses of the reply's hits lead to
-the sandbox's own pages that fit the request, so that a gateway can read them.
+They accept any path and method and require the key in some header or parameter. The reply's hits get URLs of matching
+sandbox pages, so that a gateway can read them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Wikipedia's search with introductions (https://www.mediawiki.org/wiki/API:Search): the pages of one language.
 
-Its errors come with HTTP 200, and a caller without a name of its own is refused with a page.
+Its errors come with HTTP 200, and a caller without its own User-Agent is refused with a page.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ async def _api(request: Request) -> JSONResponse:
         raise refusal(200, "missingparam")
     matches = search(words, clock(request), language=request.path_params["language"])
     shown = matches[offset : offset + min(limit, _MOST_INTRODUCTIONS)]
-    # As the real one: in the order of their ids, which is not that of their rank.
+    # Like the real API: ordered by id, not by rank.
     rows = [_row(request, match, offset + place) for place, match in enumerate(shown, 1)][::-1]
     reply: dict[str, object] = {"batchcomplete": True} | ({"query": {"pages": rows}} if rows else {})
     if len(matches) > offset + limit:

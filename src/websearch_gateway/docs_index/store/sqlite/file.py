@@ -23,7 +23,7 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 10.0
 """How long a transaction waits for the lock of another process. A crawl's transactions take milliseconds."""
 LARGEST_CHECKED_BYTES = 300_000_000
-"""A larger file is not checked on opening, because that would take seconds (bytes)."""
+"""A file with more bytes is not checked on opening, because that would take seconds."""
 
 
 class SqliteFile:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 BLOCK_ROWS = 1_024
-"""Rows multiplied at once: on larger blocks OpenBLAS starts threads that cost more than they bring."""
+"""Rows multiplied at once: on larger blocks OpenBLAS starts threads that cost more than they save."""
 _DEAD = -1
 
 

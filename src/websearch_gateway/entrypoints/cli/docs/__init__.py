@@ -1,6 +1,6 @@
 """The group `docs`, which is also the command `docs-mcp`.
 
-Commands that change the index are in `crawling`, those that only look at it in `searching`.
+Commands that change the index are in `crawling`, those that only read it in `searching`.
 """
 
 from __future__ import annotations
@@ -56,4 +56,4 @@ def main() -> None:
     try:
         docs_mcp()
     except KeyboardInterrupt:
-        sys.exit(130)  # as a shell reports a process that Ctrl-C ended
+        sys.exit(130)  # the exit code of a process that Ctrl-C ended

@@ -46,7 +46,7 @@ def configure(
 
 
 async def _tried(settings: Settings, values: dict[str, str]) -> int:
-    """How many numbers a vector of the chosen embedder has.
+    """The number of dimensions of the chosen embedder.
 
     Raises:
         SearchError: it does not work; the message says why.
@@ -63,7 +63,7 @@ async def _tried(settings: Settings, values: dict[str, str]) -> int:
 
 
 def _write(path: Path, values: dict[str, str]) -> None:
-    """Put the values in place of the former ones, before the first table, in a file for the owner alone."""
+    """Replace the values in the file, before the first table; only the owner can read the file."""
     try:
         before = path.read_text(encoding="utf-8") if path.exists() else ""
         lines = "".join(f'{name} = "{_escaped(value)}"\n' for name, value in values.items())

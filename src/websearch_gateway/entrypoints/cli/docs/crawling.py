@@ -173,7 +173,7 @@ async def _crawled(
     config: Path | None,
     as_json: bool,
 ) -> DocsStatus:
-    """Crawl here, or in the background; how the sites are then."""
+    """Crawl here, or in the background. Returns the status of the sites afterwards."""
     from websearch_gateway.docs_index.status import told
     from websearch_gateway.entrypoints.cli.docs.progress import watched
 
@@ -219,7 +219,7 @@ async def _meant(
 
 
 def _start_worker(config: Path | None) -> None:
-    """A process that goes on after this one has ended."""
+    """Start a process that outlives this one."""
     command = [sys.executable, "-m", "websearch_gateway", "docs", "work"]
     if config is not None:
         command += ["--config", str(config.absolute())]

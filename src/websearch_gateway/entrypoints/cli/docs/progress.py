@@ -1,4 +1,4 @@
-"""A crawl with a progress bar on stderr, or one line a minute where that is no terminal."""
+"""Shows a crawl's progress as a bar on stderr, or as one line a minute if stderr is not a terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINE_SECONDS = 60.0
 
 
 async def watched(gateway: Gateway, site: SiteVersion, *, quiet: bool) -> None:
-    """Crawl a site and show how far it is. Raises what `CrawlRunner.crawl` raises."""
+    """Crawl a site and show the progress. Raises what `CrawlRunner.crawl` raises."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         await gateway.docs.crawl(site.id, _Lines(site, console, quiet=quiet))

@@ -1,4 +1,4 @@
-"""The commands that only look at the documentation index. None of them starts a crawl."""
+"""The commands that only read the documentation index. None of them starts a crawl."""
 
 from __future__ import annotations
 

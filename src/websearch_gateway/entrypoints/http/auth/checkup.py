@@ -1,4 +1,4 @@
-"""The doctor's look at who may call over HTTP."""
+"""The doctor's check of HTTP authentication."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from websearch_gateway.settings import Settings
 
 
 async def check_auth(settings: Settings) -> Check:
-    """Whether the mode of AUTH_MODE can work: its settings fit together, and the issuer's keys can be had."""
+    """Whether AUTH_MODE can work: its settings fit together, and the issuer's keys can be fetched."""
     try:
         verifier = token_verifier(settings)
     except SearchNotConfiguredError as error:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     import httpx2
 
 FRESH_SECONDS = 3_600
-"""How long fetched keys serve before they are looked up again, in the background."""
+"""How long fetched keys are used before a refresh in the background (seconds)."""
 STALE_SECONDS = 86_400
-"""How long they serve when that fails. A key that was withdrawn must not live on for ever."""
+"""How long they are used if that fails (seconds). A revoked key must not work for ever."""
 SEARCH_PAUSE_SECONDS = 300
-"""An unknown key id causes another fetch, but not more often than this: anybody can invent ids."""
+"""An unknown key id triggers a fetch, at most once per this many seconds: anybody can invent ids."""
 RETRY_PAUSE_SECONDS = 10
 FETCH_SECONDS = 5.0
 MAX_KEY_SET_BYTES = 262_144
@@ -34,29 +34,29 @@ _KINDS: Mapping[str, tuple[str, str | None]] = {
     "ES256": ("EC", "P-256"),
     "EdDSA": ("OKP", "Ed25519"),
 }
-"""Of each algorithm: the type of its keys, and their curve."""
+"""For each algorithm, the type and the curve of its keys."""
 
 _log = logging.getLogger(__name__)
 
 
 class KeySource(Protocol):
-    """Where a verifier gets its key."""
+    """A source of keys for a verifier."""
 
     async def key(self, key_id: str | None) -> Any | None:
-        """The key of that id, ready for PyJWT; None when there is none.
+        """The key with that id, ready for PyJWT; None if there is none.
 
         Raises:
-            SearchProviderError: the keys cannot be had at the moment.
+            SearchProviderError: the keys are unavailable at the moment.
         """
         ...
 
     async def aclose(self) -> None:
-        """Release what was opened."""
+        """Release its resources."""
         ...
 
 
 class SharedSecret:
-    """One secret that issuer and server share. It has no id: a token that names one was signed for somebody else."""
+    """One secret that issuer and server share. It has no id: a token with a key id was signed for another server."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret.encode()
@@ -70,7 +70,7 @@ class SharedSecret:
 
 
 class KeySet:
-    """The public keys at a URL that the operator has set (RFC 7517), kept and looked up again when it makes sense.
+    """The public keys at a URL that the operator has set (RFC 7517), cached and refreshed.
 
     Args:
         clock: monotonic seconds.
@@ -92,11 +92,11 @@ class KeySet:
         self._fetching: asyncio.Task[None] | None = None
 
     async def key(self, key_id: str | None) -> Any | None:
-        """The key of that id; the only key for a token that names none. Waits only for keys it cannot do without."""
+        """The key with that id; the only key for a token without an id. Waits only for keys that it needs."""
         if self._fetching is None and self._should_fetch(key_id):
             self._fetching = asyncio.create_task(self._fetch())
         if self._fetching is not None and not (self._is_known(key_id) and self._are_alive()):
-            await asyncio.shield(self._fetching)  # others wait for it too
+            await asyncio.shield(self._fetching)  # other requests wait for it too
         if not self._are_alive():
             raise SearchProviderError(
                 "The keys that tokens are signed with cannot be fetched.", retry_after=RETRY_PAUSE_SECONDS
@@ -118,7 +118,7 @@ class KeySet:
         return self._clock() - self._fetched_at < STALE_SECONDS
 
     def _should_fetch(self, key_id: str | None) -> bool:
-        """Note an unknown id's turn as taken, too."""
+        """Also marks the turn of an unknown id as used."""
         now = self._clock()
         if now - self._failed_at < RETRY_PAUSE_SECONDS:
             return False
@@ -152,9 +152,9 @@ class KeySet:
 
 
 def usable_keys(body: bytes, algorithm: str) -> dict[str | None, Any]:
-    """The keys of a key set that verify `algorithm`, by id. Keys for other purposes are passed over.
+    """The keys of a key set that verify `algorithm`, by id. Skips keys for other purposes.
 
-    None is usable of a set that holds a private key, which everybody could sign with, or two fitting keys of one id.
+    Returns none if the set holds a private key, which would let everybody sign, or two matching keys with one id.
 
     Raises:
         SearchProviderParseError: it is not a key set.
@@ -185,7 +185,7 @@ def _fits(entry: Mapping[str, Any], algorithm: str) -> bool:
 
 
 def _loaded(entry: dict[str, Any], algorithm: str) -> Any | None:
-    """The key, or None when it is damaged or too weak."""
+    """The key; None if it is damaged or too weak."""
     try:
         key = jwt.PyJWK(entry, algorithm)
     except (jwt.PyJWTError, ValueError):

@@ -1,4 +1,4 @@
-"""From settings to a verifier. What is not certain to be safe refuses to start."""
+"""Builds a verifier from settings. Refuses to start if the settings are not certainly safe."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ MIN_SECRET_BYTES = 32
 PUBLIC_KEY_ALGORITHMS = ("RS256", "ES256", "EdDSA")
 FIREBASE_ISSUER = "https://securetoken.google.com/"
 FIREBASE_KEYS = "https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"
-"""https://firebase.google.com/docs/auth/admin/verify-id-tokens: the same keys that are there as certificates."""
+"""https://firebase.google.com/docs/auth/admin/verify-id-tokens: the same keys as its certificates."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def token_verifier(settings: Settings) -> Verifier | None:
-    """The verifier that AUTH_MODE asks for; None for `none`. Opens nothing yet.
+    """The verifier for AUTH_MODE; None for `none`. Opens nothing yet.
 
     Raises:
         SearchNotConfiguredError: a setting is missing, weak, or contradicts another.
@@ -44,8 +44,8 @@ def mint(settings: Settings, user: str, scopes: Collection[str], ttl_seconds: in
     """A token for development, as mode `secret` accepts it.
 
     Raises:
-        SearchNotConfiguredError: the mode is another one, where only the issuer can sign, or AUTH_SECRET is unusable.
-        SearchValidationError: there is no such scope, or no token may name that user.
+        SearchNotConfiguredError: in any other mode only the issuer can sign, or AUTH_SECRET is unusable.
+        SearchValidationError: the scope does not exist, or tokens may not name that user.
     """
     if unknown := sorted(set(scopes) - set(SCOPES)):
         raise SearchValidationError(f"There is no scope {', '.join(unknown)}; choose from {', '.join(SCOPES)}.")

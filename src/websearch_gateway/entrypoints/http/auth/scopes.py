@@ -12,12 +12,12 @@ SCOPES = ("search", "read", "docs", "cache", "ops", "admin")
 
 
 def may_use(caller: Caller, scope: str) -> bool:
-    """Whether `caller` may use what needs `scope`."""
+    """Whether `caller` has `scope`."""
     return scope in caller.scopes
 
 
 def granted(claims: Mapping[str, Any]) -> frozenset[str]:
-    """The scopes of a token that mean something here: those of `scope` (RFC 8693 section 4.2), else of `scp`.
+    """The known scopes of a token: those of `scope` (RFC 8693 section 4.2), else of `scp`.
 
     Raises:
         InvalidToken: the claim is neither words in a string nor, for `scp`, a list of strings.

@@ -1,7 +1,7 @@
-"""What a token must look like before anybody trusts it: strict where parsers are lenient.
+"""Checks the shape of a token before it is trusted: strict where parsers are lenient.
 
-A library that meets a token only after these checks has nothing left to be lenient about: one spelling per token, one
-value per name, no number that is not one, and no header that asks for keys or features of the sender's choice.
+After these checks a library cannot be too lenient: one spelling per token, one value per name, real numbers only, and
+no header that asks for keys or features of the sender's choice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_TOKEN_BYTES = 8_192
 MAX_SUBJECT = 255
 MAX_KEY_ID = 255
 LEEWAY_SECONDS = 30
-"""How far the issuer's clock may be ahead. A token that has expired gets none."""
+"""How far the issuer's clock may be ahead (seconds). An expired token gets no leeway."""
 
 _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 _FORBIDDEN_HEADERS = ("crit", "b64", "zip", "enc", "jwk", "jku", "x5u", "x5c")
@@ -28,16 +28,16 @@ _LAST_MOMENT = 253_402_300_799  # the year 9999, where calendars end
 
 
 class InvalidToken(Exception):
-    """A token that proves nothing. Its text is one of a few fixed sentences, fit for the bearer and for the log."""
+    """An invalid token. The text is one of a few fixed sentences, safe for the bearer and for the log."""
 
 
 def checked_header(token: str, algorithm: str) -> dict[str, Any]:
     """The header of a token that claims to be signed with `algorithm`.
 
     Raises:
-        InvalidToken: too long, not three canonical parts, another algorithm, or a header that must not be there.
+        InvalidToken: too long, not three canonical parts, another algorithm, or a forbidden header.
     """
-    # Length first: a header line may be long, and characters are bytes in what the pattern allows.
+    # Length first: a header line may be long, and the pattern allows only one-byte characters.
     if len(token) > MAX_TOKEN_BYTES or not _COMPACT.fullmatch(token):
         raise InvalidToken("It is not a signed token of at most 8 KB.")
     header = _strict_object(token.split(".")[0])
@@ -54,7 +54,7 @@ def checked_header(token: str, algorithm: str) -> dict[str, Any]:
 
 
 def check_claims(token: str, now: float) -> None:
-    """Check the claims' own shape: times are whole seconds, none but `exp` lies ahead, the subject is a plain name.
+    """Check the claims' shape: times are whole seconds, only `exp` is in the future, the subject is a plain name.
 
     Args:
         now: seconds since the epoch.
@@ -67,7 +67,7 @@ def check_claims(token: str, now: float) -> None:
         if name not in claims:
             continue
         moment = claims[name]
-        if type(moment) is not int or not 0 <= moment <= _LAST_MOMENT:  # True is an int too, and no time
+        if type(moment) is not int or not 0 <= moment <= _LAST_MOMENT:  # True is an int too, but not a time
             raise InvalidToken("Its times are not whole seconds since 1970.")
         if name != "exp" and moment > now + LEEWAY_SECONDS:
             raise InvalidToken("It is not valid yet.")
@@ -76,12 +76,12 @@ def check_claims(token: str, now: float) -> None:
 
 
 def is_user_name(subject: Any) -> bool:
-    """Whether a token may name this user. The user of this machine is known by other means than a token."""
+    """Whether a token may name this user. The local user is not identified by a token."""
     return _is_plain_text(subject, MAX_SUBJECT) and subject != LOCAL.user
 
 
 def _is_plain_text(value: Any, most: int) -> bool:
-    """A short text that a person could read: no control characters, no halves of characters, no blank edges."""
+    """A short readable text: no control characters, no lone surrogates, no spaces at the ends."""
     return isinstance(value, str) and 0 < len(value) <= most and value.isprintable() and value == value.strip()
 
 

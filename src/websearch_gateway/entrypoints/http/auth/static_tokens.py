@@ -1,4 +1,4 @@
-"""API keys of the operator's own making (AUTH_MODE=token): the server knows their SHA-256 digests alone.
+"""API keys that the operator creates (AUTH_MODE=token): the server knows only their SHA-256 digests.
 
 A key holds 256 random bits, so a plain digest of it cannot be reversed or guessed; a slow password hash adds nothing.
 """
@@ -18,7 +18,7 @@ from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationE
 from websearch_gateway.models import Caller
 
 PREFIX = "wsg_"
-"""Marks our keys, so that secret scanners and people recognise one."""
+"""The prefix of our keys, so that secret scanners and people recognise them."""
 MAX_KEY_CHARS = 512
 DEFAULT_SCOPES = ("search", "read")
 
@@ -42,7 +42,7 @@ class StaticVerifier:
     issuer: str = "AUTH_TOKENS"
 
     async def verify(self, token: str) -> Caller:
-        """Who bears `token`. Takes the same time whichever entry matches, and if none does.
+        """The bearer of `token`. Takes the same time for any matching entry, and for none.
 
         Raises:
             InvalidToken: no entry has its digest.

@@ -1,4 +1,4 @@
-"""From a bearer token to a Caller: the signature and the standard claims are PyJWT's matter, the shape is ours."""
+"""Turns a bearer token into a Caller: PyJWT checks the signature and the standard claims, we check the shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from websearch_gateway.models import Caller
 _OPTIONS: jwt.types.Options = {
     "require": ["exp", "sub", "aud", "iss"],
     "enforce_minimum_key_length": True,
-    # Checked with their own leeway; expiry has none.
+    # Checked with our leeway; expiry has none.
     "verify_iat": False,
     "verify_nbf": False,
 }
@@ -41,11 +41,11 @@ class TokenVerifier:
         await self.keys.aclose()
 
     async def verify(self, token: str) -> Caller:
-        """Who bears `token`, and what it allows.
+        """The bearer of `token`, with its scopes.
 
         Raises:
-            InvalidToken: it proves nothing.
-            SearchError: the issuer's keys cannot be had.
+            InvalidToken: it is invalid.
+            SearchError: the issuer's keys are unavailable.
         """
         header = checked_header(token, self.algorithm)
         check_claims(token, self.clock())

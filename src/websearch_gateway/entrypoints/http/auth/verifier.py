@@ -1,4 +1,4 @@
-"""What turns the token of a request into its caller, whatever the mode."""
+"""The interface of all modes: turns the token of a request into its caller."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from websearch_gateway.models import Caller
 
 
 class Verifier(Protocol):
-    """Accepts some tokens. `issuer` is who makes them: an https URL where clients can ask it for one."""
+    """Accepts some tokens. `issuer` issues them: an https URL if clients can request one there."""
 
     @property
     def issuer(self) -> str: ...
 
     async def verify(self, token: str) -> Caller:
-        """Who bears `token`, and what it allows.
+        """The bearer of `token`, with its scopes.
 
         Raises:
-            InvalidToken: it proves nothing.
+            InvalidToken: it is invalid.
             SearchError: its issuer's keys cannot be fetched.
         """
         ...
 
     async def check(self) -> None:
-        """Fetch what verification needs; raises `SearchError` if that fails."""
+        """Fetch the keys for verification; raises `SearchError` if that fails."""
         ...
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""What a compatible endpoint is, and how its parameters are read."""
+"""Defines a compatible endpoint, and parses its parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Given = Mapping[str, Any]
 
 
 def always(_: Scope) -> bool:
-    """For endpoints that share their path and method with no other."""
+    """For endpoints that do not share their path and method."""
     return True
 
 
@@ -29,9 +29,9 @@ def always(_: Scope) -> bool:
 class Compatible:
     """One endpoint of another API.
 
-    `answer` returns the JSON content of a reply, or a whole `Response`. `serves` tells requests apart where two
-    endpoints share a path and a method. `key_in_body`: clients may put their token into the field `api_key`;
-    `basic`: or into the password of HTTP Basic.
+    `answer` returns the JSON content of a reply, or a whole `Response`. `serves` selects the requests of an endpoint
+    that shares its path and method. `key_in_body`: clients may put their token into the field `api_key`; `basic`: or
+    into the password of HTTP Basic.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Lenient(BaseModel):
 
     @classmethod
     def of(cls, given: Given) -> Self:
-        """The parameters that are given.
+        """The parsed parameters.
 
         Raises:
             SearchValidationError: one is missing or unusable; the message names the first such field.
@@ -73,12 +73,12 @@ class Lenient(BaseModel):
 
 
 def as_list(value: Any) -> Any:
-    """One text as a list of one; clients send either."""
+    """A single text becomes a list; clients send either."""
     return [value] if isinstance(value, str) else value
 
 
 def is_on(value: Any) -> bool:
-    """Whether a switch is on that clients send as a boolean, as its name in text, or as the name of a variant."""
+    """Whether a switch is on; clients send it as a boolean, as text, or as the name of a variant."""
     return value.strip().lower() not in ("", "false", "0", "none") if isinstance(value, str) else bool(value)
 
 
@@ -89,5 +89,5 @@ def is_json(scope: Scope) -> bool:
 
 
 def clamped(value: int, most: int) -> int:
-    """A number of results as it can be served."""
+    """A number of results, limited to what can be served."""
     return max(1, min(value, most))

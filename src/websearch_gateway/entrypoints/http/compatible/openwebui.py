@@ -42,7 +42,7 @@ async def search(gateway: Gateway, given: Given, caller: Caller) -> Any:
 
 
 async def load(gateway: Gateway, given: Given, caller: Caller) -> Any:
-    """A bare list of the pages that can be read. `source` is the URL as given: by it the app finds the result again."""
+    """A bare list of the pages that can be read. `source` is the given URL: the app matches results by it."""
     wanted = ExternalLoad.of(given)
     if not 1 <= len(wanted.urls) <= MOST_URLS:
         raise SearchValidationError(f"`urls` must be 1 to {MOST_URLS} URLs.", details={"field": "urls"})

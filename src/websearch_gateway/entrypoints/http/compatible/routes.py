@@ -1,4 +1,4 @@
-"""From the table to routes: which endpoint serves a request, and with whose token."""
+"""Turns the table into routes: chooses the endpoint for a request, and finds its token."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Metadata). Other methods carry an Origin, which is checked before."""
 
 
 def compatible_routes(gateway: LazyGateway) -> list[BaseRoute]:
-    """One route per path, but for `/`, which the status page shares."""
+    """One route per path, except `/`, which belongs to the status page too."""
     serve = serving(gateway, _nothing_here)
     return [
         Route(path, serve, methods=sorted({method for row in rows for method in row.methods}))
@@ -40,7 +40,7 @@ def compatible_routes(gateway: LazyGateway) -> list[BaseRoute]:
 
 
 def serving(gateway: LazyGateway, otherwise: Endpoint) -> Endpoint:
-    """Serves what the table has an endpoint for; `otherwise` serves the rest."""
+    """Serves requests that match an endpoint; `otherwise` serves the rest."""
 
     async def serve(request: Request) -> Response:
         row = compatible_endpoint(request.scope)
@@ -74,7 +74,7 @@ async def _answer(row: Compatible, gateway: LazyGateway, given: Given, request: 
 
 
 async def _given(request: Request) -> Given:
-    """The parameters of the query string, and over them those of the body.
+    """The parameters of the query string, overridden by those of the body.
 
     Raises:
         SearchValidationError: the body is neither a JSON object nor a form.
@@ -106,6 +106,6 @@ async def _nothing_here(_: Request) -> Response:
 
 
 def error_shape(scope: Scope) -> Any:
-    """How the clients of this path read errors; None where in our own shape."""
+    """The error shape for the clients of this path; None for our own shape."""
     row = compatible_endpoint(scope)
     return row.error_shape if row is not None else None

@@ -47,7 +47,7 @@ def searxng_error(error: ErrorInfo, _: int) -> Any:
 
 
 async def search(gateway: Gateway, given: Given, caller: Caller) -> Any:
-    """Results of the web, or of news; none for pages and categories beyond what the gateway has."""
+    """Results of the web, or of news; empty for pages and categories that the gateway lacks."""
     wanted = SearxngSearch.of(given)
     if not wanted.q.strip():
         raise SearchValidationError("No query")
@@ -79,7 +79,7 @@ async def search(gateway: Gateway, given: Given, caller: Caller) -> Any:
 def _reply(query: str, results: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "query": query,
-        "number_of_results": len(results),  # SearXNG itself has dropped it; older clients require it
+        "number_of_results": len(results),  # removed from SearXNG; older clients require it
         "results": results,
         "answers": [],
         "corrections": [],
@@ -118,14 +118,14 @@ def _safe_search(given: str | int | None) -> SafeSearch | None:
 
 
 def _locale(tag: str) -> tuple[str | None, str | None]:
-    """Language and region of a tag such as `de-AT`; neither for `all` and `auto`, and for what names none."""
+    """Language and region of a tag such as `de-AT`; neither for `all`, `auto` and unknown tags."""
     language, _, region = tag.strip().replace("_", "-").partition("-")
     code = language.lower()
     return (code if code in LANGUAGES else None), (country_code(region) if len(region) == 2 else None)
 
 
 def _is_search(scope: Scope) -> bool:
-    """At `/` there is a status page, so it takes `format=json` and a query to mean a search."""
+    """`/` is the status page, so a search there needs `format=json` and a query."""
     if scope["path"] != "/":
         return True
     given = parse_qs(scope["query_string"].decode("latin-1"))

@@ -48,7 +48,7 @@ def _engine(name: str, categories: list[str]) -> dict[str, Any]:
 
 
 async def health(_: Gateway, __: Given, ___: Caller) -> Any:
-    """As SearXNG says it."""
+    """The reply of SearXNG."""
     return PlainTextResponse("OK")
 
 

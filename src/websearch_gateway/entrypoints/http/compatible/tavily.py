@@ -1,4 +1,4 @@
-"""What the endpoints of Tavily have in common. https://docs.tavily.com/documentation/api-reference/introduction"""
+"""Shared parts of the Tavily endpoints. https://docs.tavily.com/documentation/api-reference/introduction"""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ BUCKETS: dict[str, Freshness] = {
 
 
 def tavily_error(error: ErrorInfo, _: int) -> Any:
-    """`{"detail": {"error": text}}`. No `error.code`: @tavily/core takes any for the limit of callers without a key."""
+    """`{"detail": {"error": text}}`. No `error.code`: @tavily/core reads any as the limit of callers without a key."""
     return {"detail": {"error": error.message}}
 
 
 def request_id() -> str:
-    """Names one request to whoever reads the reply."""
+    """A new id for a request."""
     return str(uuid4())
 
 
 def within_days(days: int) -> Freshness:
-    """The narrowest bucket that holds so many days."""
+    """The narrowest period that covers this many days."""
     return next((name for most, name in _BUCKET_DAYS if days <= most), "year")
 
 

@@ -28,7 +28,7 @@ class TavilyExtract(Lenient):
 
 
 async def extract(gateway: Gateway, given: Given, caller: Caller) -> Any:
-    """The text of each page under the very URL that was asked for, and why others could not be read."""
+    """The text of each page under its requested URL, and the errors of the others."""
     began = time.perf_counter()
     wanted = TavilyExtract.of(given)
     if not 1 <= len(wanted.urls) <= MOST_URLS:

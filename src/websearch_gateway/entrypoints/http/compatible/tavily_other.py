@@ -1,4 +1,4 @@
-"""Tavily's other endpoints: `GET /usage`, by which clients check a key, and what the gateway does not do."""
+"""Tavily's other endpoints: `GET /usage`, which clients use to check a key, and endpoints that the gateway lacks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def usage(_: Gateway, __: Given, ___: Caller) -> Any:
 
 
 async def not_offered(_: Gateway, __: Given, ___: Caller) -> Any:
-    """Say so in a way that the SDKs pass on."""
+    """Reply that it is not supported, in a form that the SDKs pass on."""
     raise SearchValidationError("This gateway searches and extracts; it does not crawl, map or research.")
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MOST_RESULTS = 20
 CONTENT_CHARS = 1_500
-"""So much of a page stands in `content` where the caller wants more than a snippet."""
+"""The part of a page in `content` if the caller wants more than a snippet (characters)."""
 MOST_ANSWER_HOURS = 168
 
 
@@ -54,7 +54,7 @@ class TavilySearch(Lenient):
 
     @property
     def freshness(self) -> Freshness | None:
-        """The wanted age, as the gateway knows it."""
+        """The freshness filter in the gateway's units."""
         if self.time_range is not None:
             if (bucket := BUCKETS.get(self.time_range.lower())) is None:
                 known = ", ".join(sorted(set(BUCKETS.values())))
@@ -97,7 +97,7 @@ async def search(gateway: Gateway, given: Given, caller: Caller) -> Any:
 
 
 async def _answer(gateway: Gateway, wanted: TavilySearch, request: WebSearchRequest, caller: Caller) -> str | None:
-    """The answer's text; None where none is wanted or none can be had: the results are worth having alone."""
+    """The answer's text; None if it is not wanted or fails: the results are useful without it."""
     if not is_on(wanted.include_answer):
         return None
     hours = HOURS[request.freshness] if request.freshness else None

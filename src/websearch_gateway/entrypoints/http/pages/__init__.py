@@ -1,4 +1,4 @@
-"""HTML pages for people: how they are written, the style that they share, and the page for a browser without a token.
+"""HTML pages for people: the HTML writer, the shared style, and the page for a browser without a token.
 
-Everything that is not made by `pages.html` is escaped text. No page holds a script or loads anything.
+`pages.html` escapes everything that it did not make. No page holds a script or loads anything.
 """

@@ -1,4 +1,4 @@
-"""HTML out of Python: whatever is not made here is text, and escaped."""
+"""Writes HTML in Python: escapes all text that it did not make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person sees whose browser has no token."""
+"""The page for a browser without a token."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from websearch_gateway.entrypoints.http.pages.page import document
 
 
 def sign_in_page(path: str) -> str:
-    """A page that says how to get in. `path` is what was asked for."""
+    """A page that says how to sign in. `path` is the requested path."""
     shown = path if path.isascii() and path.isprintable() and len(path) <= 100 else "/"
     command = f'curl -H "Authorization: Bearer $TOKEN" http://HOST:PORT{shown}'
     text = (

@@ -1,4 +1,4 @@
-"""A tool as an HTTP endpoint, for clients that speak no MCP."""
+"""A tool as an HTTP endpoint, for clients without MCP."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHORT_PATHS = {
 
 
 def paths_of(tool: Tool) -> tuple[str, ...]:
-    """Where the tool is served, the shortest path first."""
+    """The paths of a tool, the shortest first."""
     full = f"/v1/tools/{tool.name}"
     return (SHORT_PATHS[tool.name], full) if tool.name in SHORT_PATHS else (full,)
 

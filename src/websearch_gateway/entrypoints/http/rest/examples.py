@@ -1,4 +1,4 @@
-"""One call of each tool and what comes back, cut short: for the OpenAPI document. Tests hold them to the schemas."""
+"""An example call and a shortened result of each tool, for the OpenAPI document. Tests hold them to the schemas."""
 
 from __future__ import annotations
 

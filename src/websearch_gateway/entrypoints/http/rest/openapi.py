@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made of the very models that parse and render. https://spec.openapis.org/oas/v3.1.1"""
+"""The OpenAPI 3.1 document, made from the models that parse and render. https://spec.openapis.org/oas/v3.1.1"""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def openapi(tools: Iterable[Tool], *, with_token: bool) -> dict[str, Any]:
 
 
 def _operations(tool: Tool, schemas: dict[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
-    """The operation at each path of the tool: the same, but for its id."""
+    """The operation at each path of the tool: the same except for its id."""
     operation = {
         "tags": [tool.toolset],
         "summary": tool.title,

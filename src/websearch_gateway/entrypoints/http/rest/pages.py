@@ -1,4 +1,4 @@
-"""`/openapi.json`, and `/docs`, which shows it to a person without a script or anything from elsewhere."""
+"""`/openapi.json`, and `/docs`, which shows it to a person without scripts or external resources."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from websearch_gateway.errors import SearchError
 
 
 def status_endpoint(gateway: LazyGateway) -> Callable[[Request], Awaitable[Response]]:
-    """The page as it is now; needs the scope `ops`."""
+    """The current page; needs the scope `ops`."""
 
     async def status(request: Request) -> Response:
         require_scope(request, "ops")

@@ -1,4 +1,4 @@
-"""Small drawings, as SVG: a policy without inline styles leaves no other way to give a thing its length."""
+"""Small SVG bars: without inline styles, which the policy forbids, only SVG can set a length."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FASTEST, SLOWEST = 0.01, 15.0
 
 
 def share_bar(parts: Sequence[tuple[str, float]], text: str) -> Html:
-    """Parts of one, side by side, as (class, share). `text` says the same in words."""
+    """Shares of one, side by side, as (class, share). `text` says the same in words."""
     drawn, start = [], 0.0
     for kind, share in parts:
         drawn.append(_rectangle(kind, start * 100, 0, share * 100, 6))

@@ -171,7 +171,7 @@ def _table(titles: Sequence[str], rows: Iterable[Html], nothing: str) -> Html:
 
 
 def _number(text: str, title: str) -> Html:
-    """A cell that says what it is where there is no room for a head."""
+    """A cell with its own label, for screens too narrow for a table head."""
     return tag("td", text, class_="number", data_title=title)
 
 

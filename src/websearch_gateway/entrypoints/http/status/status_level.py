@@ -1,4 +1,4 @@
-"""How it goes: in a word for the style and in words for a person."""
+"""The status level: a word for the style, and a sentence for a person."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from websearch_gateway.budget.budget_alert import LEVELS
 from websearch_gateway.resilience.health import UpstreamStatus
 
 REFUSED_SECONDS = 600.0
-"""An upstream that rejected our key so recently is taken to do so still: its breaker does not open for that."""
+"""How long after rejecting our key an upstream counts as down: its circuit does not open for that."""
 
 _STATES = {"closed": ("ok", "healthy"), "half_open": ("warn", "probing"), "open": ("bad", "circuit open")}
 _MOST_NAMES = 2
 
 
 def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
-    """The mood of the whole gateway, and a sentence about it. An upstream that nobody has asked says nothing."""
+    """The status level of the whole gateway, and a sentence about it. Upstreams without calls do not count."""
     moods = {upstream.name: state_of(upstream, now)[0] for upstream in snapshot.upstreams}
     asked = [name for name, mood in moods.items() if mood != "idle"]
     ill = [name for name in asked if moods[name] != "ok"]
@@ -35,7 +35,7 @@ def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
 
 
 def state_of(upstream: UpstreamStatus, now: datetime) -> tuple[str, str]:
-    """The mood of an upstream, and its state in words."""
+    """The status level of an upstream, and its state in words."""
     error = upstream.last_error
     if upstream.breaker != "closed":
         return _STATES[upstream.breaker]

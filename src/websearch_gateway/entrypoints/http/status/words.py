@@ -22,12 +22,12 @@ def span(seconds: float) -> str:
 
 
 def dollars(usd: float) -> str:
-    """An amount: in cents where there are some, else as small as it is: `$12.40`, `$0.0021`."""
+    """An amount: in cents, or with more digits if it is below a cent: `$12.40`, `$0.0021`."""
     return f"${usd:,.2f}" if usd == 0 or usd >= 0.01 else f"${usd:.4f}"
 
 
 def percent(share: float) -> str:
-    """A share of one, never rounded up to all nor down to nothing."""
+    """A share as a percentage, never rounded up to 100% or down to 0%."""
     if 0 < share < 0.01:
         return "< 1%"
     if 0.99 < share < 1:

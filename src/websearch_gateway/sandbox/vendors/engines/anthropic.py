@@ -49,7 +49,7 @@ def _authorise(request: Request) -> None:
 
 
 def _check(body: dict[str, Any]) -> dict[str, Any] | None:
-    """The search tool of the request; refuses what the API refuses."""
+    """The search tool of the request; refuses the same requests as the API."""
     if body.get("model") not in _MODELS:
         raise refusal(404)
     if not isinstance(body.get("max_tokens"), int):

@@ -1,4 +1,4 @@
-"""What every stand-in for an answer engine says: sentences of the pages that fit, each with its page."""
+"""The answer of every stand-in for an answer engine: sentences of matching pages, each with its page."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ def research(request: Request, question: str, region: str | None = None) -> list
 
 
 def fault_of(request: Request, kinds: frozenset[str]) -> str | None:
-    """The kind of the fault that befalls this request, if it is one of `kinds`."""
+    """The kind of this request's fault, if it is one of `kinds`."""
     fault = request.state.fault
     return str(fault.kind) if fault and fault.kind in kinds else None

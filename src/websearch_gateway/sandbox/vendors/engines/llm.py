@@ -36,7 +36,7 @@ def refusal(status: int, message: str | None = None) -> VendorRefusal:
 
 
 def written(prompt: str, fault: str | None) -> list[tuple[str, list[int]]]:
-    """What the model makes of a prompt: sentences, each with the numbers of its passages."""
+    """The model's reply to a prompt: sentences, each with the numbers of its passages."""
     question = _QUESTION.findall(prompt)[-1:] or [""]
     wanted = set(terms(question[0]))
     said = [

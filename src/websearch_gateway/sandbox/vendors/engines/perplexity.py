@@ -35,7 +35,7 @@ async def _agent(request: Request) -> JSONResponse:
     tool = next((tool for tool in body.get("tools", []) if tool.get("type") == "web_search"), None)
     output: list[dict[str, Any]] = []
     text = "I answer this from memory."
-    # Without being told to, the model searches only if it wants to.
+    # Without an instruction, the model decides whether to search.
     if tool is not None and body.get("tool_choice") == "required" and fault != "no_search":
         question = str(body.get("input"))
         found = research(request, question, (tool.get("user_location") or {}).get("country"))

@@ -1,4 +1,4 @@
 """OpenAI's Responses, Chat Completions and Models, with `search_web` as the one model.
 
-`common` says what they share, `events` and `streaming` how an answer is streamed.
+`common` holds what they share, `events` and `streaming` stream an answer.
 """

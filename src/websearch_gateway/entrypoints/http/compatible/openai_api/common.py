@@ -1,4 +1,4 @@
-"""What the endpoints of OpenAI have in common. https://platform.openai.com/docs/api-reference"""
+"""Shared parts of the OpenAI endpoints. https://platform.openai.com/docs/api-reference"""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from websearch_gateway.text.codes import country_code
 from websearch_gateway.text.normalise import LONGEST_QUERY
 
 MODEL = "search_web"
-"""The one model that is listed. Clients may name any other; it is echoed."""
+"""The only listed model. Clients may name any other; the reply repeats the name."""
 
 _TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _PIECE = 200
 _SENTENCE_END = re.compile(r"(?<=[.!?:;。！？؟]) ?(?=\S)")
 _SHORTEST = 10
-"""A question that says what it is about has so many characters; "OK?" has not."""
+"""The fewest characters of a question that names its subject; "OK?" is shorter."""
 
 
 def openai_error(error: ErrorInfo, status: int) -> Any:
@@ -38,13 +38,13 @@ def new_id(prefix: str) -> str:
 def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
     """The last message of the user as a question, in the country and the domains that the search tool or option names.
 
-    Of a message that is too long for a search the question in it is taken.
+    If a message is too long for a search, the question in it is used.
 
     Args:
         items: a text, or messages whose content is a text or a list of parts.
 
     Raises:
-        SearchValidationError: there is no message of a user with text.
+        SearchValidationError: no user message contains text.
     """
     text = items if isinstance(items, str) else _last_of_user(items)
     if not text.strip():
@@ -75,13 +75,13 @@ def cited_places(answer: SearchResponse) -> list[dict[str, Any]]:
 
 
 def sources(answer: SearchResponse) -> list[dict[str, str]]:
-    """Every page that was cited or found."""
+    """Every cited or found page."""
     urls = dict.fromkeys([*(one.url for one in answer.citations), *(one.url for one in answer.sources)])
     return [{"type": "url", "url": url} for url in urls]
 
 
 def pieces(text: str) -> list[str]:
-    """The text in parts of a size that a screen shows smoothly."""
+    """The text in parts small enough to stream smoothly."""
     return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
 
 
@@ -93,11 +93,11 @@ def _last_of_user(items: Any) -> str:
 
 
 def _in_short(message: str) -> str:
-    """A message that is too long for a search, as the question in it: its last one, else its beginning."""
+    """The question in a message that is too long for a search: the last one, else the beginning."""
     text = " ".join(message.split())
     if len(text) <= LONGEST_QUERY:
         return message
-    # Of text without marks between sentences one piece is left, and that is cut.
+    # Text without sentence marks is one piece, which is cut.
     questions = [one for one in _SENTENCE_END.split(text) if one.endswith(("?", "？", "؟")) and len(one) >= _SHORTEST]
     asked = questions[-1] if questions else text
     return asked if len(asked) <= LONGEST_QUERY else asked[:LONGEST_QUERY].rpartition(" ")[0] or asked[:LONGEST_QUERY]

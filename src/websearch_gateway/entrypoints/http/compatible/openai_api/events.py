@@ -27,7 +27,7 @@ class ResponseEvents:
         self._numbers = itertools.count()
 
     def opening(self) -> Iterator[Event]:
-        """What can be told before there is an answer."""
+        """The events before there is an answer."""
         yield self._event("created", response=self._reply.in_progress())
         yield self._event("in_progress", response=self._reply.in_progress())
         yield self._event("output_item.added", output_index=0, item=self._reply.search_item())
@@ -35,7 +35,7 @@ class ResponseEvents:
         yield self._search("searching")
 
     def closing(self, answer: SearchResponse) -> Iterator[Event]:
-        """The end of the search, and the message from its first piece on."""
+        """The end of the search, and all pieces of the message."""
         reply = self._reply
         yield self._search("completed")
         yield self._event("output_item.done", output_index=0, item=reply.search_item(answer))

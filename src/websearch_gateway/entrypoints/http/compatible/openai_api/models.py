@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
 
 CREATED = 1_764_547_200
-"""2025-12-01: clients want a number, and sort by it at most."""
+"""2025-12-01: clients require a number, and use it only for sorting."""
 
 
 async def models(_: Gateway, __: Given, ___: Caller) -> Any:
-    """One model, whose answers are those of the tool of its name."""
+    """One model, which answers as the tool of the same name."""
     return {
         "object": "list",
         "data": [{"id": MODEL, "name": MODEL, "object": "model", "created": CREATED, "owned_by": "websearch-gateway"}],

@@ -56,19 +56,19 @@ class ResponseObject:
         self.search_id, self.message_id = new_id("ws"), new_id("msg")
 
     def in_progress(self) -> dict[str, Any]:
-        """Before anything is known."""
+        """The response before the answer."""
         return self._in_state("in_progress", [], None)
 
     def failed(self, code: str, message: str) -> dict[str, Any]:
-        """When there is no answer."""
+        """The response without an answer."""
         return {**self._in_state("failed", [], None), "error": {"code": code, "message": message}}
 
     def completed(self, answer: SearchResponse) -> dict[str, Any]:
-        """With the answer."""
+        """The response with the answer."""
         return self._in_state("completed", [self.search_item(answer), self.message_item(answer)], answer)
 
     def search_item(self, answer: SearchResponse | None = None) -> dict[str, Any]:
-        """The search, under way or, with its answer, completed."""
+        """The search: in progress or, with its answer, completed."""
         action: dict[str, Any] = {"type": "search", "query": self._query, "queries": [self._query]}
         if answer is not None:
             action["sources"] = sources(answer)
@@ -76,7 +76,7 @@ class ResponseObject:
         return {"type": "web_search_call", "id": self.search_id, "status": status, "action": action}
 
     def message_item(self, answer: SearchResponse) -> dict[str, Any]:
-        """The message with its text and where each page is cited in it."""
+        """The message with its text and the places of its citations."""
         return {
             "type": "message",
             "id": self.message_id,

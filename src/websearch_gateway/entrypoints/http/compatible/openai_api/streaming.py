@@ -1,4 +1,4 @@
-"""Server-sent events for answers that take seconds: what fails at once is an HTTP error, what fails later an event."""
+"""Server-sent events for answers that take seconds: an early failure is an HTTP error, a late one an event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.base import ErrorInfo
 
 EARLY_SECONDS = 0.25
-"""A refusal by the guard or a limit comes sooner than that, and is worth a status of its own."""
+"""A refusal by the guard or a rate limit comes earlier (seconds), and gets its own HTTP status."""
 
 Events = Iterable[Any]
 
@@ -25,12 +25,12 @@ async def event_stream(
     closing: Callable[[SearchResponse], Events],
     failing: Callable[[ErrorInfo], Events],
 ) -> Response:
-    """A reply that streams `opening` at once, and `closing(answer)` or `failing(error)` when the answer is there.
+    """A reply that streams `opening` at once, then `closing(answer)` or `failing(error)` when the search ends.
 
-    An event is JSON content; a text is sent as it is.
+    An event is JSON content; a text is sent unchanged.
 
     Raises:
-        SearchError: what answering raises within `EARLY_SECONDS`.
+        SearchError: any error within `EARLY_SECONDS`.
     """
     task = asyncio.ensure_future(answering)
     try:
