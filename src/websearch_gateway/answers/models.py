@@ -89,7 +89,7 @@ class Model:
 
 
 def finding(name: str, vendor: str, ends: date | None, now: datetime, *, listed: bool) -> str | None:
-    """What an operator should know of a model, `listed` by its vendor or not; None if it is there to stay."""
+    """The finding about a model, `listed` by its vendor or not; None if it exists and has no shutdown date."""
     if ends and ends <= now.date():
         return f"{vendor} ended the model {name} on {ends}."
     if not listed:

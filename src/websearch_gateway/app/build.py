@@ -106,7 +106,7 @@ class _Shared:
     retry: Retry
     state: State
     counts: State
-    """Of this process alone, for when `state` cannot be reached."""
+    """The counts of this process only, for when `state` is unavailable."""
     embedder: Embedder
     health: HealthRegistry
     statistics: Statistics

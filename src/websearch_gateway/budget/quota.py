@@ -76,7 +76,7 @@ class Quota:
 
     Args:
         setting: the setting that `per_user` comes from.
-        here: holds the counts of this process alone; None for counts that no other quota sees.
+        here: holds the counts of this process only; None for counts that no other quota shares.
 
     Raises:
         SearchNotConfiguredError: one of them is not of the form `N/PERIOD`.

@@ -29,7 +29,7 @@ class RateLimits:
         per_user: calls of one user, as `N/PERIOD` (`20/10minutes`); empty for no limit.
         overall: calls of all users together, likewise; counted together with every other gate that has one.
         setting: the setting that `per_user` comes from. Each setting is counted apart.
-        here: holds the counts of this process alone. Gates that share it count `overall` together there too; without
+        here: holds the counts of this process only. Gates that share it count `overall` together there too; without
             it each gate counts for itself.
         clock: seconds since the epoch.
     """

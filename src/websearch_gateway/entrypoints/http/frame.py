@@ -48,7 +48,7 @@ class Frame:
         started = time.perf_counter()
         status = CLIENT_GONE
         request_id = _request_id(scope)
-        scope.pop("route", None)  # do not use the root path of a surrounding server
+        scope.pop("route", None)  # the route of a surrounding server would look like ours
         # Clients append a path to a base that ends in a slash.
         scope["path"] = _SLASHES.sub("/", scope["path"])
         scope[ERROR_SHAPE] = self._error_shape(scope)

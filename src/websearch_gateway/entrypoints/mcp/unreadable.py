@@ -1,4 +1,4 @@
-"""Requests over stdio that are not readable JSON, refused: the SDK drops such a line, and its client waits for ever.
+"""Refuses requests over stdio that are not readable JSON: the SDK drops such a line, and its client waits for ever.
 
 A line may be broken, or nested deeper than pydantic reads (about 200 levels).
 """
@@ -26,7 +26,7 @@ def refusal_of(line: str) -> SessionMessage | None:
 
 
 def _request_id(line: str) -> int | str | None:
-    """The `id` of a request, found without reading what lies deeper than its own members."""
+    """The `id` of a request, found without parsing nested values."""
     depth = 0
     members: dict[str, Any] = {}
     for token in _TOKEN.finditer(line):
@@ -42,7 +42,7 @@ def _request_id(line: str) -> int | str | None:
 def _value(text: str) -> Any:
     try:
         value = json.loads(text)
-        str(value).encode()  # half a character could not be sent back
+        str(value).encode()  # a lone surrogate cannot be sent back
     except ValueError:
         return None
     return value

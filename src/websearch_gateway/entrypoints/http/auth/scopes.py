@@ -20,7 +20,7 @@ def granted(claims: Mapping[str, Any]) -> frozenset[str]:
     """The known scopes of a token: those of `scope` (RFC 8693 section 4.2), else of `scp`.
 
     Raises:
-        InvalidToken: the claim is neither words in a string nor, for `scp`, a list of strings.
+        InvalidToken: the claim is neither a string of words nor, for `scp`, a list of strings.
     """
     claim = claims["scope"] if "scope" in claims else claims.get("scp", "")
     if isinstance(claim, list) and "scope" not in claims and all(isinstance(name, str) for name in claim):
