@@ -1,8 +1,8 @@
 """What `llm` makes of a model that is right in seven of ten: `python -m bench.answers FILE [--questions N]`.
 
-FILE is that of `bench.questions`. Each question is asked over its article and three others, read as pages are. The
-model is a stand-in (`bench.drafts`): it finds the sentence with the known answer among the passages of its prompt, and
-writes it in other words or invents. No request leaves the process.
+FILE is that of `bench.questions`. Each question with a known answer is asked over its article and three others, read as
+pages are. The model is a stand-in (`bench.drafts`): it finds the sentence with the known answer among the passages of
+its prompt, and writes it in other words or invents. No request leaves the process.
 """
 
 from __future__ import annotations
@@ -162,6 +162,7 @@ async def measure(articles: list[dict[str, Any]], questions: int, examples: int)
         for place, article in enumerate(articles)
         for paragraph in article["paragraphs"]
         for one in paragraph["questions"]
+        if one["answers"]
     ]
     model = Model(seed=11)
     async with create_client(httpx2.MockTransport(model.answer)) as client:
