@@ -92,6 +92,7 @@ class DocsSites(_Snake):
     """The result of `list_sites`."""
 
     sites: tuple[DocsSite, ...] = ()
+    warnings: tuple[str, ...] = ()
     error: ErrorInfo | None = None
 
 

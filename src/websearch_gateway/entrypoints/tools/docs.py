@@ -6,15 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared
+from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller
+from websearch_gateway.pipeline.reply.docs import fit_docs, fit_docs_status, fit_outline, fit_sites
+from websearch_gateway.pipeline.reply.size import BYTES_PER_TOKEN, size_of
 from websearch_gateway.ports import Progress
 from websearch_gateway.results.docs import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
     from websearch_gateway.docs_index.models import CrawlProgress, SiteVersion
+
+
+LEAST_TOKENS = 100
+"""Of a text that read_docs reads."""
 
 
 def _name(field: str) -> str:
@@ -68,7 +74,7 @@ class AddDocsArguments(DocsArguments):
 
 
 async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: Progress) -> DocsSearchResponse:
-    return await gateway.search_docs(
+    found = await gateway.search_docs(
         given.query,
         site_id=given.site_id,
         sites_filter=given.sites_filter,
@@ -76,26 +82,35 @@ async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: P
         limit=given.limit,
         max_tokens=given.max_tokens,
     )
+    return fit_docs(found, reply_tokens(gateway))
 
 
 async def _read(gateway: Gateway, given: ReadDocsArguments, _: Caller, __: Progress) -> DocsReadResponse:
+    """Text that is too large for the reply is read again with fewer tokens, so that it ends where a section does."""
     from websearch_gateway.docs_index.reading import read_docs
 
-    return await read_docs(
-        gateway.docs,
-        section_id=given.section_id,
-        url=given.url,
-        label=given.version,
-        around=given.around,
-        max_tokens=given.max_tokens,
-        outline=given.outline,
-    )
+    most, max_tokens = reply_tokens(gateway), given.max_tokens
+    while True:
+        found = await read_docs(
+            gateway.docs,
+            section_id=given.section_id,
+            url=given.url,
+            label=given.version,
+            around=given.around,
+            max_tokens=max_tokens,
+            outline=given.outline,
+        )
+        found = fit_outline(found, most)
+        size, room = size_of(found), most * BYTES_PER_TOKEN
+        if size <= room or max_tokens == LEAST_TOKENS:
+            return found
+        max_tokens = max(LEAST_TOKENS, min(max_tokens, size // BYTES_PER_TOKEN) * room // size * 9 // 10)
 
 
 async def _list(gateway: Gateway, _: NoDocsArguments, __: Caller, ___: Progress) -> DocsSites:
     from websearch_gateway.docs_index.status import listed
 
-    return listed(await gateway.docs.completed())
+    return fit_sites(listed(await gateway.docs.completed()), reply_tokens(gateway))
 
 
 async def _status(gateway: Gateway, given: DocsStatusArguments, _: Caller, __: Progress) -> DocsStatus:
@@ -103,7 +118,7 @@ async def _status(gateway: Gateway, given: DocsStatusArguments, _: Caller, __: P
 
     docs = gateway.docs
     found = await (docs.find(given.site, given.version) if given.site else docs.store.versions())
-    return told(found, await docs.failures(found))
+    return fit_docs_status(told(found, await docs.failures(found)), reply_tokens(gateway))
 
 
 async def _add(gateway: Gateway, given: AddDocsArguments, _: Caller, progress: Progress) -> DocsStatus:
@@ -144,7 +159,7 @@ async def _crawled(gateway: Gateway, site: SiteVersion, progress: Progress) -> D
 
     after = await gateway.docs.crawl(site.id, tell)
     found = [after] if after else []
-    return told(found, await gateway.docs.failures(found))
+    return fit_docs_status(told(found, await gateway.docs.failures(found)), reply_tokens(gateway))
 
 
 DOCS: tuple[Tool, ...] = (

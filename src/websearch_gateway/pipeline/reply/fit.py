@@ -54,7 +54,7 @@ def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
         "and fewer results leave more room for each."
     )
     used = size_of(whole.model_copy(update={"results": ()})) + OWN_WARNING
-    fitted = _first(tokens * BYTES_PER_TOKEN - used, fitted, around=MARKS)
+    fitted = first_fitting(tokens * BYTES_PER_TOKEN - used, fitted, around=MARKS)
     if missing := len(results) - len(fitted):
         told += f" {missing} results do not fit at all."
     return response.model_copy(update=with_warning({"results": tuple(fitted)}, response.warnings, told))
@@ -138,9 +138,9 @@ def fit_answer(response: A, tokens: int) -> A:
     text, _ = opening(response.text, room * 2 // 3)
     fields: dict[str, Any] = {"text": text, "citations": (), "sources": ()}
     left = room - OWN_WARNING - size_of(whole.model_copy(update=fields))
-    citations = _first(left, _citations_of(response, len(text)))
+    citations = first_fitting(left, _citations_of(response, len(text)))
     left -= size_of([one.model_dump(mode="json", by_alias=True) for one in citations])
-    sources = _first(left, response.sources)
+    sources = first_fitting(left, response.sources)
     fields |= {"citations": tuple(citations), "sources": tuple(sources)}
     told = "The answer is cut to fit the reply: ask a narrower question, or read its sources."
     return response.model_copy(update=with_warning(fields, response.warnings, told))
@@ -148,7 +148,7 @@ def fit_answer(response: A, tokens: int) -> A:
 
 def fit_similar(found: SimilarAnswers, tokens: int) -> SimilarAnswers:
     """The nearest answers that fit."""
-    kept: list[SimilarAnswer] = _first(tokens * BYTES_PER_TOKEN - OWN_WARNING, found.results)
+    kept: list[SimilarAnswer] = first_fitting(tokens * BYTES_PER_TOKEN - OWN_WARNING, found.results)
     if not (cut := len(found.results) - len(kept)):
         return found
     told = f"{cut} answers are left out to fit the reply: ask for fewer with `limit`, or one of the questions itself."
@@ -167,7 +167,7 @@ def _citations_of(response: SearchResponse, length: int) -> list[Citation]:
     ]
 
 
-def _first(room: int, parts: Sequence[T], *, around: int = 1) -> list[T]:
+def first_fitting(room: int, parts: Sequence[T], *, around: int = 1) -> list[T]:
     """The first parts that fit into `room` together, each with `around` bytes of marks and commas."""
     kept = []
     for part in parts:
@@ -197,6 +197,6 @@ def _fit_query(query: RawQuery, room: int) -> tuple[RawQuery, int]:
     if size_of(query.model_copy(update={"result": frame})) > room // 2:
         frame = {name: frame[name] for name in ("kind", "error") if name in frame}
     left = room - size_of(query.model_copy(update={"result": {**frame, "items": []}}))
-    kept = _first(left, bare)
+    kept = first_fitting(left, bare)
     result = {**frame, "items": kept} if kept else frame
     return query.model_copy(update={"result": result}), len(items) - len(kept)

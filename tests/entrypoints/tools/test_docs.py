@@ -1,0 +1,51 @@
+"""The tools of the documentation index, over a folder: no reply is larger than MAX_REPLY_TOKENS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.opening import Open
+from websearch_gateway.app import Gateway
+from websearch_gateway.docs_index.models import CrawlOptions
+from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.models import LOCAL
+from websearch_gateway.pipeline.reply.size import BYTES_PER_TOKEN, size_of
+from websearch_gateway.ports import no_progress
+from websearch_gateway.results.base import WireModel
+
+BY_NAME = {tool.name: tool for tool in TOOLS}
+TOKENS = 2_000
+ROOM = TOKENS * BYTES_PER_TOKEN // 2
+"""Over MCP a result is told twice."""
+SECTIONS = [f"The zebra number {number} eats grass at noon. " + "日本 grows “grass” too. " * 12 for number in range(40)]
+
+
+async def told(gateway: Gateway, tool: str, **arguments: Any) -> Any:
+    row = BY_NAME[tool]
+    result: WireModel = await row.call(gateway, row.parse(arguments), LOCAL, no_progress)
+    assert size_of(result) <= ROOM
+    return result
+
+
+async def test_whatever_is_asked_fits_and_reading_on_reaches_the_end(gateway: Open, tmp_path: Path) -> None:
+    book = tmp_path / "book"
+    book.mkdir()
+    text = "\n\n".join(f"## Zebra {number}\n\n{section}" for number, section in enumerate(SECTIONS))
+    (book / "a.md").write_text(f"# Zebras\n\n{text}")
+    async with gateway(max_reply_tokens=TOKENS) as opened:
+        site = await opened.docs.add(str(book), "book", "1", CrawlOptions())
+        await opened.docs.crawl(site.id)
+        found = await told(opened, "search_docs", query="zebra grass", limit=50, maxTokens=50_000)
+        url = found.results[0].url.partition("#")[0]
+        await told(opened, "read_docs", url=url, outline=True)
+        part = await told(opened, "read_docs", url=url, maxTokens=50_000)
+        assert len(part.content.encode()) > ROOM // 3
+        seen = part.content
+        while part.next_section_id is not None:
+            part = await told(opened, "read_docs", section_id=part.next_section_id, maxTokens=50_000)
+            seen += part.content
+        await told(opened, "list_sites")
+        await told(opened, "docs_status")
+    assert "left out to fit the reply" in found.warnings[-1]
+    assert all(f"zebra number {number} " in seen for number in range(len(SECTIONS)))
