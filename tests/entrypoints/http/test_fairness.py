@@ -1,0 +1,40 @@
+"""Whoever shares the server shares its workers: each job stands in line under the name in its caller's token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.entrypoints.http.calls import bearer, call, post
+from tests.entrypoints.http.conftest import SECRET, Door
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.workers.fair_line import FairLine
+
+WARM_UP = {"local"}
+
+
+@pytest.fixture
+def callers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Who stood in line for a worker."""
+    seen: list[str] = []
+    turn = FairLine.turn
+
+    def noted(line: FairLine, caller: str, **options: Any) -> Any:
+        seen.append(caller)
+        return turn(line, caller, **options)
+
+    monkeypatch.setattr(FairLine, "turn", noted)
+    return seen
+
+
+async def test_the_jobs_of_two_tokens_stand_in_line_apart(door: Door, sandbox: Sandbox, callers: list[str]) -> None:
+    async with door(auth_mode="secret", auth_secret=SECRET) as http:
+        page = f"{sandbox.url}/pages/descale-espresso-machine"
+        reply = await http.post("/v1/tools/get_content", json={"url": page}, headers=bearer("alice"))
+        assert reply.status_code == 200
+        assert set(callers) - WARM_UP == {"alice"}
+        calling = call("tools/call", {"name": "get_content", "arguments": {"url": f"{page}?again"}})
+        reply = await post(http, calling, **bearer("bob"))
+        assert reply.status_code == 200
+        assert set(callers) - WARM_UP == {"alice", "bob"}
