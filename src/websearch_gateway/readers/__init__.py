@@ -1,7 +1,7 @@
 """Page readers, one file per kind of source, in the order of READERS. To add one, follow docs/adding-a-reader.md.
 
-Importing this package imports none of them: worker processes begin here too, and they start twice as fast without an
-HTTP stack.
+Importing this package imports none of the readers: worker processes import it too, and start twice as fast without
+an HTTP stack.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class SourceReader(Protocol):
     def name(self) -> str: ...
 
     def accepts(self, url: str) -> bool:
-        """Whether this reader is for `url`, judged by the URL alone."""
+        """Whether this reader handles `url`, judged only by the URL."""
         ...
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
@@ -35,7 +35,7 @@ class SourceReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What readers are made of. `pages` reads any page; `tells_contact` is whether sites learn whom to complain to."""
+    """What readers are built from. `pages` reads any page; `tells_contact`: the user agent has a contact URL."""
 
     fetcher: Fetcher
     workers: Workers
@@ -123,7 +123,7 @@ READERS: Sequence[Callable[[Parts], SourceReader]] = (
 
 
 class ReaderTable:
-    """Reads a URL with the first of its readers that accepts it. A `ports.Reader` itself."""
+    """A `ports.Reader` that reads a URL with the first of its readers that accepts it."""
 
     name = "readers"
 
@@ -144,9 +144,9 @@ class ReaderTable:
         """A table of all READERS.
 
         Args:
-            pages: fetches pages, where they take more manners than APIs do.
-            renderer: runs the scripts of pages that are nothing without.
-            tells_contact: whether the user agent of `fetcher` does.
+            pages: fetches pages, if they need another fetcher than APIs, such as one that obeys robots.txt.
+            renderer: runs the scripts of pages that are empty without them.
+            tells_contact: whether the user agent of `fetcher` has a contact URL.
         """
         from websearch_gateway.readers.formats.html import HtmlReader
 
@@ -158,5 +158,5 @@ class ReaderTable:
         return next(reader for reader in self.readers if reader.accepts(url))
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
-        """See `ports.Reader.read`. Whatever the source, the text is safe to hand on (`cleaning.cleaned`)."""
+        """See `ports.Reader.read`. The text of every source is sanitised (`cleaning.cleaned`)."""
         return await self.reader_for(url).read(url, deadline, known)

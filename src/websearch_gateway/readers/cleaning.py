@@ -1,4 +1,4 @@
-"""The last step of every reader: the text within its bounds, and safe to hand on. Runs in a worker process."""
+"""The last step of every reader: limits the length of the text and sanitises it. Runs in a worker process."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from websearch_gateway.text.safety.invisible import strip_invisible_characters
 from websearch_gateway.text.safety.sanitise import clean_markdown
 
 MAX_MARKDOWN = 2_000_000
-"""Characters of a page's Markdown; nobody reads more of it, and it is held in memory several times."""
+"""The most characters of a page's Markdown, since several copies are in memory at once."""
 
 MAX_TITLE = 1_000
 TOO_LONG = "The page has more than {:,} characters of text; the rest is left out."
 
 
 def cleaned(read: Callable[..., Any], url: str, *arguments: object) -> Any:
-    """What `read(*arguments)` gives (`Extracted` or a `Document`), without what could act or hide, with warnings that
-    say so.
+    """The result of `read(*arguments)` (`Extracted` or a `Document`) without active or hidden content, and with
+    warnings about it.
 
     Args:
-        url: where the text is from, whose own images may stay.
+        url: the source of the text; images of its own site may stay.
     """
     found: Extracted | Document = read(*arguments)
     cut = (TOO_LONG.format(MAX_MARKDOWN),) if len(found.markdown) > MAX_MARKDOWN else ()

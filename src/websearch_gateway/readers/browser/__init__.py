@@ -1,4 +1,4 @@
-"""Pages that scripts fill, rendered in Chromium that cannot reach the network by itself.
+"""Renders pages that need their scripts, in a Chromium that cannot reach the network by itself.
 
-Every request of a page passes our own fetcher. After a change run tests/readers/browser with its escape tests.
+Every request of a page goes through our own fetcher. After a change run tests/readers/browser with its escape tests.
 """

@@ -1,4 +1,4 @@
-"""The machine's Chromium, driven by Playwright (the extra `browser`): one per process, from the first need on."""
+"""The machine's Chromium, driven by Playwright (the extra `browser`): one per process, started on first use."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Browser:
     """Renders pages. One instance serves the whole process, from one event loop; close it with `aclose`.
 
     Args:
-        fetcher: fetches whatever a page asks for.
-        path: the program to drive; found on the PATH when absent.
-        retries: how often a start that fails is tried again.
-        backoff_seconds: the wait before the first of these tries; it doubles.
-        idle_seconds: for how long the browser stays when nobody needs it.
+        fetcher: fetches everything that a page requests.
+        path: the browser's executable; searched on the PATH if absent.
+        retries: how often to retry a failed start.
+        backoff_seconds: the wait before the first retry; it doubles each time.
+        idle_seconds: how long an idle browser keeps running.
     """
 
     def __init__(
@@ -66,12 +66,12 @@ class Browser:
         self._closed = False
 
     async def render(self, document: Fetched, deadline: Deadline) -> Fetched:
-        """`document` as its scripts make it.
+        """Render `document` by running its scripts.
 
         Raises:
-            SearchFetchError: there is no browser here, it does not start (`details["reason"]` is "javascript"), or
-                the page took it down.
-            SearchTimeoutError: out of time.
+            SearchFetchError: there is no browser, it does not start (`details["reason"]` is "javascript"), or the page
+                crashed it.
+            SearchTimeoutError: the deadline passed.
         """
         try:
             from playwright.async_api import Error
@@ -88,20 +88,20 @@ class Browser:
             raise SearchFetchError("The browser that ran the scripts of the page broke down.") from error
 
     def missing(self) -> str | None:
-        """What the browser lacks to be started, and what to do about it; None when nothing does."""
+        """What the browser needs in order to start, and how to fix it; None if nothing is missing."""
         if find_spec("playwright") is None:
             return NO_EXTRA
         return None if chromium.program(self._path) else NO_CHROMIUM
 
     async def aclose(self) -> None:
-        """End the browser, whatever it is doing. Idempotent."""
+        """End the browser at once. Idempotent."""
         self._closed = True
         self._retire()
         await asyncio.gather(*self._leaving)
 
     @asynccontextmanager
     async def _context(self, program: str) -> AsyncIterator[BrowserContext]:
-        """A context for one page. The browser is started if need be, and stays for a while after its last page."""
+        """A context for one page. Starts the browser if necessary; it keeps running for a while after its last page."""
         self._users += 1
         if self._idle_timer:
             self._idle_timer.cancel()
@@ -122,7 +122,7 @@ class Browser:
         running = self._started(program)
         try:
             return await _new_context(running)
-        except Error:  # It has died meanwhile.
+        except Error:  # It has died in the meantime.
             if running is self._running:
                 self._retire()
             return await _new_context(self._started(program))
@@ -146,11 +146,11 @@ class Browser:
         )
         try:
             return await attempts(chromium.launch, program)
-        except Exception as error:  # the border to another process: a driver that dies raises this very class
+        except Exception as error:  # the boundary to another process: a dying driver raises exactly this class
             raise _without_browser(NO_START) from error
 
     def _retire(self) -> None:
-        """Let the browser go; the next page starts another one."""
+        """Close the browser; the next page starts another one."""
         if self._idle_timer:
             self._idle_timer.cancel()
         if running := self._running:
@@ -165,7 +165,7 @@ def _without_browser(message: str) -> SearchFetchError:
 
 
 async def _new_context(running: asyncio.Task[chromium.Running]) -> BrowserContext:
-    # Whoever gives up waiting must not stop the start for the others.
+    # A caller that stops waiting must not cancel the start for the others.
     browser = (await asyncio.shield(running)).browser
     return await browser.new_context(
         service_workers="block", accept_downloads=False, viewport={"width": 1280, "height": 800}
@@ -173,7 +173,7 @@ async def _new_context(running: asyncio.Task[chromium.Running]) -> BrowserContex
 
 
 async def _close(context: BrowserContext) -> None:
-    """Close `context`; the whole browser, should a page keep it from closing."""
+    """Close `context`; if a page prevents that, close the whole browser."""
     from playwright.async_api import Error
 
     with suppress(Error):

@@ -1,4 +1,4 @@
-"""How Chromium is found and started: locked in, and with a limit to the memory that pages may take."""
+"""Finds and starts Chromium, without network access and with a memory limit."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 START_SECONDS = 15.0
 MOST_MEGABYTES = 1024
-"""Of memory for each process of the browser. Without a limit one page took ten gigabytes in a minute."""
+"""The memory limit of each browser process. Without a limit one page took ten gigabytes in a minute."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Every request of a page is answered by us. Whatever else the browser may want to send has a proxy that does not exist,
-# for loopback addresses too, and a resolver that knows no name; what goes past proxies (UDP) is off.
+# We answer every request of a page. For all other traffic, loopback included, the browser gets a proxy that does not
+# exist and a resolver that resolves no name; protocols that bypass proxies (UDP) are off.
 _NOWHERE = "http://nowhere.invalid:9"
 _LOCKS = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
@@ -27,13 +27,13 @@ _LOCKS = (
     "--disable-quic",
     "--dns-prefetch-disable",
 )
-# None of the keys and tokens of this process.
+# Without the keys and tokens of this process.
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A browser and the program that drives it."""
+    """A browser and its Playwright driver."""
 
     driver: Playwright
     browser: Browser
@@ -44,7 +44,7 @@ class Running:
 
 
 def program(path: str | None) -> str | None:
-    """The Chromium at `path`, or else the machine's; None where there is none."""
+    """The Chromium at `path`, else the machine's; None if there is none."""
     return next(filter(None, map(shutil.which, [path] if path else _NAMES)), None)
 
 
@@ -52,7 +52,7 @@ async def launch(program: str) -> Running:
     """Start the browser.
 
     Raises:
-        Exception: Playwright's own errors, which are of that very class when its driver dies.
+        Exception: Playwright's errors; if its driver dies, they are of exactly this class.
     """
     from playwright.async_api import async_playwright
 
@@ -77,12 +77,12 @@ async def launch(program: str) -> Running:
 
 
 def _is_root() -> bool:
-    """Chromium refuses to be root in its sandbox."""
+    """Whether this process is root: Chromium refuses to run its sandbox as root."""
     return sys.platform != "win32" and os.geteuid() == 0
 
 
 async def _limit_memory(browser: Browser) -> None:
-    """Limit every process there is; those of pages are forked from one of them and inherit it. On Linux only."""
+    """Limit all current processes; page processes fork from one of them and inherit the limit. Linux only."""
     if sys.platform != "linux":
         return
     import resource
@@ -93,7 +93,7 @@ async def _limit_memory(browser: Browser) -> None:
     most = MOST_MEGABYTES * 1024 * 1024
     for main in (process["id"] for process in processes if process["type"] == "browser"):
         for process in _tree(main):
-            with suppress(OSError):  # it has just ended
+            with suppress(OSError):  # the process has just ended
                 resource.prlimit(process, resource.RLIMIT_DATA, (most, most))
 
 

@@ -1,7 +1,7 @@
-"""One page in a browser that has no way out but ours.
+"""Renders one page in a browser without network access.
 
-The browser never opens a connection: whatever the page asks for is fetched by the guarded fetcher and handed to it.
-Only what text can depend on is fetched: documents of the page itself, style sheets, scripts and what scripts GET.
+The browser never opens a connection: the guarded fetcher fetches what the page requests and passes it on. It fetches
+only what text can depend on: documents of the page itself, style sheets, scripts and what scripts GET.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 MAX_REQUESTS = 200
 MAX_BYTES = 30_000_000
-"""The most that a page may ask for, and get, all told."""
+"""The most requests of a page, and the most bytes in total."""
 SETTLE_SECONDS = 8.0
 _SNAPSHOT_SECONDS = 0.5
 _AT_ONCE = 8
 _POLL_SECONDS = 0.1
-# A page that has text is done when nothing has moved for a moment; one that has none yet may just be slow.
+# A page with text is done when nothing has changed for a moment; a page without text may just be slow.
 _ENOUGH_TEXT = 200
 _STILL_SECONDS = 0.3
 _PATIENCE_SECONDS = 1.0
@@ -43,8 +43,8 @@ class Rendering:
     """Renders one page, once.
 
     Args:
-        fetcher: the only one who sends anything.
-        document: the page as it came; it is not fetched again.
+        fetcher: sends all requests.
+        document: the page as fetched; it is not fetched again.
     """
 
     def __init__(self, fetcher: Fetching, document: Fetched, deadline: Deadline) -> None:
@@ -57,11 +57,11 @@ class Rendering:
         self._bytes = 0
 
     async def run(self, context: BrowserContext) -> Fetched:
-        """The document as its scripts have made it in `context`, which is for this page alone.
+        """Run the scripts in `context`, which serves only this page, and return the resulting document.
 
         Raises:
-            SearchFetchError: what they made is too large.
-            playwright.async_api.Error: the page or the browser broke down.
+            SearchFetchError: the resulting document is too large.
+            playwright.async_api.Error: the page or the browser crashed.
         """
         try:
             return await self._render(context)
@@ -74,7 +74,7 @@ class Rendering:
         await context.route_web_socket("**/*", _refuse_socket)
         page = await context.new_page()
         session = await context.new_cdp_session(page)
-        # Some pages route by what follows a `#`.
+        # Some pages route by the fragment after `#`.
         fragment = urlsplit(self._document.url).fragment
         address = f"{self._document.final_url}#{fragment}" if fragment else self._document.final_url
         await page.goto(address, wait_until="commit", timeout=0)
@@ -86,7 +86,7 @@ class Rendering:
         return _as_html(self._document, url if url.startswith(("http://", "https://")) else own, html)
 
     async def _settle(self, session: CDPSession) -> None:
-        """Wait until the text stays the same while nothing is on its way, but not for long."""
+        """Wait, within a limit, until the text stays the same and no request is running."""
         limit = self._deadline.within(min(SETTLE_SECONDS, self._deadline.remaining() - _SNAPSHOT_SECONDS))
         size, still_since = -1, limit.remaining()
         while limit.remaining():
@@ -108,13 +108,13 @@ class Rendering:
         with suppress(Error):  # the page has gone
             reply = await self._reply(route.request) if self._is_served(route.request) else None
             if reply is None:
-                await route.abort("aborted")  # a page that may not go on stays
+                await route.abort("aborted")  # a page that may not navigate stays as it is
             else:
                 status, headers, body = reply
                 await route.fulfill(status=status, headers=headers, body=body)
 
     async def _reply(self, request: Request) -> tuple[int, dict[str, str], bytes] | None:
-        """Status, headers and body for a request; None when it gets no reply."""
+        """Status, headers and body for a request; None to abort it."""
         moves = request.is_navigation_request()
         try:
             async with self._gate:
@@ -131,7 +131,7 @@ class Rendering:
         self._requests += 1
         if request.method != "GET" or request.resource_type not in _SERVED_TYPES or self._requests > MAX_REQUESTS:
             return False
-        # What stands in a frame is no text of this page. A navigation whose frame is unknown yet opens a window.
+        # The content of a frame is not text of this page. A navigation without a known frame opens a window.
         return not request.is_navigation_request() or request.frame.parent_frame is None
 
     async def _fetch(self, request: Request) -> Fetched:
@@ -146,10 +146,10 @@ class Rendering:
 
 
 def _as_html(document: Fetched, url: str, html: str) -> Fetched:
-    """`document` with this text and address, without the headers that told about another text."""
+    """`document` with this text and URL, without the headers that describe the old text."""
     body, headers = html.encode("utf-8", "replace"), {"content-type": "text/html; charset=utf-8"}
     return replace(document, final_url=url, headers=headers, body=body, content_type="text/html", charset="utf-8")
 
 
 def _refuse_socket(socket: WebSocketRoute) -> None:
-    """A routed web socket that nobody connects to its server reaches none."""
+    """A routed web socket reaches no server unless the handler connects it."""

@@ -1,4 +1,4 @@
-"""Whether a page is only the skeleton that its scripts fill. Pure, and made to run in a worker process."""
+"""Whether a page is empty until its scripts run. Pure; runs in a worker process."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 from websearch_gateway.net.charset import decode
 
 LITTLE_TEXT = 500
-"""Characters of main text from which on nobody needs to ask."""
+"""Characters of main text above which a page does not need its scripts."""
 _NEXT_TO_NONE = 80  # as much as "Loading ..." and a name
-# Where frameworks mount what they make: React, Vue, Next, Nuxt, Gatsby, SvelteKit, Angular, Ember, Quasar, Docusaurus.
+# The mount points of frameworks: React, Vue, Next, Nuxt, Gatsby, SvelteKit, Angular, Ember, Quasar, Docusaurus.
 _ROOT_IDS = re.compile(
     r"(?:react-?|vue-?|main-?|js-?)?(?:app|root)(?:-?(?:root|container|mount|body))?|__next|__nuxt|___gatsby|svelte"
     r"|q-app|ember\d*|__docusaurus|mount",
@@ -26,8 +26,8 @@ _DATA_TYPES = ("json", "template", "text/html", "x-handlebars")
 def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     """Whether the text of a page comes from its scripts.
 
-    It has scripts, hardly any text outside of them, and either none to speak of, or an empty element where a framework
-    would put it, or the request to switch scripts on.
+    It has scripts, hardly any text outside them, and one of: almost no text at all, an empty mount point of a
+    framework, or a request to enable scripts.
     """
     from lxml import etree
 

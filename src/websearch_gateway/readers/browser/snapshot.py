@@ -1,6 +1,6 @@
-"""What is asked of a rendered page, in its own language.
+"""JavaScript that reads a rendered page.
 
-Asked in a world of its own: the page's scripts share the document with it, but none of the functions it calls.
+It runs in an isolated world: it shares the document with the page's scripts, but none of their functions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession
 
 _WORLD = "reader"
-# Not `innerText`, which lays the page out each time it is asked.
+# Not `innerText`, which forces a layout on each call.
 _TEXT_SIZE = """document.body ? [...document.body.querySelectorAll("script, style, noscript, template")].reduce(
   (size, unseen) => size - unseen.textContent.length, document.body.textContent.length) : 0"""
 _SNAPSHOT = """(most => {
@@ -51,12 +51,12 @@ _SNAPSHOT = """(most => {
 
 
 async def text_size(page: CDPSession) -> int:
-    """About how many characters of the page are seen."""
+    """The approximate number of visible characters of the page."""
     return int(await _answer(page, _TEXT_SIZE))
 
 
 async def snapshot(page: CDPSession, most: int) -> str | None:
-    """The page as it is seen, as HTML; None when it has more than `most` characters. Leaves the page in ruins."""
+    """The visible page as HTML; None if it has more than `most` characters. The page is unusable afterwards."""
     html: str | None = await _answer(page, _SNAPSHOT % most)
     return html
 
@@ -66,7 +66,7 @@ async def _answer(page: CDPSession, question: str) -> Any:
 
     try:
         return await _ask(page, question)
-    except Error:  # It may have gone on to another document meanwhile.
+    except Error:  # It may have navigated to another document in the meantime.
         return await _ask(page, question)
 
 

@@ -1,7 +1,7 @@
 """The ids of headings and definitions, kept while a page is rendered, so that a section can be linked to.
 
-The renderer ends the line of a heading or term with a mark that holds its id; `taken` removes the marks again and says
-where they were. The mark is made of noncharacters, which no text may hold (https://www.unicode.org/faq/private_use.html).
+The renderer ends the line of a heading or term with a mark that contains its id; `taken` removes the marks and returns
+their places. A mark is made of noncharacters, which no text may contain (https://www.unicode.org/faq/private_use.html).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
 _MARK = re.compile(f"{_OPEN}([^\\s{_OPEN}{_CLOSE}]{{1,200}}){_CLOSE}")
 _USABLE = re.compile(f"[^\\s{_OPEN}{_CLOSE}]{{1,200}}")
 _DEEPEST = 6
-"""DocBook puts four elements between a heading and the section that has its id; no generator needs more than this."""
+"""DocBook puts four elements between a heading and the section with its id; no generator needs more than this."""
 _NEAR = 8
-"""So many elements around a heading are looked at: a hostile page may have thousands."""
+"""The most elements around a heading to look at: a hostile page may have thousands."""
 
 
 def marked(line: str, element: Any) -> str:
-    """The Markdown of a heading or term with the mark at the end of its first line, if an id leads to it."""
+    """The Markdown of a heading or term with a mark at the end of its first line, if it has an id."""
     for identifier in _candidates(element):
         if identifier and _USABLE.fullmatch(identifier):
             first, newline, rest = line.partition("\n")
@@ -49,7 +49,7 @@ def taken(markdown: str) -> tuple[str, Anchors]:
 
 
 def _candidates(element: Any) -> Iterator[str | None]:
-    """The ids that lead to an element: its own, one inside it, one of an empty element before it, or its section's."""
+    """The ids that link to an element: its own, one inside it, one of an empty element before it, or its section's."""
     yield element.get("id")
     for inside in islice(element.iterdescendants("a", "span", "code", "dfn"), _NEAR):
         yield inside.get("id") or inside.get("name")

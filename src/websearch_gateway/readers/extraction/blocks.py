@@ -1,7 +1,7 @@
-"""Cuts a DOM into blocks of text: the units that are kept or dropped as a whole.
+"""Splits a DOM into blocks of text, each of which is kept or dropped as a whole.
 
-A block is an unbroken run of text and inline elements. Blocks come in document order, so the blocks below any
-element are one range of them; every sum over a subtree is then a difference of two running sums.
+A block is a continuous run of text and inline elements. Blocks are in document order, so the blocks below any element
+are one range, and a sum over a subtree is the difference of two running sums.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ INLINE = frozenset(
 )
 
 Slot = tuple[Any, Literal["text", "tail", "alt"]]
-"""Where a piece of text hangs: before the first child of an lxml element, after its end, or in place of a picture."""
+"""Where a piece of text is: before the first child of an lxml element, after its end, or in place of a picture."""
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class _Walk:
         self.pictures = []
 
     def picture(self, element: Any) -> None:
-        """A picture belongs to the text around it. One without any says nothing that can be read."""
+        """Add the alternative text of a picture to the text around it; ignore a picture without one."""
         (self.pictures if self.run is None else self.run.slots).append((element, "alt"))
 
     def start(self, element: Any) -> None:
@@ -156,7 +156,7 @@ class _Walk:
 
 
 def outline(root: Any) -> Outline:
-    """The blocks below an lxml element that has no comments, scripts or styles left in it."""
+    """The blocks below an lxml element without comments, scripts and styles."""
     from lxml import etree
 
     walk = _Walk()

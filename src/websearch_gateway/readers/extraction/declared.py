@@ -12,10 +12,10 @@ _ARTICLES = frozenset(
         "MedicalScholarlyArticle",
     )
 )
-"""Types of https://schema.org/Article whose text is prose by its author."""
+"""Subtypes of https://schema.org/Article whose text is prose by its author."""
 
 _THREADS = frozenset(("DiscussionForumPosting", "SocialMediaPosting", "QAPage"))
-"""What forums call themselves, often beside `og:type` article."""
+"""The types of forums, which often also have `og:type` article."""
 
 _TYPE = re.compile(r'"@type"\s{0,20}:\s{0,20}(\[[^\]]{0,200}|"\w{1,60}")')
 _NAME = re.compile(r"\w+")
@@ -23,7 +23,7 @@ _MOST_SCRIPT = 200_000
 
 
 def declares_article(root: Any) -> bool:
-    """Whether the markup of a page says so; asked before scripts and metadata are taken out of `root`."""
+    """Whether the markup of a page declares an article. Call it before scripts and metadata are removed from `root`."""
     types = {name.strip().rstrip("/").rpartition("/")[2] for name in root.xpath("//@itemtype")}
     for script in root.iter("script"):
         if "ld+json" in script.get("type", ""):

@@ -1,4 +1,4 @@
-"""A page as a crawler wants it: its text, and what its markup says to crawlers. Pure; runs in a worker process."""
+"""A page for the crawler: its text, links and robots directives. Pure; runs in a worker process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from websearch_gateway.text.safety.invisible import strip_invisible_characters
 from websearch_gateway.text.safety.sanitise import without_live_parts
 
 MOST_LINKS = 5_000
-_FARTHEST = 200_000  # characters in which a line is looked for again: cleaning moves text by little
+_FARTHEST = 200_000  # range in characters to search for a moved line: cleaning moves text only a little
 _CRAWLERS = ("robots", "websearch-gateway")
 
 
@@ -26,8 +26,8 @@ _CRAWLERS = ("robots", "websearch-gateway")
 class CrawledPage:
     """`links` are absolute, without fragments, in their order; `canonical` is "" if the page names none.
 
-    `noindex` and `nofollow` are the page's wish (https://www.robotstxt.org/meta.html). `needs_scripts`: there is hardly
-    any text because no script has run.
+    `noindex` and `nofollow` are the page's directives (https://www.robotstxt.org/meta.html). `needs_scripts`: the
+    page is nearly empty until its scripts run.
     """
 
     title: str
@@ -41,7 +41,7 @@ class CrawledPage:
 
 
 def crawled_text(convert: Callable[[bytes, str, str], Extracted], body: bytes, url: str, charset: str) -> CrawledPage:
-    """Read a document of another kind with its converter. Its links are those of Markdown."""
+    """Read a document of another kind with its converter. The links are those in its Markdown."""
     read = convert(body, url, charset)
     targets = (_absolute(url, match[2]) for match in LINK.finditer(read.markdown))
     links = tuple(islice(dict.fromkeys(filter(None, targets)), MOST_LINKS))
@@ -64,13 +64,13 @@ def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
 
 
 def followed_html(body: bytes, url: str, charset: str) -> CrawledPage:
-    """Read an HTML page of which only the links are wanted: it has no text."""
+    """Read only the links of an HTML page; the result has no text."""
     root = page.parse(decode(body, charset))
     return CrawledPage("", "") if root is None else _told_to_crawlers(root, url)
 
 
 def _told_to_crawlers(root: Any, url: str) -> CrawledPage:
-    """What the markup says, without the text."""
+    """The links and directives of the markup, without text."""
     base = page.base_of(root, url)
     rules = {word.strip().lower() for content in _robots_rules(root) for word in content.split(",")}
     return CrawledPage(
@@ -84,7 +84,7 @@ def _told_to_crawlers(root: Any, url: str) -> CrawledPage:
 
 
 def _cleaned(read: CrawledPage, url: str) -> CrawledPage:
-    """The page with text that is safe to hand on, and its anchors where their lines are now."""
+    """The page with sanitised text, and its anchors moved to the new places of their lines."""
     title, _ = strip_invisible_characters(read.title)
     markdown, _ = without_live_parts(read.markdown, url)
     anchors = read.anchors if markdown == read.markdown else tuple(_moved(read, markdown))
@@ -119,7 +119,7 @@ def _links(root: Any, base: str) -> Iterator[str]:
         target = element.get("src") if element.tag in ("frame", "iframe") else element.get("href")
         if not target or "nofollow" in element.get("rel", "").lower().split():
             continue
-        if (bare := target.partition("#")[0]) in written:  # most links of an index differ in their fragments alone
+        if (bare := target.partition("#")[0]) in written:  # most links of an index differ only in their fragments
             continue
         written.add(bare)
         if (link := _absolute(base, bare)) and link not in seen:
@@ -130,7 +130,7 @@ def _links(root: Any, base: str) -> Iterator[str]:
 
 
 def _absolute(base: str, target: str) -> str:
-    """The address that a link names; "" if it makes no sense."""
+    """The absolute URL of a link; "" if invalid."""
     try:
         return urldefrag(urljoin(base, target.strip())).url
     except ValueError:

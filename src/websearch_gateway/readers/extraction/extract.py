@@ -1,9 +1,9 @@
-"""From the HTML of a page to its title, date and main text. Pure, and made to run in a worker process.
+"""From the HTML of a page to its title, date and main text. Pure; runs in a worker process.
 
-The blocks of the main text are chosen in the DOM of the page as it came, and that DOM is rendered: whatever an
-extractor would have simplified away (code, tables, nested lists, links) is still there. Where the choice is not clear,
-trafilatura's own is asked for as one more hint; on a page that declares itself an article, which trafilatura is made
-for, its choice counts as much as the filter's. Very large pages do without it, so that they stay fast.
+The filter chooses the blocks of the main text in the original DOM, which is then rendered, so code, tables, nested
+lists and links survive, which other extractors simplify. If the choice is not clear, trafilatura's choice is one more
+feature; on a page that declares itself an article, for which trafilatura is made, it counts as much as the filter's.
+Very large pages skip trafilatura to stay fast.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from websearch_gateway.readers.extraction.select import Floats
 
 SECOND_OPINION_ELEMENTS = 5_000
-"""Above so many elements the block filter decides alone: trafilatura would take most of the time and help little."""
+"""Above this many elements the block filter decides alone: trafilatura would take most of the time and help little."""
 
 MOST_JUDGED_BLOCKS = 60_000
-"""A page of more is kept whole: judging takes 6 kB for each block, and a worker has only so much memory."""
+"""A page with more blocks is kept whole: the filter needs 6 kB per block, and the memory of a worker is limited."""
 
 SURE = 0.9
-"""The expected F1 from which the block filter decides alone: with trafilatura it is not better there (measured)."""
+"""From this expected F1 on the block filter decides alone: measured, trafilatura does not improve it there."""
 
 FAILED = 0.1
-"""Trafilatura has failed on an article where it found less than this share of what the filter keeps."""
+"""Trafilatura has failed on an article if it found less than this share of what the filter keeps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """`markdown` is empty when the page has no readable text. `published` is an ISO 8601 date.
 
-    `warnings` says what a careful reader should know, such as that text was hidden on the page. `anchors` are the ids
+    `warnings` lists problems for the reader, such as hidden text on the page. `anchors` are the ids
     of headings and terms, each with the offset in `markdown` at which its line begins.
     """
 
@@ -50,8 +50,8 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
     """The readable part of a page, as Markdown with absolute links.
 
     Args:
-        url: where the page is, to make its links absolute.
-        charset: the Python codec of `html` where that is bytes; found out when None.
+        url: the page's URL, to make its links absolute.
+        charset: the Python codec of `html` if that is bytes; detected if None.
     """
     from websearch_gateway.readers.extraction import page
 
@@ -61,10 +61,10 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
 
 
 def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
-    """As `extract`, of a page that `page.parse` has parsed. What is not the main text is gone from `root` after it.
+    """As `extract`, for a page that `page.parse` has parsed. Removes everything but the main text from `root`.
 
     Args:
-        thorough: ask trafilatura too where the choice is not clear, and look for a date; a third of the time.
+        thorough: also use trafilatura if the choice is not clear, and look for a date; takes a third of the time.
     """
     from websearch_gateway.readers.extraction import blocks, page, render, select
     from websearch_gateway.readers.extraction.declared import declares_article
@@ -89,10 +89,10 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
 
 
 def declared_date(root: Any, url: str) -> str | None:
-    """When the page says that it was published, as an ISO 8601 date."""
+    """The publication date that the page declares, as an ISO 8601 date."""
     from htmldate import find_date
 
-    # Not extensive: guessing a date from the prose costs 1.6 s once, for a locale library, and guesses wrong.
+    # Not extensive: guessing a date from the prose costs 1.6 s once, for a locale library, and is often wrong.
     date: str | None = find_date(root, original_date=True, extensive_search=False, url=url)
     return date
 
@@ -112,10 +112,10 @@ def _likelihoods(root: Any, outline: Outline, title: str, is_article: bool) -> F
 
 
 def agreed(outline: Outline, likely: Floats, found: Floats) -> Floats:
-    """The mean of what the filter and trafilatura take for the main text of an article.
+    """The mean of the filter's and trafilatura's choice for an article.
 
-    Each errs on its own: the filter keeps teasers and comments on sites of a kind that it has not seen, trafilatura
-    leaves out parts of the text. Where it found next to nothing, the filter decides alone.
+    Their errors differ: the filter keeps teasers and comments on unfamiliar kinds of sites, trafilatura omits parts of
+    the text. If trafilatura found next to nothing, the filter decides alone.
     """
     import numpy as np
 
@@ -125,14 +125,14 @@ def agreed(outline: Outline, likely: Floats, found: Floats) -> Floats:
 
 
 def second_opinion(root: Any) -> str:
-    """What trafilatura takes for the main text, one block a line. `root` stays as it is."""
+    """The main text that trafilatura chooses, one block per line. Does not change `root`."""
     from trafilatura import bare_extraction
 
-    # Fast: the extractors that it would compare itself with cost as much again, and change nothing in the figures.
+    # Fast: its fallback extractors double the time and do not change the results.
     document = bare_extraction(root, include_comments=False, fast=True)
     return getattr(document, "text", None) or ""
 
 
 def warm_up() -> None:
-    """Import and prepare what `extract` needs, so that the first page does not wait for it."""
+    """Import and prepare what `extract` needs, so that the first page is not slow."""
     extract("<html><body><article><p>A page.</p></article></body></html>", "https://example.com/", None)

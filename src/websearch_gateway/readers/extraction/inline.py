@@ -1,4 +1,4 @@
-"""Text, code and addresses of a page as Markdown: nothing in them is taken for markup that the page does not have."""
+"""Text, code and URLs of a page as Markdown, escaped so that they create no markup that the page does not have."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _LINKED_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
 
 
 def escaped(text: str) -> str:
-    """Text of the page with what Markdown would take for markup escaped, white space collapsed."""
+    """Text of the page with Markdown markup escaped and white space collapsed."""
     return _SPECIAL.sub(r"\\\g<0>", _SPACE.sub(" ", text))
 
 
 def as_paragraph(text: str) -> str:
-    """Lines of text that has been rendered, none of which begins a block by accident."""
+    """Rendered text, escaped so that no line begins a block by accident."""
     lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
     joined = "\n".join(line for line in lines if line)
     return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", joined)
 
 
 def absolute(href: str | None, base: str) -> str:
-    """A link target against `base`, safe to stand in parentheses; "" for what is no address of the web."""
+    """The absolute URL of a link target, safe inside parentheses; "" if it is not a web address."""
     if not href or href.strip() in ("", "#"):
         return ""
     try:
@@ -54,7 +54,7 @@ def code_span(text: str) -> str:
 
 
 def fence(pre: Any) -> str:
-    """A `<pre>` as a fenced code block, with the language that its class names; "" when it is empty."""
+    """A `<pre>` as a fenced code block, with the language in its class name; "" if it is empty."""
     for line_break in pre.iter("br"):
         line_break.tail = "\n" + (line_break.tail or "")
     code = "".join(pre.itertext()).strip("\n").rstrip()

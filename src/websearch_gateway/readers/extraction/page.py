@@ -1,4 +1,4 @@
-"""From the text of a page to a DOM that holds nothing but what can be read."""
+"""Parses a page into a DOM with only readable content."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Any
 from urllib.parse import urljoin
 
-# Never text of the page, or never seen: scripts, pictures, and what a form lets one choose from.
+# Never text of the page, or never visible: scripts, pictures, and the options of a form.
 _UNREAD = [
     "script",
     "style",
@@ -48,7 +48,7 @@ _MANY_ATTRIBUTES = 500
 
 
 def parse(text: str) -> Any | None:
-    """The root element of a page, or None where there is none. A fragment gets an `<html>` around it."""
+    """The root element of a page; None for an empty page. A fragment gets an `<html>` around it."""
     from lxml import etree, html
 
     safe = _OVERLOADED_TAG.sub(_without_attributes, text.replace("\0", ""))
@@ -64,7 +64,7 @@ def parse(text: str) -> Any | None:
 
 
 def _free_body(root: Any) -> None:
-    """Move what belongs to the body out of the head: libxml2 does not know that `<main>` and the like end a head."""
+    """Move body elements out of the head: libxml2 does not know that elements such as `<main>` end the head."""
     from lxml import etree
 
     head = root.find("head")
@@ -81,7 +81,7 @@ def _free_body(root: Any) -> None:
 
 
 def base_of(root: Any, url: str) -> str:
-    """What the links of the page are relative to: its `<base>`, else its URL."""
+    """The base URL of the page's links: its `<base>`, else its URL."""
     declared: str = next((element.get("href") for element in root.iter("base") if element.get("href")), "")
     try:
         return str(urljoin(url, declared.strip()))
@@ -90,7 +90,7 @@ def base_of(root: Any, url: str) -> str:
 
 
 def strip_unread(root: Any) -> None:
-    """Take out, in place, what is never text."""
+    """Remove, in place, what is never text."""
     from lxml import etree
 
     etree.strip_elements(root, *_UNREAD, with_tail=False)

@@ -1,7 +1,7 @@
 """Writes a DOM as Markdown (CommonMark with tables), with absolute links.
 
-Whoever calls has blanked the text that is not wanted; elements without text leave no trace. Nothing here recurses,
-so that no depth of nesting can break it.
+The caller has blanked unwanted text; elements without text produce no output. Nothing here recurses, so no depth of
+nesting can break it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~"
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _MOST_PADDED_CELLS = 500_000
-"""A table with one wide row and many short ones would become the square of its size; its rows stay short."""
+"""Padding a table of one wide row and many short ones would square its size; above this limit its rows stay short."""
 _PERMALINKS = frozenset(["¶", "#", "§", "🔗", "\uf0c1"])
 
 
 @dataclass(slots=True)
 class _Frame:
-    """An element under way: what it has collected, and how many list items have ended in it."""
+    """An open element: its output so far, and how many list items have ended in it."""
 
     element: Any
     blocks: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class _Writer:
         return "\n\n".join(self._closed(self.frames[0])).strip()
 
     def start(self, element: Any) -> bool:
-        """Whether its children are to be walked: `<pre>`, code and tables are written whole."""
+        """Open an element. Returns whether to walk its children: `<pre>`, code and tables are written as a whole."""
         tag = element.tag
         if tag == "pre":
             self._flush()
@@ -126,7 +126,7 @@ class _Writer:
             self.frames[-1].blocks.append(text)
 
     def _flush(self) -> None:
-        """A block begins: what was inline before it becomes a paragraph of its own."""
+        """Start a block: the inline text before it becomes its own paragraph."""
         frame = self.frames[-1]
         if paragraph := as_paragraph("".join(frame.inline)):
             element = frame.element
@@ -144,7 +144,7 @@ class _Writer:
         if not frame.blocks:
             self._inline(self._marked(frame.element, "".join(frame.inline)))
             return
-        # A link or a mark around whole blocks: each block stands for itself.
+        # A link or a mark around whole blocks: keep the blocks separate.
         self.frames.append(frame)
         self._flush()
         self.frames.pop()
@@ -214,7 +214,7 @@ def _linked_block(block: str, linked: Callable[[str], str]) -> str:
 
 
 def is_data(element: Any) -> bool:
-    """Whether a table holds data and not the layout of a page: flat, with headers or at least two short columns."""
+    """Whether a table is data and not page layout: flat, with headers or at least two short columns."""
     if element.get("role") in ("presentation", "none") or any(inner is not element for inner in element.iter("table")):
         return False
     if next(element.iter("th"), None) is not None:
@@ -229,7 +229,7 @@ def _rows(element: Any) -> list[list[Any]]:
 
 
 def table(element: Any, base: str) -> str:
-    """A table as a pipe table. A caption goes before it."""
+    """A table as a pipe table, after its caption."""
     rows = [[_cell(cell, base) for cell in row] for row in _rows(element)]
     spans = [[_span(cell) for cell in row] for row in _rows(element)]
     rows = [

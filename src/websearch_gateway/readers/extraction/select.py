@@ -35,10 +35,10 @@ def chosen(page: Outline, likely: Floats) -> Mask:
 
 
 def threshold(words: Floats, likely: Floats) -> float:
-    """The probability from which keeping a block raises the expected F1 over the words of this page.
+    """The probability above which keeping a block raises the expected F1 over the words of this page.
 
-    With calibrated probabilities that is half the best F1 that can be reached, so a page of uncertain blocks is read
-    more generously than a clear one (Lipton et al., "Optimal thresholding of classifiers to maximize F1", 2014).
+    With calibrated probabilities this is half the best reachable F1, so a page of uncertain blocks keeps more than a
+    clear one (Lipton et al., "Optimal thresholding of classifiers to maximize F1", 2014).
     """
     import numpy as np
 
@@ -47,7 +47,7 @@ def threshold(words: Floats, likely: Floats) -> float:
 
 
 def expected_f1(page: Outline, likely: Floats) -> float:
-    """How well the best choice of blocks can be expected to do over the words of this page, from 0 to 1."""
+    """The expected F1 of the best choice of blocks over the words of this page, from 0 to 1."""
     return float(_expected_f1(_words(page), likely)[1].max())
 
 
@@ -71,11 +71,11 @@ def _is_table(container: Container) -> bool:
 
 
 def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats, likely: Floats, keep: Mask) -> None:
-    """A table or list of which most is kept is kept whole, and so is a table that follows kept text.
+    """Keep a table or list as a whole if most of it is kept, and a table that follows kept text.
 
-    So is a list that is part of the text, as far as can be told, when some of it is kept or it stands amid kept text.
+    Also keep a list that is likely part of the text, if some of it is kept or it is surrounded by kept text.
 
-    `tables` says of each table whether it holds data.
+    `tables` says for each table whether it holds data.
     """
     tag = container.element.tag
     if tag not in _WHOLE or container.start == container.end:
@@ -101,7 +101,7 @@ def _table(element: Any) -> Any:
 
 
 def _keep_code_and_headings(page: Outline, likely: Floats, keep: Mask) -> None:
-    """Code amid kept text is kept, and so is a heading right above it; a heading above nothing is dropped."""
+    """Keep code between kept text, and a heading right above kept text; drop a heading above nothing."""
     tags = [page.containers[block.place].element.tag for block in page.blocks]
     last = len(tags) - 1
     for at, tag in enumerate(tags):
@@ -113,7 +113,7 @@ def _keep_code_and_headings(page: Outline, likely: Floats, keep: Mask) -> None:
 
 
 def blank(page: Outline, keep: Mask) -> None:
-    """Take the text of the blocks that are not kept out of the DOM."""
+    """Remove the text of dropped blocks from the DOM."""
     for block, kept in zip(page.blocks, keep, strict=True):
         if not kept:
             for element, where in block.slots:

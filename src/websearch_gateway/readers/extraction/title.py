@@ -10,7 +10,7 @@ _SHORTEST = 4
 
 
 def title_of(root: Any) -> str:
-    """What the page calls itself: `og:title`, `<title>`, or its only `<h1>`, without the name of the site."""
+    """The page's own title: `og:title`, `<title>`, or its only `<h1>`, without the name of the site."""
     metas = {meta.get("property") or meta.get("name"): meta.get("content", "") for meta in root.iter("meta")}
     site = _clean(metas.get("og:site_name", ""))
     headings = [heading for heading in (_clean("".join(h.itertext())) for h in root.iter("h1")) if heading]
@@ -25,7 +25,7 @@ def _clean(text: str) -> str:
 
 
 def _without_site(title: str, site: str, headings: list[str]) -> str:
-    """Drop the last or first part of `a | b` that is the site's name, or keep the part that a heading repeats."""
+    """Drop the last or first part of `a | b` if it is the site's name, or keep the part that a heading repeats."""
     parts = [part for part in _SEPARATOR.split(title) if part]
     for heading in headings:
         if len(parts) > 1 and len(heading) >= _SHORTEST and heading.casefold() in (p.casefold() for p in parts):

@@ -43,7 +43,7 @@ def feed(body: bytes, url: str, charset: str) -> Extracted:
     """A feed as Markdown: each entry under its linked title.
 
     Raises:
-        SearchFetchError: it is no feed.
+        SearchFetchError: the body is not a feed.
     """
     found = parse_feed(body, charset)
     parts = [found.description, *(_markdown(entry, url) for entry in found.entries)]
@@ -54,7 +54,7 @@ def parse_feed(body: bytes, charset: str = "utf-8") -> Feed:
     """Read RSS 0.9 to 2.0, RDF or Atom.
 
     Raises:
-        SearchFetchError: it is none of them.
+        SearchFetchError: the body is none of them.
     """
     from lxml import etree
 
@@ -85,13 +85,13 @@ def _name(element: Any) -> str:
 
 
 def _children(element: Any, names: tuple[str, ...]) -> Iterator[Any]:
-    """The children of these names, those of the first name first."""
+    """The children with these names, those of the first name first."""
     for name in names:
         yield from (child for child in element if _name(child) == name)
 
 
 def _html(element: Any, *names: str) -> str:
-    """The first of these children that says something, as HTML."""
+    """The first non-empty one of these children, as HTML."""
     from lxml import etree
 
     for child in _children(element, names):
@@ -104,7 +104,7 @@ def _html(element: Any, *names: str) -> str:
 
 
 def _words(element: Any, *names: str) -> str:
-    """The first of these children that says something, on one line without marks."""
+    """The first non-empty one of these children, on one line without markup."""
     return next(_each(element, *names), "")
 
 

@@ -1,8 +1,8 @@
-"""HTML that is all content, such as a comment or an encyclopaedia's article, as Markdown. Pure and linear.
+"""Converts HTML that is all content, such as a comment or an encyclopaedia article, to Markdown. Pure and linear.
 
-`extraction.render` writes it, as it does for whole pages; here is only what a page's extraction does before: elements
-without readable text are emptied, and cells that span several places fill each of them. Pages with menus and
-advertisements around their text are for `extraction.extract`.
+`extraction.render` writes the Markdown, as for whole pages. This module only prepares the tree: it empties elements
+without readable text and repeats cells that span several places. For pages with menus and advertisements around the
+text use `extraction.extract`.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ _HIDDEN = (
     *("script", "style", "noscript", "template", "svg", "head", "title"),
     *("button", "form", "iframe", "object", "img"),
 )
-# A cell that claims more rows times columns than this, or holds more text, would make a page a thousand times larger.
+# A cell that spans more rows times columns than this, or with more text, could make a page a thousand times larger.
 _LARGEST_CELL = 100
 _REPEATED_CHARS = 100
 _MOST_CELLS = 500_000
 
 
 def parse_html(html: str) -> Any:
-    """The tree of a piece of HTML, under one root element of lxml; an empty one for no HTML."""
+    """Parse a piece of HTML into a tree under one lxml root element, which is empty for empty input."""
     import lxml.html
 
-    # As bytes: lxml refuses a str that declares an encoding. Halves of surrogate pairs cannot be encoded.
+    # As bytes: lxml rejects a str that declares an encoding. Lone surrogates cannot be encoded.
     data = html.encode("utf-8", "replace")
     parser = lxml.html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     return lxml.html.fromstring(b"<div>" + data + b"</div>", parser=parser)
 
 
 def to_markdown(html: str, base_url: str = "") -> str:
-    """A piece of HTML as Markdown. Links are kept where they are absolute against `base_url`; images are left out."""
+    """A piece of HTML as Markdown. Keeps links that resolve against `base_url` and leaves out images."""
     return tree_to_markdown(parse_html(html), base_url)
 
 
@@ -50,7 +50,7 @@ def tree_to_markdown(tree: Any, base_url: str = "") -> str:
 
 
 def _write_formula(formula: Any) -> None:
-    """As its TeX, in code, so that nothing in it is taken for markup."""
+    """Write a formula as its TeX, in a code span so that nothing in it becomes markup."""
     tex = formula.get("alttext", "").strip()
     formula.clear(keep_tail=True)
     if tex:
@@ -64,13 +64,13 @@ def _write_exponent(element: Any) -> None:
 
 
 def _fill_spans(table: Any) -> None:
-    """Give the text of a cell that spans several columns or rows to each of them, unless the table gets huge."""
+    """Copy the text of a cell that spans several columns or rows into each of them, unless the table gets huge."""
     widths = [sum(_span(cell, "colspan", _LARGEST_CELL) for cell in row) for row in table.iter("tr")]
     if len(widths) * max(widths, default=0) > _MOST_CELLS:
         for cell in table.iter("td", "th"):
             cell.attrib.pop("colspan", None)
         return
-    hanging: dict[int, tuple[int, str]] = {}  # column: rows still to fill, text
+    hanging: dict[int, tuple[int, str]] = {}  # column -> (rows still to fill, text)
     for row in table.iter("tr"):
         column = 0
         for cell in list(row.iterchildren("td", "th")):
@@ -90,7 +90,7 @@ def _fill_spans(table: Any) -> None:
 
 
 def _hang(row: Any, before: Any, column: int, hanging: dict[int, tuple[int, str]]) -> int:
-    """Fill the places from `column` on that cells of earlier rows reach into; returns the first free one."""
+    """Fill the columns from `column` on that cells of earlier rows span; return the first free column."""
     while column in hanging:
         left, text = hanging.pop(column)
         if before is None:

@@ -1,4 +1,4 @@
-"""Any page of the web: fetched, judged by its content, extracted in a worker."""
+"""Reads any web page: fetches it, detects its content type, and extracts it in a worker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from websearch_gateway.text.safety.robot_check import is_robot_check
 
 NOT_MODIFIED = 304
 SIBLING_SECONDS = 2.0
-_RESERVE_SECONDS = 0.7  # for telling what there is when a browser takes too long
+_RESERVE_SECONDS = 0.7  # reserved to return the page without scripts if the browser takes too long
 _SENDABLE = re.compile(r"[ -~]{1,300}")
 
 
@@ -36,7 +36,7 @@ class HtmlReader:
     """Reads HTML and every other kind of document that `kinds` knows.
 
     Args:
-        renderer: what turns a page into text that is none before its scripts have run; no such page is without.
+        renderer: renders a page that is empty until its scripts run; without it such a page cannot be read.
     """
 
     name = "html"
@@ -48,16 +48,16 @@ class HtmlReader:
         self._siblings = MarkdownSiblings()
 
     def accepts(self, url: str) -> bool:
-        """Whether this reader is for `url`: it tries every one."""
+        """True: this reader tries every URL."""
         return True
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
-        """Fetch and read a page; `known` itself when its site says that it has not changed.
+        """Fetch and read a page; returns `known` itself if the site says that it has not changed.
 
         Raises:
-            ForbiddenUrlError: the address guard said no.
-            SearchFetchError: not there, too large, of no readable kind, or without any text.
-            SearchTimeoutError: out of time.
+            ForbiddenUrlError: the address guard forbids the URL.
+            SearchFetchError: the page is missing, too large, of an unreadable type, or without text.
+            SearchTimeoutError: the deadline passed.
         """
         await self._workers.warm()
         fetched = await self._fetch(url, deadline, known)
@@ -90,11 +90,11 @@ class HtmlReader:
     async def _converted(self, kind: Kind, fetched: Fetched, deadline: Deadline) -> Extracted:
         url = fetched.final_url
         arguments = (CONVERTERS[kind], url, fetched.body, url, fetched.charset)
-        heavy = kind == "pdf"  # ten kilobytes may unpack to as many megabytes
+        heavy = kind == "pdf"  # ten kilobytes may unpack to ten megabytes
         return Extracted(**await self._workers.run(cleaned, *arguments, deadline=deadline, heavy=heavy))
 
     async def _in_markdown(self, page: Extracted, fetched: Fetched, deadline: Deadline) -> Extracted:
-        """`page` with its text as its site writes it in Markdown, where that is known to be somewhere."""
+        """`page` with the Markdown that its site provides, if its address is known."""
         if (place := self._siblings.of(fetched)) is None:
             return page
         soon = deadline.within(SIBLING_SECONDS)
@@ -116,7 +116,7 @@ class HtmlReader:
     async def _with_scripts(
         self, renderer: Renderer, page: Extracted, fetched: Fetched, deadline: Deadline
     ) -> tuple[Fetched, Extracted, tuple[str, ...]]:
-        """The page after its scripts have run; what it has without them, with a warning, when they cannot."""
+        """The page after its scripts have run; if they cannot run, the page without them and with a warning."""
         try:
             rendered = await renderer.render(fetched, deadline.within(deadline.remaining() - _RESERVE_SECONDS))
             return rendered, await self._converted("html", rendered, deadline), ()
@@ -130,12 +130,12 @@ class HtmlReader:
         if known is None or not (conditions := _conditions(known)):
             return await fetch()
         fetched = await fetch(headers=conditions)
-        # Two pages may carry one tag: the redirect must still end where it did.
+        # Two pages may have the same ETag: the redirects must still end at the same URL.
         return await fetch() if fetched.status == NOT_MODIFIED and fetched.final_url != known.final_url else fetched
 
 
 def _conditions(known: Page) -> dict[str, str]:
-    """The header that asks for a page only if it is no longer `known` (RFC 9110, section 13.1)."""
+    """The headers of a conditional request: send the page only if it differs from `known` (RFC 9110, section 13.1)."""
     for header, value in (("if-none-match", known.etag), ("if-modified-since", known.last_modified)):
         if value and _SENDABLE.fullmatch(value):
             return {header: value}

@@ -1,4 +1,4 @@
-"""What kind of document a reply is, by its declared type, its first bytes and its address, and what reads it."""
+"""Detects the kind of a document by its declared type, first bytes and URL, and chooses its converter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from websearch_gateway.readers.formats.pdf import pdf
 
 Kind = Literal["html", "pdf", "feed", "markdown", "json", "csv", "text"]
 Convert = Callable[[bytes, str, str], Extracted]
-"""A body, its URL and its charset to a title and Markdown. Pure; runs in a worker process."""
+"""Converts a body, with its URL and charset, to a title and Markdown. Pure; runs in a worker process."""
 
 CONVERTERS: Mapping[Kind, Convert] = {
     "html": extract,
@@ -31,7 +31,7 @@ ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q
 SNIFFED_BYTES = 1024
 SAMPLED_BYTES = 65_536
 MOST_BINARY = 200
-"""One byte in so many may be a control character, as in logs."""
+"""One byte in this many may be a control character, as in logs."""
 # https://mimesniff.spec.whatwg.org/#binary-data-byte, without the form feed and the escape character of terminals.
 _BINARY_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
 MAX_PAGE_BYTES = 5_000_000
@@ -47,7 +47,7 @@ _DECLARED: Mapping[str, Kind] = {
     "application/csv": "csv",
 }
 _JSON_TYPES = re.compile(r"(?:application|text)/(?:.+\+|x-)?json")
-# A server that does not know better sends these as plain text.
+# Servers without a better type send these as plain text.
 _SUFFIXES: Mapping[str, Kind] = {"md": "markdown", "markdown": "markdown", "csv": "csv", "tsv": "csv", "json": "json"}
 _PROLOGUE = rb"(?:\s|\xef\xbb\xbf|<\?[^>]*>|<!--(?:(?!-->).)*-->)*+"
 _MARKUP = re.compile(_PROLOGUE + rb"<(?:!doctype html|html|head|body|title|meta|div|h1|p)\b", re.IGNORECASE | re.DOTALL)
@@ -71,16 +71,16 @@ _SIGNATURES = (
 
 
 def most_bytes(url: str) -> int:
-    """How large the document at `url` may be: more where its name promises a PDF, which holds its pictures as well."""
+    """The size limit of the document at `url`: higher if its name ends like a PDF, which includes its pictures."""
     path = urlsplit(url).path.lower()
     return MAX_PDF_BYTES if path.endswith(".pdf") or "/pdf/" in path else MAX_PAGE_BYTES
 
 
 def kind_of(fetched: Fetched) -> Kind:
-    """Judge a reply.
+    """Detect the kind of a reply.
 
     Raises:
-        SearchFetchError: nothing that can be read as text, such as an image or an archive; the message and
+        SearchFetchError: it cannot be read as text, such as an image or an archive; the message and
             `details["content_type"]` name the type.
     """
     declared, head = fetched.content_type, fetched.body[:SNIFFED_BYTES]
@@ -100,7 +100,7 @@ def kind_of(fetched: Fetched) -> Kind:
 
 
 def _is_binary(body: bytes, declared: str) -> bool:
-    """Whether bytes stand in it that no text has; a text that says what it is may have a few, but no NUL."""
+    """Whether it contains bytes that text never has. With a declared text type a few are allowed, but no NUL."""
     sample = body[:SAMPLED_BYTES]
     found = len(sample) - len(sample.translate(None, _BINARY_BYTES))
     allowed = 0 if declared in _VAGUE_TYPES and declared != "text/plain" else len(sample) // MOST_BINARY

@@ -1,13 +1,13 @@
-"""Where a site has a page in Markdown as well, as far as that is known without asking it.
+"""Finds the Markdown version of a page, without extra requests.
 
-Nothing is guessed, so an ordinary page costs no further request. A page's Markdown is known when
+Nothing is guessed, so an ordinary page costs no further request. A page's Markdown is known if
 
 - the page says so, in a `Link` header (RFC 8288) or its head: `<link rel="alternate" type="text/markdown" href=...>`;
 - or the `llms.txt` of its site was read before and lists the address that https://llmstxt.org gives it: with `.md`
   behind it, or with `index.html.md` where it names no file.
 
-Only addresses of the same origin count, since no page speaks for another site, and only a text with the words of the
-page: some sites name their `llms.txt` as the Markdown of every page.
+Only addresses of the same origin count, since a page cannot speak for another site, and only a text with the words of
+the page: some sites name their `llms.txt` as the Markdown of every page.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SITES = 32
 _SHARE_OF_WORDS = 0.6
 _WORD = re.compile(r"\w{4,}")
 _TYPE = "text/markdown"
-# Each of these is linear in what it reads.
+# Each of these patterns is linear in its input.
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LINK_TAG = re.compile(r"<link\s([^<>]{1,2000})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
@@ -40,7 +40,7 @@ _LISTED = re.compile(r"\]\(\s*<?([^\s()<>]{1,1000}\.md)>?\s*[)\s]")
 
 
 class MarkdownSiblings:
-    """Knows the Markdown of pages. Remembers the last sites whose `llms.txt` it saw.
+    """Finds the Markdown of pages. Remembers the latest sites whose `llms.txt` it saw.
 
     Args:
         clock: seconds on a monotonic clock.
@@ -50,7 +50,7 @@ class MarkdownSiblings:
         self._listed: TTLCache[str, frozenset[str]] = TTLCache(_SITES, KEPT_SECONDS, clock)
 
     def learn(self, page: Fetched) -> None:
-        """Remember what `page` lists, if it is an `llms.txt`."""
+        """Remember the links of `page`, if it is an `llms.txt`."""
         if not urlsplit(page.final_url).path.endswith("/llms.txt"):
             return
         text = page.body[:LIST_BYTES].decode("utf-8", "replace")
@@ -60,7 +60,7 @@ class MarkdownSiblings:
         self._listed[origin] = frozenset(sorted(listed)[:MOST_LISTED])
 
     def of(self, page: Fetched) -> str | None:
-        """The address of the Markdown of `page`, an HTML page; None when none is known."""
+        """The address of the Markdown of `page`, an HTML page; None if unknown."""
         own, origin = urldefrag(page.final_url).url, _origin(page.final_url)
         for url in (*_told_by_headers(page), *_told_by_head(page), *self._told_by_list(own, origin)):
             if url and url != own and _origin(url) == origin:
@@ -76,7 +76,7 @@ class MarkdownSiblings:
 
 
 def is_same_text(page: str, sibling: str) -> bool:
-    """Whether `sibling` has most of the words of `page`. Long texts are judged by their beginning."""
+    """Whether `sibling` has most of the words of `page`. Compares only the beginning of long texts."""
     words = set(_WORD.findall(page[:MOST_COMPARED].lower()))
     return len(words & set(_WORD.findall(sibling[: 2 * MOST_COMPARED].lower()))) >= _SHARE_OF_WORDS * len(words)
 
@@ -98,7 +98,7 @@ def _told_by_head(page: Fetched) -> Iterator[str]:
 
 
 def _absolute(base: str, link: str) -> str:
-    """The address of a link; empty when it makes no sense."""
+    """The absolute URL of a link; empty if invalid."""
     try:
         return urldefrag(urljoin(base, link.strip())).url
     except ValueError:

@@ -1,4 +1,4 @@
-"""The text of a PDF, page by page, under the headings of its outline where it has one."""
+"""The text of a PDF, page by page, with the headings of its outline if it has one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.extraction.extract import Extracted
 
-# What PDFium writes for a hyphen at the end of a line, and the soft hyphen.
+# The character that PDFium writes for a hyphen at the end of a line, and the soft hyphen.
 _BROKEN_WORD = re.compile("[\ufffe\u00ad]\n?")
 _NUMBERING = re.compile(r"(?:[\dIVX]+\.?)+\s+")
 _DEEPEST = 6
@@ -19,7 +19,7 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
     """A PDF as Markdown, with a line `*Page N*` before the text of each page. `charset` is not used.
 
     Raises:
-        SearchFetchError: it is damaged or locked, or has no text.
+        SearchFetchError: the PDF is damaged or encrypted, or has no text.
     """
     import pypdfium2
 
@@ -37,7 +37,7 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
 
 
 def _outline(document: Any) -> dict[int, list[tuple[int, str]]]:
-    """Level and title of each heading, by the number of its page."""
+    """Level and title of each heading, by page number."""
     headings: dict[int, list[tuple[int, str]]] = {}
     for bookmark in document.get_toc(max_depth=_DEEPEST):
         target = bookmark.get_dest()

@@ -1,4 +1,4 @@
-"""Text that is readable as it is: plain, Markdown, JSON, and tables with a comma or the like between their cells."""
+"""Text formats: plain text, Markdown, JSON, and tables with a separator such as a comma."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def markdown(body: bytes, url: str, charset: str) -> Extracted:
 
 
 def json_text(body: bytes, url: str, charset: str) -> Extracted:
-    """JSON as indented code. What only claims to be JSON is plain text."""
+    """JSON as indented code. Invalid JSON becomes plain text."""
     try:
         value = json.loads(decode(body, charset))
     except (ValueError, RecursionError):
@@ -44,7 +44,7 @@ def _named(value: Any) -> str:
 
 
 def csv_table(body: bytes, url: str, charset: str) -> Extracted:
-    """A table of Markdown; its first row is the head. What cannot be taken apart is plain text."""
+    """A Markdown table with the first row as its header. Text that cannot be parsed becomes plain text."""
     words = decode(body, charset).strip()
     first = _QUOTED.sub("", words.partition("\n")[0])
     delimiter = max(_DELIMITERS, key=first.count)

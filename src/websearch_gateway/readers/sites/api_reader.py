@@ -1,4 +1,4 @@
-"""Runs any source: asks its API, reads the replies in a worker, and takes the plain page when that does not serve."""
+"""Runs any source: calls its API, parses the replies in a worker, and reads the plain page if the API fails."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.sites.source import ApiRequest, Document, Source
 
 REST_SECONDS = 60.0
-"""How long to leave an API alone that does not say for how long."""
+"""Seconds without calls to an API that is busy and does not say for how long."""
 LONGEST_REST_SECONDS = 86_400.0
-# Wikimedia allows three (https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits); more would be rude anywhere.
+# Wikimedia allows three (https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits); a polite limit for all sites.
 _AT_ONCE = 3
-_API_SHARE = 0.5  # of the time, so that the plain page still can be read
+_API_SHARE = 0.5  # share of the time, so that the plain page can still be read
 
 
 class ApiReader:
@@ -57,16 +57,16 @@ class ApiReader:
         return self._source.accepts(url)
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
-        """Read a page through the API, or as a plain page with a warning that says why. Always anew.
+        """Read a page through the API, or as a plain page with a warning that says why. Never returns `known`.
 
         Raises:
-            ForbiddenUrlError: the address guard said no.
+            ForbiddenUrlError: the address guard forbids the URL.
             SearchFetchError: neither the API nor the page could be read.
-            SearchTimeoutError: out of time.
+            SearchTimeoutError: the deadline passed.
         """
         try:
             document = await self._load(url, deadline.within(deadline.remaining() * _API_SHARE))
-        except (Unavailable, ForbiddenUrlError) as error:  # the API's host may be closed where the page's is open
+        except (Unavailable, ForbiddenUrlError) as error:  # the lists may block only the API's host
             page = await self._pages.read(url, deadline)
             return replace(page, warnings=(*page.warnings, f"Read from the plain page of {self.name}: {error.message}"))
         warnings = tuple(document.warnings)
@@ -120,14 +120,14 @@ class ApiReader:
         self._rests_until = max(self._rests_until, self._clock() + min(seconds, LONGEST_REST_SECONDS))
 
     async def _with_full_text(self, page: Page, places: Sequence[str], deadline: Deadline) -> Page:
-        """The page with the first of its further texts that can be read."""
+        """The page with the first readable one of its `more` addresses appended."""
         for place in places:
             try:
                 full = await self._pages.read(place, deadline)
             except Unavailable:
                 continue
             text = f"{page.markdown}\n\n{full.markdown}"
-            # Once more: a name in one may now stand for an address in the other.
+            # Clean the joined text again: a link name in one part may refer to an address in the other.
             whole = await self._workers.run(
                 cleaned, Extracted, page.url, page.title, text, None, deadline=deadline, size=len(text)
             )

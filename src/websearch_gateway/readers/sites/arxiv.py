@@ -14,7 +14,7 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.formats.feed import parse_feed
 from websearch_gateway.readers.sites.source import ApiRequest, Document, DocumentRate, section, segments
 
-# The old form has the archive in it: hep-th/9901001.
+# The old form contains the archive: hep-th/9901001.
 _ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z]{2,10}(?:-[a-z]{2,4})?(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?", re.ASCII)
 _PACE = DocumentRate(1, 3.0)
 
@@ -33,12 +33,12 @@ class ArXiv:
         return _paper(url) is not None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
-        """The paper's entry in the catalogue."""
+        """The request for the paper's catalogue entry."""
         return [ApiRequest(f"{self.api}/api/query?id_list={_paper(url)}")]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
-        """Authors and abstract. An unknown paper comes as an entry called Error."""
+        """Authors and abstract. For an unknown paper arXiv sends an entry called Error."""
         entry = parse_feed(bodies[0] or b"").entries[0]
         if entry.title == "Error":
             raise SearchFetchError("arXiv does not know this paper.")

@@ -1,4 +1,4 @@
-"""Discussions of GitHub: the question, the answer that was chosen, then the comments with their replies.
+"""GitHub discussions: the question, the chosen answer, then the comments with their replies.
 
 https://docs.github.com/graphql/guides/using-the-graphql-api-for-discussions
 """
@@ -26,7 +26,7 @@ _QUERY = f"""query ($owner: String!, $repo: String!, $number: Int!) {{
 
 @dataclass(frozen=True, slots=True)
 class GitHubDiscussions:
-    """`github.com/OWNER/REPO/discussions/N`. The API has them for those with a token only."""
+    """`github.com/OWNER/REPO/discussions/N`. The API requires a token."""
 
     api: str = "https://api.github.com"
     token: str = field(default="", repr=False)
@@ -39,10 +39,10 @@ class GitHubDiscussions:
         return _discussion(url) is not None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
-        """One query for all of it.
+        """One query for the whole discussion.
 
         Raises:
-            SearchFetchError: there is no token.
+            SearchFetchError: no token is set.
         """
         if not self.token:
             raise SearchFetchError("Its API wants a token, GITHUB_TOKEN.")
@@ -52,10 +52,10 @@ class GitHubDiscussions:
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
-        """The chosen answer stands first, and only there.
+        """The chosen answer comes first and is not repeated among the comments.
 
         Raises:
-            SearchFetchError: the reply tells errors instead, which comes with status 200.
+            SearchFetchError: the reply contains errors instead, with status 200.
         """
         reply = json_of(bodies[0])
         if reply.get("errors"):
@@ -83,7 +83,7 @@ def _discussion(url: str) -> tuple[str, str, int] | None:
 
 
 def _thread(comment: Mapping[str, Any], answer_id: str | None) -> list[str]:
-    """A comment, unless it is the answer, with the replies to it."""
+    """A comment with its replies, unless it is the answer."""
     votes = f" ({comment['upvoteCount']} votes)" if comment["upvoteCount"] else ""
     own = [] if comment["id"] == answer_id else [_section(f"Comment{votes}", comment)]
     replies = [reply for reply in comment["replies"]["nodes"] if reply["id"] != answer_id]

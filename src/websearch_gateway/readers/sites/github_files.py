@@ -1,4 +1,4 @@
-"""Files and READMEs of GitHub. https://docs.github.com/rest/repos/contents"""
+"""Files and READMEs on GitHub. https://docs.github.com/rest/repos/contents"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from websearch_gateway.text.markdown import without_comments
 
 _MARKDOWN = re.compile(r"(?:.*\.(?:md|markdown|mdx|rst|txt|adoc)|readme|license|copying)", re.IGNORECASE)
 _RAW = "application/vnd.github.raw+json"
-# First parts of a path that are GitHub's own pages.
+# First path segments that are GitHub's own pages.
 _RESERVED = re.compile(
     "about|account|apps|blog|codespaces|collections|contact|customer-stories|dashboard|enterprise|events|explore|features"
     "|issues|join|login|logout|marketplace|new|notifications|organizations|orgs|pricing|pulls|readme|search|security"
@@ -37,7 +37,7 @@ class GitHubFiles:
         return _file(url) is not None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
-        """The file as it is."""
+        """The request for the raw file."""
         owner, repo, *inner = _file(url) or ["", ""]
         path = f"contents/{quoted(*inner[1:])}?ref={quote(inner[0], safe='')}" if inner else "readme"
         headers = {**github_headers(self.token), "accept": _RAW}
@@ -48,7 +48,7 @@ class GitHubFiles:
         """Prose as it is, anything else as code.
 
         Raises:
-            SearchFetchError: the file is no text.
+            SearchFetchError: the file is not text.
         """
         owner, repo, *inner = _file(url) or ["", ""]
         try:
@@ -66,7 +66,7 @@ class GitHubFiles:
 
 
 def _file(url: str) -> list[str] | None:
-    """Owner and repository, for a file its ref and path too."""
+    """Owner and repository, and for a file its ref and path."""
     path = segments(url, "github.com", "www.github.com") or []
     if len(path) < 2 or _RESERVED.fullmatch(path[0]):
         return None

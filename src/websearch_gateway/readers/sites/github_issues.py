@@ -1,4 +1,4 @@
-"""Issues and pull requests of GitHub with their state, labels and comments.
+"""GitHub issues and pull requests with their state, labels and comments.
 
 https://docs.github.com/rest/issues/issues, https://docs.github.com/rest/issues/comments,
 https://docs.github.com/rest/pulls/comments
@@ -23,12 +23,12 @@ from websearch_gateway.readers.sites.source import (
 from websearch_gateway.text.markdown import without_comments
 from websearch_gateway.text.user_text import as_user_text
 
-_COMMENTS = 100  # a page of the API at its largest
+_COMMENTS = 100  # the largest page of the API
 
 
 @dataclass(frozen=True, slots=True)
 class GitHubIssues:
-    """`github.com/OWNER/REPO/issues/N` and `/pull/N`. Without a token an address has 60 requests an hour."""
+    """`github.com/OWNER/REPO/issues/N` and `/pull/N`. Without a token: 60 requests an hour per IP address."""
 
     api: str = "https://api.github.com"
     token: str = field(default="", repr=False)
@@ -51,7 +51,7 @@ class GitHubIssues:
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
-        """The text of the issue, then its comments in the order of time."""
+        """The text of the issue, then its comments in chronological order."""
         issue, *lists = (json_of(body) for body in bodies)
         labels = ", ".join(filter(None, map(_label, issue["labels"])))
         facts = [f"State: {_state(issue)}", f"labels: {labels or 'none'}", f"opened by {_author(issue)}"]
@@ -78,7 +78,7 @@ def _state(issue: Mapping[str, Any]) -> str:
 
 
 def _label(label: Mapping[str, Any] | str) -> str:
-    """Its name. The documented schema allows a plain string in the place of an object, and an object without a name."""
+    """The name of a label. The documented schema allows a plain string for an object, and an object without a name."""
     return label if isinstance(label, str) else str(label.get("name") or "")
 
 

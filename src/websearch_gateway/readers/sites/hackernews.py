@@ -18,7 +18,7 @@ _HEADING_LEVELS = 6
 
 @dataclass(frozen=True, slots=True)
 class HackerNews:
-    """`news.ycombinator.com/item?id=N`, a story or a comment with what was said below it."""
+    """`news.ycombinator.com/item?id=N`, a story or a comment with its replies."""
 
     api: str = "https://hn.algolia.com"
     name: str = "hackernews"
@@ -30,12 +30,12 @@ class HackerNews:
         return _item(url) is not None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
-        """The item, which holds its whole tree."""
+        """The request for the item, whose reply contains the whole tree."""
         return [ApiRequest(f"{self.api}/api/v1/items/{_item(url)}")]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
-        """The story, then its comments, each under a heading as deep as the comment."""
+        """The story, then its comments, each under a heading whose level is the depth of the comment."""
         item = json_of(bodies[0])
         points = f"{item['points']} points, " if item.get("points") is not None else ""
         about = f"{points}posted by {_author(item)}."

@@ -1,4 +1,4 @@
-"""Reddit through its feeds, which are what still answers without an account (https://www.reddit.com/wiki/rss)."""
+"""Reddit through its feeds, which still work without an account (https://www.reddit.com/wiki/rss)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAME = re.compile(r"\w{1,30}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Reddit:
-    """`/r/SUB` and `/r/SUB/comments/ID`. Addresses that many share are refused often."""
+    """`/r/SUB` and `/r/SUB/comments/ID`. Reddit often blocks shared IP addresses."""
 
     api: str = "https://www.reddit.com"
     name: str = "reddit"

@@ -1,7 +1,7 @@
-"""What every known site has in common: the shape of a source, and how its URLs and replies are taken apart.
+"""What all site readers share: the interface of a source, and helpers that parse its URLs and replies.
 
 A source is a frozen dataclass of pure functions; `api_reader.ApiReader` runs any of them. Worker processes import this
-file, hence no HTTP stack and no pydantic here.
+file, so do not import an HTTP stack or pydantic here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ApiRequest:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRate:
-    """At most so many documents within so many seconds."""
+    """At most this many documents within this many seconds."""
 
     documents: int
     seconds: float
@@ -35,10 +35,10 @@ class DocumentRate:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a source made of the replies.
+    """The result of parsing the replies.
 
-    `published` is an ISO 8601 date; `more` lists addresses of the full text, of which the first one that can be read
-    is appended; `rest_seconds` is for how long the site asks for no calls; `warnings` are for the reader.
+    `published` is an ISO 8601 date; `more` lists addresses of the full text, of which the first readable one is
+    appended; `rest_seconds` is for how long the site asks us not to call it; `warnings` are for the reader.
     """
 
     title: str
@@ -50,7 +50,7 @@ class Document:
 
 
 class Source(Protocol):
-    """A site whose content is better had from its API than from its pages."""
+    """A site whose API gives better content than its pages."""
 
     @property
     def name(self) -> str: ...
@@ -61,12 +61,12 @@ class Source(Protocol):
 
     @property
     def busy(self) -> Sequence[int]:
-        """HTTP statuses by which the API says that it is asked too much."""
+        """HTTP statuses with which the API signals too many requests."""
         ...
 
     @property
     def pace(self) -> DocumentRate | None:
-        """How often the API may be asked; None for as often as it bears."""
+        """How often the API may be called; None if there is no fixed limit."""
         ...
 
     def accepts(self, url: str) -> bool:
@@ -74,24 +74,24 @@ class Source(Protocol):
         ...
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
-        """What to ask for the document at `url`, which this source accepts.
+        """The requests for the document at `url`, which this source accepts.
 
         Raises:
-            SearchFetchError: nothing can be asked, for want of a token.
+            SearchFetchError: the API needs a token, and none is set.
         """
         ...
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
-        """The document out of the replies to `requests`, in their order. Runs in a worker process.
+        """The document from the replies to `requests`, in the same order. Runs in a worker process.
 
-        Whatever it raises means that the reply is not what the vendor documents.
+        Any exception means that the reply is not what the vendor documents.
         """
         ...
 
 
 def address(url: str) -> SplitResult | None:
-    """The parts of a web address on its scheme's own port; None for anything else."""
+    """The parts of a web address on the default port of its scheme; None for anything else."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -102,7 +102,7 @@ def address(url: str) -> SplitResult | None:
 
 
 def segments(url: str, *hosts: str) -> list[str] | None:
-    """The unquoted parts of the path of `url`, without empty ones; None when it is on none of `hosts`."""
+    """The unquoted path segments of `url`, without empty ones; None if its host is not in `hosts`."""
     parts = address(url)
     if parts is None or parts.hostname not in hosts:
         return None
@@ -111,7 +111,7 @@ def segments(url: str, *hosts: str) -> list[str] | None:
 
 
 def quoted(*parts: str) -> str:
-    """A path of these parts, each fully quoted."""
+    """A path of these segments, each fully quoted."""
     return "/".join(quote(part, safe="") for part in parts)
 
 
@@ -119,7 +119,7 @@ def json_of(body: bytes | None) -> Any:
     """The JSON in a reply.
 
     Raises:
-        SearchFetchError: it is none.
+        SearchFetchError: the reply is not JSON.
     """
     try:
         return json.loads(body or b"")
@@ -133,6 +133,6 @@ def section(title: str, *blocks: str, level: int = 2) -> str:
 
 
 def github_headers(token: str) -> dict[str, str]:
-    """What every request to GitHub's API carries (https://docs.github.com/rest/using-the-rest-api/getting-started)."""
+    """The headers of all requests to GitHub's API (https://docs.github.com/rest/using-the-rest-api/getting-started)."""
     headers = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
     return {**headers, "authorization": f"Bearer {token}"} if token else headers

@@ -1,4 +1,4 @@
-"""Questions of Stack Exchange with their answers, the accepted one first, then by score.
+"""Stack Exchange questions with their answers, the accepted one first, then by score.
 
 https://api.stackexchange.com/docs/questions-by-ids, https://api.stackexchange.com/docs/answers-on-questions,
 https://api.stackexchange.com/docs/questions-by-answer-ids, https://api.stackexchange.com/docs/throttle
@@ -33,11 +33,11 @@ _DAY_SECONDS = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class StackExchange:
-    """`/questions/ID`, `/q/ID` and `/a/ID` of every site. Without a key an address has 300 requests a day."""
+    """`/questions/ID`, `/q/ID` and `/a/ID` of every site. Without a key: 300 requests a day per IP address."""
 
     api: str = "https://api.stackexchange.com"
     name: str = "stackexchange"
-    # A throttled caller is told so by status 400.
+    # Stack Exchange reports throttling with status 400.
     busy: tuple[int, ...] = (400, 403, 429, 502, 503)
     pace: None = None
 
@@ -46,7 +46,7 @@ class StackExchange:
         return _post(url) is not None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
-        """The question, then its answers; for the address of an answer that one alone."""
+        """The requests for the question and its answers; for the URL of an answer, only for that answer."""
         site, kind, number = _post(url) or ("", "", "")
         base, wish = f"{self.api}/2.3/{kind}/{number}", f"site={site}&filter=withbody"
         if kind == "answers":
@@ -72,7 +72,7 @@ class StackExchange:
 
 
 def _post(url: str) -> tuple[str, str, str] | None:
-    """The site and the kind of post, as the API calls them, and the number of the post at `url`."""
+    """The site and the kind of post, in the API's names, and the id of the post at `url`."""
     parts = address(url)
     host = (parts.hostname or "").removeprefix("www.") if parts else ""
     if parts is None or not (host in _OWN_HOSTS or _NETWORK.fullmatch(host)):

@@ -1,6 +1,6 @@
 """Wikipedia in every language: the article with its tables, without its boxes, footnotes and edit links.
 
-https://www.mediawiki.org/wiki/API:REST_API/Reference#Get_HTML; who may ask how often:
+https://www.mediawiki.org/wiki/API:REST_API/Reference#Get_HTML; rate limits:
 https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits
 """
 
@@ -17,9 +17,9 @@ from websearch_gateway.readers.sites.source import ApiRequest, Document, Documen
 
 ANONYMOUS = DocumentRate(10, 60.0)
 WITH_CONTACT = DocumentRate(200, 60.0)
-"""For those whose user agent tells how to reach them."""
+"""The limit for user agents with a contact address."""
 _HOST = re.compile(r"([a-z]{2,12}(?:-[a-z]{2,12}){0,2})(?:\.m)?\.wikipedia\.org")
-# Classes of what is around an article or about it.
+# Classes of elements around an article or about it.
 _ASIDE = (
     *("navbox", "reference", "reflist", "metadata", "ambox", "hatnote", "noprint", "sistersitebox"),
     *("navigation-not-searchable", "mw-editsection", "mw-references-wrap", "mw-empty-elt", "mw-cite-backlink"),
@@ -38,7 +38,7 @@ class Wikipedia:
     pace: DocumentRate = ANONYMOUS
 
     def accepts(self, url: str) -> bool:
-        """Whether `url` names an article, by its path or by `title=` alone."""
+        """Whether `url` names an article, by its path or only by `title=`."""
         return _place(url) is not None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
@@ -49,7 +49,7 @@ class Wikipedia:
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
-        """The article as Markdown. Its title is that of the page, since the URL may be a redirect."""
+        """The article as Markdown. The title is that in the page, since the URL may be a redirect."""
         language, named = _place(url) or ("", "")
         tree = parse_html((bodies[0] or b"").decode("utf-8", "replace"))
         title = " ".join(tree.xpath("string(.//title)").split())

@@ -26,7 +26,7 @@ _PARAGRAPH_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class YouTube:
-    """`/watch?v=`, `/shorts/`, `/embed/`, `/live/` and `youtu.be/`. Addresses of data centres are often blocked."""
+    """`/watch?v=`, `/shorts/`, `/embed/`, `/live/` and `youtu.be/`. YouTube often blocks data centres."""
 
     api: str = "https://www.youtube.com"
     name: str = "youtube"
@@ -38,7 +38,7 @@ class YouTube:
         return _video(url) is not None
 
     def requests(self, url: str) -> Sequence[ApiRequest]:
-        """What the video is called."""
+        """The request for the title of the video."""
         watch = f"https%3A%2F%2Fwww.youtube.com%2Fwatch%3Fv%3D{_video(url)}"
         return [ApiRequest(f"{self.api}/oembed?format=json&url={watch}", may_be_missing=True)]
 
@@ -46,19 +46,19 @@ class YouTube:
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """The transcript, a paragraph for each minute.
 
-        Not pure: the library asks YouTube itself. The worker process that this runs in bounds its time and memory.
+        Not pure: the library calls YouTube itself. It runs in a worker process, which limits its time and memory.
         """
         about = json_of(bodies[0]) if bodies[0] else {}
         return transcript(_video(url) or "", str(about.get("title", "")), _session())
 
 
 def transcript(video: str, title: str, session: Session) -> Document:
-    """The transcript of a video in the language that is spoken there, if there is one, else in any.
+    """The transcript of a video in its spoken language if available, else in any language.
 
-    Without text and with a rest where YouTube refuses this machine.
+    If YouTube blocks this machine, the document has no text and sets `rest_seconds`.
 
     Raises:
-        SearchFetchError: the video has no transcript, or it cannot be had.
+        SearchFetchError: the video has no transcript, or it cannot be fetched.
     """
     from requests import RequestException
     from youtube_transcript_api import (
@@ -97,7 +97,7 @@ def _video(url: str) -> str | None:
 
 
 def _session() -> Session:
-    """A session that goes nowhere but to YouTube, whatever its replies name."""
+    """A session that connects only to YouTube, even if its replies name other hosts."""
     try:
         import requests
         import youtube_transcript_api  # noqa: F401 - whether it is there

@@ -1,4 +1,4 @@
-"""Removes from a parsed page what a person does not see: an own CSS engine of bounded, linear cost.
+"""Removes invisible text from a parsed page, with our own CSS engine of bounded, linear cost.
 
-A change needs a page in tests/readers/visibility that hides text, and one that must keep its text.
+With each change add a page to tests/readers/visibility that hides text, and one that must keep its text.
 """

@@ -1,6 +1,6 @@
 """Which declarations of a page's own style sheets apply to an element.
 
-The work has a bound, since a page chooses how many rules and elements there are.
+The work is bounded, since the page chooses how many rules and elements there are.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The rules that apply to every element of a shape, those that apply to some, and what the former say together."""
+    """The rules that apply to all elements of a shape, those that apply to some, and the merged style of the former."""
 
     certain: list[_Rule]
     uncertain: list[_Rule]
@@ -53,7 +53,7 @@ class _Known:
 
 @dataclass(slots=True)
 class Styles:
-    """The style sheets of a page. `exhausted` turns true when they were too much to be applied completely."""
+    """The style sheets of a page. `exhausted` becomes true if they were too much work to apply completely."""
 
     exhausted: bool = False
     defined: set[str] = field(default_factory=set)
@@ -116,7 +116,7 @@ class Styles:
         return name
 
     def declared(self, node: Node) -> Style:
-        """Property and value of what the sheets and the `style` attribute say about `node`, the strongest last word."""
+        """The winning value of each property that the sheets and the `style` attribute declare for `node`."""
         known = self._known.get(node.shape) or self._learn(node)
         inline = node.element.get("style")
         if not inline and not known.uncertain:
@@ -125,7 +125,7 @@ class Styles:
         return _style(found, inline or "")
 
     def _learn(self, node: Node) -> _Known:
-        """What is known about the shape of `node` from now on."""
+        """Compute, and cache for later elements, the rules for the shape of `node`."""
         certain, uncertain = [], []
         for rule in self._candidates(node.shape):
             if not rule.selector.is_of_shape:
@@ -138,7 +138,7 @@ class Styles:
         return known
 
     def _candidates(self, shape: Shape) -> Iterator[_Rule]:
-        """The rules about such an element whose outer parts all seem to occur above it."""
+        """The rules for such an element whose ancestor compounds may all occur above it."""
         for key in ("", *shape.name.keys):
             rules_here = self._index.get(key, [])
             self._left -= len(rules_here)
@@ -150,7 +150,7 @@ class Styles:
                     yield rule
 
     def _applies(self, selector: Selector, node: Node, step: int = 0) -> bool:
-        """Whether `selector` from its compound `step` outwards matches, with `node` as that compound's element."""
+        """Whether `selector` matches from its compound `step` outwards, with `node` as the element of that compound."""
         self._left -= selector.compounds[step].cost
         if self._left <= 0:
             self.exhausted = True
@@ -168,7 +168,7 @@ class Styles:
         return False
 
     def _next(self, node: Node, joint: str) -> Node | None:
-        """The nearest element that stands to `node` as the combinator `joint` wants it."""
+        """The nearest element in the relation to `node` that the combinator `joint` requires."""
         if joint in (" ", ">"):
             return node.parent
         self._left -= _SIBLING_COST
@@ -179,7 +179,7 @@ class Styles:
 
 
 def _style(found: list[_Rule], inline: str) -> Style:
-    """What the rules and then the `style` attribute say, the strongest last."""
+    """The declarations of the rules and then of the `style` attribute, the strongest last."""
     if not found and not inline:
         return _NOTHING
     said = [declaration for rule in sorted(found, key=_order) for declaration in declarations(rule.body)]

@@ -1,7 +1,7 @@
-"""Hidden content that the page itself opens: tabs, accordions, what fades in, what is put in place by scripts.
+"""Hidden content that the page itself reveals: tabs, accordions, fade-ins, content that scripts move into place.
 
-A reader gets to it with a click or by scrolling, as with `<details>`, and much of a page's own text is there. What
-reads like orders to a model is not believed to be such content.
+A reader reaches it by a click or by scrolling, as with `<details>`, and it is often a large part of the page's text.
+Text that reads like orders to a model is never treated as such content.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
 NEVER_TEXT = frozenset({"head", "script", "style", "link", "meta"})
-# Names that the common frameworks give to text for screen readers only. Their style sheets are rarely in the page.
+# Class names of common frameworks for text for screen readers. Their style sheets are rarely part of the page.
 UNSEEN_CLASSES = frozenset(
     {
         *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only"),
@@ -35,17 +35,17 @@ _NAMES = re.compile(
     r"|gallery|lightbox",
     re.IGNORECASE,
 )
-# Where React puts what it streams, until its script moves it into place.
+# Where React puts streamed content until its script moves it into place.
 _STREAMED = re.compile(r"S:[0-9a-f]+")
 
 
 def controlled_ids(tree: HtmlElement) -> Set[str]:
-    """The ids of the elements that buttons and tabs of the page say they open."""
+    """The ids of the elements that buttons and tabs of the page control."""
     return {name.lstrip("#") for value in tree.xpath(_CONTROLS) for name in str(value).split()}
 
 
 def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) -> bool:
-    """Whether the hidden element `node` is one that the page opens, and does not read like orders to a model.
+    """Whether the page itself reveals the hidden element `node`, and its text does not read like orders to a model.
 
     Args:
         awaits_scripts: the page hides most of itself until its scripts run.
@@ -65,7 +65,7 @@ def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) 
 
 
 def is_folded(element: HtmlElement) -> bool:
-    """Whether browsers themselves open the element on a click or when they search for its words."""
+    """Whether browsers open the element on a click or when a user searches for its words."""
     return (element.tag == "details" and element.get("open") is None) or element.get("hidden") == "until-found"
 
 
@@ -88,10 +88,10 @@ def _follows_a_control(element: HtmlElement) -> bool:
 
 
 def is_a_label(element: HtmlElement, style: Style) -> bool:
-    """Whether a hidden element has a few words for what is seen in its place, as `alt` has for a picture.
+    """Whether a hidden element is a short label for something visible, as `alt` is for a picture.
 
-    A link or button whose words make way for its icon does, and so does a text for screen readers after a part that is
-    for eyes only.
+    Examples: the text of a link or button that shows an icon instead, and a text for screen readers after a part that
+    is hidden from them.
     """
     if element.tag in ("a", "button"):
         stands_in = "text-indent" in style
@@ -109,12 +109,12 @@ def classes_of(element: HtmlElement) -> list[str]:
 
 
 def text_chars(element: HtmlElement) -> int:
-    """How much text is in an element, scripts aside. Blanks at the ends of its pieces do not count."""
+    """The number of characters in an element, without scripts and without blanks at the ends of its pieces."""
     return sum(len(piece.strip()) for piece in pieces(element))
 
 
 def pieces(element: HtmlElement) -> Iterator[str]:
-    """The pieces of text in an element, in order, without those of scripts."""
+    """The pieces of text in an element, in order, without scripts."""
     for part in element.iter():
         if isinstance(part.tag, str) and part.text and part.tag not in NEVER_TEXT:
             yield part.text

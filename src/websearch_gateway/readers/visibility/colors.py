@@ -1,4 +1,4 @@
-"""Colours of CSS, and how well one can be read on another."""
+"""CSS colours, and the contrast between two of them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Rgba = tuple[float, float, float, float]
 """Red, green, blue and opacity, each in 0..1."""
 
 FAINT = 0.05
-"""Opacity up to which nothing is seen."""
+"""The opacity up to which an element counts as invisible."""
 
-# The ones that text is hidden in: the pale and dark ones that pages are painted with, and the basic ones.
+# The names used to hide text: pale and dark background colours, and the basic colours.
 _NAMED = {
     "white": "#fff", "snow": "#fffafa", "ivory": "#fffff0", "ghostwhite": "#f8f8ff", "floralwhite": "#fffaf0",
     "mintcream": "#f5fffa", "azure": "#f0ffff", "whitesmoke": "#f5f5f5", "seashell": "#fff5ee", "black": "#000",
@@ -38,7 +38,7 @@ _LAB_WHITE = 100.0
 
 @lru_cache(maxsize=1_000)
 def color(value: str) -> Rgba | None:
-    """A CSS colour; None for what is none or is not understood."""
+    """A CSS colour; None if it is invalid or unsupported."""
     value = _NAMED.get(value, value)
     if _HEX.fullmatch(value):
         digits = value[1:] if len(value) > 5 else "".join(digit * 2 for digit in value[1:])
@@ -81,13 +81,13 @@ def _painted(name: str, numbers: list[str]) -> tuple[float, float, float] | None
 
 
 def _grey(luminance: float) -> tuple[float, float, float]:
-    """The grey of a luminance, since contrast asks for no more."""
+    """The grey with a given luminance, which is all that contrast needs."""
     channel = luminance * 12.92 if luminance <= 0.0031308 else 1.055 * luminance ** (1 / 2.4) - 0.055
     return channel, channel, channel
 
 
 def fraction(value: str) -> float:
-    """The number that a value begins with, 1 for 100%; 1 where there is none."""
+    """The number at the beginning of a value, 1 for 100%; 1 if there is none."""
     number = _NUMBERS.match(value)
     if number is None:
         return 1.0
@@ -95,7 +95,7 @@ def fraction(value: str) -> float:
 
 
 def _share(value: str) -> float:
-    """A percentage whose sign may be left out."""
+    """A percentage; the % sign is optional."""
     return fraction(value) / (1 if value.endswith("%") else 100)
 
 

@@ -1,7 +1,7 @@
-"""As much of CSS as decides whether a reader sees a text: rules, media conditions and declarations.
+"""The parts of CSS that decide whether text is visible: rules, media conditions and declarations.
 
-Style sheets are untrusted: every pattern is linear, nothing recurses, and what is not understood is skipped, as the
-standard wants it (https://www.w3.org/TR/css-syntax-3/#error-handling).
+Style sheets are untrusted: every pattern is linear, nothing recurses, and unknown constructs are skipped, as the
+standard requires (https://www.w3.org/TR/css-syntax-3/#error-handling).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _PROPERTIES = frozenset(
 def rules(css: str) -> Iterator[tuple[str, str]]:
     """The style rules that apply to a screen at load, as (selectors, declarations), nested ones in full.
 
-    Key frames and rules for other media and containers are left out.
+    Leaves out key frames and rules for other media and containers.
     """
     text = _COMMENT.sub(" ", css)
     open_blocks: list[str | None] = []
@@ -92,7 +92,7 @@ def rules(css: str) -> Iterator[tuple[str, str]]:
 
 
 def _opened(prelude: str, inside: str | None) -> str | None:
-    """The selectors of the block that begins, _GROUP for a group of rules, or _SKIPPED."""
+    """The selectors of a block that begins, _GROUP for a group of rules, or _SKIPPED."""
     if inside is _SKIPPED:
         return _SKIPPED
     if not prelude.startswith("@"):
@@ -114,7 +114,7 @@ def _opened(prelude: str, inside: str | None) -> str | None:
 
 
 def _nested(prelude: str, inside: str) -> str:
-    """The selectors of a block in a block (https://www.w3.org/TR/css-nesting-1/); "" when they get out of hand."""
+    """The selectors of a block in a block (https://www.w3.org/TR/css-nesting-1/); "" if they get too long."""
     if not inside:
         return prelude
     outers, inners = (
@@ -141,7 +141,7 @@ def _character(escape: re.Match[str]) -> str:
 
 @lru_cache(maxsize=2_000)
 def declarations(body: str) -> tuple[tuple[str, str, bool], ...]:
-    """The declarations that matter here as (property, value, important): lower case, some longhands under one name."""
+    """The relevant declarations as (property, value, important), in lower case; some longhands share one name."""
     text = unescape(_COMMENT.sub(" ", body)).lower()
     found = []
     for name, value in _DECLARATION.findall(text):

@@ -1,4 +1,4 @@
-"""What makes an element invisible with all that is in it: judgements over its declarations. Pure."""
+"""Rules that decide from its declarations whether an element and its content are invisible. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAR_PX = 1000.0
 FAR_MOVE_PX = 9000.0  # carousels move their slides by thousands of pixels
 FAR_SCREENS = 2.0
 TINY_PX = 1.0
-FEW_PX = 4.0  # of padding: no line of text fits in
+FEW_PX = 4.0  # padding: no line of text fits in
 TIGHTEST_EM = -0.4
 MOST_BLUR_PX = 20.0
 
@@ -34,7 +34,7 @@ _PARALLEL = (90.0, 270.0)
 
 
 def is_closed(style: Style) -> bool:
-    """Whether an element is hidden the way scripts and controls hide what they show later."""
+    """Whether an element is hidden in the way that scripts and controls use for content that they show later."""
     return not _OF_CLOSING.isdisjoint(style) and (
         style.get("display") == "none"
         or style.get("visibility") in ("hidden", "collapse")
@@ -45,14 +45,14 @@ def is_closed(style: Style) -> bool:
 
 
 def is_buried(style: Style) -> bool:
-    """Whether an element is on the page, yet where or so that nobody sees it."""
+    """Whether an element is laid out, but invisible by its position, size, clipping or the like."""
     if _OF_BURYING.isdisjoint(style):
         return False
     return _vanishes(style) or _is_far_away(style) or _is_clipped(style) or _is_crushed(style)
 
 
 def is_entering(style: Style) -> bool:
-    """Whether an element is transparent only at the start of a movement, as on pages that reveal while one scrolls."""
+    """Whether an element is transparent only at the start of an animation, as on pages that fade in on scrolling."""
     return _opacity(style) <= FAINT and not style.keys().isdisjoint(_MOVEMENT) and not is_buried(style)
 
 
@@ -97,7 +97,7 @@ def _shrinks_to_nothing(name: str, arguments: str) -> bool:
 
 
 def _is_masked(style: Style) -> bool:
-    """Whether a mask of one gradient lets nothing through."""
+    """Whether a mask of one gradient hides everything."""
     mask = style.get("mask-image", "")
     stops = [color(stop) for stop in _STOP.findall(mask)]
     return len(stops) >= 2 and mask.count(",") < 12 and all(stop and stop[3] <= FAINT for stop in stops)
@@ -128,7 +128,7 @@ def _moves_away(length: str) -> bool:
 
 
 def _parts(value: str) -> list[str]:
-    """The values of a list, at blanks and commas outside of brackets."""
+    """The values of a list, split at blanks and commas outside brackets."""
     parts, depth, part = [], 0, ""
     for character in value[:500]:
         depth += (character == "(") - (character == ")")
@@ -201,7 +201,7 @@ def _sides(values: list[float]) -> tuple[float, float, float, float]:
 
 
 def _is_crushed(style: Style) -> bool:
-    """Whether letters stand on each other, or lines in no height."""
+    """Whether letters overlap completely, or lines have no height."""
     spacing = pixels(style.get("letter-spacing", "0"))
     if spacing is not None and spacing / EM_PX <= TIGHTEST_EM:
         return True

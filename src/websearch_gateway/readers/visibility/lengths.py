@@ -1,4 +1,4 @@
-"""Lengths of style sheets in CSS pixels, on a screen as a laptop has it."""
+"""CSS lengths in CSS pixels, for the screen of a laptop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 
 SCREEN = {"width": 1280.0, "height": 800.0}
-"""The screen, in CSS pixels, that media conditions and lengths are judged by."""
+"""The screen size in CSS pixels for media conditions and lengths."""
 EM_PX = 16.0
 MAX_CALCULATED_CHARS = 120
 
@@ -36,7 +36,7 @@ _JOINED: dict[str, Callable[[Iterable[float]], float]] = {
 
 
 def pixels(value: str, em: float = EM_PX) -> float | None:
-    """The length in CSS pixels; None for what is no length or a percentage. `calc()` and its like are worked out."""
+    """The length in CSS pixels; None for a percentage or an invalid length. Evaluates `calc()` and the like."""
     value = value.strip()
     if "(" in value:
         return _calculated(value, em) if len(value) <= MAX_CALCULATED_CHARS else None

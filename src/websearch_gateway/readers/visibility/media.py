@@ -1,6 +1,6 @@
-"""Whether the conditions of `@media` and `@container` hold on a laptop's screen when a page has just been loaded.
+"""Whether the conditions of `@media` and `@container` hold on a laptop's screen right after page load.
 
-Judged in three values, since what is not understood must not become true by a `not` (Media Queries 4, section 3.2).
+Uses three-valued logic, since an unknown condition must not become true through `not` (Media Queries 4, section 3.2).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _OFF = frozenset({"none", "no-preference"})
 
 
 def on_screen(media: str) -> bool:
-    """Whether a media query list holds. A condition that is not understood does not hold."""
+    """Whether a media query list holds. An unknown condition does not hold."""
     return not media.strip() or any(_query(query) == _TRUE for query in media.lower().split(","))
 
 
@@ -77,7 +77,7 @@ def _in_brackets(text: str) -> str:
 
 
 def _condition(text: str) -> str:
-    """Verdicts joined by `and` or by `or`, perhaps after `not`, where a medium's name stands for a verdict."""
+    """Verdicts joined by `and` or `or`, optionally after `not`; the name of a medium counts as a verdict."""
     words = text.split()
     negated = words[:1] == ["not"]
     verdicts = []
@@ -108,7 +108,7 @@ def _feature(text: str) -> str:
             return _FALSE if _SETTINGS[name] in _OFF else _TRUE
         return _UNKNOWN if name not in _MEASURES else _TRUE if _MEASURES[name] else _FALSE
     bounds = [(_COMPARISONS[compared[4]], _measure(compared[5]))] if compared[4] else []
-    if compared[2]:  # `a < width` says `width > a`
+    if compared[2]:  # `a < width` means `width > a`
         turned = compared[2].translate(str.maketrans("<>", "><"))
         bounds.append((_COMPARISONS[turned], _measure(compared[1])))
     return _verdict(name, bounds)

@@ -1,7 +1,7 @@
 """Reads the selectors of style sheets.
 
-Tags, classes, ids, attributes, places among siblings, `:is()`, `:where()` and `:not()` are understood, with every
-combinator. States that a page is not in when it has just been loaded (`:hover`, `:target`) never hold.
+Supports tags, classes, ids, attributes, positions among siblings, `:is()`, `:where()` and `:not()`, with every
+combinator. States that do not apply right after page load (`:hover`, `:target`) never match.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NOT_AT_LOAD = re.compile(r":(?:hover|focus|focus-within|focus-visible|active|ta
 
 
 def parse_selector(text: str) -> Selector | None:
-    """One selector, without commas; None when it holds something that is not understood."""
+    """One selector, without commas; None if it contains something unsupported."""
     compounds: list[Compound] = []
     joints: list[str] = []
     at, text = 0, text.strip()
@@ -61,7 +61,7 @@ _OF_NOTHING, _OF_A_CLASS, _OF_AN_ID = (0, 0, 0), (0, 1, 0), (1, 0, 0)
 
 
 def _compound(text: str, at: int, depth: int = 0) -> tuple[Compound | None, int]:
-    """The compound that begins at `at` and where it ends; None when there is none or a strange one."""
+    """The compound that begins at `at`, and its end; None if it is missing or unsupported."""
     tag = _TAG.match(text, at)
     end = tag.end() if tag else at
     names: dict[str, list[str]] = {"id": [], "cls": []}
@@ -108,7 +108,7 @@ def _attribute(part: re.Match[str]) -> tuple[str, str, str]:
 
 
 def _alternatives(text: str, depth: int) -> tuple[Compound, ...] | None:
-    """The compounds of a list that can match, without combinators; None when one of them is not understood."""
+    """The compounds of a list that can match, without combinators; None if one of them is unsupported."""
     if depth >= MAX_DEPTH:
         return None
     found = []

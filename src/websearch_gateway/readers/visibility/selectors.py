@@ -1,4 +1,4 @@
-"""The selectors of style sheets: what they ask about an element, and whether it is so."""
+"""The selectors of style sheets: their conditions, and whether an element meets them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _STEP_NAMES = {"odd": "2n+1", "even": "2n"}
 
 
 class Name:
-    """What rules call an element by: its tag, and those of its classes and ids that any rule speaks of.
+    """What rules match an element by: its tag, and those of its classes and ids that any rule mentions.
 
-    `keys` is all of them in the spelling of `Compound.key`, `bits` the same in that of `bits_of`.
+    `keys` has all of them in the format of `Compound.key`, `bits` in that of `bits_of`.
     """
 
     __slots__ = ("bits", "classes", "id", "keys", "tag")
@@ -35,9 +35,9 @@ class Name:
 
 
 class Shape:
-    """An element's name and those of the elements around it: all that most rules ask about.
+    """The name of an element and of its ancestors, which is all that most rules need.
 
-    A list or table has thousands of elements of a few shapes. `above` is the bits of the names around it.
+    A list or table has thousands of elements of a few shapes. `above` holds the bits of the ancestors' names.
     """
 
     __slots__ = ("above", "name", "parts")
@@ -62,7 +62,7 @@ class Node:
 
     @property
     def children(self) -> dict[str, dict[HtmlElement, int]]:
-        """Each child with its place among those of its tag, and among all under "". Counted once."""
+        """Each child with its position among those of its tag, and under "" among all. Computed once."""
         if self._children is None:
             self._children = {}
             for child in self.element.iterchildren("*"):
@@ -73,7 +73,7 @@ class Node:
 
 
 def bits_of(keys: Iterable[str]) -> int:
-    """A number with a bit set for each key: keys whose bits are not all in it are not among those it was made of."""
+    """A Bloom filter of the keys: a key whose bits are not all set is certainly not among them."""
     bits = 0
     for key in keys:
         bits |= 1 << crc32(key.encode("utf-8", "replace")) % _BITS
@@ -82,7 +82,7 @@ def bits_of(keys: Iterable[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Compound:
-    """What one element must be: `article.wide#x[hidden]:not(.open)`.
+    """The conditions on one element: `article.wide#x[hidden]:not(.open)`.
 
     `weight` is its specificity (https://www.w3.org/TR/selectors-4/#specificity-rules).
     """
@@ -99,7 +99,7 @@ class Compound:
     is_plain: bool = field(init=False, default=True)
 
     def matches(self, node: Node) -> bool:
-        """Whether `node` is such an element."""
+        """Whether `node` meets all conditions."""
         return (
             (not self.tag or self.tag == node.name.tag)
             and node.name.classes.issuperset(self.classes)
@@ -117,7 +117,7 @@ class Compound:
 
     @property
     def is_of_shape(self) -> bool:
-        """Whether the shape of an element is all that it asks about."""
+        """Whether the shape of an element is enough to decide a match."""
         return not self.attributes and not self.places and all(other.is_of_shape for other in self._inner)
 
     @property
@@ -125,13 +125,13 @@ class Compound:
         return (*self.negated, *chain.from_iterable(self.among))
 
     def __post_init__(self) -> None:
-        """Reckon how much work it is to find out whether it matches, in comparisons; names alone are the least."""
+        """Estimate the cost of a match, in comparisons; a check of names alone is the cheapest."""
         inner = sum(other.cost for other in self._inner)
         object.__setattr__(self, "cost", 1 + len(self.places) + inner)
         object.__setattr__(self, "is_plain", not (self.attributes or self.places or self.among or self.negated))
 
     def spoken_of(self) -> Iterator[str]:
-        """The classes and ids that it asks for, in the spelling of `key`."""
+        """The classes and ids that it mentions, in the format of `key`."""
         yield from ("#" + name for name in self.ids)
         yield from ("." + name for name in self.classes)
         for other in self._inner:
@@ -139,7 +139,7 @@ class Compound:
 
     @property
     def key(self) -> str:
-        """The rarest of the node keys without which nothing matches; empty when there is none."""
+        """The rarest node key that a match requires; empty if there is none."""
         if self.ids:
             return "#" + self.ids[0]
         return "." + self.classes[0] if self.classes else self.tag
@@ -187,7 +187,7 @@ def _stands(node: Node, place: str) -> bool:
 
 
 def _number(node: Node, how: str) -> int:
-    """Which child an element is: counted from the front or the back, among all or those of its tag."""
+    """The position of an element among its siblings: from the front or the back, among all or those of its tag."""
     if node.parent is None:
         return 1
     among = node.parent.children[node.element.tag if how.endswith("of-type") else ""]
@@ -228,5 +228,5 @@ class Selector:
 
     @property
     def is_of_shape(self) -> bool:
-        """Whether the shape of an element is all that it asks about."""
+        """Whether the shape of an element is enough to decide a match."""
         return not {"+", "~"}.intersection(self.joints) and all(c.is_of_shape for c in self.compounds)

@@ -1,4 +1,4 @@
-"""The style sheets that a page brings along, and the trees that it hangs in the shadow of its elements."""
+"""The style sheets inside a page, and its declarative shadow trees."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DATA = re.compile(r"data:text/css[^,]*?(;base64)?,(.*+)", re.IGNORECASE | re.DO
 
 
 def style_sheets(tree: HtmlElement) -> Iterator[str]:
-    """The sheets of a page that apply to a screen, in their order, without those that are elsewhere."""
+    """The sheets of a page that apply to a screen, in order, without external ones."""
     for sheet in tree.iter("style", "link"):
         if (
             not on_screen(sheet.get("media") or "")
@@ -35,7 +35,7 @@ def style_sheets(tree: HtmlElement) -> Iterator[str]:
 
 
 def _in_address(address: str) -> str:
-    """The sheet that a `data:` address is; "" for any other address."""
+    """The sheet in a `data:` address; "" for any other address."""
     data = _DATA.fullmatch(address.strip())
     if data is None:
         return ""
@@ -47,9 +47,9 @@ def _in_address(address: str) -> str:
 
 
 def unfold_shadows(tree: HtmlElement) -> None:
-    """Put declared shadow trees in the place of what they stand for, as a browser paints them.
+    """Replace the children of elements by their declared shadow trees, as a browser renders them.
 
-    An element with a shadow shows its own children only where the shadow has a slot
+    An element with a shadow tree shows its own children only in the slots of that tree
     (https://html.spec.whatwg.org/#attr-template-shadowrootmode).
     """
     for shadow in list(tree.iter("template")):

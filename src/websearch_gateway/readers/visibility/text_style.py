@@ -1,4 +1,4 @@
-"""What text is written with. It is inherited, so that a child can be read in a parent that cannot."""
+"""The inherited style of text. A child can override it, and so be readable inside an unreadable parent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NO_PAINT = frozenset({"none", "inherit", "initial", "unset", "0", "0 0"})
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """A `color` or `background` of None is unknown, and then nothing is held against it. `size` is in pixels."""
+    """A `color` or `background` of None is unknown and never makes text invisible. `size` is in pixels."""
 
     color: Rgba | None = None
     background: Rgba | None = None
@@ -37,7 +37,7 @@ class TextStyle:
 
     @property
     def is_invisible(self) -> bool:
-        """Whether text in it cannot be seen or read."""
+        """Whether text in this style cannot be seen or read."""
         return self.size <= UNREADABLE_FONT_PX or self.opacity <= FAINT or self._blends_in()
 
     def _blends_in(self) -> bool:
@@ -48,14 +48,14 @@ class TextStyle:
         return self.background is not None and contrast(self.color, self.background) < MIN_CONTRAST
 
     def within(self, style: Style) -> TextStyle:
-        """The ink of an element with this style whose parent's is this one."""
+        """The text style of a child element with the style `style` inside a parent with this one."""
         if _OF_INK.isdisjoint(style):
             return self
         own = self._color(style)
         return TextStyle(own, self._background(style, own), self._size(style), self._opacity(style))
 
     def _opacity(self, style: Style) -> float:
-        # An element that is transparent by itself is judged as a whole, and may be about to fade in.
+        # A transparent element is checked as a whole elsewhere, and may be about to fade in.
         opacity = fraction(style.get("opacity", "1"))
         return self.opacity * opacity if FAINT < opacity < 1 else self.opacity
 
@@ -99,7 +99,7 @@ class TextStyle:
 
 
 def _even(image: str) -> Rgba | None:
-    """The colour of a gradient that has only one."""
+    """The colour of a gradient with a single colour."""
     gradient = _GRADIENT.fullmatch(image.strip())
     if gradient is None:
         return None

@@ -1,7 +1,7 @@
-"""Custom properties of CSS: inherited from element to element, and put in where `var()` asks for them.
+"""CSS custom properties: inherited by child elements, and substituted for `var()`.
 
-https://www.w3.org/TR/css-variables-1/. What is not defined in the page itself stays as it is written, which makes a
-value that nothing is held against.
+https://www.w3.org/TR/css-variables-1/. A `var()` that the page itself does not define stays as written, which gives a
+value that never hides text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _VAR = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,([^()]*+(?:\([^()]*+\)[^()]*+)*+
 
 
 def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
-    """The style with its variables put in, and all variables that its children inherit."""
+    """The style with its variables substituted, and all variables that its children inherit."""
     if not style:
         return style, inherited
     own = {name: value for name, value in style.items() if name.startswith("--")}

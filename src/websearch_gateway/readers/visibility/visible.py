@@ -1,7 +1,7 @@
-"""Takes out of a parsed page what nobody sees who looks at it, before anything else reads the page.
+"""Removes invisible content from a parsed page, before anything else reads the page.
 
-What counts is the page at load, as its markup and its own style sheets paint it: `docs/sanitising.md` has the list, and
-what is kept on purpose. One pass in document order, no recursion.
+It considers the page at load, with its markup and its own style sheets: `docs/sanitising.md` lists what it removes and
+what it keeps on purpose. One pass in document order, no recursion.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ MAX_REVEALED = 5
 MAX_BRACKET_CHARS = 3
 MAX_JUDGED_CHARS = 100_000
 
-# Content that browsers show only when they lack the feature, and labels for machines.
+# Fallback content for browsers without the feature, and labels for machines.
 _UNSEEN = frozenset(
     {
         *("template", "mphantom", "annotation", "annotation-xml", "desc", "metadata", "datalist"),
         *("object", "video", "audio", "canvas", "iframe", "noembed", "noframes"),
-        "marquee",  # runs past, often outside of what is seen
+        "marquee",  # scrolls, often outside the visible area
     }
 )
 _BLACK = (0.0, 0.0, 0.0, 1.0)
@@ -51,8 +51,8 @@ _OWN_COLOURS = frozenset({"button", "input", "select", "textarea", "mark"})
 
 
 class _Place(NamedTuple):
-    """Where the survey is: an element, what it is written with, whether it was opened, the variables it hands on, and
-    whether it is in something folded that was judged.
+    """The state of the survey at an element: its text style, whether it was opened, the variables its children inherit,
+    and whether it is inside a folded element that was already checked.
     """
 
     node: Node | None
@@ -63,8 +63,8 @@ class _Place(NamedTuple):
 
 
 class _Survey:
-    """What one pass over a tree found. `texts` and `tails` hold elements whose own text, or the text behind them, is
-    invisible; hidden elements in `spared` are taken for visible.
+    """The result of one pass over a tree. `texts` and `tails` hold elements whose own text, or the text after them, is
+    invisible; hidden elements in `spared` count as visible.
     """
 
     def __init__(self, tree: HtmlElement, styles: Styles, spared: Set[object]) -> None:
@@ -98,7 +98,7 @@ class _Survey:
                 self._note_tail(element, self._path[-1].ink)
 
     def _enter(self, element: HtmlElement) -> bool:
-        """Whether what is in `element` is to be looked at."""
+        """Whether to look at the content of `element`."""
         parent, paper, opened, variables, judged = self._path[-1]
         node = self._styles.node(element, parent)
         style, variables = resolved(_style(node, self._styles), variables)
@@ -126,7 +126,7 @@ class _Survey:
         element, tag = node.element, node.name.tag
         if tag in _UNSEEN:
             return True
-        if tag == "title" and node.parent is not None:  # a drawing's; the page's is in its head
+        if tag == "title" and node.parent is not None:  # of an SVG; the page's own title is in its head
             return True
         if tag == "rp" and text_chars(element) > MAX_BRACKET_CHARS:
             return True
@@ -159,10 +159,10 @@ def _orders(element: HtmlElement) -> str | None:
 
 
 def strip_invisible(tree: HtmlElement) -> list[str]:
-    """Empty every part of `tree` that a reader cannot see, in place, and say so in at most three short notes.
+    """Empty every invisible part of `tree` in place, and describe it in at most three short notes.
 
-    When more text is hidden than shown, scripts are meant to reveal it: then the hidden element is kept, with a note.
-    So is `noscript` when it holds more than all the rest.
+    If more text is hidden than shown, scripts will probably reveal it: then the hidden element is kept, with a note.
+    `noscript` is also kept if it has more text than all the rest.
     """
     unfold_shadows(tree)
     styles = Styles.of(style_sheets(tree))
@@ -193,7 +193,7 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
 
 
 def _style(node: Node, styles: Styles) -> Style:
-    """What is declared for `node`, with what browsers and old attributes say beneath it."""
+    """The declarations for `node`, over the defaults of browsers and legacy attributes."""
     style = styles.declared(node)
     element = node.element
     if node.name.tag == "a" and element.get("href"):
@@ -217,7 +217,7 @@ def _is_shut(node: Node, style: Style) -> bool:
 
 
 def _erase(survey: _Survey) -> list[str]:
-    """Empty what was found, in place, and return the texts that were lost."""
+    """Empty the found elements in place, and return the removed texts."""
     removed = []
     for element in survey.hidden:
         removed.append(" ".join(" ".join(pieces(element)).split()))

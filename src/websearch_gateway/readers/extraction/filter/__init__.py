@@ -1,4 +1,4 @@
-"""How likely each block of a page belongs to the main text: numbers about it, and boosted trees that read them.
+"""How likely each block of a page belongs to the main text: features of the block, and boosted trees over them.
 
-`tools/train_block_filter.py` writes both JSON files. Whoever adds, removes or renames a feature must train them again.
+`tools/train_block_filter.py` writes both JSON files. After adding, removing or renaming a feature, train them again.
 """

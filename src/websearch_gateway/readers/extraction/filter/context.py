@@ -1,4 +1,4 @@
-"""What the rest of the page says about each block: where the prose is, which heading stands above, what is a teaser."""
+"""Features of each block from the rest of the page: where the prose is, which heading is above, what is a teaser."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 _HEADINGS = [1 + TAGS.index(f"h{level}") for level in range(1, 7)]
 _P, _H1 = 1 + TAGS.index("p"), 1 + TAGS.index("h1")
 _COMMENTS, _RELATED = 4, 8
-"""The places of these hints in `lexicon.NAME_HINTS` and in its word lists."""
+"""The indices of these hints in `lexicon.NAME_HINTS` and in its word lists."""
 
 _BREAK = 12.0
-"""What a block without prose takes from a run of prose, in words."""
+"""What a block without prose subtracts from a run of prose, in words."""
 
 _TITLED = 0.6
 
 
 def context_columns(features: Features) -> dict[str, Floats]:
-    """Named columns, a value for each block."""
+    """Named columns with one value per block."""
     return {
         **_prose_columns(features),
         **_heading_columns(features),
@@ -31,7 +31,7 @@ def context_columns(features: Features) -> dict[str, Floats]:
 
 
 def _prose_columns(features: Features) -> dict[str, Floats]:
-    """The longest run of prose of the page, and how far from it a block is."""
+    """The longest run of prose on the page, and the distance of each block from it."""
     np, words = features.np, features.words
     where = np.arange(len(words))
     prose = (features.stops > 0) & (features.link_share < 0.5) & (words >= 8)
@@ -79,7 +79,7 @@ def _heading_columns(features: Features) -> dict[str, Floats]:
 
 
 def _inherited(features: Features, flags: Floats) -> Floats:
-    """Of each container, whether it or one around it has the flag. A parent stands before its children."""
+    """For each container, whether it or an ancestor has the flag. Parents come before their children."""
     inside = flags.tolist()
     for place, parent in enumerate(features.parent.tolist()):
         inside[place] = inside[place] or inside[parent]
@@ -123,7 +123,7 @@ def _teasers(columns: dict[str, Floats], name: str, features: Features, sums: Fl
 
 
 def _candidate_columns(features: Features) -> dict[str, Floats]:
-    """The element whose own paragraphs hold the most prose, and where a block is from there."""
+    """The element whose own paragraphs contain the most prose, and the position of each block relative to it."""
     np, tags = features.np, features.tag[features.place]
     prose = (features.link_share < 0.5) & (features.words >= 8)
     holder = np.where(tags == _P, features.parent[features.place], features.place)

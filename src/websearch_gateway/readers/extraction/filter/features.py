@@ -1,4 +1,4 @@
-"""What is known about each block of a page, as numbers for the block filter."""
+"""The numeric features of each block of a page, for the block filter."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Features:
     """Builds the matrix for one page: a row for each block, a named column for each feature.
 
     Args:
-        found: the text that another extractor takes for the main one, one block a line; "" for none.
+        found: the main text that another extractor chose, one block per line; "" for none.
     """
 
     def __init__(self, page: Outline, title: str, found: str) -> None:
@@ -160,7 +160,7 @@ class Features:
         self._repeated(total)
 
     def _repeated(self, total: Floats) -> None:
-        """The nearest ancestor that looks like its siblings: an entry of a list, a card, a post."""
+        """The nearest ancestor that resembles its siblings: an entry of a list, a card, a post."""
         np, at = self.np, self.place
         for _ in range(_DEEPEST):
             alone = (self.siblings[at] < 3) & (self.parent[at] != at)
@@ -213,7 +213,7 @@ class Features:
         self.columns["since_h1"] = where - h1[0] if len(h1) else np.full(n, -999)
 
     def _alike(self) -> None:
-        """All blocks in elements of the same tags and classes, taken together."""
+        """Sums over all blocks in elements with the same tags and classes."""
         np = self.np
         _, group = np.unique([self.signature[place] for place in self.place], return_inverse=True)
         for name, values in (("words", self.words), ("links", self.link_words), ("found", self.found_words)):
@@ -250,7 +250,7 @@ def words_of(text: str) -> list[str]:
 
 
 def _covered(tokens: list[list[str]], found: str) -> Floats:
-    """How much of each block is in the text that another extractor found, from 0 to 1."""
+    """The share of each block that is in the text of another extractor, from 0 to 1."""
     import numpy as np
 
     sequences = [words_of(line) for line in found.splitlines()]
@@ -267,7 +267,7 @@ def _covered(tokens: list[list[str]], found: str) -> Floats:
 
 
 def _times(keys: list[str], np: Any) -> Any:
-    """For each key, how often it is among the keys."""
+    """For each key, how often it occurs among the keys."""
     from collections import Counter
 
     counts = Counter(keys)
@@ -278,7 +278,7 @@ def likelihoods(page: Outline, title: str, found: str | None) -> tuple[Floats, F
     """How likely each block belongs to the main text, and how much of it another extractor found, both from 0 to 1.
 
     Args:
-        found: what that extractor found; None when it was not asked, which calls for the filter trained without.
+        found: the text that the extractor found; None if it did not run, which selects the filter trained without it.
     """
     from websearch_gateway.readers.extraction.filter.trees import load
 

@@ -1,4 +1,4 @@
-"""What the names of classes and the words of a block hint at, as bits."""
+"""What the class names and the words of a block hint at, as bits."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ TAGS = (
     *("ol", "dl", "table", "tr", "details", "summary", "noscript", "figure", "body", "fieldset", "address"),
     *("legend", "caption", "center", "label"),
 )
-"""The tags of containers that the filter tells apart, by their place here."""
+"""The container tags that the filter distinguishes, by index."""
 
 WITHIN = (
     *("nav", "header", "footer", "aside", "main", "article", "section", "form", "table", "ul", "ol", "dl", "pre"),
     *("blockquote", "noscript", "figure", "button"),
 )
-"""The tags that count for everything inside, by their place here."""
+"""The tags that apply to everything inside them, by index."""
 
 NAME_HINTS = tuple(
     re.compile(pattern)
@@ -75,7 +75,7 @@ for _place, _words in enumerate(_WORD_LISTS):
 
 
 def name_bits(names: str) -> int:
-    """Which of NAME_HINTS are in the names of an element, which blanks part."""
+    """Which of NAME_HINTS occur in the names of an element, separated by blanks."""
     bits = 0
     for name in names.lower().split():
         bits |= _bits_of_name(name)
@@ -88,7 +88,7 @@ def _bits_of_name(name: str) -> int:
 
 
 def text_bits(words: list[str]) -> int:
-    """Which word lists the lower-case words of a block are from. Only its first words are looked at."""
+    """Which word lists contain the lower-case words of a block. Looks only at its first words."""
     bits = 0
     for word in words[:_FIRST_WORDS]:
         bits |= _WORD_BITS.get(word, 0)

@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 MOST_LEAVES = 16
 _AT_ONCE = 100
-"""Rows that go through all trees together: the tables in between stay within the processor's cache."""
+"""Rows per batch, so that intermediate tables fit into the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trees:
     """All trees side by side, as `tools/train_block_filter.py` writes them.
 
-    Every question of every tree is asked at once, instead of walking down each tree: the leaves of a tree are the bits
-    of a number, each answer "more than that" rules out the leaves on the left of its question, and what a row comes to
-    is the first leaf that is left (Lucchese et al., "QuickScorer", 2015).
+    Evaluates all nodes of all trees at once instead of walking down each tree: the leaves of a tree are the bits of a
+    number, each node whose value is above the threshold excludes the leaves on its left, and the result is the first
+    remaining leaf (Lucchese et al., "QuickScorer", 2015).
 
-    `feature`, `threshold` and `left` have the shape (trees, questions): the column asked for, the highest value that
-    goes left, and the leaves on the left as bits. `value` has the shape (trees, leaves).
+    `feature`, `threshold` and `left` have the shape (trees, nodes): the column to compare, the highest value that goes
+    left, and the leaves on the left as bits. `value` has the shape (trees, leaves).
     """
 
     features: tuple[str, ...]
@@ -39,7 +39,7 @@ class Trees:
     first: Any
 
     def probabilities(self, rows: Floats) -> Floats:
-        """For each row of `rows`, shape (rows, features): how likely its class is, from 0 to 1."""
+        """The probability of each row of `rows`, shape (rows, features), from 0 to 1."""
         import numpy as np
 
         scores = [self._scores(rows[start : start + _AT_ONCE]) for start in range(0, len(rows), _AT_ONCE)]
