@@ -1,4 +1,4 @@
-"""A fetcher with manners: it reads the robots.txt of a site first (RFC 9309), where the operator wants that."""
+"""A fetcher that obeys robots.txt (RFC 9309), if the operator enables it."""
 
 from __future__ import annotations
 
@@ -26,46 +26,46 @@ if TYPE_CHECKING:
     from protego import Protego
 
 KEPT_SECONDS = 3600.0
-"""How long a robots.txt is believed; the RFC allows a day."""
+"""Seconds for which a robots.txt is cached; the RFC allows a day."""
 FAILURE_KEPT_SECONDS = 60.0
 MAX_RULES = 512_000
-"""As many bytes as count, which is what the RFC asks for at least."""
+"""The bytes of a robots.txt that are parsed: the minimum in the RFC."""
 MOST_HERE = 6_000
-"""So many characters of rules are read in 5 ms, and the worst of them applied to the longest address in as many. Longer
-ones stay text, and a worker applies them."""
+"""This many characters of rules take 5 ms to parse, and the worst of them another 5 ms to apply to the longest URL.
+Longer rules stay text, and a worker applies them."""
 _KEPT_BYTES = 10_000_000
 _KEPT_FAILURES = 1_000
 _LEAST_BYTES = 4_000
 _BYTES_PER_CHAR = 100
-"""Of memory that parsed rules take."""
+"""The most memory for parsed rules."""
 _EVERYTHING = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteRules:
-    """The rules of one site for us: `text`, and `parsed` where they are few."""
+    """The rules of one site for our crawler: `text`, and `parsed` if they are short."""
 
     text: str
     parsed: Protego | None
 
     @classmethod
     def of(cls, text: str) -> SiteRules:
-        """The rules that `rules_for` has picked out."""
+        """Make it from the text that `rules_for` returns."""
         return cls(text, parse(text) if 0 < len(text) <= MOST_HERE else None)
 
     @property
     def bytes(self) -> int:
-        """The most memory that they take."""
+        """The most memory that the rules take."""
         return _LEAST_BYTES + sys.getsizeof(self.text) + (_BYTES_PER_CHAR * len(self.text) if self.parsed else 0)
 
 
 class RobotsFetcher:
-    """Fetches what the robots.txt of its site leaves open to us; a `net.fetch.Fetching`.
+    """Fetches the pages that robots.txt allows us to fetch; a `net.fetch.Fetching`.
 
-    Not there (any status 4xx) means that all is open; not to be had means that all is closed, for now.
+    If robots.txt does not exist (any status 4xx), everything is allowed; if it cannot be fetched, nothing is, for now.
 
     Args:
-        workers: pick the rules for us out of the text, which anybody may have written, and apply them if they are many.
+        workers: extract our rules from the text, which is untrusted, and apply them if they are long.
         clock: seconds on a monotonic clock.
     """
 
@@ -87,10 +87,10 @@ class RobotsFetcher:
         headers: Mapping[str, str] | None = None,
         max_bytes: int = MAX_BYTES,
     ) -> Fetched:
-        """See `Fetcher.fetch`. Where a page redirects to must be open as well.
+        """See `Fetcher.fetch`. The target of a redirect must be allowed too.
 
         Raises:
-            SearchFetchError: closed to programs, or robots.txt cannot be had; `details["reason"]` is "robots".
+            SearchFetchError: robots.txt forbids the page or cannot be fetched; `details["reason"]` is "robots".
         """
         await self._check(url, deadline)
         fetched = await self._fetcher.fetch(url, deadline, accept=accept, headers=headers, max_bytes=max_bytes)
@@ -102,7 +102,7 @@ class RobotsFetcher:
         try:
             parts = urlsplit(url.strip())
         except ValueError:
-            return  # the fetcher refuses it
+            return  # the fetcher rejects it
         if len(url) > MAX_URL_LENGTH:
             return  # likewise
         rules = await self._rules_of(f"{parts.scheme}://{parts.netloc}/robots.txt", parts.hostname or "", deadline)
@@ -124,7 +124,7 @@ class RobotsFetcher:
             try:
                 rules = SiteRules.of(await self._asked(url, deadline))
             except SearchTimeoutError:
-                raise  # which may have been for want of time on our side
+                raise  # perhaps only because our own deadline was short
             except SearchFetchError as error:
                 failure = f"The robots.txt of {host} cannot be had: {error.message}"
                 self._failures[url] = failure

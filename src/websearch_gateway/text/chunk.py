@@ -1,4 +1,4 @@
-"""Markdown cut into passages along its own structure."""
+"""Splits Markdown into passages along its structure."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from websearch_gateway.text.markdown import LONGEST_MARKED, Block, blocks, plain
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 DEFAULT_SIZE = 512
-"""Tokens in a passage: what common embedding models read at once."""
+"""Tokens in a passage: the input size of common embedding models."""
 
 WHOLE = 4
-"""So many times the size of a passage may a code block, table or list item have before it is cut all the same."""
+"""A code block, table or list item is split only if it has more than this many times the size of a passage."""
 
 LARGEST_WHOLE = 2_048
-"""Tokens that a code block or table may have however small passages are: half of it is often worth nothing."""
+"""Tokens up to which a code block or table is never split: half of one is often useless."""
 
 MAX_TITLE = 200
-"""Characters of a heading in a section path, which every passage below it repeats."""
+"""The most characters of a heading in a section path, which every passage below it repeats."""
 
 LONGEST_FENCE = 100
-"""Characters of a fence that is repeated around each part of its block."""
+"""The most characters of a fence that each part of a split block repeats."""
 
 MOST_HEADINGS = 20
-"""Headings in a row without a text of their own that go with the text below the last of them."""
+"""The most consecutive headings without text that join the text below the last of them."""
 
 MOST_PIECES = 100_000
-"""Blocks and sentences of a page that are told apart: what follows so many is cut between words alone."""
+"""The most blocks and sentences of a page that are distinguished: text after them is split only between words."""
 
 _NOT_BLANK = re.compile(r"\S")
 _LINE = re.compile(r"[^\n]+")
@@ -41,9 +41,9 @@ _RULED = re.compile(r"[ \t]*+\|?[ \t:|-]*-[ \t:|-]*$")
 
 
 class Piece(NamedTuple):
-    """`text[start:end]` must stay together. `is_heading` pieces belong to what follows them.
+    """`text[start:end]` must stay together. `is_heading` pieces belong to the next piece.
 
-    A part of a code block or table that was cut stands between the fences, or below the head, that it has lost.
+    A part of a split code block or table gets back the fences or the table header that it has lost.
     """
 
     start: int
@@ -57,13 +57,13 @@ class Piece(NamedTuple):
 def chunk(markdown: str, size: int = DEFAULT_SIZE, most: int | None = None) -> list[Passage]:
     """The passages of a page, in order, at most the first `most`.
 
-    Each is a slice of `markdown`, and all together they hold whatever is not blank.
+    Each is a slice of `markdown`, and together they contain all its non-blank text.
 
     A passage lies in one section and has about `size` tokens, as `estimate_tokens` counts them: four characters each.
-    Code blocks, tables and list items stay whole up to `WHOLE` times that, the former two at least up to
-    `LARGEST_WHOLE`; a larger one is cut between its lines (a list item between its sentences), and each part repeats
-    the fence or the head of the table. A paragraph is cut between sentences, and a longer sentence between words. A
-    heading goes with the text below it. `id` is a hash of the section path and the text, so it survives changes
+    Code blocks, tables and list items stay whole up to `WHOLE` times that, code blocks and tables at least up to
+    `LARGEST_WHOLE`; a larger one is split between its lines (a list item between its sentences), and each part repeats
+    the fence or the table header. A paragraph is split between sentences, and a long sentence between words. A heading
+    stays with the text below it. `id` is a hash of the section path and the text, so it survives changes
     elsewhere on the page.
     """
     return [_passage(markdown, group) for group in islice(_groups(markdown, pieces(markdown, size), size), most)]
@@ -77,7 +77,7 @@ def _passage(markdown: str, group: list[Piece]) -> Passage:
 
 
 def _groups(markdown: str, pieces: Iterator[Piece], size: int) -> Iterator[list[Piece]]:
-    """Neighbouring pieces of one section, up to `size` tokens; headings without a text of their own wait for one."""
+    """Groups of neighbouring pieces of one section, up to `size` tokens; headings join the next text."""
     group: list[Piece] = []
     filled = 0
     for piece in pieces:
@@ -98,7 +98,7 @@ def _fits(piece: Piece, previous: Piece, together: int, size: int) -> bool:
 
 
 def pieces(markdown: str, size: int) -> Iterator[Piece]:
-    """What must stay together, in order: blocks, sentences of long paragraphs, parts of long code blocks and tables."""
+    """Pieces that must stay together, in order: blocks, sentences of long paragraphs, parts of long code and tables."""
     for place, piece in enumerate(_pieces(markdown, size)):
         if place == MOST_PIECES:
             for start, end in _cut_words(markdown, piece.start, len(markdown), size):
@@ -130,7 +130,7 @@ def _parts(markdown: str, block: Block, path: tuple[str, ...], size: int) -> Ite
     """A code block or table in parts of about `size` tokens."""
     lines = [match.span() for match in _LINE.finditer(markdown, block.start, block.end)]
     above, below = _frame([markdown[start:end] for start, end in lines[:2]])
-    if estimate_tokens(above) > size:  # repeated before every part it would make more text than there is
+    if estimate_tokens(above) > size:  # repeating it before every part could make more text than the page has
         above = f"{below}\n" if below else ""
     if len(below) > LONGEST_FENCE:
         above = below = ""
@@ -149,14 +149,14 @@ def _parts(markdown: str, block: Block, path: tuple[str, ...], size: int) -> Ite
 
 
 def _frame(lines: list[str]) -> tuple[str, str]:
-    """What each part of a block that begins with these lines must begin with, and what must close it."""
+    """The beginning and the end that each part of a block with these first lines needs."""
     if fence := _FENCE.match(lines[0]):
         return f"{lines[0]}\n", fence[1]
     return (f"{lines[0]}\n{lines[1]}\n", "") if len(lines) > 1 and _RULED.match(lines[1]) else ("", "")
 
 
 def _runs(markdown: str, lines: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """Neighbouring lines, up to `size` tokens; a line that is longer than that by far is cut between words."""
+    """Groups of neighbouring lines, up to `size` tokens; a much longer line is split between words."""
     runs: list[tuple[int, int]] = []
     room = 0
     for start, end in lines:
@@ -180,12 +180,12 @@ def _title(markdown: str, heading: Block) -> str:
 
 
 def _is_longer(text: str, start: int, end: int, size: int) -> bool:
-    """Whether there are more than `size` tokens; no token has less than a character."""
+    """Whether the text has more than `size` tokens; a token has at least one character."""
     return end - start > size and estimate_tokens(text[start:end]) > size
 
 
 def _cut(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
-    """A paragraph whole if it fits, else its sentences, else runs of words of about `size` tokens."""
+    """A paragraph as a whole if it fits, else its sentences, else runs of words of about `size` tokens."""
     if not _is_longer(markdown, start, end, size):
         yield start, end
         return

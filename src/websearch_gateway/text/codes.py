@@ -1,7 +1,7 @@
 """The two-letter codes of ISO 3166-1 (countries) and ISO 639-1 (languages), as assigned in November 2026, and the names
 of countries.
 
-Every query is checked against them, and a library that knows more takes 6 MB for it; a test compares them with Babel's.
+Every query is checked against them, and a library would need 6 MB for that; a test compares them with Babel's.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _OTHERWISE = {
     "uk": "GB",
     "viet nam": "VN",
 }
-"""Names and codes beside those of Unicode's CLDR."""
+"""Names and codes in addition to those of Unicode's CLDR."""
 
 
 @lru_cache(maxsize=512)
 def country_code(text: str) -> str | None:
-    """The ISO 3166-1 alpha-2 code of a country's name or code, in any case; None for what is no country."""
+    """The ISO 3166-1 alpha-2 code of a country's name or code, in any case; None if it is not a country."""
     from babel.core import get_global
 
     name = text.strip().lower()

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 Bucket = Literal["day", "week", "month", "year"]
 
 _BUCKETS: tuple[tuple[int, Bucket], ...] = ((24, "day"), (168, "week"), (720, "month"), (8760, "year"))
-# A vendor that was asked in another language answers in it; each language more makes a miss dearer.
+# Vendors answer in the language of the query; each additional language makes a failed parse more expensive.
 _LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _LONGEST_SPOKEN_DATE = 40
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 def utc_now() -> datetime:
-    """The present, aware of its zone."""
+    """The current time, with its zone."""
     return datetime.now(UTC)
 
 
 def bucket(hours: int | None) -> Bucket | None:
-    """The smallest bucket that holds so many hours; None for no wish and for more than a year (no bucket holds it)."""
+    """The smallest bucket with at least this many hours; None without a limit or for more than a year (no bucket)."""
     return next((name for most, name in _BUCKETS if hours <= most), None) if hours is not None else None
 
 
@@ -52,8 +52,8 @@ def iso_date(text: object) -> str | None:
 def spoken_date(text: object, now: datetime) -> str | None:
     """As `iso_date`, and dates in words: "May 10, 2026", "vor 2 Stunden", "3 weeks ago".
 
-    To the day at best unless the words give a time of day or count hours or minutes. Bare numbers are no date:
-    whether 10/05 is in May depends on the reader's country. Loads a language model at its first use (0.2 s).
+    Only the date, unless the words give a time of day or count hours or minutes. Bare numbers are not a date: whether
+    10/05 is in May depends on the country. The first call loads a language model (0.2 s).
     """
     if (standard := iso_date(text)) or not isinstance(text, str):
         return standard

@@ -1,4 +1,4 @@
-"""Lists of domains: what people write in them, which addresses they cover, and how a query says them. Pure."""
+"""Lists of domains: parsing, matching URLs, and `site:` operators in queries. Pure."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ MOST_DOMAINS = 150
 MOST_SITES = 8
 MOST_WORDS = 32
 LONGEST_QUERY = 400
-"""With operators: engines drop what is beyond 32 words, or refuse more than 400 characters."""
+"""Limits including operators: engines ignore words after the 32nd, or reject more than 400 characters."""
 _DOMAIN = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
 
 
 def domains(field: str, given: Iterable[str]) -> tuple[str, ...]:
-    """The domains of a list in one spelling: lower case, A-labels, without scheme, path, port, `www.` or `*.`.
+    """The normalised domains of a list: lower case, A-labels, without scheme, path, port, `www.` or `*.`.
 
     Raises:
-        SearchValidationError: the list is too long, or an entry is no domain; `field` is the list's name.
+        SearchValidationError: the list is too long, or an entry is not a domain; `field` is the list's name.
     """
     entries = [entry for entry in given if entry.strip()]
     found = tuple(dict.fromkeys(map(_domain, entries)))
@@ -37,9 +37,9 @@ def domains(field: str, given: Iterable[str]) -> tuple[str, ...]:
 def narrowed(
     include: Sequence[str], exclude: Sequence[str], allowed: Sequence[str], blocked: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What to include and to exclude when a call's lists meet the operator's. All are as `domains` gives them.
+    """The lists to include and to exclude, from a call's and the operator's lists. All are results of `domains`.
 
-    An excluded domain stays in the list only where it lies below an included one.
+    An excluded domain stays in the list only if it is below an included one.
 
     Raises:
         SearchValidationError: the lists leave no domain.
@@ -60,7 +60,7 @@ def narrowed(
 
 
 def admitted(url: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
-    """Whether the host of `url` is on `include` (any host if that is empty) and not on `exclude`, or below one."""
+    """Whether the host of `url` is in or below `include` (any host if empty), and not in or below `exclude`."""
     try:
         host = _ascii((urlsplit(url).hostname or "").rstrip("."))
     except ValueError:
@@ -69,7 +69,7 @@ def admitted(url: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
 
 
 def with_sites(query: SearchQuery, *, most_included: int = MOST_SITES) -> str:
-    """The text of the query, with `site:` for its lists of domains where they fit; the bare text where they do not.
+    """The text of the query with `site:` operators for its lists of domains, or without them if they do not fit.
 
     https://developers.google.com/search/docs/monitor-debug/search-operators/all-search-site,
     https://search.brave.com/help/operators, https://duckduckgo.com/duckduckgo-help-pages/results/syntax
@@ -84,7 +84,7 @@ def with_sites(query: SearchQuery, *, most_included: int = MOST_SITES) -> str:
 
 
 def sites_applied(query: SearchQuery, *, most_included: int = MOST_SITES) -> Literal["upstream"] | None:
-    """What `AppliedFilters.domains` is where `with_sites` made the query."""
+    """The value of `AppliedFilters.domains` for a query made by `with_sites`."""
     return "upstream" if with_sites(query, most_included=most_included) != query.text else None
 
 
@@ -103,7 +103,7 @@ def _domain(entry: str) -> str | None:
 
 
 def _ascii(host: str) -> str:
-    """The host as it is looked up: a name in other letters in its A-labels (RFC 5890)."""
+    """The host as used in DNS: an internationalised name as A-labels (RFC 5890)."""
     if host.isascii():
         return host.lower()
     import idna

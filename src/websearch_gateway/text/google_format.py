@@ -1,4 +1,4 @@
-"""Results in the form of Google's Custom Search JSON API: its own replies merged, or other providers' hits put into it.
+"""Results in the format of Google's Custom Search JSON API: merges Google's replies, or converts other providers' hits.
 
 https://developers.google.com/custom-search/v1/reference/rest/v1/Search
 """
@@ -16,12 +16,12 @@ from websearch_gateway.text.safety.invisible import strip_invisible_characters
 
 
 def merged(bodies: Sequence[bytes], most: int) -> dict[str, Any]:
-    """Google's replies, page by page, as one: everything of the first, and the items of all, `most` of them.
+    """Merge Google's replies, one per page: everything in the first, and the items of all, at most `most`.
 
-    Numbers that JSON does not have become null, and characters that no reader sees are left out.
+    Numbers that are invalid in JSON become null, and invisible characters are removed.
 
     Raises:
-        SearchProviderParseError: a reply is not JSON, or nested beyond reason.
+        SearchProviderParseError: a reply is not JSON, or nested too deeply.
     """
     try:
         pages = [_clean(json_object(body, "google")) for body in bodies]
@@ -32,7 +32,7 @@ def merged(bodies: Sequence[bytes], most: int) -> dict[str, Any]:
 
 
 def imitated(query: SearchQuery, hits: Sequence[Hit]) -> dict[str, Any]:
-    """The hits of another provider, with the fields of Google's form that they can fill. `totalResults` counts them."""
+    """The hits of another provider in Google's format, as far as they can fill it. `totalResults` counts them."""
     reply: dict[str, Any] = {
         "kind": "customsearch#search",
         "queries": {"request": [{"searchTerms": query.text, "count": len(hits), "startIndex": 1}]},

@@ -1,7 +1,7 @@
-"""The little Markdown that the gateway must understand: its blocks, and its text without inline marks.
+"""The part of Markdown that the gateway parses: its blocks, and its text without inline marks.
 
 Pages are untrusted, so every pattern here is linear: alternatives exclude each other, long repeats are possessive, and
-what begins with a repeat never begins in the middle of one.
+a pattern that begins with a repeat never matches from the middle of one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 LONGEST_MARKED = 4_000
-"""Characters of one sentence or heading with its marks (links may be long); of a longer one the rest says nothing."""
+"""The most characters of a sentence or heading with its marks (links may be long); the rest is ignored."""
 
 BlockKind = Literal["heading", "code", "table", "item", "rule", "paragraph"]
 
@@ -20,7 +20,7 @@ _FENCE = re.compile(r"[ \t]*+(?:(`{3,}+)[^`\n]*+|(~{3,}+)[^\n]*+)\n?$")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|\s*$)")
 _RULE = re.compile(r"[ \t]*+(?:(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+|=++|-++)\s*+$")
 _ITEM = re.compile(r"[ \t]*+(?:[-*+•]|\d{1,3}[.)])[ \t]++")
-# Lines of prose and rows of tables are taken by the run; group 1 is the first of them.
+# Matches a run of prose lines or table rows at once; group 1 is the first line.
 _PROSE_LINE = r"[ \t]*+[^\s`~#\-*_=+•\d|][^\n]*+(?:\n|\Z)"
 _PROSE = re.compile(rf"({_PROSE_LINE})(?:{_PROSE_LINE})*+")
 _ROW = r"[ \t]*+\|[^\n]*+(?:\n|\Z)"
@@ -37,7 +37,7 @@ LINK = re.compile(
 URL = re.compile(r"https?://(?:[^\s<>\"'`\])}.,!?…。！？]|[.,!?]++(?=[^\s<>\"'`\])}.,!?…。！？]))++", re.IGNORECASE)
 """A bare address, without the full stop that may follow it."""
 
-# With a bound on the ticks: a text of runs that are all of different lengths would be searched once for each.
+# With a limit on the ticks: otherwise runs of different lengths would each search the whole text.
 CODE = re.compile(r"(?P<ticks>`(?<!``)`{0,15}+(?!`))(?:[^`]|(?!(?P=ticks)(?!`))`++){1,2000}+(?P=ticks)(?!`)")
 
 _CODE_OR_COMMENT = re.compile(
@@ -65,10 +65,10 @@ class Block(NamedTuple):
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The blocks of a Markdown text, in order; whatever lies outside of them is blank.
+    """The blocks of a Markdown text, in order; everything outside them is blank.
 
-    A table is one block, a code fence is one block (to the end of the text when it is not closed), each list item with
-    its continuation lines is one block, and so is a thematic break.
+    A table is one block, a code fence is one block (to the end of the text if not closed), each list item with its
+    continuation lines is one block, and so is a thematic break.
     """
     latest: Block | None = None
     after_blank = True
@@ -94,7 +94,7 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def _run(text: str, at: int) -> tuple[str, int, BlockKind | None, int]:
-    """The line that begins at `at`, where its run of lines of one kind ends, that kind (None: blank), and its level."""
+    """The line that begins at `at`, the end of its run of lines of one kind, that kind (None: blank), and its level."""
     if run := _PROSE.match(text, at) or _ROWS.match(text, at):
         return run[1], run.end(), "table" if run.re is _ROWS else "paragraph", 0
     match = _LINE.match(text, at)
@@ -112,7 +112,7 @@ def _run(text: str, at: int) -> tuple[str, int, BlockKind | None, int]:
 
 
 def _after_fence(text: str, at: int, fence: str) -> int:
-    """Where a code block ends whose fence ends at `at`. Blanks at the end of an open one are not part of it."""
+    """The end of the code block whose opening fence ends at `at`, without trailing blanks if it is not closed."""
     for line in _FENCE_LINE.finditer(text, at):
         if line[1][0] == fence[0] and len(line[1]) >= len(fence):
             return line.end()
@@ -128,7 +128,7 @@ def _continues(previous: Block, kind: BlockKind, line: str, after_blank: bool) -
 
 
 def item_marker_end(text: str, start: int) -> int:
-    """Where the words of a block begin that may open with a list marker at `start`."""
+    """The start of a block's words, after a list marker at `start` if there is one."""
     marker = _ITEM.match(text, start)
     return marker.end() if marker else start
 
@@ -143,9 +143,9 @@ def lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def without_comments(markdown: str) -> str:
-    """Markdown without the HTML comments that no reader of it sees; in code they are text, and stay.
+    """Markdown without its invisible HTML comments; in code they are text and stay.
 
-    One that begins a line and is not closed lasts to the end (https://spec.commonmark.org/0.31.2/#html-blocks).
+    A comment that begins a line and is not closed extends to the end (https://spec.commonmark.org/0.31.2/#html-blocks).
     """
     kept, begin, at, last = [], 0, 0, markdown.rfind("-->")
     while match := _CODE_OR_COMMENT.search(markdown, at):

@@ -1,8 +1,8 @@
-"""One spelling for one query, without changing what it means.
+"""Normalises a query without changing its meaning.
 
 Plain NFKC is too much for a search query: it makes `10²` into `102`, `½` into `1⁄2` and `ℌ` into `H`. So the text is
-composed (NFC) and only what is a matter of typography is folded: full, half and small width, vertical forms, the Latin
-ligatures and the Arabic letter shapes. White space is collapsed and what no reader sees is removed.
+composed (NFC), and only typographic variants are folded: full, half and small width, vertical forms, Latin ligatures
+and Arabic letter shapes. White space is collapsed and invisible characters are removed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from websearch_gateway.errors import SearchValidationError
 SHORTEST_QUERY = 3
 LONGEST_QUERY = 400
 LONGEST_RAW_QUERY = 10_000
-"""Characters; a longer text is refused before it is normalised."""
+"""The most characters; a longer text is rejected before normalisation."""
 
 _FOLDED_TAGS = frozenset(
     {"<wide>", "<narrow>", "<small>", "<vertical>", "<initial>", "<medial>", "<final>", "<isolated>"}
@@ -26,8 +26,8 @@ _TYPOGRAPHIC_FORMS = range(0xFB00, 0xFFF0)
 
 _WHITE_SPACE = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029 \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 
-# White space was collapsed before this is asked. The bidi characters are the embeddings, overrides and isolates of
-# UAX #9, which let a text read otherwise than it is; the plain marks (LRM, RLM, ALM) are merely removed below.
+# White space is already collapsed here. The bidi characters are the embeddings, overrides and isolates of UAX #9,
+# which can display a text in another order than stored; the plain marks (LRM, RLM, ALM) are only removed below.
 _FORBIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
     + "".join(f"{chr(plane * 0x10000 + 0xFFFE)}{chr(plane * 0x10000 + 0xFFFF)}" for plane in range(1, 17))
@@ -35,14 +35,14 @@ _FORBIDDEN = re.compile(
 )
 
 # Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt and the interlinear annotation marks, less the two
-# joiners. Variation selectors and tags go too: both can smuggle text past a reader.
+# joiners. Includes variation selectors and tags: both can hide text from a reader.
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
 
-# A zero-width joiner or non-joiner is spelling in Arabic, Indic and South-East Asian scripts and glue in emoji. It
-# stays behind such a character, one at a time and never before a Latin letter or digit.
+# A zero-width joiner or non-joiner is part of the spelling in Arabic, Indic and South-East Asian scripts, and joins
+# emoji. A single one stays after such a character, but never before a Latin letter or digit.
 _JOINERS = "\u200c\u200d"
 _JOINING = (
     "\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u18af\ua840-\ua87f\ua8e0-\ua8ff\u2190-\u2bff\U0001f000-\U0001faff"
@@ -54,12 +54,12 @@ _STRAY_JOINERS = re.compile(
 
 @functools.cache
 def _typographic_folds() -> dict[int, str]:
-    """Each typographic form and what it stands for, from Unicode's own decompositions."""
+    """Each typographic form and its replacement, from Unicode's own decompositions."""
     folds = {}
     for code in _TYPOGRAPHIC_FORMS:
         tag, _, target = unicodedata.decomposition(chr(code)).partition(" ")
         letters = [int(part, 16) for part in target.split()]
-        is_word = len(letters) > 3 or 0x20 in letters  # U+FDFA is a whole phrase: leave it alone
+        is_word = len(letters) > 3 or 0x20 in letters  # U+FDFA is a whole phrase: keep it
         if code in _LATIN_LIGATURES:
             folds[code] = unicodedata.normalize("NFKC", chr(code))
         elif tag in _FOLDED_TAGS and not is_word:
@@ -68,7 +68,7 @@ def _typographic_folds() -> dict[int, str]:
 
 
 def _settled(text: str) -> str:
-    """Without stray joiners and double spaces. Repeats: marks change places once a joiner between them is gone."""
+    """The text without stray joiners and double spaces. Repeats: removing a joiner can reorder the marks around it."""
     while True:
         fewer = _WHITE_SPACE.sub(" ", _STRAY_JOINERS.sub("", text))
         if fewer == text:
@@ -77,11 +77,11 @@ def _settled(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """The query as it is checked, cached and sent. Idempotent.
+    """The normalised query, which is checked, cached and sent. Idempotent.
 
     Raises:
-        SearchValidationError: it holds a control, bidi-override or non-character or half of a surrogate pair; the
-            message names the code point, never the query.
+        SearchValidationError: it contains a control, bidi-override or non-character or a lone surrogate; the message
+            names the code point, never the query.
     """
     text = _WHITE_SPACE.sub(" ", text)
     if found := _FORBIDDEN.search(text):
@@ -104,14 +104,14 @@ def skeleton(text: str) -> str:
     return unicodedata.normalize("NFKC", letters).casefold().translate(_LOOK_ALIKES)
 
 
-# Each stands for 8 to 18 letters, which makes a text of them expensive.
+# Each expands to 8 to 18 letters, which makes a text of them expensive.
 _WHOLE_PHRASES = {0xFDFA: " ", 0xFDFB: " "}
-# Cyrillic and Greek letters that pass for Latin ones at a glance.
+# Cyrillic and Greek letters that look like Latin ones.
 _LOOK_ALIKES = str.maketrans("аеорсухіѕјкмтԁοραεκντι", "aeopcyxisjkmtdopaekvti")
 
 
 def checked_query(text: str) -> str:
-    """The query in its one spelling.
+    """The normalised query.
 
     Raises:
         SearchValidationError: not text, or outside `SHORTEST_QUERY` to `LONGEST_QUERY` characters.

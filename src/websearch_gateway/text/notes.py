@@ -1,4 +1,4 @@
-"""What stands in the place of a page that could not be read: a fixed Markdown note per reason, never an empty text."""
+"""The replacement for a page that could not be read: a fixed Markdown note per reason, never an empty text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOTES = {
     "unreadable": ("not readable", ""),
 }
 REASONS = frozenset(_NOTES)
-"""What `details["reason"]` of an error about a page may say."""
+"""The possible values of `details["reason"]` in an error about a page."""
 
 _OF_STATUS = {401: "protected", 402: "protected", 403: "protected", 404: "missing", 410: "missing", 429: "busy"}
 _OF_CODE = {"TIMEOUT": "timeout", "FORBIDDEN_URL": "forbidden"}
@@ -41,16 +41,16 @@ def reason(code: str, details: Mapping[str, Any] | None = None) -> str:
 
 
 def is_unreadable_note(text: str) -> bool:
-    """Whether `text` is a note of `unreadable_note` and no page."""
+    """Whether `text` is a note of `unreadable_note` and not a page."""
     return text.startswith("**This page") and " could not be read: " in text[:400]
 
 
 def unreadable_note(code: str, details: Mapping[str, Any] | None, host: str, message: str) -> str:
-    """One paragraph of Markdown for a page that could not be read; the same failure always gives the same words.
+    """One paragraph of Markdown for a page that could not be read; the same failure always gives the same text.
 
     Args:
-        code, details, message: those of the error. The message must not quote the page.
-        host: whose page it is, as `text.urls.host` gives it; may be empty.
+        code, details, message: from the error. The message must not quote the page.
+        host: the page's host, as `text.urls.host` returns it; may be empty.
     """
     title, advice = _NOTES[reason(code, details)]
     of_host = f" of {shown}" if (shown := _NOT_OF_HOSTS.sub("", host)) else ""

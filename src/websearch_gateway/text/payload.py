@@ -1,4 +1,4 @@
-"""Vendors' replies, read without trust. One fault behaves alike in every adapter because they all read through here."""
+"""Reads vendors' replies as untrusted data. All adapters use it, so the same fault gives the same error everywhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def json_object(body: bytes, vendor: str) -> dict[str, Any]:
     """The JSON object in `body`.
 
     Raises:
-        SearchProviderParseError: it is not JSON (or nested beyond reason), or not an object.
+        SearchProviderParseError: it is not JSON (or nested too deeply), or not an object.
     """
     try:
         document = json.loads(body)
@@ -27,13 +27,13 @@ def json_object(body: bytes, vendor: str) -> dict[str, Any]:
 
 
 def records(document: Mapping[str, Any], key: str, vendor: str, *, optional: bool = False) -> list[dict[str, Any]]:
-    """The objects in the list `document[key]`; entries that are no objects are passed over.
+    """The objects in the list `document[key]`; skips other entries.
 
     Args:
-        optional: the vendor leaves the list out of a reply without results.
+        optional: the vendor omits the list from a reply without results.
 
     Raises:
-        SearchProviderParseError: there is no such list, or not one of its entries is an object.
+        SearchProviderParseError: there is no such list, or none of its entries is an object.
     """
     entries = document.get(key)
     if entries is None and optional:
@@ -47,7 +47,7 @@ def records(document: Mapping[str, Any], key: str, vendor: str, *, optional: boo
 
 
 def linked(hits: Iterable[Hit | None], vendor: str) -> list[Hit]:
-    """The hits of all rows of a reply that have a link, where `make_hit` gave None for the others.
+    """The hits of a reply, without the rows for which `make_hit` returned None because they have no link.
 
     Raises:
         SearchProviderParseError: there are rows, and none of them has a link.
@@ -60,7 +60,7 @@ def linked(hits: Iterable[Hit | None], vendor: str) -> list[Hit]:
 
 
 def one_line(value: object) -> str:
-    """A string with its white space collapsed; empty for anything else. Halves of surrogate pairs become `?`."""
+    """A string with its white space collapsed; empty for anything else. Lone surrogates become `?`."""
     text = " ".join(value.split()) if isinstance(value, str) else ""
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -75,7 +75,7 @@ def make_hit(
     score: float | None = None,
     content: str | None = None,
 ) -> Hit | None:
-    """A Hit out of a vendor's raw fields; None without an http(s) URL. A hit without a title is known by its URL."""
+    """A Hit from a vendor's raw fields; None without an http(s) URL. Without a title the URL is the title."""
     address = one_line(url)
     if not is_web_address(address):
         return None

@@ -1,4 +1,4 @@
-"""What a robots.txt says, by RFC 9309. Protego reads the rules; here the lines of one crawler are picked out for it."""
+"""Applies a robots.txt by RFC 9309. This module extracts the lines for one crawler, and Protego evaluates them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 # A product token ends where its letters end: `Bot/2.1` and `Bot (of ours)` are `Bot` (RFC 9309, section 2.2.1).
 _AGENT = re.compile(r"[\s\ufeff]*user[ -]?agent[\s:]+(\*(?=\s|$)|[a-z_-]*)", re.IGNORECASE)
-# With the misspellings that crawlers forgive.
+# Including common misspellings that crawlers accept.
 _RULE = re.compile(r"[\s\ufeff]*(?:allow|dis{1,2}al{1,2}[oa]w|diasl{1,2}ow|crawl-delay)(?=[\s:#]|$)", re.IGNORECASE)
 
 
 def rules_for(robots: str, product: str) -> str:
-    """The part of a robots.txt that binds the crawler whose product token is `product`: a robots.txt again, for
-    everybody, and "" if nothing binds it.
+    """The rules of a robots.txt for the crawler with the product token `product`, as a robots.txt for all crawlers; ""
+    if there are none.
 
-    Lines that are no rules may stand anywhere and mean nothing. Takes time linear in the text.
+    Ignores lines that are not rules. Takes time linear in the text.
     """
     ours: list[str] = []
     everybodys: list[str] = []
@@ -42,14 +42,14 @@ def rules_for(robots: str, product: str) -> str:
 
 
 def parse(rules: str) -> Protego:
-    """The rules that `rules_for` has picked out, for many questions. Takes up to 100 bytes of memory a character."""
+    """Parse the result of `rules_for` for repeated use. Takes up to 100 bytes of memory per character."""
     from protego import Protego
 
     return Protego.parse(rules)
 
 
 def may_read(robots: str, url: str, product: str) -> bool:
-    """Whether `robots`, the text of a robots.txt, leaves `url` open to the crawler whose product token is `product`."""
+    """Whether `robots`, the text of a robots.txt, allows the crawler with the token `product` to fetch `url`."""
     return _parsed(robots, product).can_fetch(url, product)
 
 
@@ -60,7 +60,7 @@ def may_read_each(robots: str, urls: Sequence[str], product: str) -> list[bool]:
 
 
 def crawl_delay(robots: str, product: str) -> float:
-    """The seconds that the site wants between two requests of this crawler; 0 if it does not say."""
+    """The seconds between two requests of this crawler that the site asks for; 0 if not given."""
     return float(_parsed(robots, product).crawl_delay(product) or 0.0)
 
 

@@ -1,12 +1,12 @@
 """Which specialist server should answer a query instead of a web search.
 
-A rule must catch who asks for the *data* ("polymarket odds on a fed cut", "rss feed of the verge") and leave alone who
-asks *about* the thing ("is polymarket legal", "how to parse an rss feed in python") or merely uses its words ("farmers
+A rule must match queries for the *data* ("polymarket odds on a fed cut", "rss feed of the verge"), but not queries
+*about* the thing ("is polymarket legal", "how to parse an rss feed in python") or with the same words ("farmers
 market", "rss memory of a process"). So a rule has a subject, often a cue, and an exception, all matched on the
 skeleton of the query (`text.normalise.skeleton`): lower case, no accents, one width. Subjects also match when their
 letters are spaced or dotted.
 
-The patterns below are laid out in columns: white space in them means nothing and `_` stands for a space.
+The patterns below are laid out in columns: white space in them is ignored, and `_` matches a space.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from dataclasses import dataclass
 
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    # On first use: together they take 30 ms to compile, and a start-up has better things to do.
+    # On first use: together they take 30 ms to compile, which would delay the start.
     return re.compile(pattern, re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Asks for the data when `subject` is found, `cue` (if any) too, and `unless` (if any) is not."""
+    """Matches a query if `subject` and `cue` (if any) match, and `unless` (if any) does not."""
 
     subject: str
     cue: str = ""
@@ -42,13 +42,13 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A specialist server: what finds its queries, and what to tell who asked.
+    """A specialist server: the rules that match its queries, and the message for the caller.
 
     Args:
         message: names the server to use instead.
         rules: matched on the skeleton.
-        patterns: an operator's regular expressions, matched on the normalised query, without regard to case.
-        keywords: for strict mode only: any of them anywhere in the skeleton, even inside a word.
+        patterns: the operator's case-insensitive regular expressions, matched on the normalised query.
+        keywords: only for strict mode: any of them anywhere in the skeleton, even inside a word.
     """
 
     message: str
@@ -61,15 +61,15 @@ class Route:
         return any(rule.asks(skeleton) for rule in self.rules) or any(_compiled(p).search(text) for p in self.patterns)
 
     def keyword(self, skeleton: str) -> str | None:
-        """The first strict keyword that the query holds."""
+        """The first strict keyword in the query."""
         return next((word for word in self.keywords if word in skeleton), None)
 
 
 def repeats_a_repetition(pattern: str) -> bool:
-    """Whether a valid pattern repeats a group that repeats something itself, as `(a+)+`: exponential time to fail."""
+    """Whether a valid pattern repeats a group with a repetition inside, as `(a+)+`, which can take exponential time."""
     atoms = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "x", pattern)
-    groups = [False]  # one per open group: does it hold a repetition?
-    closed_repeats = False  # does the group that was closed just before hold one?
+    groups = [False]  # one per open group: does it contain a repetition?
+    closed_repeats = False  # does the group that was just closed contain one?
     for character in atoms:
         if character in "*+{":
             if closed_repeats:
@@ -91,7 +91,7 @@ _GAP = r"[\W\x5f]"
 
 
 def _spelled(word: str) -> str:
-    """`word`, however its letters are spaced or dotted: `rss`, `R.S.S`, `r s s`."""
+    """`word`, also with spaces or dots between its letters: `rss`, `R.S.S`, `r s s`."""
     return f"{_GAP}*".join(word)
 
 
@@ -233,4 +233,4 @@ _FEEDS = Route(
 
 
 BUILT_IN_ROUTES: Mapping[str, Route] = {"polymarket": _PREDICTION_MARKETS, "google-news-rss": _FEEDS}
-"""The routes that exist without any setting, by the name of the server to use."""
+"""The built-in routes, by the name of the server to use."""

@@ -1,4 +1,4 @@
-"""Query parameters that say who sent the reader and never which page is meant, and how to take them out of a URL."""
+"""Tracking parameters, which identify the referrer and not the page, and their removal from a URL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PREFIXES: Mapping[str, str] = {
     "mtm_": "Matomo campaigns",
     "pk_": "Piwik campaigns",
 }
-"""Beginnings of parameter names, each with whose they are."""
+"""Prefixes of parameter names, each with its owner."""
 
 NAMES: Mapping[str, str] = {
     "_ga": "Google Analytics across domains",
@@ -51,21 +51,21 @@ NAMES: Mapping[str, str] = {
     "yclid": "Yandex ads",
     "ysclid": "Yandex clicks",
 }
-"""Whole parameter names, each with whose they are."""
+"""Whole parameter names, each with its owner."""
 
 _CODE_HOST = re.compile(r"https?://(?:[^/?#]*@)?(?:[^/?#]*\.)?(?:git[^./?#]*|bitbucket|codeberg)\.", re.IGNORECASE)
 _PARAMETER = re.compile(r"(?P<name>[^=&#]*+)(?:=[^&#]*+)?(?:&amp;|&|(?=#|\Z))", re.IGNORECASE)
 
 
 def strip_trackers(url: str) -> str:
-    """`url` without trackers, otherwise letter by letter as it was; without its `?` when nothing else was asked."""
+    """`url` without trackers and otherwise unchanged; also without the `?` if no parameter remains."""
     for start, end in reversed(tracker_pieces(url)):
         url = url[:start] + url[end:]
     return url
 
 
 def tracker_pieces(url: str) -> list[tuple[int, int]]:
-    """The pieces of `url` to cut, as (start, end) in order: each tracker with the `&` that its removal spares."""
+    """The pieces of `url` to cut, as (start, end) in order: each tracker with the `&` that becomes unnecessary."""
     question = url.find("?", 0, url.find("#") if "#" in url else None)
     parameters = [] if question < 0 else _parameters(url, question + 1)
     revision = bool(parameters) and _CODE_HOST.match(url) is not None

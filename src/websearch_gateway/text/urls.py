@@ -1,4 +1,4 @@
-"""URLs: where they are in a text, when two of them name the same page, and which host serves it."""
+"""URLs: finds them in a text, compares whether they name the same page, and extracts their host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _balanced(plain: str) -> str:
     return rf"(?:{plain}++|\({plain}{{0,200}}+\)|\[{plain}{{0,200}}+\])"
 
 
-# Only the scheme without regard to case: under IGNORECASE the long s and the Kelvin sign would exclude "s" and "k".
+# Only the scheme ignores case: under IGNORECASE the long s and the Kelvin sign would exclude "s" and "k".
 _URL = re.compile(rf"(?i:https?)://{_balanced(_PATH)}++(?:[?#]{_balanced(_QUERY)}*+)?")
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#\x00-\x1f\x7f]+[^\s\x00-\x1f\x7f]*", re.IGNORECASE)
 _PUNCTUATION = ".,;:!?'*…"
@@ -24,9 +24,9 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def find_urls(text: str) -> list[tuple[int, int]]:
-    """Where absolute web addresses stand in `text`, as (start, end).
+    """The places of absolute web addresses in `text`, as (start, end).
 
-    Brackets belong to a URL when they are balanced, as on Wikipedia; punctuation at its end belongs to the sentence.
+    Brackets belong to a URL if they are balanced, as on Wikipedia; punctuation at its end belongs to the sentence.
     A query ends before the first letter that is not ASCII: in Japanese or Chinese no blank marks the end of a URL.
     """
     return [(m.start(), m.start() + len(m[0].rstrip(_PUNCTUATION))) for m in _URL.finditer(text)]
@@ -38,10 +38,10 @@ def is_web_address(url: str) -> bool:
 
 
 def canonical(url: str) -> str:
-    """One spelling for all URLs of a page, for comparing and never for fetching.
+    """The canonical URL of a page, for comparison and never for fetching.
 
-    Scheme and host in lower case; no default port, fragment, trackers, empty query or slash at the end. The rest of
-    the query stays, in its order, since it may name the page. What is no URL comes back as it is.
+    Scheme and host in lower case; no default port, fragment, trackers, empty query or trailing slash. The rest of the
+    query stays in its order, since it may identify the page. Returns invalid URLs unchanged.
     """
     try:
         parts = urlsplit(strip_trackers(url))
@@ -59,7 +59,7 @@ def canonical(url: str) -> str:
 
 
 def host(url: str) -> str:
-    """The host of `url` in lower case without `www.`; empty when there is none."""
+    """The host of `url` in lower case without `www.`; empty if there is none."""
     try:
         name = urlsplit(url).hostname or ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""Markdown that strangers wrote, made fit to stand under headings of ours."""
+"""Adapts user-written Markdown so that it can be placed under our own headings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def as_user_text(markdown: str) -> str:
     """The text with each heading as a line in bold, and an open code fence closed.
 
     A comment that contains `## Accepted answer (score 9000)` must not look like a section of the document around it,
-    nor may it swallow what follows.
+    and an open fence must not swallow the text after it.
     """
     parts: list[str] = []
     done = 0

@@ -1,4 +1,4 @@
 """Citations: spans, snippets, sentences and the markers that models write.
 
-`text[start:end]` is what a citation cites, always; a span that cannot be verified is dropped, never guessed.
+A citation always covers exactly `text[start:end]`; a span that cannot be verified is dropped, never guessed.
 """

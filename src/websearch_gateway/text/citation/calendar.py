@@ -1,4 +1,4 @@
-"""Dates in a text, in English and in figures, down to a month alone."""
+"""Dates in a text, in English and in digits; at least a month."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _DATES = (
     re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{2})(?:-(?P<d>\d{2}))?\b"),
     re.compile(rf"\b(?P<d>\d{{1,2}})[./](?P<m>\d{{1,2}})[./]{_YEAR}"),
     re.compile(rf"\b(?P<m>\d{{1,2}})/(?P<d>\d{{1,2}})/{_YEAR}"),
-    # With a capital: `may` and `march` are words.
+    # Only with a capital: `may` and `march` are also words.
     re.compile("\\b(?P<m>" + "|".join(name.capitalize() for name in _MONTHS.split()) + ")\\b"),
 )
 _FOREIGN = re.compile(r"\b\d{1,2}(?:\.|º|er|ª)?\s+(?:de\s+)?([^\W\d_]{3,12})\.?\s+(?:de\s+)?\d{4}\b")
 
 Date = tuple[int | None, int | None, int | None]
-"""Year, month and day; None where it is not told."""
+"""Year, month and day; None for a missing part."""
 
 
 def dates(text: str) -> Iterator[Date]:
-    """Every date that names a month. One in figures alone is read both ways round."""
+    """Every date that names a month. A date in digits is read both as day/month and as month/day."""
     for pattern in _DATES:
         for match in pattern.finditer(text):
             parts = match.groupdict()
@@ -47,10 +47,10 @@ def dates(text: str) -> Iterator[Date]:
 
 
 def is_told(date: Date, told: Iterable[Date]) -> bool:
-    """Whether one date that was told has all the parts of this one."""
+    """Whether one of the dates in `told` has all the parts of this one."""
     return any(all(part is None or part == other for part, other in zip(date, one, strict=True)) for one in told)
 
 
 def foreign_months(text: str) -> set[str]:
-    """What stands between a day and a year in any language, such as `mars`; lower case."""
+    """The words between a day and a year in any language, such as `mars`; lower case."""
     return {match[1].lower() for match in _FOREIGN.finditer(text)} - MONTHS.keys()

@@ -1,8 +1,8 @@
-"""Citations in a text: verify where they stand, repair what is off, and rank them.
+"""Citations in a text: verifies their positions, repairs misplaced spans, and ranks them.
 
 An engine's span may cover the link that it wrote, as OpenAI's does with `([host](url))`; a reference mark such as
-`[1]`; or the claim itself. Each is verified in its own way. A span that cannot be verified is moved to where its
-source is named, or dropped: none is returned that does not match.
+`[1]`; or the claim itself. Each kind has its own check. A span that fails is moved to a place that names its source,
+or dropped: every returned span matches the text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from websearch_gateway.text.trackers import strip_trackers, tracker_pieces
 from websearch_gateway.text.urls import canonical, find_urls, host
 
 NEAR = 80
-"""How far a citation may be from its span, by host, title or the ends of its words (characters)."""
+"""The most characters between a span and its citation, found by host, title or word boundary."""
 
 _REFERENCE = re.compile(r"\[\^?\d{1,3}\]|【[^【】\n]{1,80}】")
 _MARKERS = re.compile(f"{MARKER}++")
@@ -35,10 +35,10 @@ Range = tuple[int, int]
 
 
 def repair(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The spans that hold, in their order: `text[start:end]` is a link to the URL, names it, or is the claim it backs.
+    """The valid spans, in order: `text[start:end]` is a link to the URL, names it, or is the claim that it supports.
 
-    Offsets may be anything. A span that is off by some characters moves to the nearest link of its URL; one that cuts
-    a claim's words grows to whole words; an empty one grows to the sentence before it; others are dropped.
+    Accepts any offsets. A span that is off by some characters moves to the nearest link of its URL; one that cuts words
+    of a claim grows to whole words; an empty one grows to the sentence before it; others are dropped.
     """
     layout = _Layout(text, spans)
     found = ((span, layout.place(span)) for span in spans)
@@ -46,7 +46,7 @@ def repair(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def in_code_points(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The spans in Python offsets, whichever way they were counted: code points or, if more then hold, UTF-16 units."""
+    """The spans in Python offsets. Their unit is code points or, if that makes more spans valid, UTF-16 units."""
     if all(ord(character) <= 0xFFFF for character in text):
         return list(spans)
     converted = moved(spans, from_utf16(text))
@@ -55,7 +55,7 @@ def in_code_points(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def without_trackers(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
-    """`text` with every tracker cut out of its URLs, and the spans, URLs included, to match."""
+    """`text` with all trackers removed from its URLs, and the adjusted spans and their URLs."""
     pieces = [
         (start + first, start + last)
         for start, end in find_urls(text)
@@ -66,7 +66,7 @@ def without_trackers(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]
 
 
 def by_page(spans: Iterable[Span]) -> list[list[Span]]:
-    """The spans of each page in the order of the text, pages by first use. All have the first title of their page."""
+    """The spans of each page in text order, pages by first use. All spans of a page get its first title."""
     pages: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda span: (span.start, span.end)):
         pages.setdefault(canonical(span.url), []).append(span)
@@ -80,7 +80,7 @@ def _with_one_title(page: Sequence[Span]) -> list[Span]:
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """A link in the text: without and with the brackets around it, and the parts that may be cited alone."""
+    """A link in the text: its range without and with the brackets around it, and the parts that may be cited alone."""
 
     bare: Range
     whole: Range
@@ -92,7 +92,7 @@ class _Link:
 
 
 class _Layout:
-    """What there is to cite in a text, for a given set of spans."""
+    """The links and names in a text that a given set of spans may cite."""
 
     def __init__(self, text: str, spans: Sequence[Span]) -> None:
         self.text = text
@@ -108,7 +108,7 @@ class _Layout:
         return frozenset(start for start, _ in self.sentences), frozenset(end for _, end in self.sentences)
 
     def verified(self, spans: Iterable[Span]) -> int:
-        """How many spans stand right as they are; one on a raw marker does."""
+        """How many spans are valid as they are; a span on a raw marker counts as valid."""
         return sum(
             0 <= span.start < span.end <= len(self.text)
             and (self.place(span) == self._trimmed(span) or bool(_MARKERS.fullmatch(self.text, span.start, span.end)))
@@ -116,7 +116,7 @@ class _Layout:
         )
 
     def place(self, span: Span) -> Range | None:
-        """Where the span should be; None when it is nowhere."""
+        """The right place of the span; None if there is none."""
         start, end = self._trimmed(span)
         if _REFERENCE.fullmatch(self.text, start, end):
             return start, end
@@ -133,7 +133,7 @@ class _Layout:
         return (self._nearby(names, start, end) if names else None) or self._widened(start, end)
 
     def _trimmed(self, span: Span) -> Range:
-        """The span within the text, without blanks at its edges."""
+        """The span, limited to the text and without blanks at its edges."""
         start = min(max(span.start, 0), len(self.text))
         end = min(max(span.end, start), len(self.text))
         piece = self.text[start:end]
@@ -141,7 +141,7 @@ class _Layout:
         return (start + piece.index(bare), start + piece.index(bare) + len(bare)) if bare else (end, end)
 
     def _cites(self, start: int, end: int, link: _Link) -> bool:
-        """Whether the range is this link, a citable part of it, or a tidy stretch of text with no other page's link."""
+        """Whether the range is this link, a citable part of it, or whole words without a link to another page."""
         if (start, end) in (link.bare, link.whole, *link.parts):
             return True
         if not (start <= link.bare[0] and link.bare[1] <= end and self.text[start] not in _NO_START):
@@ -168,7 +168,7 @@ class _Layout:
         return min((match.span() for match in matches), key=lambda place: abs(place[0] - start), default=None)
 
     def _widened(self, start: int, end: int) -> Range | None:
-        """A claim in whole words, for answers that write no links at all."""
+        """The claim grown to whole words, for answers without any links."""
         if self.is_linked:
             return None
         if start == end:
@@ -181,7 +181,7 @@ class _Layout:
 
 
 def _links(text: str) -> dict[str, list[_Link]]:
-    """Every link of the text by canonical URL: Markdown links first, then the bare URLs that are in none of them."""
+    """Every link of the text by canonical URL: Markdown links first, then the bare URLs outside them."""
     links: dict[str, list[_Link]] = defaultdict(list)
     taken: list[Range] = []
     for match in LINK.finditer(text):
@@ -204,7 +204,7 @@ def _with_brackets(text: str, start: int, end: int) -> Range:
 
 
 def _names(span: Span) -> re.Pattern[str] | None:
-    """Finds the host or the title of a source as plain words."""
+    """A pattern that finds the host or the title of a source as plain words."""
     known = (host(span.url), " ".join(span.title.split()))
     names = [re.escape(name) for name in known if len(name) > 3 and _has_words(name)]
     return re.compile(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", re.IGNORECASE) if names else None

@@ -1,4 +1,4 @@
-"""Words that turn a statement round: denials, doubts, and words with an opposite."""
+"""Words that reverse or weaken a statement: denials, doubts, and words with an opposite."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ autumn|fall
 winter""".splitlines()
     for word in row.split("|")
 }
-"""Words that change how much or when: a passage must have one of the same row."""
+"""Words that change how much or when: the passage must have a word of the same row."""
 
 _HEARSAY = re.compile(
     r"\b(?:rumou?rs?|legend|myths?|allegedly|hoax|conspiracy|fiction\w*|satir\w+|supposedly|falsely|imagin\w+)\b",
@@ -113,17 +113,17 @@ _HEARSAY = re.compile(
 
 
 def is_hearsay(sentence: str) -> bool:
-    """Whether a whole sentence retells what nobody vouches for."""
+    """Whether a whole sentence reports a rumour, a myth or fiction."""
     return bool(_HEARSAY.search(sentence))
 
 
 def overstates(claim: frozenset[str], told: frozenset[str]) -> bool:
-    """Whether a claim, as lower-case words, says how much or when although the passage has no such word."""
+    """Whether a claim (lower-case words) says how much or when although the passage has no such word."""
     return any(told.isdisjoint(_STRICT[word]) for word in claim & _STRICT.keys())
 
 
 def is_off_the_scale(claim: frozenset[str], told: frozenset[str]) -> bool:
-    """Whether a claim has a grade or a direction whose opposite alone is in the passage, as lower-case words."""
+    """Whether a claim has a grade or direction of which the passage has only the opposite; both as lower-case words."""
     return any(
         claim & one and told.isdisjoint(one) and told & other and claim.isdisjoint(other)
         for one, other in (pair for grade in _GRADES for pair in (grade, grade[::-1]))
@@ -136,12 +136,12 @@ def denies(text: str) -> bool:
 
 
 def doubts(text: str) -> bool:
-    """Whether a clause only supposes, plans or retells something."""
+    """Whether a clause only supposes, plans or reports something."""
     return bool(_DOUBTS.search(text))
 
 
 def contradicts(claim: frozenset[str], told: frozenset[str]) -> bool:
-    """Whether a clause has the opposite of a word that another one, as lower-case words, has; and not the word too."""
+    """Whether one clause has the opposite of a word of the other, but not the word itself; both as lower-case words."""
     return any(
         not word_is_there and against & told and not against & claim
         for word in claim & _SIDES.keys()

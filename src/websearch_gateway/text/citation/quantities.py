@@ -1,4 +1,4 @@
-"""Numbers in a text with what they count: `5.8 million euros` and `EUR 5,800,000` are one quantity."""
+"""Numbers in a text with their units: `5.8 million euros` and `EUR 5,800,000` are the same quantity."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LARGE = {
     **dict.fromkeys(("trillion", "tn"), 10**12),
     "dozen": 12,
 }
-# Words that stand for an amount without saying which number it is: they are compared as they are.
+# Words for an amount without an exact number: they are compared as they are.
 _VAGUE = ("half", "halves", "quarter", "twice", "thrice", "double", "triple", "quadruple")
 _UNIT_NAMES = """\
 metre|metres|meter|meters|m
@@ -123,7 +123,7 @@ _RATE = re.compile(r"\s{0,2}(?:per|an?|each|every|/)\s{0,2}(second|minute|hour|d
 _STEP = re.compile(r"\b(?:to|until)\b|[-\u2010-\u2015]")
 
 DAY, NTH = "day of a month", "nth"
-"""What `14 May` and `the 14th` count."""
+"""The units of `14 May` and `the 14th`."""
 
 
 _DIGIT = re.compile(r"\d")
@@ -133,9 +133,9 @@ _COUNTING = frozenset({*_SMALL, *_LARGE, *_VAGUE, *(f"{name}s" for name in _LARG
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number where it stands in a text. `unit` is empty where none that is known stands beside it.
+    """A number and its place in a text. `unit` is empty if there is no known unit beside it.
 
-    `of` is the dimension named right behind the unit: `long`, `wide`, `old`; `per` the time that it is a rate of.
+    `of` is the dimension right after the unit: `long`, `wide`, `old`; `per` is the time unit of a rate.
     """
 
     value: str
@@ -146,7 +146,7 @@ class Quantity:
     per: str = ""
 
     def is_told_by(self, other: Quantity) -> bool:
-        """The same number, and not of another unit. A day of a month counts nothing else."""
+        """Whether the number is the same and the units do not differ. A day of a month matches only a day."""
         if self.value != other.value or (self.per and other.per and self.per != other.per):
             return False
         if other.unit == DAY:
@@ -155,7 +155,7 @@ class Quantity:
 
 
 def quantities(text: str) -> Iterator[Quantity]:
-    """Every number of a text in order, written in digits or in English words; `one` alone is none."""
+    """Every number of a text in order, in digits or in English words; `one` alone does not count."""
     if not _DIGIT.search(text) and _COUNTING.isdisjoint(_LETTERS.findall(text.lower())):
         return
     for match in _QUANTITY.finditer(text):
@@ -195,7 +195,7 @@ def _of_words(written: str) -> int:
 
 
 def _of_digits(number: str) -> Decimal | None:
-    """`1,234.50` and `1 234,5` as 1234.5. A single comma parts thousands before three digits, a single dot never."""
+    """`1,234.50` and `1 234,5` as 1234.5. A single comma before three digits splits thousands, a single dot never."""
     digits = re.sub(r"[\u00a0\u202f'’ ]", "", number)
     parts = re.split(r"[.,]", digits)
     grouped = len(parts) > 1 and len(parts[-1]) == 3 and parts[0] != "0"

@@ -1,4 +1,4 @@
-"""Who did it to whom: names that have changed places, or stand where a passage has somebody else."""
+"""Who did what to whom: detects names that have swapped roles, or that replace another name of the passage."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Role:
 
     @property
     def opposite(self) -> Role:
-        """The same the other way round."""
+        """The role with subject and object swapped."""
         return Role(self.object, self.subject)
 
 
@@ -59,14 +59,14 @@ class Comparison:
     after: frozenset[str]
 
     def is_reversed_in(self, told: Sequence[Comparison]) -> bool:
-        """Whether a comparison that was told has more of this one on the other side than on the same."""
+        """Whether one of the passage's comparisons shares more words with this one crosswise than side by side."""
         fits = [len(self.before & one.before) + len(self.after & one.after) for one in told]
         turned = [len(self.before & one.after) + len(self.after & one.before) for one in told]
         return max(turned, default=0) > max(fits, default=0)
 
 
 def comparisons(sentence: str) -> Iterator[Comparison]:
-    """What is more or less than what."""
+    """The comparisons in a text: what is more or less than what."""
     for match in _THAN.finditer(sentence):
         before = _PARTS.split(sentence[max(0, match.start() - _SIDE) : match.start()])[-1]
         after = _PARTS.split(sentence[match.end() : match.end() + _SIDE])[0]
@@ -81,7 +81,7 @@ def full_names(sentence: str) -> Iterator[frozenset[str]]:
 
 
 def mixes_names(claim: str, known: Sequence[frozenset[str]]) -> bool:
-    """Whether a name of the claim is made of parts of different names."""
+    """Whether a name of the claim mixes parts of different names."""
     for match in _full_names(claim):
         for one, other in pairwise(match[0].split()):
             first, last = frozenset(tokens(one)), frozenset(tokens(other))
@@ -101,11 +101,11 @@ def company(sentences: Sequence[str]) -> dict[str, frozenset[str]]:
 
 
 def is_misplaced(claim: str, known: Mapping[str, frozenset[str]], topic: frozenset[str]) -> bool:
-    """Whether a name of the claim stands among words that the passage has around another name, and not around it.
+    """Whether the words around a name of the claim occur in the passage around another name, and not around this one.
 
     Args:
         known: the `company` of the passage.
-        topic: the stems of the headings. What they name may be meant by any `it` of the passage.
+        topic: the stems of the headings. Any `it` in the passage may refer to what they name.
     """
     said = dict(_neighbours(claim, _BESIDE))
 
@@ -127,7 +127,7 @@ def _full_names(sentence: str) -> list[re.Match[str]]:
 
 
 def _neighbours(sentence: str, reach: int) -> Iterator[tuple[str, frozenset[str]]]:
-    """Each name with the stems of the content words beside it, so many on either side, names left out."""
+    """Each name with the stems of up to `reach` content words on either side, without names."""
     names = _full_names(sentence)
     taken = [(name.start(), name.end()) for name in names]
     plain = [

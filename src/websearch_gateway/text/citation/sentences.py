@@ -1,4 +1,4 @@
-"""Where sentences begin and end, in prose and in Markdown, without a model and in linear time."""
+"""Finds sentence boundaries in prose and in Markdown, without a model and in linear time."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _OPENERS = _words(
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
-    """The sentences of `text` as (start, end) offsets, in order; everything outside of them is blank.
+    """The sentences of `text` as (start, end) offsets, in order; everything outside them is blank.
 
-    A heading, a code fence, a table row and a thematic break are one sentence each. A list item is split like prose and
+    A heading, a code fence, a table row and a thematic break are one sentence each. A list item is split like prose;
     its marker belongs to its first sentence. A citation right after a full stop, as in `It rains. ([host](url))`,
     belongs to the sentence before it.
     """
@@ -105,7 +105,7 @@ def _word_before(text: str, start: int, position: int) -> str:
 
 
 def _ends_after(last: str, following: str) -> bool:
-    """Whether a full stop ends its sentence, given the words around it; the second starts with no small letter."""
+    """Whether a full stop ends its sentence, given the words around it; `following` does not start in lower case."""
     if last.casefold() == "no":
         return not following[0].isdigit()
     is_initial = len(last) == 1 and last.isalpha() and last.isupper()

@@ -13,9 +13,9 @@ from websearch_gateway.text.urls import find_urls
 
 MAX_CHARS = 300
 MAX_AROUND = 2_000
-"""Characters on either side of a citation that may belong to its sentence."""
+"""The most characters on either side of a citation that belong to its sentence."""
 MAX_SENTENCES_BEFORE = 8
-"""How far back the words may be that a citation without words of its own supports."""
+"""How many characters before a citation without words of its own its claim may be."""
 
 _LINK = LINK.pattern
 _CITATION = re.compile(
@@ -31,8 +31,8 @@ _BLANK = re.compile(r"\s+")
 def snippets(text: str, places: Iterable[tuple[int, int]]) -> list[str]:
     """For each citation at `text[start:end]` the sentence that it supports, in one line of at most 300 characters.
 
-    Link markup is gone from it. A citation after a full stop supports the sentence before it, one in a bracket of its
-    own too; a span over several sentences is all of them. Empty where there is nothing but citations.
+    Without link markup. A citation after a full stop supports the sentence before it, and so does one in its own
+    brackets; a span over several sentences gives all of them. Empty if there are only citations.
     """
     sentences = split_sentences(text)
     ends = [end for _, end in sentences]
@@ -54,12 +54,12 @@ def _snippet(text: str, sentences: Sequence[tuple[int, int]], ends: Sequence[int
 
 
 def _is_aside(words: str) -> bool:
-    """Whether the words are, or end, a remark in brackets that belongs to the sentence before."""
+    """Whether the words are, or end with, a remark in brackets that belongs to the sentence before."""
     return words[0] in "(（" or words.count(")") > words.count("(") or words.count("）") > words.count("（")
 
 
 def _words(text: str, start: int, end: int) -> str:
-    """A stretch of text as it reads: links as their labels, citations and list markers gone."""
+    """A piece of text as shown to a reader: links as their labels, without citations and list markers."""
     piece = text[item_marker_end(text, start) : end]
     piece = _HEADING.sub("", piece, count=1) if _HEADING.match(piece) else piece
     piece = LINK.sub(r"\1", _CITATION.sub("", piece))
@@ -68,7 +68,7 @@ def _words(text: str, start: int, end: int) -> str:
 
 
 def _shortened(words: str, until_citation: str) -> str:
-    """At most MAX_CHARS, cut between words: the beginning, or what leads up to a citation that comes later."""
+    """At most MAX_CHARS, cut between words: the beginning, or the text just before a later citation."""
     if len(words) <= MAX_CHARS:
         return words
     stop = len(until_citation) if words.startswith(until_citation) else 0

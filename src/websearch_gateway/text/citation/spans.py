@@ -1,4 +1,4 @@
-"""Keeping spans in place while their text changes, and while two ways of counting characters meet."""
+"""Moves spans when their text changes, and converts between two ways of counting characters."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Move = Callable[[int], int]
 
 
 def cut(text: str, pieces: Sequence[tuple[int, int]]) -> tuple[str, Move]:
-    """`text` without `pieces`, and the function that tells where an offset of the old text is in the new one.
+    """`text` without `pieces`, and a function that maps an offset of the old text to the new one.
 
-    An offset inside of a piece moves to where the piece was. `pieces` are (start, end), in order and apart.
+    An offset inside a piece moves to the place of the piece. `pieces` are (start, end), ordered and disjoint.
     """
     starts = [start for start, _ in pieces]
     removed = [0, *accumulate(end - start for start, end in pieces)]
@@ -32,7 +32,7 @@ def cut(text: str, pieces: Sequence[tuple[int, int]]) -> tuple[str, Move]:
 
 
 def moved(spans: Iterable[Span], move: Move) -> list[Span]:
-    """The spans at the places that `move` tells."""
+    """The spans with offsets mapped by `move`."""
     return [replace(span, start=move(span.start), end=move(span.end)) for span in spans]
 
 

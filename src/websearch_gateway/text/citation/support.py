@@ -1,7 +1,7 @@
-"""Whether a passage holds a claim: its numbers, dates and names, and most of its other words. Without a model.
+"""Whether a passage supports a claim: its numbers, dates and names, and most of its other words. Without a model.
 
-The check is strict where an invention would hurt (figures with their units, dates, names, denials, who did what to
-whom) and lenient where a sentence is only put in other words. docs/decisions.md has what it lets through and drops.
+The check is strict where an invention would do harm (figures with units, dates, names, denials, who did what to whom)
+and lenient where a sentence is only paraphrased. docs/decisions.md lists what it accepts and drops.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from websearch_gateway.text.retrieval.language import language_of
 from websearch_gateway.text.retrieval.tokens import STOP_WORDS, fold, stems, tokens, words
 
 COVERED = 0.6
-"""The least share of a claim's content words that its passage must hold."""
+"""The minimum share of a claim's content words that its passage must contain."""
 
 NEAR = 0.3
-"""The least share of them around each number: a figure that stands elsewhere on the page is another figure."""
+"""The minimum share of them around each number: a figure elsewhere on the page is a different figure."""
 
 LONGEST_CLAIM = 600
 LONGEST_PASSAGE = 20_000
-"""Characters. What lies behind is not looked at."""
+"""The most characters of a passage that are checked."""
 
 _AROUND = 1
 _MOST_PLACES = 3
@@ -61,7 +61,7 @@ _CLAUSE = re.compile(
 
 
 _LINKING = frozenset(["howev", "therefor", "moreov", "furthermor", "exampl", "instanc", "respect", "thus", "henc"])
-"""Stems of words that only tie a sentence to others."""
+"""Stems of words that only link a sentence to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Clause:
 
     @classmethod
     def of(cls, text: str, plain: frozenset[str], *, opens: bool, doubted: bool = False) -> Clause:
-        """Read a clause; `opens`: it begins a sentence. `plain` are words that are no names although capitals."""
+        """Read a clause; `opens`: it begins a sentence. `plain` are capitalised words that are not names."""
         said = words(text)
         return cls(
             content=_content(said),
@@ -91,7 +91,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage made ready for many claims. `around` are the stems of each sentence and its neighbours."""
+    """A passage prepared for checking many claims. `around` are the stems of each sentence and its neighbours."""
 
     heading: Clause
     words: frozenset[str] = field(repr=False)
@@ -112,7 +112,7 @@ class Evidence:
 
     @classmethod
     def of(cls, passage: str) -> Evidence:
-        """Read a passage with its headings, which lend their words to each of its sentences."""
+        """Read a passage with its headings, whose words count for each of its sentences."""
         passage = unicodedata.normalize("NFKC", passage[:LONGEST_PASSAGE])[:LONGEST_PASSAGE]
         heading, _, body = passage.partition("\n")
         pieces = [body[start:end] for start, end in split_sentences(body)] or [body]
@@ -142,7 +142,7 @@ class Evidence:
 
 
 def supports(claim: str, evidence: Evidence) -> bool:
-    """Whether all numbers, dates and names of the claim occur in the passage as it says, and most of its words."""
+    """Whether the passage has all numbers, dates and names of the claim in the same roles, and most of its words."""
     claim = unicodedata.normalize("NFKC", claim)
     clauses = list(_clauses(claim, evidence.plain)) if _is_statement(claim) else []
     content = frozenset[str]().union(*(clause.content for clause in clauses))
@@ -158,9 +158,9 @@ def supports(claim: str, evidence: Evidence) -> bool:
 
 
 def anchors(claim: str, evidence: Evidence) -> bool:
-    """Whether a claim in another language than the passage has all its numbers and names, two at least, in one place.
+    """Whether one place of the passage has all numbers and names, at least two, of a claim in another language.
 
-    Its other words cannot be compared. A language in which names cannot be told from other words has no anchors.
+    The other words cannot be compared. A language whose names look like other words has no anchors.
     """
     claim = unicodedata.normalize("NFKC", claim)
     language = language_of(claim)
@@ -193,7 +193,7 @@ def _agrees(claim: str, clauses: Sequence[Clause], evidence: Evidence) -> bool:
 
 
 def _swaps(claim: str, evidence: Evidence) -> bool:
-    """Whether two things have changed places: in a step from one to the other, a comparison, a deed, or a name."""
+    """Whether the claim swaps two things: in a `from A to B`, a comparison, an action, or a name."""
     turned = any(step not in evidence.steps and step[::-1] in evidence.steps for step in steps(claim))
     return (
         turned
@@ -205,9 +205,9 @@ def _swaps(claim: str, evidence: Evidence) -> bool:
 
 
 def _covered(content: frozenset[str], clauses: Sequence[Clause], evidence: Evidence) -> bool:
-    """Whether a few places of the passage hold most of the words, no more than a merged sentence has parts.
+    """Whether a few places of the passage contain most of the words; at most as many places as the claim has clauses.
 
-    A part without a number none of whose words are there is an addition.
+    False if a clause without a number shares no word with the passage: then it is an addition.
     """
     wordy = (clause.content for clause in clauses if clause.content and not clause.quantities)
     if any(content.isdisjoint(evidence.stems | _LINKING) for content in wordy):
@@ -225,7 +225,7 @@ def _dates_are_told(claim: str, evidence: Evidence) -> bool:
 
 
 def _figures_are_told(clause: Clause, content: frozenset[str], evidence: Evidence) -> bool:
-    """Whether each number stands in a sentence about the same, or is of the page's title or its date."""
+    """Whether each number is in a sentence about the same subject, or in the page's title or date."""
     above = {str(part) for date in evidence.heading_dates for part in date if part}
     titles = [quantity for quantity in evidence.heading.quantities if quantity.value not in above]
     own = clause.content if len(clause.content) > _FEW else content
@@ -251,7 +251,7 @@ def _is_told_in(place: int, quantity: Quantity, clause: Clause, own: frozenset[s
 
 
 def _is_turned_round(clause: Clause, evidence: Evidence) -> bool:
-    """Whether the clauses that say the most of this one deny what it says, or the other way round."""
+    """Whether the most similar clauses of the passage deny what this one says, or the reverse."""
     said = clause.content - evidence.heading.content or clause.content
     shared = [(len(said & told.content), told) for sentence in evidence.sentences for told in sentence]
     most = max((count for count, _ in shared), default=0)
@@ -278,7 +278,7 @@ def _content(said: Sequence[str]) -> frozenset[str]:
 
 
 def _names(text: str, plain: frozenset[str], *, opens: bool) -> Iterator[str]:
-    """The words with a capital inside. The first word of a sentence is one unless it is a plain word."""
+    """The words with a capital. The first word of a sentence counts too, unless it is a plain word."""
     for place, match in enumerate(_WORD.finditer(text)):
         word = match[0]
         if _UNCASED.search(word) or not any(character.isupper() for character in word):

@@ -1,4 +1,4 @@
-"""What kind of thing a question asks for, in the languages of `languages`, and what such a thing looks like."""
+"""The kind of thing that a question asks for, in the languages of `languages`, and patterns for each kind."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _ASKED: tuple[tuple[str, str, str], ...] = (
         f"{_NAME}|[\"“„«‘']\\w",
     ),
 )
-"""Kinds, the words that ask for them, and what such a thing looks like; the first that is asked for counts."""
+"""Kinds, the question words for each, and a pattern of it; the first kind that matches a question counts."""
 
 _CASED = frozenset(("person", "place", "name"))
 
@@ -105,7 +105,7 @@ class Kind:
     given: re.Pattern[str]
 
     def is_in(self, text: str) -> bool:
-        """Whether a sentence holds a thing of this kind."""
+        """Whether a sentence contains a thing of this kind."""
         return self.given.search(text) is not None
 
 
@@ -118,5 +118,5 @@ def _kinds() -> tuple[tuple[re.Pattern[str], Kind], ...]:
 
 
 def asked_for(query: str) -> Kind | None:
-    """The kind of thing that a question asks for; None where it asks for none of them."""
+    """The kind of thing that a question asks for; None if it is none of these."""
     return next((kind for asked, kind in _kinds() if asked.search(query)), None)

@@ -1,4 +1,4 @@
-"""The sentences of some pages that an answer could quote, each with what stands around it."""
+"""The sentences of some pages that an answer could quote, each with its context."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from websearch_gateway.text.retrieval.rank import bm25
 from websearch_gateway.text.retrieval.tokens import words
 
 PASSAGES = 12
-"""How many passages, the best of all pages, are searched for sentences."""
+"""How many of the best passages of all pages are searched for sentences."""
 
 MAX_SENTENCE = 600
-"""Characters of a sentence that may be quoted."""
+"""The length in characters of a sentence that may be quoted."""
 
 MAX_CAPTION = 12
-"""A line of at most so many words that ends in no full stop is a caption, a byline or a cell, not a sentence."""
+"""A line of at most this many words without a full stop is a caption, a byline or a cell, not a sentence."""
 
 _LINKED_AT_MOST = 0.6
 _PRIVATE_OR_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]")
@@ -37,7 +37,7 @@ _DATELINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A page to look into."""
+    """A page to search."""
 
     title: str
     markdown: str
@@ -45,9 +45,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A sentence without its Markdown marks; `document` is the index of the page that says it.
+    """A sentence without its Markdown marks; `document` is the index of its page.
 
-    `own` are its tokens and `words` those by which it is judged: they begin with a question just before it. `beside`
+    `own` are its tokens, and `words` those used for the score: they include a question right before it. `beside`
     are the tokens of its neighbours, `above` those of the headings and title; `passage` is the score of its passage.
     `order` is its place on the page, and `before` the sentence before it in the same paragraph. A `scrap` is a table
     row, a caption or a dateline.
@@ -67,7 +67,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A plain sentence, heading or table row; only a `quotable` one may be evidence. `header` is that of its table."""
+    """A plain sentence, heading or table row; only a `quotable` one may be evidence. `header` is its table's header."""
 
     text: str
     block: int = 0
@@ -77,7 +77,7 @@ class _Line:
 
 
 def candidates(terms: Sequence[str], language: str, documents: Sequence[Document]) -> list[Candidate]:
-    """The sentences of the passages that hold the most of the question.
+    """The sentences of the passages that match the question best.
 
     Args:
         terms: the tokens of the question.
@@ -102,7 +102,7 @@ def candidates(terms: Sequence[str], language: str, documents: Sequence[Document
 
 
 def _inside(terms: Sequence[str], texts: Sequence[Sequence[str]], language: str) -> Mapping[str, str]:
-    """Longer words that begin or end with a word of the question, with that word: compounds, unknown endings."""
+    """Longer words that begin or end with a word of the question, with that word: compounds or unknown endings."""
     if language in _WITHOUT_COMPOUNDS:
         return {}
     long = [term for term in terms if len(term) >= _LEAST_PART]

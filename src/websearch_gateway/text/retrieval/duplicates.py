@@ -1,4 +1,4 @@
-"""Texts that say nearly the same: boilerplate, a section shown twice, the mobile copy of a menu."""
+"""Near-duplicate texts: boilerplate, a section shown twice, the mobile copy of a menu."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from zlib import crc32
 from websearch_gateway.text.retrieval.tokens import words
 
 SHINGLE = 3
-"""Words in a row that are compared as one."""
+"""The number of words in a shingle."""
 
 NEAR = 0.9
-"""The least share of common shingles (Jaccard) of two texts that say the same."""
+"""The minimum share of common shingles (Jaccard) of two near-duplicates."""
 
 # Texts that share nine tenths of their shingles share at least one of their eight smallest, but for one in 10^8.
 _SKETCH = 8
-_CANDIDATES = 16  # with the same small shingle; a page can be made so that there are many
+_CANDIDATES = 16  # with the same small shingle; a hostile page can have many
 
 
 def near_duplicates(texts: Sequence[str]) -> list[int]:
-    """The places of the texts that nearly repeat an earlier one. Where numbers differ, nothing is a repetition."""
+    """The indices of texts that nearly repeat an earlier one. Texts with different numbers are never duplicates."""
     kept: list[tuple[frozenset[int], tuple[str, ...]]] = []
     places: dict[int, list[int]] = {}
     repeated = []

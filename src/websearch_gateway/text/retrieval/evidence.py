@@ -10,29 +10,29 @@ from websearch_gateway.text.retrieval.candidates import Candidate, Document, can
 from websearch_gateway.text.retrieval.question import Features, Question
 
 # The numbers below were fitted on questions in eight languages over encyclopedia articles: the weights by a softmax
-# over the sentences of a page, the gate by a logistic regression over pages that answer and pages about something else.
+# over the sentences of a page, the gate by a logistic regression over pages that answer and unrelated pages.
 _OWN, _COVERED, _BESIDE, _PHRASES, _PASSAGE = 8.7, 9.3, 5.9, 2.4, 12.1
 _KIND, _OTHER_KIND, _LENGTH, _NAMED, _SCRAP = 0.9, -1.5, -4.0, 0.5, -1.0
 
 _GATE = (5.1, -0.8, 24.1, 2.5, 0.9, -4.2)
 _UNSPACED = (-13.1, 6.0, 23.1, 4.9, 2.1, -3.2)
 _GATES = {"en": (4.5, 4.9, 11.5, 5.6, 2.4, -6.3), "zh": _UNSPACED, "th": _UNSPACED, "ja": _UNSPACED, "ko": _UNSPACED}
-"""The weights of the gate and its bias, by language. Words cut into bigrams are shared by pages about other things."""
+"""The weights of the gate and its bias, by language. In scripts split into bigrams, unrelated pages share tokens."""
 
 CLOSE = 4.5
-"""How far behind the best a sentence may score that is quoted too."""
+"""The largest distance in score from the best sentence at which another one is also quoted."""
 
 MOST = 4
-"""Sentences of an answer."""
+"""The most sentences of an answer."""
 
 NEAREST = 3
-"""Sentences that are quoted where none answers."""
+"""The most sentences that are quoted if none answers."""
 
 ENOUGH = 0.28
-"""The least share of the question's words that the best sentence and its surroundings must hold to be quoted at all."""
+"""The minimum share of the question's words that the best sentence and its context must contain to be quoted."""
 
 SAME = 0.75
-"""Two sentences say the same when they share this part of the shorter one's words."""
+"""Two sentences are duplicates if they share this part of the shorter one's words."""
 
 _PRONOUN = re.compile(
     r"(?:he|she|it|they|his|her|its|their|this|these|those|such|er|sie|es|dies\w*|él|ella|ellos|este|esta|esto|il|elle|"
@@ -43,7 +43,7 @@ _PRONOUN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sentence without its Markdown marks; `document` is the index of the page that says it."""
+    """A sentence without its Markdown marks; `document` is the index of its page."""
 
     text: str
     document: int
@@ -51,9 +51,9 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The sentences that come nearest to a question, the best first and the others in the order of their pages.
+    """The sentences closest to a question, the best first and the others in the order of their pages.
 
-    `is_answer`: whether they are likely to answer it. `language` is that of the question, ISO 639-1.
+    `is_answer`: whether they probably answer it. `language` is that of the question, ISO 639-1.
     """
 
     sentences: tuple[Evidence, ...]
@@ -62,17 +62,17 @@ class Findings:
 
 
 def find_evidence(query: str, documents: Sequence[Document], max_characters: int, overhead: int = 0) -> Findings:
-    """The sentences that answer `query`, each said once; none when not one comes near.
+    """The sentences that answer `query`, without duplicates; empty if none is close enough.
 
-    They are quoted from prose, lists and tables, never from headings, code or runs of links, and together they have
-    at most `max_characters`, counting `overhead` more for each. A sentence that begins with a pronoun is quoted only
+    They come from prose, lists and tables, never from headings, code or runs of links, and together they have at most
+    `max_characters`, where each counts `overhead` more. A sentence that begins with a pronoun is quoted only
     with the one before it, unless it is the best.
     """
     question = Question.of(query)
     found = candidates(question.terms, question.language, documents)
     features = question.features(found)
     scores = [_score(one) for one in features]
-    # Its surroundings alone commend a sentence only if it holds what is asked for: "He died there in 1912."
+    # Context alone is enough only if the sentence has the kind of thing asked for: "He died there in 1912."
     fit = [at for at, one in enumerate(features) if one.own > 0 or one.kind > 0]
     order = sorted(fit, key=lambda at: -scores[at])
     if not order or not _is_near(question, found[order[0]]):
@@ -87,7 +87,7 @@ def find_evidence(query: str, documents: Sequence[Document], max_characters: int
 
 
 def _score(one: Features) -> float:
-    """How likely a sentence is the one that answers, among those of its pages."""
+    """The score of a sentence as the answer, relative to the other sentences of its pages."""
     kind = _KIND if one.kind > 0 else _OTHER_KIND if one.kind < 0 else 0.0
     return (
         _OWN * one.own
@@ -103,7 +103,7 @@ def _score(one: Features) -> float:
 
 
 def _answers(question: Question, best: Features, every: Sequence[Features]) -> bool:
-    """Whether the pages are about what is asked, and hold the kind of thing that is asked for."""
+    """Whether the pages are about the question, and contain the kind of thing that it asks for."""
     covered, reached, passage, phrases, named, bias = _GATES.get(question.language, _GATE)
     evidence = (
         covered * best.covered

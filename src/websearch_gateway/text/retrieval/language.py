@@ -1,6 +1,6 @@
-"""Which language a question is written in: by its script, else by the letters and small words of each language.
+"""Detects the language of a question: by its script, else by the letters and function words of each language.
 
-Libraries that name languages need sentences: they are unsure of a question of five words with a name in it.
+Language detection libraries need sentences: they are unreliable for a question of five words that contains a name.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def language_of(text: str) -> str:
-    """The ISO 639-1 code of the language of a question; `en` where nothing speaks for another one."""
+    """The ISO 639-1 code of the language of a question; `en` if nothing indicates another one."""
     text = text[:_LONGEST].lower()
     for language, letters in _SCRIPTS:
         if re.search(letters, text):

@@ -1,4 +1,4 @@
-"""Which language a question is in, and its words as a search compares them: without endings, clitics and accents."""
+"""Detects the language of a question, and reduces its words for comparison: no endings, clitics and accents."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _STOP = {
     "el": "ο η το οι τα του της των τον την και ή σε στο στη στην στον στα με για από που πώς πού πότε ποιος ποια "
     "ποιο ποιοι ποιες πόσα πόσο πόσοι τι είναι ήταν να θα δεν ένα μια ένας",
 }
-"""Words that say how a question is asked, unfolded; for languages without a stemmer here only to know them by."""
+"""Stop words, unfolded; for languages without a stemmer here they only serve to detect the language."""
 
 # Letters with their vowel signs, which are marks in Indic scripts, and vowel points, which Arabic may leave out.
 _LETTERS = re.compile(r"(?:[^\W_]|[\u0900-\u0963\u064b-\u0652])+")
@@ -80,7 +80,7 @@ _LATIN = ("en", "de", "es", "fr", "it", "nl", "pt", "ro", "tr", "vi")
 
 
 def language_of(text: str) -> str:
-    """The ISO 639-1 code of the language that `text` is most likely in: by its script, else by its little words."""
+    """The ISO 639-1 code of the language that `text` is most likely in: by its script, else by its function words."""
     for code, script in _SCRIPTS:
         if script.search(text):
             return code
@@ -95,7 +95,7 @@ def _little_words(code: str) -> frozenset[str]:
 
 
 def query_terms(query: str, code: str) -> list[str]:
-    """The distinct tokens of a query that carry its meaning, in order; all of them when it has only stop words."""
+    """The distinct tokens of a query without stop words, in order; all tokens if it has only stop words."""
     if code not in _STEMMERS:
         return without_language(query)
     said = _spoken(query)
@@ -104,7 +104,7 @@ def query_terms(query: str, code: str) -> list[str]:
 
 
 def language_tokens(texts: Iterable[str], code: str) -> list[list[str]]:
-    """The tokens of each text, stemmed as that language asks for: see `tokens.tokens_of_each`."""
+    """The tokens of each text, stemmed for that language: see `tokens.tokens_of_each`."""
     if code not in _STEMMERS:
         return tokens_of_each(texts)
     spoken = [_spoken(text) for text in texts]

@@ -1,4 +1,4 @@
-"""The passages of one page, cut and ranked. Pure, and made to run in a worker process."""
+"""Splits one page into passages and ranks them. Pure; runs in a worker process."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from websearch_gateway.text.retrieval.relevance import select
 from websearch_gateway.text.retrieval.tokens import query_terms, tokens_of_each
 
 MOST_PASSAGES = 3_000
-"""Passages of a page that are looked at: those of a book of 500 pages."""
+"""The most passages of a page that are ranked: about those of a book of 500 pages."""
 
 MOST_EMBEDDED = 8_000
-"""Characters of a passage that its vector is made of."""
+"""The characters of a passage that are embedded."""
 
 SHORT_PASSAGE = 200
-"""Characters below which the same words say something else in another section, such as `None.`"""
+"""Below this many characters, equal texts in different sections may differ in meaning, such as `None.`"""
 
-_HEADINGS = 2  # the nearest ones say what a passage is about; those above say it of every passage
+_HEADINGS = 2  # the nearest headings describe this passage; higher ones apply to every passage
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The passages of a page without repetitions, the text of each for its vector, and whether there are more."""
+    """The distinct passages of a page, the text to embed for each, and whether there are more."""
 
     passages: Sequence[Passage]
     embedded: Sequence[str]
@@ -34,7 +34,7 @@ class Cut:
 
 
 def cut(markdown: str, size: int) -> Cut:
-    """Cut a page into passages of about `size` tokens."""
+    """Split a page into passages of about `size` tokens."""
     found = chunk(markdown, size, MOST_PASSAGES + 1)
     few = found[:MOST_PASSAGES]
     texts = [plain(passage.text) for passage in few]
@@ -61,11 +61,11 @@ def ranked(
     weight: float,
     most: int,
 ) -> list[list[tuple[int, float]]]:
-    """For each query the places of the passages that answer it best, at most `most`, with their relevance.
+    """For each query, the indices of at most `most` passages that answer it best, with their relevance.
 
     Args:
         passages: the text of each with its headings.
-        similarities: for each query that of each passage; see `relevance.select`, also for `weight`.
+        similarities: for each query, the similarity of each passage; see `relevance.select`, also for `weight`.
     """
     words = tokens_of_each(passages)
     return [

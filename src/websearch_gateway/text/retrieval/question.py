@@ -14,17 +14,18 @@ from websearch_gateway.text.retrieval.languages import language_of, language_tok
 from websearch_gateway.text.retrieval.rank import bm25, inverse_document_frequency
 
 _NAMED = re.compile(r"(?<=\w )[A-ZÀ-ÞА-ЯΑ-Ω][^\W_]+|\b\d{2,}\b")
-"""Names and numbers: words that are not the first and begin with a capital, and figures."""
+"""Names and numbers: capitalised words other than the first, and digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """How a sentence meets a question: shares from 0 to 1, those of words weighted by how rare each word is.
+    """How well a sentence matches a question: shares from 0 to 1; rarer words weigh more.
 
-    `own` is its BM25 score; `covered` are the words of the question that it holds, `beside` others in its neighbours,
-    `above` still others in the headings; `phrases` the pairs of words, `named` the names and numbers, all around it.
-    `passage` is the score of its passage. `kind` is 1 with what is asked for, -1 without, 0 where nothing is; `scrap`
-    is 1 for a row, caption or dateline; `length` grows with its words.
+    `own` is its BM25 score; `covered` are the words of the question that it contains, `beside` further ones in its
+    neighbours, `above` further ones in the headings; `phrases` the pairs of words, `named` the names and numbers, both
+    including its context. `passage` is the score of its passage. `kind` is 1 with the kind of thing asked for, -1
+    without it, 0 if the question asks for none; `scrap` is 1 for a row, caption or dateline; `length` grows with its
+    words.
     """
 
     own: float
@@ -41,7 +42,7 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: its words, the pairs of words in it, and the kind of thing that would answer it."""
+    """A question: its words, its pairs of words, and the kind of thing that would answer it."""
 
     text: str
     language: str
@@ -59,7 +60,7 @@ class Question:
         return cls(text, language, tuple(query_terms(text, language)), pairs, asked_for(text), names)
 
     def features(self, found: Sequence[Candidate]) -> list[Features]:
-        """Of each candidate."""
+        """The features of each candidate."""
         rarity = inverse_document_frequency(self.terms, [dict.fromkeys(one.words, 1) for one in found])
         own = bm25(self.terms, [one.words for one in found])
         return [self._of(one, share, rarity) for one, share in zip(found, own, strict=True)]

@@ -13,19 +13,19 @@ from websearch_gateway.models import Passage
 from websearch_gateway.text.retrieval.tokens import query_terms, tokens_of_each
 
 SATURATION = 1.5
-"""BM25's k1: how soon further occurrences of a word stop counting."""
+"""BM25's k1: how fast the effect of repeated words saturates."""
 
 LENGTH_WEIGHT = 0.75
-"""BM25's b: how far a long passage is discounted, from 0 (not) to 1 (fully)."""
+"""BM25's b: how much the length of a passage lowers its score, from 0 (not) to 1 (fully)."""
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 def rank(query: str, passages: Sequence[Passage]) -> list[Passage]:
-    """All `passages`, best first, with scores in 0..1; equals keep their order.
+    """All `passages`, best first, with scores in 0..1; ties keep their order.
 
-    The score is the share of the best possible BM25 score for this query, so it can be compared between pages: 0 when
-    no word of the query occurs, near 1 when every word occurs often. The headings above a passage count as its text.
+    The score is the share of the best possible BM25 score for this query, so it is comparable between pages: 0 if no
+    word of the query occurs, near 1 if every word occurs often. The headings above a passage count as its text.
     """
     scores = score_passages(query_terms(query), passages)
     scored = [replace(passage, score=score) for passage, score in zip(passages, scores, strict=True)]
@@ -53,13 +53,13 @@ def bm25(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float
 
 
 def inverse_document_frequency(terms: Iterable[str], counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
-    """How much it says that a document has the term: always above zero, most for a term that none has."""
+    """The weight of a term: always positive, and highest for a term that no document contains."""
     found = {term: sum(term in count for count in counts) for term in terms}
     return {term: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for term, n in found.items()}
 
 
 def coverage(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
-    """Which share of a query's tokens each document has, from 0 to 1. A token counts the more, the rarer it is here."""
+    """The share of a query's tokens that each document contains, from 0 to 1. Rarer tokens weigh more."""
     wanted = frozenset(terms)
     found = [wanted.intersection(document) for document in documents]
     rarity = inverse_document_frequency(wanted, [dict.fromkeys(tokens, 1) for tokens in found])
@@ -68,9 +68,9 @@ def coverage(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[f
 
 
 def fuse(rankings: Iterable[Sequence[Key]], k: int = 10, weights: Iterable[float] | None = None) -> dict[Key, float]:
-    """Reciprocal-rank fusion: each key with the sum of weight / (k + its place, from 1) in every ranking, best first.
+    """Reciprocal-rank fusion: each key with the sum of weight / (k + its rank, from 1) over all rankings, best first.
 
-    Every weight is 1 where there are none.
+    The default weight is 1.
     """
     scores: dict[Key, float] = {}
     for ranking, weight in zip(rankings, weights or repeat(1.0), strict=False):

@@ -1,4 +1,4 @@
-"""Which passages of a page answer a query, by words and by vectors together, and how surely."""
+"""Which passages of a page answer a query, by words and vectors, and with what probability."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from websearch_gateway.text.retrieval.rank import bm25, coverage, fuse
 
 CANDIDATES = 10
-"""So many passages are judged at least: their ranks choose them, their relevance orders them."""
+"""The minimum number of passages to score: their ranks select them, their relevance orders them."""
 
 ANSWERS = 0.5
-"""A passage of this relevance more likely answers the query than not."""
+"""From this relevance on, a passage more likely answers the query than not."""
 
 RELEVANT = 0.05
-"""A passage below this is not worth its place in a reply: `docs/passages.md` has the figures."""
+"""A passage below this relevance is left out of a reply: `docs/passages.md` has the figures."""
 
 # Logistic regressions on 612 questions over the article that answers each and over others; `docs/passages.md` has the
-# figures. The first bias is half a unit milder than the fit, which cried "nothing answers" too often.
+# figures. The first bias is half a unit above the fit, which reported "nothing answers" too often.
 _WORDS, _VECTORS, _BOTH_BIAS = 15.0, 14.0, -9.0
 _WORDS_ALONE, _ALONE_BIAS = 19.0, -6.3
 
@@ -26,8 +26,8 @@ def relevance(covered: float, similarity: float | None) -> float:
     """How likely a passage answers a query, from 0 to 1.
 
     Args:
-        covered: the share of the query's words that it has, see `rank.coverage`.
-        similarity: how much nearer its vector is to the query's than unrelated texts are, at most 1; None: not known.
+        covered: the share of the query's words that it contains, see `rank.coverage`.
+        similarity: how much closer its vector is to the query's than unrelated texts are, at most 1; None if unknown.
     """
     if similarity is None:
         evidence = _WORDS_ALONE * covered + _ALONE_BIAS
@@ -44,12 +44,12 @@ def select(
     weight: float,
     most: int,
 ) -> list[tuple[int, float]]:
-    """The passages that answer a query best, at most `most`: their indices with their relevance, best first.
+    """The indices of at most `most` passages that answer a query best, with their relevance, best first.
 
     Args:
         terms, passages: the tokens of the query and of each passage.
         similarities: of each passage, see `relevance`.
-        weight: what the ranking by similarity counts where that by words counts 1.
+        weight: the weight of the ranking by similarity, where the ranking by words has weight 1.
     """
     words = bm25(terms, passages)
     by_words = sorted((place for place, score in enumerate(words) if score > 0), key=lambda place: -words[place])

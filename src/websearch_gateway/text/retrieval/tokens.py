@@ -1,4 +1,4 @@
-"""Words as search sees them: folded, stemmed, and cut into bigrams where a script writes no spaces."""
+"""Tokens for search: words folded, stemmed, and split into bigrams in scripts without spaces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
-# Runs of marks and symbols make no words, but a pile of accents takes quadratic time to put in order.
+# Runs of marks and symbols are not words, and Unicode takes quadratic time to sort a long run of accents.
 _WORDLESS = re.compile(r"[^\x00-\x7f\w\s]{30,}+")
 
 
@@ -33,23 +33,23 @@ STOP_WORDS = _words(
     "le les des du une et est dans qui quand comment quel quelle "
     "der die das den dem ein eine und ist von zu mit wer wie wo wann warum welche welcher"
 )
-"""Words that say how a question is asked rather than what it is about: English, then Spanish, French and German."""
+"""Stop words, which carry no topic: English, then Spanish, French and German."""
 
 
 def fold(text: str) -> str:
-    """`text` in one spelling: compatibility forms, letter case and Latin, Greek and Cyrillic accents are levelled."""
+    """`text` without differences in compatibility forms, letter case, and Latin, Greek and Cyrillic accents."""
     if text.isascii():
         return text.lower()
     text = _WORDLESS.sub(" ", text)
     compatible = unicodedata.normalize("NFKC", text)
-    if len(compatible) > 2 * len(text) + 32:  # one character may become eighteen, and writing never does so for long
+    if len(compatible) > 2 * len(text) + 32:  # one may become eighteen; ordinary text never does
         compatible = text
     decomposed = unicodedata.normalize("NFD", compatible.casefold())
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
 def words(text: str) -> list[str]:
-    """The folded words of `text` in order, unstemmed; scripts without spaces (CJK, Thai ...) give their bigrams."""
+    """The folded words of `text` in order, unstemmed; scripts without spaces (CJK, Thai ...) give bigrams."""
     folded = fold(text)
     if folded.isascii():
         return _ASCII_WORD.findall(folded)
@@ -66,19 +66,19 @@ def _bigrams(run: str) -> list[str]:
 
 
 def stems(words: Sequence[str]) -> list[str]:
-    """The words without their English endings. Words of other languages keep at least what tells them apart."""
+    """The words without their English endings. Words of other languages stay distinct."""
     # A stemmer holds scratch memory, so threads must not share one; making one takes microseconds.
     stemmed: list[str] = Stemmer.Stemmer("english").stemWords(words)
     return stemmed
 
 
 def tokens(text: str) -> list[str]:
-    """What an index stores and a query looks up: the stems of the words of `text`, in order."""
+    """The stems of the words of `text`, in order, for both indexing and queries."""
     return tokens_of_each([text])[0]
 
 
 def tokens_of_each(texts: Iterable[str]) -> list[list[str]]:
-    """The `tokens` of each text. Much cheaper than one by one, since every distinct word is stemmed only once."""
+    """The `tokens` of each text. Much cheaper than separate calls, since it stems each distinct word only once."""
     spoken = [words(text) for text in texts]
     vocabulary = list(set().union(*spoken))
     stem = dict(zip(vocabulary, stems(vocabulary), strict=True))
@@ -86,13 +86,13 @@ def tokens_of_each(texts: Iterable[str]) -> list[list[str]]:
 
 
 def query_terms(query: str) -> list[str]:
-    """The distinct tokens of a query that carry its meaning, in order; all of them when it has only stop words."""
+    """The distinct tokens of a query without stop words, in order; all tokens if it has only stop words."""
     asked = words(query)
     content = [word for word in asked if word not in STOP_WORDS]
     return list(dict.fromkeys(stems(content or asked)))
 
 
 def estimate_tokens(text: str) -> int:
-    """About how many tokens a language model sees: one per four characters, one per CJK character."""
+    """The approximate number of tokens for a language model: one per four characters, one per CJK character."""
     unspaced = 0 if text.isascii() else sum(map(len, _UNSPACED_RUN.findall(text)))
     return unspaced + (len(text) - unspaced + 3) // 4

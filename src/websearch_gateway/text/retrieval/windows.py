@@ -1,11 +1,11 @@
-"""A long text in windows that, put together, are the whole text."""
+"""Splits a long text into windows that together are the whole text."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# What belongs to the character before it besides marks: skin tones, the tags of a flag, Hangul's vowels and finals.
+# What joins the previous character, besides marks: skin tones, the tags of a flag, Hangul's vowels and finals.
 _JOINED = re.compile(r"[\u200d\u1160-\u11ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 _FLAG_LETTERS = re.compile(r"[\U0001f1e6-\U0001f1ff]+\Z")
 _LONGEST_CHARACTER = 32
@@ -14,8 +14,8 @@ _LONGEST_CHARACTER = 32
 def window(text: str, offset: int, size: int) -> tuple[str, int | None]:
     """At most `size` characters of `text` from `offset` on, and where the next window begins (None after the last).
 
-    It ends behind a line where there is one in its second half, else behind a word, else between two characters as a
-    reader sees them. `offset` is a count of characters (code points), at most `len(text)`; `size` is at least 1.
+    It ends after a line if one ends in its second half, else after a word, else between two grapheme
+    clusters. `offset` is a count of characters (code points), at most `len(text)`; `size` is at least 1.
     """
     end = offset + size
     if end >= len(text):
@@ -32,9 +32,9 @@ def window(text: str, offset: int, size: int) -> tuple[str, int | None]:
 
 
 def _splits(text: str, cut: int) -> bool:
-    """Whether what a reader sees as one character goes on at `cut`.
+    """Whether `cut` is inside a grapheme cluster.
 
-    The common part of Unicode's rules for them (https://www.unicode.org/reports/tr29/).
+    Implements the common part of Unicode's rules (https://www.unicode.org/reports/tr29/).
     """
     before, after = text[cut - 1], text[cut]
     if unicodedata.category(after).startswith("M") or _JOINED.match(after) or before == "\u200d":

@@ -1,4 +1,4 @@
-"""Makes foreign text safe to hand on: invisible characters, links, secrets, instructions to a model.
+"""Makes untrusted text safe to pass on: invisible characters, links, secrets, instructions to a model.
 
-Visible words are never removed. Patterns may warn; only secrets in a query make it a refusal.
+Never remove visible words. Patterns may only warn; only a secret in a query is a reason to refuse it.
 """

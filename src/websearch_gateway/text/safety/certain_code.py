@@ -1,4 +1,4 @@
-"""What of a page's code may be left as it is: only what every parser of Markdown takes for code.
+"""Finds the code of a page that may stay unchanged: only what every Markdown parser treats as code.
 
 A parser that sees text where this one sees code would find live images and tags in it, so in doubt nothing is code.
 """
@@ -17,11 +17,11 @@ _FENCED_IN_CONTAINER = re.compile(r"^[ \t]*+(?:(?:[-*+]|\d{1,9}[.)]|>)[ \t]*+)++
 
 
 def code_pieces(text: str) -> Iterator[tuple[int, int]]:
-    """The code blocks and spans of `text` as (start, end), in order, that are code by any reading of it.
+    """The code blocks and spans of `text` as (start, end), in order, that every parser treats as code.
 
-    A block stands by itself: no tag opens an HTML block around it, and no list that it seems to be in ends within it
-    (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). After the first one in doubt nothing is code. Spans stand
-    on one line, in a paragraph without tags and without ticks that belong to none, and hold no end of a table's cell.
+    A block must stand alone: no tag opens an HTML block around it, and no list around it ends inside it
+    (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). After the first doubtful block nothing is code. Spans are
+    on one line, in a paragraph without tags and unmatched ticks, and contain no end of a table cell.
     """
     in_lists = not _FENCED_IN_CONTAINER.search(text)
     done = 0
@@ -66,7 +66,7 @@ def _is_doubtful(text: str, start: int, end: int) -> bool:
 
 
 def _stands_alone(text: str, before: int, start: int, end: int, *, in_lists: bool) -> bool:
-    """Whether `text[start:end]`, a code block from the beginning of its line, is one for every parser."""
+    """Whether every parser treats `text[start:end]`, which begins at the start of a line, as a code block."""
     lines = text[start:end].split("\n")
     indent = len(lines[0]) - len(lines[0].lstrip(" "))
     if lines[0][indent : indent + 1] == "\t" or "|" in lines[0]:

@@ -1,8 +1,8 @@
-"""Notices a text that gives a language model orders. It may annotate, and choose what an answer is made of; what a
-caller reads is never blocked or deleted.
+"""Detects text that gives orders to a language model. It may warn, and exclude text from answers; it never blocks or
+deletes what a caller reads.
 
 Patterns find a small part of real attacks and flag some innocent text, so nothing may depend on them: the defence is
-that page text is handed on as quoted data, whatever it says.
+that all page text is passed on as quoted data.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _EARLIER = (
 )
 _ORDERS = r"(?:instructions?|prompts?|rules|directives|guidelines|constraints)"
 
-# Who seems to speak, at the beginning of a line or cell, as chat transcripts write it.
+# A speaker at the beginning of a line or cell, as in chat transcripts.
 _ROLE = (
     r"(?:^|[\n|>\"'(\[])[ \t]{0,8}[*_#\[<]{0,4}[ \t]?%s(?:[ \t](?:message|prompt|note|override))?[*_\]>]{0,4}[ \t]?:"
 )
@@ -56,7 +56,7 @@ _PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
         _ROLE % "(?:system|developer|assistant|human|user)" + rf"\s{{0,8}}{_NEW_ROLE}",
     ),
 )
-"""What orders look like, each behind words of which it holds at least one: finding a word is much faster."""
+"""Patterns of orders, each with words of which a match contains at least one: searching for a word is much faster."""
 
 
 @functools.cache
@@ -65,7 +65,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def suspicious(text: str) -> str | None:
-    """A warning for the caller when the text reads like orders to a language model; None otherwise."""
+    """A warning for the caller if the text reads like orders to a language model, else None."""
     folded = text.casefold()
     for words, pattern in _PATTERNS:
         if any(word in folded for word in words) and _compiled(pattern).search(text):

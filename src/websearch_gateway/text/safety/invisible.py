@@ -1,8 +1,8 @@
-"""Characters that no reader sees: out, except where writing needs them.
+"""Removes invisible characters, except where writing needs them.
 
-A run of such characters is judged by the visible ones on both sides. What may stay is at most what one script or emoji
-needs there (https://www.unicode.org/reports/tr51/ for emoji, https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters
-for joiners), so that no message fits into it.
+The visible characters on both sides of a run decide. Only what one script or emoji needs there may stay
+(https://www.unicode.org/reports/tr51/ for emoji,
+https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters for joiners), so no message fits into it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 MANY = 8
-"""So many invisible characters in a row are no accident."""
+"""From this many invisible characters in a row on, they may be a hidden message."""
 
 # Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt, bidi controls, annotation marks, control
 # characters but tab and line feed, private use, lone surrogates and non-characters.
@@ -39,7 +39,7 @@ _JOINING = (
 _UNSPACED = "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u19e0-\u19ff"
 _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe"
 
-# What may stay: (the character before, the allowed run, the character after).
+# Allowed runs: (the character before, the run, the character after).
 _ALLOWED = tuple(
     (re.compile(before), re.compile(run), re.compile(after, re.DOTALL))
     for before, run, after in (
@@ -83,9 +83,9 @@ def strip_invisible_characters(text: str) -> tuple[str, bool]:
 
 
 def invisible_pieces(text: str) -> list[tuple[int, int]]:
-    """Where the characters are that `strip_invisible_characters` leaves out, as (start, end), in order and apart.
+    """The places of the characters that `strip_invisible_characters` removes, as (start, end), ordered and disjoint.
 
-    A line end of another kind than a line feed counts as invisible if it is a control character.
+    A line end other than a line feed counts as invisible if it is a control character.
     """
     if text.isascii() and text.isprintable():
         return []

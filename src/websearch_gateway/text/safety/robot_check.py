@@ -1,11 +1,11 @@
-"""Tells the page that a site sends to suspected programs from the page that was asked for."""
+"""Detects the challenge page that a site sends to suspected bots instead of the requested page."""
 
 from __future__ import annotations
 
 import re
 
 LONGEST_CHECK = 1_000
-"""Characters above which a text that speaks of robots is an article about them."""
+"""Above this many characters a text that mentions robots is an article about them."""
 
 _TITLES = re.compile(
     r"just a moment\b|attention required! \||access denied\b|pardon our interruption|are you a robot|robot check"
@@ -26,7 +26,7 @@ _WORDS = re.compile(
 
 
 def is_robot_check(title: str, text: str) -> bool:
-    """Whether a page is a test for humans: it is short, and it or its title says what such tests say."""
+    """Whether a page is a bot challenge: it is short, and it or its title has the wording of such pages."""
     if len(text) > LONGEST_CHECK:
         return False
     return bool(_WORDS.search(text) or (_TITLES.match(title.strip()) and len(text) < LONGEST_CHECK // 2))

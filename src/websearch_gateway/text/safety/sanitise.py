@@ -1,6 +1,6 @@
-"""Makes the text of a page harmless to hand on: no invisible characters, no live addresses that act or carry data.
+"""Makes the text of a page safe to pass on: no invisible characters, no live URLs that run code or leak data.
 
-Visible words are never removed, whatever they say. `docs/sanitising.md` has the rules with their reasons.
+Visible words are never removed. `docs/sanitising.md` has the rules with their reasons.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TARGET = re.compile(
 _BRACKET = re.compile(r"\\?!\[|\\.|\[|\]", re.DOTALL)
 _TARGET_START = re.compile(r"(?<=\])\((?P<address>[^()]{0,200})")
 _AUTOLINK = re.compile(r"<(?P<address>[a-z][a-z0-9+.\-]{1,30}+:[^<>\s]*+)>", re.IGNORECASE)
-# Also in a list or a quotation.
+# Also inside a list or a quotation.
 _DEFINITION = re.compile(
     r"^(?P<indent>(?:[ \t]*+(?:[-*+>]|\d{1,9}+[.)]))*+[ \t]*+)"
     r"\[(?P<rest>(?:[^\[\]\\]|\\.){1,1000}+\]:[\s>]*+<?(?P<address>[^\s<>]*+))",
@@ -42,7 +42,7 @@ _ACTIVE_TAG = re.compile(
     r"|video|audio|track|form|input|button|textarea|template|body|html|head)\b)",
     re.IGNORECASE,
 )
-# What an HTML parser leaves of a terminal's colour command: it drops the escape character.
+# The rest of a terminal colour sequence: an HTML parser drops the escape character.
 _COLOUR_COMMAND = re.compile(r"\\?\[[0-9;]{1,20}+m")
 _HELD = re.compile("\ue000([0-9]+)\ue001")
 
@@ -51,11 +51,11 @@ _MARKER_LIKE = re.compile(r"[<\uff1c\ufe64\u2039\u276e\u3008](?=[\s/\\|]*+untrus
 
 
 def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, ...]]:
-    """Markdown that is safe to hand on, and warnings about it. Cleaning twice is cleaning once.
+    """Markdown that is safe to pass on, and warnings about it. Idempotent.
 
-    What is code by any reading (`certain_code`) keeps everything but invisible characters. Elsewhere links that run or
-    hold something (`javascript:`, `data:`) keep their text alone; images keep their alternative text alone when their
-    address could carry data out: one with a query, or a very long one, to a host other than that of `page_url`.
+    Certain code (`certain_code`) loses only invisible characters. Elsewhere links that run code or contain data
+    (`javascript:`, `data:`) keep only their text; images keep only their alternative text if their URL could leak data:
+    one with a query, or a very long one, on a host other than that of `page_url`.
     """
     text, smuggled = without_live_parts(markdown, page_url)
     warnings = []
@@ -73,7 +73,7 @@ def without_live_parts(markdown: str, page_url: str = "") -> tuple[str, bool]:
 
 
 def reads_like_orders(text: str) -> str | None:
-    """As `injection.suspicious`, and also for what look-alike letters, widths or invisible characters disguise."""
+    """As `injection.suspicious`, but also finds orders disguised by look-alike, wide or invisible characters."""
     text = _COLOUR_COMMAND.sub(" ", text)
     if found := suspicious(text):
         return found
@@ -87,14 +87,14 @@ def without_orders(text: str) -> str:
 
 
 def wrap_untrusted(text: str, nonce: str) -> str:
-    """`text` between marks that say it is data from the web. Pages cannot close it: the marks hold the nonce.
+    """`text` between marks that say it is data from the web. Pages cannot forge the end mark: it contains the nonce.
 
     Args:
-        nonce: fresh and unguessable for each call, of letters and digits, at least 16. What repeats it in the text, or
-            looks like a mark, is made unlike it.
+        nonce: fresh and unguessable for each call, at least 16 letters and digits. Text that repeats it or looks like
+            a mark is altered.
 
     Raises:
-        ValueError: the nonce is too short or holds something else.
+        ValueError: the nonce is too short or contains other characters.
     """
     if len(nonce) < MIN_NONCE_CHARS or not (nonce.isascii() and nonce.isalnum()):
         raise ValueError(f"A nonce is at least {MIN_NONCE_CHARS} letters and digits.")
@@ -104,7 +104,7 @@ def wrap_untrusted(text: str, nonce: str) -> str:
 
 
 def _without_live_parts(text: str, page_url: str) -> str:
-    """`text` with inert addresses. Code is set aside, behind private-use characters that it no longer holds itself."""
+    """`text` with inert URLs. Meanwhile private-use characters, which the text no longer contains, stand for code."""
     held: list[str] = []
 
     def hold(code: str) -> str:
@@ -116,7 +116,7 @@ def _without_live_parts(text: str, page_url: str) -> str:
         pieces += [text[done:start], hold(text[start:end])]
         done = end
     prose = "".join([*pieces, text[done:]])
-    for _ in range(MAX_ROUNDS):  # what is taken out may bring together what is around it
+    for _ in range(MAX_ROUNDS):  # removing text may join the text around it
         before, prose = prose, _inert(prose, page_url)
         if prose == before:
             break
@@ -124,7 +124,7 @@ def _without_live_parts(text: str, page_url: str) -> str:
 
 
 def _inert(text: str, page_url: str) -> str:
-    """What is in the way of a Markdown mark is written as a character reference: it looks the same and does nothing."""
+    """Write Markdown marks as character references, which look the same but have no effect."""
     by_name = bool(_DEFINITION.search(text))
     text = _Brackets(_DEFINITION.sub(_checked_definition, text), page_url, by_name).checked()
     text = _TARGET_START.sub(lambda start: start[0] if _is_safe(start["address"]) else "&#40;" + start["address"], text)
@@ -139,10 +139,10 @@ def _checked_definition(found: re.Match[str]) -> str:
 
 
 class _Brackets:
-    """Links and images, checked in one pass from the innermost out, however deep they stand in each other.
+    """Checks links and images in one pass from the innermost out, at any depth of nesting.
 
     Args:
-        by_name: whether a definition could give an address to an image without one.
+        by_name: whether a reference definition could supply the URL of an image.
     """
 
     def __init__(self, text: str, page_url: str, by_name: bool) -> None:
@@ -151,7 +151,7 @@ class _Brackets:
         self._last_target = len(text) if by_name else text.rfind("](")
         self._pieces: list[str] = []
         self._length = 0
-        self._open: list[tuple[int, int, int]] = []  # its place in `_pieces`, in `_text`, and the length before it
+        self._open: list[tuple[int, int, int]] = []  # its index in `_pieces`, offset in `_text`, length before it
 
     def checked(self) -> str:
         """The text with inert links and images."""
@@ -180,7 +180,7 @@ class _Brackets:
         self._length += len(piece)
 
     def _leave_open(self) -> None:
-        """An image by name, or one that is not understood, loses its mark."""
+        """An image by reference, or one that cannot be parsed, loses its mark."""
         if self._open:
             place, start, _ = self._open.pop()
             if start + 2 <= self._last_target:
@@ -200,7 +200,7 @@ class _Brackets:
 
     def _close_image(self, place: int, length: int, address: str) -> None:
         label = "".join(self._pieces[place + 1 :]) if length <= MAX_ALT_CHARS else ""
-        label = label.replace("<", "&lt;")  # a tag would end the label elsewhere
+        label = label.replace("<", "&lt;")  # a tag could end the label at another place
         image = f"![{label}]({address})" if _may_be_loaded(address, self._page_url) else label
         escaped = self._pieces[place][:-2]
         self._length -= length + 2
@@ -219,7 +219,7 @@ def _is_safe(address: str) -> bool:
 
 
 def _may_be_loaded(address: str, page_url: str) -> bool:
-    """Whether loading an image tells nobody anything: it is on the page's own site, or its address says little."""
+    """Whether loading an image leaks no data: it is on the page's own site, or its URL is short and has no query."""
     if _scheme(address) not in ("", "http", "https"):
         return False
     try:

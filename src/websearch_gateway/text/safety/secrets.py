@@ -1,11 +1,11 @@
-"""Finds credentials in a query before it leaves.
+"""Finds credentials in a query before it is sent.
 
 Three layers: the gateway's own configured secrets; our rules for what common rule sets miss (search and model vendors,
-keys that only their context gives away, passwords in connection strings); and the provider rules of Yelp's
-`detect-secrets` (https://github.com/Yelp/detect-secrets), imported only for a query that holds something key-sized.
+keys recognisable only by context, passwords in connection strings); and the provider rules of Yelp's
+`detect-secrets` (https://github.com/Yelp/detect-secrets), imported only for a query with something key-sized.
 
-Precision matters as much: git hashes, UUIDs, addresses, slugs and long words are ordinary in queries. A shape that
-these share (40 hex digits, a UUID) counts only in the company of a word such as `key`.
+Precision matters as much: git hashes, UUIDs, addresses, slugs and long words are ordinary in queries. A format that
+these share (40 hex digits, a UUID) counts only near a word such as `key`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from detect_secrets.plugins.base import BasePlugin
 
 SHORTEST_CONFIGURED_SECRET = 8
-"""A configured secret of fewer characters is not looked for: it would refuse ordinary words."""
+"""Configured secrets with fewer characters are ignored: they would match ordinary words."""
 
-# Tokens that their prefix gives away, as the vendors' pages and SDKs show them.
+# Tokens with a known prefix, as in the vendors' documentation and SDKs.
 _TOKENS = {
     "OpenAI key": r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}",
     "Anthropic key": r"sk-ant-[\w-]{20,}",
@@ -82,7 +82,7 @@ _PHRASES = {
     r"(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])\S{8,}",
 }
 
-# These shapes are secrets only in company, and not in this other company, which says that they are public.
+# These formats are secrets only near certain words, and not near these others, which mark public values.
 _IN_CONTEXT = rf"{_LABEL}{_ASSIGNED}{_RANDOM}|{_LABEL}.{{0,60}}?{_HEX_OR_UUID}|{_HEX_OR_UUID}.{{0,30}}?{_LABEL}"
 _PUBLIC = (
     r"(?i)\b(?:commits?|sha-?\d*|git|md5|checksum|hash|fingerprint|pgp|gpg|ssh|public|primary|foreign|cache|redis|registry"
@@ -90,11 +90,11 @@ _PUBLIC = (
 )
 _BASIC_HEADER = r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,}={0,2})"
 
-# Ordinary questions end here: nothing in them is long enough, or looks like an assignment or a URL.
+# Fast path: nothing in ordinary questions is long enough, or looks like an assignment or a URL.
 _WORTH_A_LOOK = r"[!-~]{16}|=|://|(?i:pass|secret)"
 _KEY_SIZED = r"(?=[!-~]{20})[!-~]*?\d"
 
-# Of the library's rules these are noisy in prose (entropy, keywords, addresses), or stricter above.
+# Rules of the library that are noisy in prose (entropy, keywords, addresses), or stricter above.
 _UNUSED_LIBRARY_RULES = frozenset(
     {
         "Artifactory Credentials",
@@ -159,11 +159,11 @@ _FINDERS: tuple[Callable[[str], str | None], ...] = (_shaped, _in_context, _basi
 
 
 def credential_kind(text: str, configured: Iterable[str] = ()) -> str | None:
-    """What kind of credential a normalised text carries, such as "Tavily key"; None when it carries none.
+    """The kind of credential in a normalised text, such as "Tavily key"; None if there is none.
 
     Args:
-        text: the query after `normalise`, so that invisible characters and wide letters hide nothing.
-        configured: the secrets of this gateway; any of them, verbatim, counts.
+        text: the query after `normalise`, so that invisible characters and wide letters cannot hide a key.
+        configured: the secrets of this gateway, which are matched verbatim.
     """
     if any(secret in text for secret in configured if len(secret) >= SHORTEST_CONFIGURED_SECRET):
         return "secret of this gateway's configuration"

@@ -1,6 +1,6 @@
-"""URLs as people may see them: without characters that hide or reorder what is read, also when a browser decodes them.
+"""URLs that are safe to show: without characters that hide or reorder text, even after percent-decoding.
 
-`https://bank.example/%E2%80%AEgpj.exe` is shown as `exe.jpg` by everything that decodes the escapes.
+Software that decodes the escapes shows `https://bank.example/%E2%80%AEgpj.exe` as `exe.jpg`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from websearch_gateway.text.safety.invisible import invisible_pieces
 
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _LENGTHS = ((0x80, 1), (0xC2, 1), (0xE0, 2), (0xF0, 3), (0xF5, 4), (0x100, 1))
-"""The first byte of a UTF-8 sequence is below the first number: so many bytes it has (RFC 3629, section 4)."""
+"""(limit, length): a UTF-8 sequence whose first byte is below the limit has this length (RFC 3629, section 4)."""
 
 
 def shown_url(url: str) -> str:
-    """`url` without invisible and bidirectional characters, escaped or not. Those that spelling needs stay.
+    """`url` without invisible and bidirectional characters, escaped or not. Keeps those that spelling needs.
 
-    Empty where taking them out brings others together (`%E2%00%80%AE`): only an attacker writes that.
+    Empty if removing them joins others (`%E2%00%80%AE`): only an attacker writes that.
     """
     pieces = invisible_url_pieces(url)
     edges = [0, *(edge for piece in pieces for edge in piece), len(url)]
@@ -45,7 +45,7 @@ def invisible_url_pieces(url: str) -> list[tuple[int, int]]:
 
 
 def _decoded(escaped: bytes) -> list[tuple[str, int, int]]:
-    """The characters of some bytes with their places; U+FFFD for a byte that is no part of one."""
+    """The characters in some bytes with their places; U+FFFD for an invalid byte."""
     found, place = [], 0
     while place < len(escaped):
         length = next(length for limit, length in _LENGTHS if escaped[place] < limit)
