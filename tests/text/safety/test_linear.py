@@ -37,7 +37,7 @@ from websearch_gateway.text.retrieval.windows import window
 from websearch_gateway.text.robots_txt import may_read, rules_for
 from websearch_gateway.text.safety.injection import suspicious
 from websearch_gateway.text.safety.invisible import strip_invisible_characters
-from websearch_gateway.text.safety.sanitise import clean_markdown, reads_like_orders, wrap_untrusted
+from websearch_gateway.text.safety.sanitise import clean_markdown, reads_like_orders, without_orders, wrap_untrusted
 from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import canonical, find_urls, host
 
@@ -155,6 +155,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "safety.strip_invisible_characters": strip_invisible_characters,
     "safety.suspicious": suspicious,
     "safety.reads_like_orders": reads_like_orders,
+    "safety.without_orders": without_orders,
     "safety.clean_markdown": lambda text: clean_markdown(text, "https://example.com/"),
     "safety.wrap_untrusted": lambda text: wrap_untrusted(text, "a1" * 10),
     "normalise.skeleton": skeleton,
