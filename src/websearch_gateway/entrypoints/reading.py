@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from websearch_gateway.entrypoints.errors import describe
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import Caller, ContentRequest
+from websearch_gateway.pipeline.reply.fit import fit_content
 from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results.read import PageContent, PageWindow
 from websearch_gateway.text.notes import unreadable_note
@@ -33,6 +34,12 @@ def windows(pages: Iterable[PageContent]) -> tuple[PageWindow, ...]:
         )
         for page in pages
     )
+
+
+async def read_fitting(gateway: Gateway, urls: Sequence[str], caller: Caller, max_chars: int) -> list[PageContent]:
+    """As `read_each`, each page with an equal share of the reply."""
+    pages = await read_each(gateway, urls, caller, max_chars)
+    return [page if page.error else fit_content(page, 0, gateway.max_reply_tokens // len(pages)) for page in pages]
 
 
 async def read_each(

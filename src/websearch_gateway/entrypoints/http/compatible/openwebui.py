@@ -8,9 +8,10 @@ from pydantic import BeforeValidator
 
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient, as_list, clamped
 from websearch_gateway.entrypoints.http.compatible.searxng import searxng_error
-from websearch_gateway.entrypoints.reading import read_each
+from websearch_gateway.entrypoints.reading import read_fitting
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller, WebSearchRequest
+from websearch_gateway.pipeline.reply.fit import fit_web
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
@@ -37,7 +38,7 @@ async def search(gateway: Gateway, given: Given, caller: Caller) -> Any:
     """A bare list of `{link, title, snippet}`."""
     wanted = ExternalSearch.of(given)
     request = WebSearchRequest(wanted.query, clamped(wanted.count, MOST_RESULTS), read_pages=False)
-    found = await gateway.web_search(request, caller)
+    found = fit_web(await gateway.web_search(request, caller), gateway.max_reply_tokens)
     return [{"link": one.link, "title": one.title, "snippet": one.snippet or one.title} for one in found.results]
 
 
@@ -46,7 +47,7 @@ async def load(gateway: Gateway, given: Given, caller: Caller) -> Any:
     wanted = ExternalLoad.of(given)
     if not 1 <= len(wanted.urls) <= MOST_URLS:
         raise SearchValidationError(f"`urls` must be 1 to {MOST_URLS} URLs.", details={"field": "urls"})
-    pages = await read_each(gateway, wanted.urls, caller, PAGE_CHARS)
+    pages = await read_fitting(gateway, wanted.urls, caller, PAGE_CHARS)
     return [
         {"page_content": page.page_content, "metadata": {"source": url, "title": page.title}}
         for url, page in zip(wanted.urls, pages, strict=True)

@@ -11,6 +11,7 @@ from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller, SafeSearch, WebSearchRequest
 from websearch_gateway.pipeline.choice import LAST_PAGE
+from websearch_gateway.pipeline.reply.fit import fit_web
 from websearch_gateway.results.base import ErrorInfo
 from websearch_gateway.results.search import WebResult
 from websearch_gateway.text.codes import LANGUAGES, country_code
@@ -72,6 +73,7 @@ async def search(gateway: Gateway, given: Given, caller: Caller) -> Any:
         topic="news" if category == "news" else "general",
     )
     found = await gateway.web_search(request, caller)
+    found = fit_web(found, gateway.max_reply_tokens // 2)  # every link is told twice
     first = (wanted.pageno - 1) * PER_PAGE + 1
     return _reply(wanted.q, [_result(one, place, category) for place, one in enumerate(found.results, start=first)])
 

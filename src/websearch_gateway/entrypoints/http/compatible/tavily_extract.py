@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient, as_list
 from websearch_gateway.entrypoints.http.compatible.tavily import request_id, tavily_error
-from websearch_gateway.entrypoints.reading import read_each
+from websearch_gateway.entrypoints.reading import read_fitting
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller
 
@@ -33,7 +33,7 @@ async def extract(gateway: Gateway, given: Given, caller: Caller) -> Any:
     wanted = TavilyExtract.of(given)
     if not 1 <= len(wanted.urls) <= MOST_URLS:
         raise SearchValidationError(f"`urls` must be 1 to {MOST_URLS} URLs.", details={"field": "urls"})
-    pages = dict(zip(wanted.urls, await read_each(gateway, wanted.urls, caller, PAGE_CHARS), strict=True))
+    pages = dict(zip(wanted.urls, await read_fitting(gateway, wanted.urls, caller, PAGE_CHARS), strict=True))
     return {
         "results": [
             {"url": url, "title": page.title, "raw_content": page.page_content, "images": []}

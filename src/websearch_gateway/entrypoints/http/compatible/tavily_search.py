@@ -21,8 +21,9 @@ from websearch_gateway.entrypoints.http.compatible.base import (
 from websearch_gateway.entrypoints.http.compatible.tavily import BUCKETS, request_id, tavily_error, within_days
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import Caller, Freshness, SearchRequest, WebSearchRequest
+from websearch_gateway.pipeline.reply.fit import fit_web
 from websearch_gateway.pipeline.web_search import HOURS
-from websearch_gateway.results.search import WebResult
+from websearch_gateway.results.search import WebResult, WebSearchResponse
 from websearch_gateway.text.codes import country_code
 from websearch_gateway.text.notes import is_unreadable_note
 
@@ -84,6 +85,7 @@ async def search(gateway: Gateway, given: Given, caller: Caller) -> Any:
     )
     if isinstance(found, BaseException):
         raise found
+    found = _fitted(found, gateway.max_reply_tokens, raw=is_on(wanted.include_raw_content))
     return {
         "query": wanted.query,
         "follow_up_questions": None,
@@ -108,6 +110,14 @@ async def _answer(gateway: Gateway, wanted: TavilySearch, request: WebSearchRequ
         return (await gateway.search(question, caller)).text or None
     except SearchError:
         return None
+
+
+def _fitted(found: WebSearchResponse, tokens: int, *, raw: bool) -> WebSearchResponse:
+    """Pages in the room beside an answer, twice where they may stand in both `content` and `raw_content`."""
+    if raw:
+        return fit_web(found, tokens // 2)
+    short = [one.model_copy(update={"page_content": one.page_content[:CONTENT_CHARS]}) for one in found.results]
+    return fit_web(found.model_copy(update={"results": tuple(short)}), tokens * 3 // 4)
 
 
 def _result(found: WebResult, request: WebSearchRequest, *, raw: bool) -> dict[str, Any]:

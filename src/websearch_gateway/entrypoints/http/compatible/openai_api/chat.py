@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient
 from websearch_gateway.entrypoints.http.compatible.openai_api.common import (
     MODEL,
+    answered,
     cited_places,
     new_id,
     openai_error,
@@ -40,8 +41,8 @@ async def complete(gateway: Gateway, given: Given, caller: Caller) -> Any:
     asked = question(wanted.messages, [], wanted.web_search_options)
     chat = _Chat(wanted)
     if not wanted.stream:
-        return chat.completion(await gateway.search(asked, caller))
-    return await event_stream(gateway.search(asked, caller), chat.opening(), chat.closing, chat.failing)
+        return chat.completion(await answered(gateway, asked, caller))
+    return await event_stream(answered(gateway, asked, caller), chat.opening(), chat.closing, chat.failing)
 
 
 class _Chat:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import SearchRequest
+from websearch_gateway.models import Caller, SearchRequest
+from websearch_gateway.pipeline.reply.fit import fit_answer
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.base import ErrorInfo
 from websearch_gateway.text.codes import country_code
 from websearch_gateway.text.normalise import LONGEST_QUERY
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
 
 MODEL = "search_web"
 """The only listed model. Clients may name any other; the reply repeats the name."""
@@ -28,6 +32,11 @@ def openai_error(error: ErrorInfo, status: int) -> Any:
     """`{"error": {message, type, param, code}}`."""
     kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
     return {"error": {"message": error.message, "type": kind, "param": None, "code": error.code.lower()}}
+
+
+async def answered(gateway: Gateway, asked: SearchRequest, caller: Caller) -> SearchResponse:
+    """The answer of `search_web`, in half of a reply: its links are told twice, as sources and where they are cited."""
+    return fit_answer(await gateway.search(asked, caller), gateway.max_reply_tokens // 2)
 
 
 def new_id(prefix: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient
 from websearch_gateway.entrypoints.http.compatible.openai_api.common import (
     MODEL,
+    answered,
     cited_places,
     new_id,
     openai_error,
@@ -40,9 +41,9 @@ async def respond(gateway: Gateway, given: Given, caller: Caller) -> Any:
     asked = question(wanted.input, wanted.tools)
     reply = ResponseObject(wanted, asked.query)
     if not wanted.stream:
-        return reply.completed(await gateway.search(asked, caller))
+        return reply.completed(await answered(gateway, asked, caller))
     events = ResponseEvents(reply)
-    return await event_stream(gateway.search(asked, caller), events.opening(), events.closing, events.failing)
+    return await event_stream(answered(gateway, asked, caller), events.opening(), events.closing, events.failing)
 
 
 class ResponseObject:
