@@ -41,7 +41,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def now() -> float:
-    """The time of the running loop, as a clock for whoever takes one."""
+    """The time of the running loop, as a clock."""
     return asyncio.get_running_loop().time()
 
 

@@ -8,7 +8,7 @@ on the rest, runs the whole way to Markdown on what was left out, and writes not
 trained on all pages and written beside the module that loads them.
 
 A block is labelled by how many of its word triples occur in the gold text; one too short for that by whether it is a
-line of the gold or its neighbours belong to it. Pages weigh nearly the same whatever their length, and those of a rare
+line of the gold or its neighbours belong to it. Pages of every length weigh nearly the same, and those of a rare
 kind more than those of a frequent one.
 """
 
@@ -180,7 +180,7 @@ def validated(pages: Sequence[Example]) -> Iterator[Measured]:
 
 
 def _fold(example: Example) -> int:
-    """The pages of a site are in one of the folds, whatever its subdomains."""
+    """The pages of a site and of its subdomains are in one fold."""
     site = ".".join((urlsplit(example.about["url"]).hostname or "").split(".")[-2:])
     return zlib.crc32(site.encode()) % FOLDS
 

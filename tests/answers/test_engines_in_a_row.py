@@ -104,7 +104,7 @@ async def test_a_wrong_key_is_named_and_not_masked(gateway: Open, name: str) -> 
             await opened.search(TOWER)
 
 
-@pytest.mark.parametrize(("names", "words"), [("nobody", "none of openai"), ("gemini", "GEMINI_API_KEY")])
+@pytest.mark.parametrize(("names", "words"), [("nobody", "not one of openai"), ("gemini", "GEMINI_API_KEY")])
 async def test_an_engine_that_cannot_serve_is_refused_at_the_start(gateway: Open, names: str, words: str) -> None:
     with pytest.raises(SearchNotConfiguredError, match=words):
         async with gateway(answer_engines=names):

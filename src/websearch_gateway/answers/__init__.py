@@ -143,7 +143,7 @@ def _named(settings: Settings) -> list[Entry]:
     names = list(dict.fromkeys(name.lower() for name in settings.answer_engines))
     for name in names:
         if name not in table:
-            raise SearchNotConfiguredError(f"ANSWER_ENGINES names {name!r}, which is none of {', '.join(table)}.")
+            raise SearchNotConfiguredError(f"ANSWER_ENGINES names {name!r}, which is not one of {', '.join(table)}.")
         if missing := table[name].missing(settings):
             raise SearchNotConfiguredError(f"ANSWER_ENGINES names {name}, which needs {' and '.join(missing)}.")
     return [table[name] for name in names]

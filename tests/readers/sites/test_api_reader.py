@@ -1,4 +1,4 @@
-"""An API is left alone for as long as it wants to be."""
+"""The reader leaves an API alone for the pause that it asks for."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_a_busy_api_is_left_alone_for_as_long_as_it_says(bench: Any, case:
     bench.play(case)
     bench.clock.now += 89
     resting = await reader.read(case.url, soon())
-    assert "left alone for 1 seconds" in resting.warnings[-1]
+    assert "pause of 1 seconds" in resting.warnings[-1]
     assert bench.api.seen == [first]
     bench.clock.now += 1
     assert (await reader.read(case.url, soon())).title == case.title
@@ -78,7 +78,7 @@ async def test_a_quota_that_others_have_spent_rests_the_api_until_it_is_there_ag
     assert (await reader.read(case.url, soon())).title == "Plain"
     bench.play(case)
     bench.clock.now += 1_700
-    assert "left alone for" in (await reader.read(case.url, soon())).warnings[-1]
+    assert "a pause of" in (await reader.read(case.url, soon())).warnings[-1]
     bench.clock.now += 100
     assert (await reader.read(case.url, soon())).title == case.title
 
@@ -125,7 +125,7 @@ async def test_wikipedia_is_asked_as_often_in_a_minute_as_it_allows_those_it_can
     for _ in range(documents):
         assert (await reader.read(case.url, soon())).title == case.title
     bench.clock.now += 59
-    assert (await reader.read(case.url, soon())).warnings[-1].endswith("left alone for 1 seconds.")
+    assert (await reader.read(case.url, soon())).warnings[-1].endswith("pause of 1 seconds.")
     bench.clock.now += 1
     assert (await reader.read(case.url, soon())).title == case.title
     assert len(bench.api.seen) == documents + 1

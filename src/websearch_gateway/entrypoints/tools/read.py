@@ -42,7 +42,7 @@ class ReadFromPageArguments(Arguments):
     query: Annotated[
         StrictStr | tuple[StrictStr, ...], declared("What to look for: a question, or up to 20.", maxItems=20)
     ]
-    force_refresh: Annotated[StrictBool, declared("true: ask the site anew.")] = False
+    force_refresh: Annotated[StrictBool, declared("true: ask the site again.")] = False
     max_results: Annotated[StrictInt, declared("Passages per query at most.", minimum=1, maximum=50)] = 8
     include_metadata: Annotated[StrictBool, declared("true: facts about the page too.")] = False
 

@@ -29,7 +29,7 @@ class WebSearchArguments(Arguments):
         tuple[StrictStr, ...],
         declared("Ask only these, in this order, such as brave. Default: all configured.", maxItems=20),
     ] = ()
-    use_cache: Annotated[StrictBool, declared("false: search and read anew.")] = True
+    use_cache: Annotated[StrictBool, declared("false: search and read again.")] = True
     freshness: Annotated[Freshness | None, declared("Only what is this new.")] = None
     include_domains: Annotated[
         tuple[StrictStr, ...], declared("Only these domains and those below them.", maxItems=MOST_DOMAINS)

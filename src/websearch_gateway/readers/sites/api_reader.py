@@ -137,4 +137,4 @@ class ApiReader:
 
 
 def _left_alone(seconds: float) -> SearchFetchError:
-    return SearchFetchError(f"Its API wants to be left alone for {seconds:.0f} seconds.", retry_after=seconds)
+    return SearchFetchError(f"Its API asks for a pause of {seconds:.0f} seconds.", retry_after=seconds)

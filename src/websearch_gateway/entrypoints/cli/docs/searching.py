@@ -12,7 +12,7 @@ from websearch_gateway.settings import Settings
 
 
 def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """List every site, whatever its status."""
+    """List every site, of every status."""
     from websearch_gateway.entrypoints.cli.docs.render import show_sites
 
     async def look(settings: Settings) -> DocsSites:
