@@ -1,7 +1,5 @@
 """Chunking: nothing of a page is lost, and what belongs together stays together."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -180,9 +178,8 @@ def test_an_empty_page_has_no_passages() -> None:
 
 
 def test_a_heading_of_blanks_costs_linear_time() -> None:
-    begun = time.process_time()
-    chunk(f"# a{' ' * 100_000}b")
-    assert time.process_time() - begun < 1
+    """A quadratic pattern would need an hour for it, and the test would time out."""
+    assert len(chunk(f"# a{' ' * 1_000_000}b")) == 1
 
 
 def test_a_block_of_fence_alone_makes_no_more_text_than_there_is() -> None:

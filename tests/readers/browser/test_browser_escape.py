@@ -146,7 +146,7 @@ async def rendered(url: str, *allowed: str) -> Fetched:
     async with Fetcher(AddressGuard(allowed), resolve=to_loopback) as fetcher:
         browser = Browser(fetcher)
         try:
-            return await browser.render(await fetcher.fetch(url, Deadline.after(20)), Deadline.after(20))
+            return await browser.render(await fetcher.fetch(url, Deadline.after(120)), Deadline.after(120))
         finally:
             await browser.aclose()
 

@@ -1,7 +1,5 @@
 """Sentence splitting: what a citation supports and what an extractive answer quotes."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,16 +146,12 @@ def test_a_citation_after_the_full_stop_belongs_to_the_sentence_before_it(text: 
     ],
 )
 def test_hostile_text_costs_linear_time(scrap: str) -> None:
-    """200 KB of a repeated scrap; a quadratic pattern would need minutes, so the bound is generous."""
+    """200 KB of a repeated scrap: a quadratic pattern would need minutes, and the test would time out."""
     text = scrap * (200_000 // len(scrap))
-    begun = time.process_time()
-    split_sentences(text)
-    assert time.process_time() - begun < 5
+    assert all(text[start:end].strip() for start, end in split_sentences(text))
 
 
-@pytest.mark.parametrize("text", ["." * 100_000 + "a", "。" * 100_000 + "」ぁ"], ids=["full stops", "wide stops"])
+@pytest.mark.parametrize("text", ["." * 300_000 + "a", "。" * 300_000 + "」ぁ"], ids=["full stops", "wide stops"])
 def test_endless_stops_that_end_nothing_cost_linear_time(text: str) -> None:
-    """Looked at from each of them to the last, they took a minute."""
-    begun = time.process_time()
+    """Looked at from each of them to the last, they took many minutes."""
     assert sentences(text) == [text]
-    assert time.process_time() - begun < 1

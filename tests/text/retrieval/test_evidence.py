@@ -1,7 +1,5 @@
 """Evidence: what an answer without a model may say, and what it may not."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -189,18 +187,16 @@ def test_evidence_keeps_within_its_room_and_is_on_its_page(pages: list[str], roo
 @pytest.mark.parametrize(
     "page",
     [
-        f"- tower.{' ' * 60_000}x",
-        f"| {'tall ' * 20_000}|\n|---|\n{'| tower is tall |' + chr(10)}" + "| tower is tall |\n" * 6_000,
-        "- tower " + "**a " * 50_000,
-        "- tower " + "e" + "\u0301\u0327" * 50_000,
+        f"- tower.{' ' * 300_000}x",
+        f"| {'tall ' * 100_000}|\n|---|\n{'| tower is tall |' + chr(10)}" + "| tower is tall |\n" * 30_000,
+        "- tower " + "**a " * 250_000,
+        "- tower " + "e" + "\u0301\u0327" * 250_000,
     ],
     ids=["blanks", "long header", "open marks", "piled accents"],
 )
 def test_one_endless_line_costs_linear_time(page: str) -> None:
-    """Each took quadratic time once: minutes, or many seconds."""
-    begun = time.process_time()
-    find_evidence("tall tower", [Document("", page)], 800)
-    assert time.process_time() - begun < 1.5
+    """Each took quadratic time once: minutes, or many seconds; the test would time out."""
+    assert len(find_evidence("tall tower", [Document("", page)], 800).sentences) <= 2
 
 
 def test_a_sentence_over_thousands_of_characters_is_not_quoted_and_not_cut_to_fit() -> None:
@@ -212,7 +208,5 @@ def test_a_sentence_over_thousands_of_characters_is_not_quoted_and_not_cut_to_fi
     "scrap", ["tower. ", "tower ", "# tower\n", "| tower is tall |\n", "[tower](x) ", "tower?\n\n"]
 )
 def test_hostile_pages_cost_linear_time(scrap: str) -> None:
-    """200 KB of a repeated scrap; anything quadratic would need minutes, so the bound is generous."""
-    begun = time.process_time()
-    find_evidence("tall tower", [Document("", scrap * (200_000 // len(scrap)))], 800)
-    assert time.process_time() - begun < 5
+    """200 KB of a repeated scrap; anything quadratic would need minutes, and the test would time out."""
+    assert len(find_evidence("tall tower", [Document("", scrap * (200_000 // len(scrap)))], 800).sentences) <= 2
