@@ -194,17 +194,9 @@ async def test_a_wrong_key_of_a_later_engine_is_shown_too() -> None:
     assert not raw.started.is_set()
 
 
-async def test_raw_search_and_not_the_next_engine_starts_beside_a_slow_one() -> None:
-    slow, following = Scripted("openai", sourced("openai")), ready("gemini", sourced("gemini"))
-    raw = ready("raw-search", sourced("x-raw-search"))
-    answer = await in_a_row(Ranked(slow), Ranked(following), raw=raw, hedge_seconds=0)
-    assert answer.provider == "x-raw-search"
-    assert not following.started.is_set()
-
-
 async def test_raw_search_does_not_start_beside_an_engine_that_works_on_what_it_finds() -> None:
     slow, raw = Scripted("llm", sourced("llm")), ready("raw-search", sourced("x-raw-search"))
-    asking = asyncio.create_task(in_a_row(Ranked(slow, hedged=False), raw=raw, hedge_seconds=0))
+    asking = asyncio.create_task(in_a_row(Ranked(slow, gathers=True), raw=raw, hedge_seconds=0))
     await slow.started.wait()
     slow.go.set()
     assert (await asking).provider == "llm"

@@ -89,7 +89,7 @@ async def test_a_model_writes_from_what_raw_search_gathered_beside_a_slow_engine
     llm = Writer("llm", gathering, started=searcher.go)
     llm.go.set()
     slow = Slow(raw.has_gathered if found_already else searcher.asked)
-    engine = OneGathering(FallbackEngine([Ranked(slow), Ranked(llm, hedged=False)], raw, hedge_seconds=0))
+    engine = OneGathering(FallbackEngine([Ranked(slow), Ranked(llm, gathers=True)], raw, hedge_seconds=0))
     answer = await engine.answer(SearchQuery("how tall is the tower"), Deadline.after(60), no_progress)
     assert answer.provider == "llm"
     assert answer.fallback is not None

@@ -36,7 +36,7 @@ def answering(
     """The engines in order, with raw search as the last. An engine without a key gets no layers."""
     entries = {entry.name: entry for entry in configured(settings)}
     ranked = [
-        _guarded(settings, engine, health, ledger, hedged=not entries[engine.name].gathers)
+        _guarded(settings, engine, health, ledger, gathers=entries[engine.name].gathers)
         if engine.name in entries
         else Ranked(engine)
         for engine in engines
@@ -45,7 +45,7 @@ def answering(
 
 
 def _guarded(
-    settings: Settings, engine: HostedEngine, health: HealthRegistry, ledger: Ledger, *, hedged: bool
+    settings: Settings, engine: HostedEngine, health: HealthRegistry, ledger: Ledger, *, gathers: bool
 ) -> Ranked:
     record = health.of(engine.name)
     fair_seconds = max(LEAST_SHARE_SECONDS, min(settings.fallback_hedge_seconds, settings.search_deadline_seconds / 2))
@@ -58,4 +58,4 @@ def _guarded(
         partial(LayeredEngine, layer=Stopwatch(record)),
     )
     bare: AnswerEngine = engine
-    return Ranked(wrapped(layers, bare), breaker.overtaken, hedged)
+    return Ranked(wrapped(layers, bare), breaker.overtaken, gathers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +10,9 @@ from websearch_gateway.errors import EngineNotConfigured
 from websearch_gateway.models import Answer, Deadline, Fallback, SearchQuery
 from websearch_gateway.ports import AnswerEngine, Progress
 from websearch_gateway.resilience.first_success import FirstSuccess, Trial
+
+HAND_OUT_SECONDS = 0.25
+"""Quotes that wait for an engine are served this long before the deadline."""
 
 
 def _ignore() -> None:
@@ -21,13 +23,13 @@ def _ignore() -> None:
 class Ranked:
     """An engine with its place in the order.
 
-    `overtaken` is called when the engine was overdue and another one answered. Raw search does not start beside an
-    engine that is not `hedged`, because that engine works on what raw search finds.
+    `overtaken` is called when the engine was overdue and another one answered. An engine that `gathers` writes from
+    what raw search finds: raw search does not start beside it, and it joins raw search that has found something.
     """
 
     engine: AnswerEngine
     overtaken: Callable[[], None] = _ignore
-    hedged: bool = True
+    gathers: bool = False
 
     @property
     def name(self) -> str:
@@ -37,11 +39,13 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class FallbackEngine:
-    """`engines` in order, backed by `raw` search.
+    """`engines` in order, backed by the quotes of `raw` search.
 
     The next engine starts when one fails. A `Refused` (a wrong key, a bad request) is shown, never masked. Where no
-    answer has come after `hedge_seconds`, `raw` starts beside the engine that runs, not the next engine; the first
-    right answer wins and the others are cancelled. An answer without a source wins only when all before it have failed.
+    answer has come after `hedge_seconds`, `raw` starts beside the engine that runs, not the next engine. When `raw` has
+    found something, an engine that writes from it starts too. The first right answer wins and the others are cancelled.
+    Quotes come after every engine: they wait until none is left to ask, except for what was slow before them, or
+    until the deadline is near. An answer without a source wins only when all before it have failed.
     """
 
     engines: Sequence[Ranked]
@@ -61,59 +65,112 @@ class FallbackEngine:
             Exhausted: all failed; the error names every attempt.
         """
         async with FirstSuccess[Answer](found=lambda answer: bool(answer.spans)) as race:
-            winner = await self._run(race, query, deadline, progress)
+            winner = await _Asking(self, race, query, deadline, progress).winner()
             if winner is None:
                 raise race.exhausted()
             answer = winner.task.result()
             if winner is not race.trials[0]:
                 answer = replace(answer, fallback=self._why(race, winner))
-                self._report_overtaken(race)
+                self._report_overtaken(race, winner)
         # Only after the losers have ended: a nested race reports its costs when it ends.
         return replace(answer, cost_usd=answer.cost_usd + race.lost_usd(winner))
 
-    async def _run(
-        self, race: FirstSuccess[Answer], query: SearchQuery, deadline: Deadline, progress: Progress
-    ) -> Trial[Answer] | None:
-        """The deciding trial; None if all failed."""
-        loop = asyncio.get_running_loop()
-        hedge_at = loop.time() + self.hedge_seconds
-        queue, raw_waits = deque(self.engines), True
-
-        async def start(engine: AnswerEngine) -> Trial[Answer]:
-            if race.trials:
-                await progress(f"Falling back from {race.trials[-1].name} to {engine.name}")
-            return race.start(engine.name, engine.answer(query, deadline, progress))
-
-        while queue or raw_waits:
-            ranked = queue.popleft() if queue else None
-            trial = await start(ranked.engine if ranked else self.raw)
-            raw_waits = raw_waits and ranked is not None
-            hedged = raw_waits and ranked is not None and ranked.hedged
-            if winner := await race.outcome(trial, max(0.0, hedge_at - loop.time()) if hedged else None):
-                return winner
-            if trial.running:
-                raw_waits = False
-                await start(self.raw)
-                if winner := await race.outcome(trial):
-                    return winner
-        return await race.outcome()
-
-    def _report_overtaken(self, race: FirstSuccess[Answer]) -> None:
-        running = {trial.name for trial in race.running}
+    def _report_overtaken(self, race: FirstSuccess[Answer], winner: Trial[Answer]) -> None:
+        overdue = {trial.name for trial in race.before(winner) if trial.running}
         for ranked in self.engines:
-            if ranked.name in running:
+            if ranked.name in overdue:
                 ranked.overtaken()
 
     def _why(self, race: FirstSuccess[Answer], winner: Trial[Answer]) -> Fallback:
-        """The first engine with its reason, then the other engines that failed or were overtaken."""
-        first, *others = race.trials[: race.trials.index(winner)]
-        reasons = [self._reason(first), *(f"{trial.name}: {self._reason(trial)}" for trial in others)]
+        """The first engine with its reason, then the other engines that failed or were too slow."""
+        asked = [trial for trial in race.trials if trial not in (winner, race.stopgap)]
+        first, *others = [trial for trial in asked if trial.failure or trial.running]
+        reasons = [self._reason(race, first), *(f"{trial.name}: {self._reason(race, trial)}" for trial in others)]
         return Fallback(first.name, " ".join(reasons))
 
-    def _reason(self, trial: Trial[Answer]) -> str:
+    def _reason(self, race: FirstSuccess[Answer], trial: Trial[Answer]) -> str:
         if error := trial.failure:
             return f"{error.code}: {error.message}"
+        if race.stopgap and trial not in race.before(race.stopgap):
+            return "TIMEOUT: no answer in time."
         return f"TIMEOUT: no answer within {self.hedge_seconds:g} s."
+
+
+class _Asking:
+    """Decides which engine starts when, for one question."""
+
+    def __init__(
+        self,
+        engine: FallbackEngine,
+        race: FirstSuccess[Answer],
+        query: SearchQuery,
+        deadline: Deadline,
+        progress: Progress,
+    ) -> None:
+        self._raw, self._race = engine.raw, race
+        self._query, self._deadline, self._progress = query, deadline, progress
+        self._loop = asyncio.get_running_loop()
+        self._hedge_at = self._loop.time() + engine.hedge_seconds
+        self._serve_at = self._loop.time() + deadline.remaining() - HAND_OUT_SECONDS
+        self._left = list(engine.engines)
+        self._latest: Ranked | None = None
+
+    async def winner(self) -> Trial[Answer] | None:
+        """The deciding trial; None if all failed."""
+        race = self._race
+        while True:
+            race.holds_stopgap = self._quotes_wait()
+            if winner := race.winner:
+                return winner
+            if await self._starts_another():
+                continue
+            if not race.running:
+                return None
+            await race.change(self._seconds_to_wait())
+
+    async def _starts_another(self) -> bool:
+        """Start what it is time for. Nothing starts while a refusal waits, which an answer would mask."""
+        race, quotes = self._race, self._race.stopgap
+        if race.one_waits:
+            return False
+        runs = any(trial is not quotes for trial in race.running)
+        found = quotes is not None and quotes.answered
+        able = self._left if not runs else [one for one in self._left if one.gathers and found]
+        if able:
+            await self._start(able[0])
+        elif quotes is None and (not runs or self._is_overdue()):
+            race.stopgap = await self._begin(self._raw)
+        else:
+            return False
+        return True
+
+    async def _start(self, ranked: Ranked) -> None:
+        self._left.remove(ranked)
+        await self._begin(ranked.engine)
+        self._latest = ranked
+
+    async def _begin(self, engine: AnswerEngine) -> Trial[Answer]:
+        if self._latest:
+            await self._progress(f"Falling back from {self._latest.name} to {engine.name}")
+        return self._race.start(engine.name, engine.answer(self._query, self._deadline, self._progress))
+
+    def _is_overdue(self) -> bool:
+        return self._latest is not None and not self._latest.gathers and self._loop.time() >= self._hedge_at
+
+    def _quotes_wait(self) -> bool:
+        """Whether an engine may still answer that was not slow before raw search began."""
+        race, quotes = self._race, self._race.stopgap
+        if quotes is None or self._loop.time() >= self._serve_at:
+            return False
+        overdue = race.before(quotes)
+        return bool(self._left) or any(trial.running for trial in race.trials if trial not in (quotes, *overdue))
+
+    def _seconds_to_wait(self) -> float | None:
+        """Until raw search or its quotes are due; None if neither is to come."""
+        due = self._serve_at if self._race.stopgap else self._hedge_at
+        left = due - self._loop.time()
+        gathers = self._latest is not None and self._latest.gathers
+        return None if left <= 0 or (gathers and self._race.stopgap is None) else left
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,11 @@ class Trial(Generic[T]):
         return error if isinstance(error, Unavailable | Exhausted) else None
 
     @property
+    def answered(self) -> bool:
+        """Whether it has a result."""
+        return not self.running and not self.task.cancelled() and self.task.exception() is None
+
+    @property
     def was_asked(self) -> bool:
         """False if nothing was sent."""
         return not isinstance(self.failure, NotAsked)
@@ -64,16 +69,25 @@ class FirstSuccess(Generic[T]):
 
     An earlier trial has precedence: while it runs, a later one wins only with an answer in which something was found
     (`found`), and a later one's refusal waits until no earlier one can answer.
+
+    One trial may be the `stopgap`: it comes after all others, those that start later too, and never wins while
+    `holds_stopgap` is true or while a refusal waits.
     """
 
     def __init__(self, found: Callable[[T], bool]) -> None:
         self.trials: list[Trial[T]] = []
+        self.stopgap: Trial[T] | None = None
+        self.holds_stopgap = False
         self._found = found
 
     @property
     def running(self) -> list[Trial[T]]:
         """The trials whose outcome is open."""
         return [trial for trial in self.trials if trial.running]
+
+    def before(self, trial: Trial[T]) -> list[Trial[T]]:
+        """The trials that started before this one."""
+        return self.trials[: self.trials.index(trial)]
 
     @property
     def attempts(self) -> list[Attempt]:
@@ -94,32 +108,41 @@ class FirstSuccess(Generic[T]):
         loop = asyncio.get_running_loop()
         over = None if slow_after is None else loop.time() + slow_after
         while True:
-            if winner := self._winner():
+            if winner := self.winner:
                 return winner
-            if self._one_waits:
+            if self.one_waits:
                 over = latest = None
             left = None if over is None else max(0.0, over - loop.time())
             if not self.running or (latest and latest.failure) or left == 0.0:
                 return None
-            tasks = [trial.task for trial in self.running]
-            await asyncio.wait(tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            await self.change(left)
+
+    async def change(self, seconds: float | None) -> None:
+        """Wait until a trial ends, at most for `seconds`."""
+        tasks = [trial.task for trial in self.running]
+        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
     @property
-    def _one_waits(self) -> bool:
-        return any(not trial.running and not trial.failure for trial in self.trials)
+    def one_waits(self) -> bool:
+        """Whether a trial other than the stopgap has ended and waits for an earlier one, which decides first."""
+        return any(not trial.running and not trial.failure for trial in self.trials if trial is not self.stopgap)
 
-    def _winner(self) -> Trial[T] | None:
+    @property
+    def winner(self) -> Trial[T] | None:
+        """The deciding trial; None as long as none decides."""
         earlier_runs = False
-        for trial in self.trials:
+        for trial in sorted(self.trials, key=lambda one: one is self.stopgap):
             if trial.running:
                 earlier_runs = True
-            elif not trial.failure and (not earlier_runs or self._has_found(trial)):
+            elif not trial.failure and not self._is_held(trial) and (not earlier_runs or self._has_found(trial)):
                 return trial
         return None
 
+    def _is_held(self, trial: Trial[T]) -> bool:
+        return trial is self.stopgap and (self.holds_stopgap or self.one_waits)
+
     def _has_found(self, trial: Trial[T]) -> bool:
-        raised = trial.task.cancelled() or trial.task.exception()
-        return not raised and self._found(trial.task.result())
+        return trial.answered and self._found(trial.task.result())
 
     def lost_usd(self, winner: Trial[T]) -> float:
         """The cost of all other trials: those that failed, and those cancelled now."""
