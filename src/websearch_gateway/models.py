@@ -92,6 +92,7 @@ class RawSearchRequest:
     region: str | None = None
     language: str | None = None
     safe_search: SafeSearch | None = None
+    use_cache: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ import pytest
 
 from tests.opening import Open
 from websearch_gateway.errors import Exhausted
-from websearch_gateway.models import SearchRequest, WebSearchRequest
+from websearch_gateway.models import RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.sandbox import Sandbox
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 WEATHER = SearchRequest("How is the weather at the Eiffel Tower?")
 ESPRESSO = WebSearchRequest("descale an espresso machine")
 UPSTREAMS = ("openai", "serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo", "wikipedia")
-EXPIRED_AT_ONCE = {"cache_ttl_seconds": 0.001, "cache_long_ttl_seconds": 0.001}
+EXPIRED_AT_ONCE = {"cache_ttl_seconds": 1e-6, "cache_long_ttl_seconds": 1e-6}
 
 
 def break_all(sandbox: Sandbox) -> None:
@@ -43,6 +43,21 @@ async def test_old_results_stand_in_as_well(gateway: Open, sandbox: Sandbox) -> 
     assert (first.cache, second.cache) == ("miss", "stale")
     assert second.results == first.results
     assert "old: a new search failed" in second.warnings[-1]
+
+
+async def test_an_old_raw_result_of_google_stands_in_and_not_that_of_the_provider_in_its_place(
+    gateway: Open, sandbox: Sandbox
+) -> None:
+    async with gateway(**EXPIRED_AT_ONCE) as opened:
+        first = await opened.raw_search(RawSearchRequest(("tides",)))
+        sandbox.fault("google", "status", status=503)
+        second = await opened.raw_search(RawSearchRequest(("tides",)))
+        break_all(sandbox)
+        third = await opened.raw_search(RawSearchRequest(("tides",)))
+    assert [reply.queries[0].cache for reply in (first, second, third)] == ["miss", "miss", "stale"]
+    assert [reply.queries[0].provider for reply in (first, second, third)] == ["google", "serper", "google"]
+    assert third.queries[0].result == first.queries[0].result
+    assert "old: a new search failed" in third.warnings[-1]
 
 
 async def test_an_extractive_answer_does_not_replace_the_old_one_of_the_engine(gateway: Open, sandbox: Sandbox) -> None:

@@ -46,10 +46,10 @@ async def test_use_savings_and_size_are_told(connect: Connect) -> None:
     assert (stats["exactHits"], stats["semanticHits"], stats["misses"]) == (2, 1, 2)
     assert stats["hitRate"] == pytest.approx(3 / 5, abs=1e-4)
     pages = stats["entriesByKind"].pop("pages")
-    assert stats["entriesByKind"] == {"answers": 1, "questions": 2, "web": 1, "vectors": 0}
+    assert stats["entriesByKind"] == {"answers": 1, "questions": 2, "web": 1, "raw": 0, "vectors": 0}
     assert 1 <= pages <= 3
     assert stats["bytes"] == sum(stats["bytesByKind"].values()) > 0
-    assert stats["inMemory"] == {"answers": 1, "questions": 2, "web": 1, "pages": 0}
+    assert stats["inMemory"] == {"answers": 1, "questions": 2, "web": 1, "raw": 0, "pages": 0}
     assert 0 <= stats["newestSeconds"] <= stats["oldestSeconds"] < 60
     assert stats["warnings"] == []
     assert price > 0
@@ -69,9 +69,9 @@ async def test_what_one_process_clears_another_asks_anew(connect: Connect, sandb
         again = structured(await one.call_tool("cache_clear", {}))
     assert annotations["cache_clear"] is not None
     assert annotations["cache_clear"].destructive_hint
-    assert cleared["removedByKind"] == {"answers": 1, "questions": 1, "web": 0}
+    assert cleared["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "raw": 0}
     assert {structured(result)["error"]["code"] for result in (refused, wrong)} == {"VALIDATION"}
-    assert empty["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "pages": 0, "vectors": 0}
+    assert empty["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "raw": 0, "pages": 0, "vectors": 0}
     assert again["removed"] == 0
     assert sandbox.calls("openai") == 2
 
@@ -94,7 +94,7 @@ async def test_the_command_clears_beneath_a_running_server(
     async with connect(**SETTINGS) as client:
         await client.call_tool("search_web", ASKED)
         done = await asyncio.to_thread(start, environment, "cache", "clear", "--query", ASKED["query"], "--json")
-        assert json.loads(done.stdout)["removedByKind"] == {"answers": 1, "questions": 1, "web": 0}
+        assert json.loads(done.stdout)["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "raw": 0}
         assert structured(await client.call_tool("search_web", AGAIN))["cache"] in ("miss", "semantic")
     async with connect(**SETTINGS) as restarted:
         assert structured(await restarted.call_tool("search_web", ASKED))["cache"] != "exact"

@@ -172,3 +172,42 @@ async def test_without_any_provider_the_error_names_the_variables(gateway):
     with pytest.raises(SearchNotConfiguredError, match="BRAVE_API_KEY"):
         async with gateway(search_providers="brave", brave_api_key=None):
             raise AssertionError("it must not open")
+
+
+async def test_a_query_is_served_again_from_the_cache_free_and_with_its_age(gateway, sandbox):
+    async with gateway() as opened:
+        paid = await opened.raw_search(WATER)
+        again = await opened.raw_search(RawSearchRequest((*WATER.queries, "comet"), 25))
+        fewer = await opened.raw_search(replace(WATER, results_per_query=10))
+    assert (paid.queries[0].cache, again.queries[0].cache, again.queries[1].cache) == ("miss", "exact", "miss")
+    assert again.queries[0].result == paid.queries[0].result
+    assert 0 <= again.queries[0].age_seconds < 60
+    assert paid.cost_usd > 0
+    assert fewer.queries[0].cache == "miss"
+    assert sum("water" in call.query for call in sandbox.seen("google")) == 3 + 1
+
+
+async def test_use_cache_false_searches_again(gateway, sandbox):
+    async with gateway() as opened:
+        for use_cache in (True, False):
+            response = await opened.raw_search(RawSearchRequest(("tides",), use_cache=use_cache))
+            assert response.queries[0].cache == "miss"
+    assert sandbox.calls("google") == 2
+
+
+async def test_identical_queries_in_flight_share_one_call_and_one_bill(gateway, sandbox):
+    sandbox.fault("google", "delay", seconds=1)
+    async with gateway() as opened:
+        asked = [opened.raw_search(RawSearchRequest(("tides",)), Caller(f"user {number}")) for number in range(20)]
+        replies = await asyncio.gather(*asked)
+    assert sandbox.calls("google") == 1
+    assert sorted(reply.cost_usd for reply in replies) == [0] * 19 + [pytest.approx(0.005)]
+    assert all(reply.queries == replies[0].queries for reply in replies)
+
+
+async def test_a_query_from_the_cache_does_not_count(gateway):
+    async with gateway(search_rate_limit="1/minute") as opened:
+        await opened.raw_search(RawSearchRequest(("tides",)), Caller("one"))
+        for _ in range(3):
+            response = await opened.raw_search(RawSearchRequest(("tides",)), Caller("other"))
+            assert response.queries[0].cache == "exact"

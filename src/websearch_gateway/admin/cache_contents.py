@@ -1,4 +1,4 @@
-"""The cache entries in the shared state: five kinds, and the facts that each entry records about itself."""
+"""The cache entries in the shared state: six kinds, and the facts that each entry records about itself."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from websearch_gateway.cache.result_store import Stamp
 from websearch_gateway.models import StateEntry
 from websearch_gateway.ports import State
 
-Kind = Literal["answers", "questions", "web", "pages", "vectors"]
+Kind = Literal["answers", "questions", "web", "raw", "pages", "vectors"]
 
 PREFIXES: dict[Kind, str] = {
     "answers": "cache/exact/",  # of search_web
     "questions": "cache/near/",  # for finding answers to other wordings
     "web": "cache/web/",  # results of web_search and search_news
+    "raw": "cache/raw/",  # results of single queries of web_search_raw
     "pages": "page/",
     "vectors": "page-passages/",  # of the passages of pages
 }
 """The beginning of an entry's key, by its kind."""
 
-ABOUT_QUESTIONS: tuple[Kind, ...] = ("answers", "questions", "web")
+ABOUT_QUESTIONS: tuple[Kind, ...] = ("answers", "questions", "web", "raw")
 
 _CLOCK_SKEW_SECONDS = 60.0
 

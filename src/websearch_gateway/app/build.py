@@ -81,7 +81,7 @@ def build(settings: Settings) -> Gateway:
         caches=caches,
         cache=_cache_admin(shared, caches, pages),
         web=_web_search(settings, shared, pipeline, searching, pages, caches),
-        raw=_raw_search(settings, shared, pipeline, searching),
+        raw=_raw_search(settings, shared, pipeline, searching, caches),
         reading=PageReading(
             pages.page_cache, pages.finder, reading, shared.gate, shared.telemetry, settings.search_deadline_seconds
         ),
@@ -218,15 +218,19 @@ def _web_search(
     )
 
 
-def _raw_search(settings: Settings, shared: _Shared, pipeline: SearchPipeline, rate_limits: RateLimits) -> RawSearch:
+def _raw_search(
+    settings: Settings, shared: _Shared, pipeline: SearchPipeline, rate_limits: RateLimits, caches: Caches
+) -> RawSearch:
     return RawSearch(
-        pipeline.guard,
-        rate_limits,
-        shared.upstreams.selection,
-        shared.addresses,
-        shared.gate,
-        shared.telemetry,
-        settings.search_deadline_seconds,
+        guard=pipeline.guard,
+        rate_limits=rate_limits,
+        selection=shared.upstreams.selection,
+        addresses=shared.addresses,
+        cache=caches.raw,
+        single_flight=pipeline.single_flight,
+        gate=shared.gate,
+        telemetry=shared.telemetry,
+        deadline_seconds=settings.search_deadline_seconds,
     )
 
 

@@ -9,6 +9,7 @@ from websearch_gateway.admin.cache_admin import Memory
 from websearch_gateway.cache.answers import ANSWERS
 from websearch_gateway.cache.exact_cache import ExactCache, ResultCache
 from websearch_gateway.cache.lifetimes import Lifetimes
+from websearch_gateway.cache.raw_results import RAW_RESULTS, RawResult
 from websearch_gateway.cache.semantic.question_index import QuestionIndex
 from websearch_gateway.cache.semantic.semantic_cache import SemanticCache, SimilarQuestions
 from websearch_gateway.cache.web_results import WEB_RESULTS
@@ -25,12 +26,13 @@ class Caches:
 
     answers: ResultCache[SearchResponse]
     web: ResultCache[WebSearchResponse]
+    raw: ResultCache[RawResult]
     questions: QuestionIndex | None = None
     similar: SimilarQuestions | None = None
 
     def memories(self) -> Sequence[Memory]:
         """The caches that hold entries in this process's memory."""
-        return (self.answers, self.web, *([self.questions] if self.questions is not None else []))
+        return (self.answers, self.web, self.raw, *([self.questions] if self.questions is not None else []))
 
     async def warm_up(self) -> None:
         """Load what the first question would wait for."""
@@ -48,10 +50,11 @@ def open_caches(settings: Settings, state: State, embedder: Embedder) -> Caches:
     lifetimes = Lifetimes(settings.cache_ttl_seconds, settings.cache_long_ttl_seconds, settings.stale_if_error_seconds)
     answers = ExactCache(state, ANSWERS, lifetimes, scope=settings.cache_scope)
     web = ExactCache(state, WEB_RESULTS, lifetimes, scope=settings.cache_scope)
+    raw = ExactCache(state, RAW_RESULTS, lifetimes, scope=settings.cache_scope)
     if not settings.semantic_cache or lifetimes.ttl <= 0:
-        return Caches(answers, web)
+        return Caches(answers, web, raw)
     # Questions are compared on every miss, and only the built-in embedder is quick enough for that.
     quick = embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder()
     questions = QuestionIndex(quick, state, longest_seconds=lifetimes.longest)
     similar = SimilarQuestions(questions, (answers, web))
-    return Caches(SemanticCache(answers, questions), SemanticCache(web, questions), questions, similar)
+    return Caches(SemanticCache(answers, questions), SemanticCache(web, questions), raw, questions, similar)

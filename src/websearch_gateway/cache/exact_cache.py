@@ -22,7 +22,7 @@ _SCHEMA = 2  # part of every key; raise it when old entries must no longer be se
 _parameters = attrgetter(*(field.name for field in fields(SearchQuery) if field.compare and field.name != "text"))
 
 Scope = Literal["shared", "user"]
-KindName = Literal["answers", "web"]
+KindName = Literal["answers", "web", "raw"]
 
 R = TypeVar("R", bound=WireModel)
 

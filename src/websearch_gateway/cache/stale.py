@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from websearch_gateway.cache.exact_cache import ResultCache
+from websearch_gateway.cache.raw_results import RawResult
 from websearch_gateway.cache.result_store import Served
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import Caller, SearchQuery
@@ -12,7 +13,7 @@ from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.search import WebSearchResponse
 from websearch_gateway.text.durations import in_words
 
-R = TypeVar("R", SearchResponse, WebSearchResponse)
+R = TypeVar("R", SearchResponse, WebSearchResponse, RawResult)
 
 
 async def stand_in(cache: ResultCache[R], query: SearchQuery, caller: Caller, error: SearchError) -> Served[R]:

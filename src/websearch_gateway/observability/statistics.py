@@ -16,7 +16,7 @@ WINDOW = 1_000
 """Latencies are measured over this many latest calls of a tool."""
 RATE_SECONDS = 60.0
 
-CACHED_TOOLS = frozenset({"search_web", "web_search", "search_news"})
+CACHED_TOOLS = frozenset({"search_web", "web_search", "search_news", "web_search_raw"})
 """The tools whose hits and misses of the cache are counted."""
 
 QUANTILES = (0.5, 0.95, 0.99)

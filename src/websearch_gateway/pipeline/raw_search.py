@@ -1,18 +1,24 @@
-"""The path of `web_search_raw`: guards, admits and searches each query separately, all concurrently."""
+"""The path of `web_search_raw`: guard, rate limit, cache and search for each query separately, all concurrently."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from websearch_gateway.errors import SearchError, SearchValidationError
+from websearch_gateway.cache.exact_cache import ResultCache
+from websearch_gateway.cache.raw_results import RawResult, unbilled
+from websearch_gateway.cache.result_store import Served
+from websearch_gateway.cache.single_flight import SingleFlight
+from websearch_gateway.cache.stale import stand_in
+from websearch_gateway.errors import Exhausted, SearchError, SearchValidationError, Unavailable
 from websearch_gateway.models import LOCAL, Caller, Deadline, RawSearchRequest, SearchQuery, SearchResults
 from websearch_gateway.net.address import AddressGuard
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.net.sent_requests import counting_requests
 from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.observability.tracing import part
 from websearch_gateway.pipeline.cleaning.hits import clean_items
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard
@@ -29,15 +35,8 @@ MOST_RESULTS = 50
 QUERIES_AT_ONCE = 5
 
 
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    """The outcome of one query: a result, or an error in its place."""
-
-    provider: str = ""
-    result: dict[str, Any] = field(default_factory=dict)
-    cost_usd: float = 0.0
-    warnings: tuple[str, ...] = ()
-    error: SearchError | None = None
+_Reply = Served[RawResult] | SearchError
+"""The outcome of one query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,8 @@ class RawSearch:
     rate_limits: RateLimits
     selection: ProviderSelection
     addresses: AddressGuard
+    cache: ResultCache[RawResult]
+    single_flight: SingleFlight
     gate: asyncio.Semaphore
     telemetry: Telemetry
     deadline_seconds: float
@@ -68,16 +69,24 @@ class RawSearch:
                 )
             await progress("Searching the web")
             replies = await self._ask_all(request, caller)
-            answered = [reply for reply in replies.values() if reply.error is None]
-            if not answered:
-                raise next(reply.error for reply in replies.values() if reply.error)
-            cost = round(sum(reply.cost_usd for reply in answered), 6)
-            found = sum(len(reply.result.get("items", ())) for reply in answered)
-            event.served(answered[0].provider, found, cost_usd=cost)
+            served = [reply for reply in replies.values() if not isinstance(reply, SearchError)]
+            if not served:
+                raise next(reply for reply in replies.values() if isinstance(reply, SearchError))
+            found = [one.response for one in served]
+            states = {one.cache for one in found}
+            cost = round(sum(one.cost_usd for one in found), 6)
+            event.served(
+                found[0].provider,
+                sum(len(one.result.get("items", ())) for one in found),
+                cost_usd=cost,
+                cache=states.pop() if len(states) == 1 else "miss",
+                saved_usd=sum(one.saved_usd for one in served),
+                joined=all(one.joined for one in served),
+            )
             return RawSearchResponse(
                 queries=tuple(_entry(query, replies[query]) for query in request.queries),
                 cost_usd=cost,
-                warnings=tuple(dict.fromkeys(warning for reply in answered for warning in reply.warnings)),
+                warnings=tuple(dict.fromkeys(warning for one in found for warning in one.warnings)),
             )
 
     async def _ask_all(self, request: RawSearchRequest, caller: Caller) -> dict[str, _Reply]:
@@ -103,41 +112,79 @@ class RawSearch:
                     safe_search=request.safe_search,
                 )
                 query = replace(guarded.query, user=caller.user)
-                found = await self._search(query, caller, deadline)
-                return await self._reply(query, found, guarded.warnings)
+                found = await self._admitted(query, caller, deadline, use_cache=request.use_cache)
         except SearchError as error:
-            return _Reply(error=error)
+            return error
+        response = found.response
+        return found._replace(
+            response=response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})
+        )
 
-    async def _search(self, query: SearchQuery, caller: Caller, deadline: Deadline) -> SearchResults:
-        """Search; count the query for its caller only if a provider was called."""
-        searcher = self.selection.preferring((GOOGLE,))
+    async def _admitted(
+        self, query: SearchQuery, caller: Caller, deadline: Deadline, *, use_cache: bool
+    ) -> Served[RawResult]:
+        """The result; counts the query for its caller only if it called a provider."""
         await self.rate_limits.admit(caller)
         with counting_requests() as sent:
             try:
-                async with self.gate:
-                    return await searcher.search(query, deadline)
+                find = self._recall if use_cache else self._find
+                return await find(query, caller, deadline)
             finally:
                 if not sent.count:
                     await self.rate_limits.give_back(caller)
 
-    async def _reply(self, query: SearchQuery, found: SearchResults, warnings: tuple[str, ...]) -> _Reply:
+    async def _recall(self, query: SearchQuery, caller: Caller, deadline: Deadline) -> Served[RawResult]:
+        """The result from the cache, else from an identical call in flight, else from a new call."""
+
+        async def begin(_: Progress) -> Served[RawResult]:
+            with part("cache"):
+                known = await self.cache.get(query, caller)
+            if known is not None:
+                return known
+            try:
+                return await self._find(query, caller, deadline)
+            except (Unavailable, Exhausted) as error:
+                return await stand_in(self.cache, query, caller, error)
+
+        served, joined = await self.single_flight.join(self.cache.key(query, caller), begin)
+        return Served(unbilled(served.response), served.saved_usd, joined=True) if joined else served
+
+    async def _find(self, query: SearchQuery, caller: Caller, deadline: Deadline) -> Served[RawResult]:
+        """Search, put the hits into Google's form, and store them."""
+        async with self.gate:
+            found = await self.selection.preferring((GOOGLE,)).search(query, deadline)
+        google_failed = found.provider != GOOGLE and GOOGLE in self.selection.searchers
+        response = await self._in_googles_form(query, found)
+        await self.cache.put(query, caller, response, stopgap=google_failed)
+        return Served(response)
+
+    async def _in_googles_form(self, query: SearchQuery, found: SearchResults) -> RawResult:
+        warnings: tuple[str, ...]
         if found.provider == GOOGLE:
             # Parsing five pages of JSON takes too long for the event loop.
-            result, of_items = await in_own_thread(self._merged, found.bodies, query.max_results)
-            warnings = (*warnings, *of_items)
+            result, warnings = await in_own_thread(self._merged, found.bodies, query.max_results)
         else:
             result = imitated(query, found.hits)
             missing = self.selection.absent.get(GOOGLE)
             because = f": google cannot serve here: {missing}." if missing else "."
-            warnings = (*warnings, f"These are results of {found.provider} in the form of Google's{because}")
-        return _Reply(found.provider, result, found.cost_usd, (*warnings, *found.warnings))
+            warnings = (f"These are results of {found.provider} in the form of Google's{because}",)
+        return RawResult(
+            provider=found.provider, result=result, cost_usd=found.cost_usd, warnings=(*warnings, *found.warnings)
+        )
 
     def _merged(self, bodies: Sequence[bytes], most: int) -> tuple[dict[str, Any], tuple[str, ...]]:
         return clean_items(merged(bodies, most), self.addresses)
 
 
 def _entry(query: str, reply: _Reply) -> RawQuery:
-    if reply.error is None:
-        return RawQuery(query=query, provider=reply.provider, result=reply.result)
-    told = ErrorInfo.of(reply.error).model_dump(mode="json", by_alias=True, exclude_none=True)
-    return RawQuery(query=query, result={"error": told})
+    if isinstance(reply, SearchError):
+        told = ErrorInfo.of(reply).model_dump(mode="json", by_alias=True, exclude_none=True)
+        return RawQuery(query=query, result={"error": told})
+    found = reply.response
+    return RawQuery(
+        query=query,
+        provider=found.provider,
+        cache=found.cache,
+        age_seconds=found.age_seconds,
+        result=found.result,
+    )

@@ -47,11 +47,15 @@ class WebSearchResponse(WireModel):
 class RawQuery(WireModel):
     """One query and its result: a reply of Google's Custom Search JSON API, or `{"error": ErrorInfo}`.
 
-    `provider` is whose results these are: `google`, or another whose hits were put into Google's form.
+    `provider` is whose results these are: `google`, or another whose hits were put into Google's form. `cache` is
+    "exact" for a stored result and "stale" for one that replaces a failed search; `ageSeconds` is the time since it was
+    found.
     """
 
     query: str = ""
     provider: str = ""
+    cache: CacheState = "miss"
+    age_seconds: float = 0.0
     result: dict[str, Any] = Field(default_factory=dict)
 
 

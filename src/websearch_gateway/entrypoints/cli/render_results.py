@@ -39,7 +39,8 @@ def show_raw(response: RawSearchResponse) -> None:
     """The items of each query."""
     console = Console()
     for query in response.queries:
-        console.print(Rule(Text(f"{query.query} · {query.provider}", style="bold cyan"), style="cyan"))
+        about = query.provider if query.cache == "miss" else f"{query.provider} · from the cache"
+        console.print(Rule(Text(f"{query.query} · {about}", style="bold cyan"), style="cyan"))
         if error := query.result.get("error"):
             console.print(Text(f"  ! {error['code']}: {error['message']}", style="yellow"))
         for number, item in enumerate(query.result.get("items", []), start=1):

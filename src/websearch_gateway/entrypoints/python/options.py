@@ -47,6 +47,7 @@ class RawSearchOptions(TypedDict, total=False):
     region: str | None
     language: str | None
     safe_search: SafeSearch | None
+    use_cache: bool
 
 
 class ReadOptions(TypedDict, total=False):

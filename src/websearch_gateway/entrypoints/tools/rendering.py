@@ -24,7 +24,8 @@ def raw_text(response: RawSearchResponse) -> str:
     """The items of each query, one under another."""
     parts = []
     for query in response.queries:
-        lines = [f"# {query.query} ({query.provider})"]
+        age = "" if query.cache == "miss" else f", cache: {query.cache}, {query.age_seconds:.0f} s old"
+        lines = [f"# {query.query} ({query.provider}{age})"]
         if error := query.result.get("error"):
             lines.append(f"error: {_of(error, 'code')}: {_of(error, 'message')}")
         items = query.result.get("items", [])

@@ -56,6 +56,7 @@ class WebSearchRawArguments(Arguments):
     ] = None
     language: Annotated[StrictStr | None, declared("ISO 639-1, such as de.", pattern="^[A-Za-z]{2}$")] = None
     safe_search: Annotated[SafeSearch | None, declared("Default: the operator's.")] = None
+    use_cache: Annotated[StrictBool, declared("false: search again.")] = True
 
 
 async def _find(
