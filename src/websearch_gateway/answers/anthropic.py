@@ -213,5 +213,5 @@ def _no_text(reason: object) -> SearchError:
 
 
 def _day(value: object) -> date | None:
-    told = iso_date(value)
-    return date.fromisoformat(told[:10]) if told else None
+    iso = iso_date(value)
+    return date.fromisoformat(iso[:10]) if iso else None

@@ -235,5 +235,5 @@ def _over_quota(details: Sequence[Json]) -> SearchError:
 
 def _seconds(delay: object) -> float | None:
     """`34s` in seconds."""
-    told = delay.removesuffix("s") if isinstance(delay, str) else ""
-    return min(float(told), 86_400.0) if told.replace(".", "", 1).isdecimal() else None
+    seconds = delay.removesuffix("s") if isinstance(delay, str) else ""
+    return min(float(seconds), 86_400.0) if seconds.replace(".", "", 1).isdecimal() else None

@@ -202,8 +202,8 @@ class HttpEngine:
                 findings.append(found)
             serving = serving or (is_listed and not (ends and ends <= self.now().date()))
         if not serving:
-            told = " ".join(findings) or "None is named."
-            raise SearchProviderError(f"No model in {self.api.models_setting} serves. {told}")
+            reported = " ".join(findings) or "None is named."
+            raise SearchProviderError(f"No model in {self.api.models_setting} serves. {reported}")
         return findings
 
     @property
@@ -248,7 +248,7 @@ class HttpEngine:
 
     def _complete(self, answer: Answer, model: str, query: SearchQuery, billed: Billed) -> Answer:
         gone = ", ".join(name for name in self._living if self._is_gone(name))
-        told = {
+        notes = {
             f"{model} answered, since this key has no model {gone}. Change {self.api.models_setting}.": gone,
             f"The price of {model} is unknown: costUsd counts its searches only.": not self._known(model),
         }
@@ -263,7 +263,7 @@ class HttpEngine:
                 region=query.region if self.api.takes_region else None,
                 domains=applied_domains(query, self.api.most_domains),
             ),
-            warnings=(*(text for text, applies in told.items() if applies), *answer.warnings),
+            warnings=(*(text for text, applies in notes.items() if applies), *answer.warnings),
         )
 
     async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:

@@ -115,11 +115,11 @@ class Perplexity:
             return Billed()
         usage = typed(dict, reply.get("usage"))
         searched = sum(item.get("type") == "search_results" for item in objects(reply.get("output")))
-        told = typed(dict, typed(dict, usage.get("tool_calls_details")).get("web_search")).get("invocation")
+        counted = typed(dict, typed(dict, usage.get("tool_calls_details")).get("web_search")).get("invocation")
         return Billed(
             prompt=count(usage.get("input_tokens")),
             response=count(usage.get("output_tokens")),
-            searches=count(told, searched),
+            searches=count(counted, searched),
         )
 
     def refusal(self, reply: Reply) -> SearchError | None:

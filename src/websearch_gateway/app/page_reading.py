@@ -79,5 +79,6 @@ def _readers(settings: Settings, fetcher: Fetcher, workers: Workers) -> tuple[Re
         backoff_seconds=settings.browser_backoff_ms / 1000,
     )
     token = settings.github_token.get_secret_value() if settings.github_token else ""
-    told = settings.contact_url is not None
-    return ReaderTable.build(fetcher, workers, token, pages=pages, renderer=browser, tells_contact=told), browser
+    tells_contact = settings.contact_url is not None
+    table = ReaderTable.build(fetcher, workers, token, pages=pages, renderer=browser, tells_contact=tells_contact)
+    return table, browser

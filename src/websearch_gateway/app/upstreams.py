@@ -58,15 +58,15 @@ def open_upstreams(
     bare = [HttpSearcher(provider, client, retry, timeout, settings.prices) for provider in providers]
     searchers = [_guarded(settings, searcher, health, ledger) for searcher in bare]
     order: Order = ByWeight(settings.provider_weights) if settings.provider_weights else tuple
-    hedging, told = Hedging(health), advice(settings)
+    hedging, advised = Hedging(health), advice(settings)
     selection = ProviderSelection(
-        pool=FallbackSearcher(searchers, order=order, hedging=hedging, advice=told),
+        pool=FallbackSearcher(searchers, order=order, hedging=hedging, advice=advised),
         searchers={searcher.name: searcher for searcher in searchers},
         news={provider.name for provider in providers if provider.capabilities.news},
         absent=absent(settings),
         hedging=hedging,
     )
-    return Upstreams(bare, selection, told)
+    return Upstreams(bare, selection, advised)
 
 
 def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:

@@ -15,15 +15,15 @@ class BudgetAlert:
 
     def __init__(self, daily_usd: float) -> None:
         self._daily_usd = daily_usd
-        self._told: tuple[str, float] = ("", 0.0)
+        self._logged: tuple[str, float] = ("", 0.0)
 
     def spent(self, day: str, usd: float) -> None:
         """Note the cost of `day`, including calls in flight."""
         level = max((level for level in LEVELS if usd >= level * self._daily_usd), default=0.0)
-        known_day, known_level = self._told
+        known_day, known_level = self._logged
         if level <= (known_level if day == known_day else 0.0):
             return
-        self._told = (day, level)
+        self._logged = (day, level)
         _log.warning(
             "budget_%d_percent: $%.2f of DAILY_BUDGET_USD $%g is spent or reserved. It resets at 00:00 UTC.",
             round(level * 100),

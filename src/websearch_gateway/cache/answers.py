@@ -19,7 +19,7 @@ def unbilled(response: SearchResponse) -> SearchResponse:
     return response.model_copy(update={"cost_usd": 0.0, "usage": Usage()})
 
 
-def _is_sound(response: SearchResponse) -> bool:
+def _is_valid(response: SearchResponse) -> bool:
     """Whether the answer names pages, all with web URLs, and its spans lie inside the text."""
     urls = [page.url for page in response.citations] + [page.url for page in response.sources]
     if response.error is not None or not urls or not all(map(is_web_address, urls)):
@@ -33,7 +33,7 @@ ANSWERS: ResultKind[SearchResponse] = ResultKind(
     name="answers",
     prefix="cache/exact/",
     model=SearchResponse,
-    is_sound=_is_sound,
+    is_valid=_is_valid,
     unbilled=unbilled,
     cost_usd=attrgetter("cost_usd"),
     most_in_memory=1_000,

@@ -35,7 +35,7 @@ class ResultKind(Generic[R]):
         name: the kind in statistics and in `cache_clear`.
         prefix: the beginning of its state keys.
         model: the type of the results.
-        is_sound: whether a result is worth keeping. The state is not trusted, so this holds what readers rely on.
+        is_valid: whether a result is worth keeping. The state is not trusted, so this holds what readers rely on.
         unbilled: the result for all callers but the first, who paid for it.
         cost_usd: the price of a result.
         most_in_memory: how many of them a process keeps in memory.
@@ -44,14 +44,14 @@ class ResultKind(Generic[R]):
     name: KindName
     prefix: str
     model: type[R]
-    is_sound: Callable[[R], bool]
+    is_valid: Callable[[R], bool]
     unbilled: Callable[[R], R]
     cost_usd: Callable[[R], float]
     most_in_memory: int
 
     def recalled(self, response: R) -> R | None:
         """`response` as the cache serves it, or None if it is not worth keeping."""
-        if not self.is_sound(response):
+        if not self.is_valid(response):
             return None
         return self.unbilled(response).model_copy(update={"cache": "exact", "cache_match": None})
 
@@ -162,7 +162,7 @@ class ExactCache(Generic[R]):
 
     def keeps_for(self, query: SearchQuery, response: R, *, stopgap: bool = False) -> float:
         """How long `put` keeps a result fresh (seconds); 0 if it does not keep it."""
-        if not self.kind.is_sound(response):
+        if not self.kind.is_valid(response):
             return 0.0
         seconds = self.lifetimes.fresh(query, self.clock())
         return min(seconds, STOPGAP_SECONDS) if stopgap else seconds

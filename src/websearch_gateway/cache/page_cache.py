@@ -151,14 +151,14 @@ class PageCache:
         except (ValidationError, ForbiddenUrlError):
             return None
         now = self._clock()
-        is_sound = (
+        is_valid = (
             page_key(page.url) == key
             and record.content_hash == content_hash(page)
             and bool(page.markdown)
             and math.isfinite(page.fetched_at)
             and now - KEEP_SECONDS <= page.fetched_at <= now + _CLOCK_SKEW_SECONDS
         )
-        return page if is_sound else None
+        return page if is_valid else None
 
     def _keep_secrets_in(self, url: str) -> None:
         if any(secret in text for text in (url, unquote(url)) for secret in self._secrets):

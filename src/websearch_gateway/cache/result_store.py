@@ -76,7 +76,7 @@ class ResultStore(Generic[R]):
 
     Args:
         model: the type of the results.
-        servable: the form of a result to serve again; None if it must not be served. Applied on writes, and on reads
+        as_served: the form of a result to serve again; None if it must not be served. Applied on writes, and on reads
             from the state, which is untrusted.
         most_in_memory: how many results are kept in memory.
         clock: seconds since the epoch, the same in all processes.
@@ -86,7 +86,7 @@ class ResultStore(Generic[R]):
         self,
         state: State,
         model: type[R],
-        servable: Callable[[R], R | None],
+        as_served: Callable[[R], R | None],
         *,
         most_in_memory: int,
         clock: Callable[[], float] = time.time,
@@ -95,7 +95,7 @@ class ResultStore(Generic[R]):
 
         self._state = state
         self._entry = _Entry[model]  # type: ignore[valid-type]
-        self._servable = servable
+        self._as_served = as_served
         self._clock = clock
         self._best_effort = BestEffort("Answers are cached in this process only")
         self._epoch = CacheEpoch(state, self._best_effort, clock=clock)
@@ -117,7 +117,7 @@ class ResultStore(Generic[R]):
         """The fresh result in memory, which `get` finds without asking the state."""
         now = self._clock()
         for place in (key, _beside(key)):
-            if (entry := self._remembered(place)) and now < entry.expires:
+            if (entry := self._in_memory(place)) and now < entry.expires:
                 return self._served(entry)
         return None
 
@@ -149,11 +149,11 @@ class ResultStore(Generic[R]):
         cost_usd: float,
         stopgap: bool = False,
     ) -> None:
-        """Keep a servable result, which answers `question`: fresh for `ttl_seconds`, then stale for `stale_seconds`.
+        """Keep a result: fresh for `ttl_seconds`, then stale for `stale_seconds`. `question` is what it answers.
 
         A `stopgap` takes the place of no better result that may still be served.
         """
-        if (kept := self._servable(response)) is None:
+        if (kept := self._as_served(response)) is None:
             return
         if stopgap and (known := await self._usable(key)) and not known.stopgap:
             key, stale_seconds = _beside(key), 0.0
@@ -174,13 +174,13 @@ class ResultStore(Generic[R]):
         """The entry, fresh or stale, unless it is too old to be served at all."""
         if key in self._memory:
             await self._epoch.look_up()
-        entry = self._remembered(key) or await self._fetch(key)
+        entry = self._in_memory(key) or await self._fetch(key)
         now = self._clock()
         if entry is None or now >= max(entry.expires, entry.stale_until) or now - entry.stored > longest_seconds:
             return None
         return entry
 
-    def _remembered(self, key: str) -> _Entry[R] | None:
+    def _in_memory(self, key: str) -> _Entry[R] | None:
         """The entry in memory; None if the cache was or might have been cleared meanwhile."""
         if self._seen != self._epoch.number:
             self._seen = self._epoch.number
@@ -204,8 +204,8 @@ class ResultStore(Generic[R]):
         except ValidationError:
             return None
         now = self._clock()
-        is_sound = entry.stored <= now + CLOCK_SKEW_SECONDS and entry.stored <= entry.expires <= entry.stale_until
-        if not is_sound or (kept := self._servable(entry.response)) is None:
+        is_valid = entry.stored <= now + CLOCK_SKEW_SECONDS and entry.stored <= entry.expires <= entry.stale_until
+        if not is_valid or (kept := self._as_served(entry.response)) is None:
             return None
         memory[key] = entry = entry.model_copy(update={"response": kept})
         return entry

@@ -62,10 +62,10 @@ class SingleFlight:
         flight = _Flight(asyncio.create_task(start(tell)))
         self._flights[key] = flight
         self._tasks.add(flight.task)
-        flight.task.add_done_callback(lambda task: self._land(key, flight))
+        flight.task.add_done_callback(lambda task: self._finish(key, flight))
         return flight
 
-    def _land(self, key: str, flight: _Flight) -> None:
+    def _finish(self, key: str, flight: _Flight) -> None:
         self._tasks.discard(flight.task)
         self._forget(key, flight)
         flight.tell(None)

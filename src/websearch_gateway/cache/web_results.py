@@ -14,7 +14,7 @@ def unbilled(response: WebSearchResponse) -> WebSearchResponse:
     return response.model_copy(update={"cost_usd": 0.0})
 
 
-def _is_sound(response: WebSearchResponse) -> bool:
+def _is_valid(response: WebSearchResponse) -> bool:
     """Whether it has results, each with a web URL and a text."""
     results = response.results
     return (
@@ -28,7 +28,7 @@ WEB_RESULTS: ResultKind[WebSearchResponse] = ResultKind(
     name="web",
     prefix="cache/web/",
     model=WebSearchResponse,
-    is_sound=_is_sound,
+    is_valid=_is_valid,
     unbilled=unbilled,
     cost_usd=attrgetter("cost_usd"),
     most_in_memory=64,  # each has the text of up to fifty pages

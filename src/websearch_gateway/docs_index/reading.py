@@ -39,7 +39,7 @@ async def read_docs(
     chunk = await _chunk(library, section_id, url, versions)
     page = await library.index.page_chunks(chunk.page_id)
     version = next(v for v in versions if v.id == chunk.version_id)
-    told = DocsReadResponse(
+    response = DocsReadResponse(
         url=chunk.url,
         page_title=chunk.page_title,
         site_name=version.name,
@@ -48,12 +48,12 @@ async def read_docs(
         fetched_at=iso_date(chunk.fetched_at) or "",
     )
     if outline:
-        return told.model_copy(update={"outline": tuple(_entry(one) for one in page)})
+        return response.model_copy(update={"outline": tuple(_entry(one) for one in page)})
     first = max(0, chunk.ordinal - around)
     last = chunk.ordinal + around if section_id is not None else len(page) - 1
     content, end, truncated = _joined(page[first : last + 1], max_tokens)
     following = page[first + end].section_id if first + end < len(page) else None
-    return told.model_copy(update={"content": content, "next_section_id": following, "truncated": truncated})
+    return response.model_copy(update={"content": content, "next_section_id": following, "truncated": truncated})
 
 
 async def _chunk(

@@ -17,7 +17,7 @@ def listed(versions: Sequence[SiteVersion]) -> DocsSites:
     return DocsSites(sites=tuple(DocsSite(**_facts(version)) for version in versions))
 
 
-def told(
+def statuses(
     versions: Sequence[SiteVersion], failures: Mapping[int, Sequence[UrlFailure]] | None = None, message: str = ""
 ) -> DocsStatus:
     """The result of `docs_status`."""

@@ -98,7 +98,7 @@ class OllamaEmbedder:
 
     async def _pull(self) -> None:
         """Have the server download the model, and report each whole percent."""
-        told, done = "", False
+        last_step, done = "", False
         request = self.client.stream(
             "POST",
             f"{self.url}/pull",
@@ -113,9 +113,9 @@ class OllamaEmbedder:
                     async for line in lines:
                         step = self._step(line)
                         done = done or step == "success"
-                        if step != told:
+                        if step != last_step:
                             await self.progress(f"{self.model}: {step}")
-                            told = step
+                            last_step = step
         if not done:
             raise SearchProviderError(f"{self.name} stopped downloading its model before the end.")
 

@@ -54,8 +54,8 @@ async def read_each(
             try:
                 return await gateway.reading.content(ContentRequest(url, max_chars=max_chars), caller)
             except SearchError as error:
-                told = describe(error)
-                note = unreadable_note(told.code, told.details, host(url), told.message)
-                return PageContent(url=url, page_content=note, error=told)
+                info = describe(error)
+                note = unreadable_note(info.code, info.details, host(url), info.message)
+                return PageContent(url=url, page_content=note, error=info)
 
     return list(await asyncio.gather(*map(read, urls)))

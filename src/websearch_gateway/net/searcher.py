@@ -148,8 +148,8 @@ class HttpSearcher:
     def _refusal(self, reply: Reply) -> SearchError | None:
         """The provider's own error for the reply; a Retry-After overrides the wait that the provider assumes."""
         error = self.provider.refusal(reply.status, reply.headers, reply.body)
-        if isinstance(error, Unavailable) and (told := parse_retry_after(reply.headers, self.clock())) is not None:
-            error.retry_after = told
+        if isinstance(error, Unavailable) and (seconds := parse_retry_after(reply.headers, self.clock())) is not None:
+            error.retry_after = seconds
         return error
 
     def _failure(self, reply: Reply) -> SearchError | None:

@@ -184,8 +184,8 @@ class CallEvent:
         latency_ms = round((self._clock() - self._started) * 1000, 1)
         outcome = self._outcome if error is None else _failure(error)
         if self._span.is_recording():
-            told = {f"websearch.{name}": value for name, value in _fields_of(outcome).items() if value is not None}
-            self._span.set_attributes(told)
+            fields = _fields_of(outcome).items()
+            self._span.set_attributes({f"websearch.{name}": value for name, value in fields if value is not None})
         self._tracing.__exit__(kind, error, trace)
         self._report(CallRecord(self._tool, self._text, latency_ms, outcome))
 

@@ -178,8 +178,8 @@ class RawSearch:
 
 def _entry(query: str, reply: _Reply) -> RawQuery:
     if isinstance(reply, SearchError):
-        told = ErrorInfo.of(reply).model_dump(mode="json", by_alias=True, exclude_none=True)
-        return RawQuery(query=query, result={"error": told})
+        error = ErrorInfo.of(reply).model_dump(mode="json", by_alias=True, exclude_none=True)
+        return RawQuery(query=query, result={"error": error})
     found = reply.response
     return RawQuery(
         query=query,

@@ -70,7 +70,7 @@ class _Call:
 
 
 @dataclass(frozen=True, slots=True)
-class _Anew:
+class _WithoutStoredPages:
     """The page cache as a Reader that ignores stored pages."""
 
     page_cache: PageCache
@@ -121,7 +121,7 @@ class WebSearch:
                     max_results=to_ask_for(chosen.upto, guarded.query),
                     variant=variant(_names(request.providers), chosen, request.read_pages),
                 )
-                find = self._recall if request.use_cache else self._find
+                find = self._cached if request.use_cache else self._find
                 served = await find(_Call(query, caller, chosen, searcher, self._reader(request), deadline), progress)
             response = served.response
             route, count = response.results[0].provider if response.results else "", len(response.results)
@@ -159,9 +159,9 @@ class WebSearch:
     def _reader(self, request: WebSearchRequest) -> Reader | None:
         if not request.read_pages:
             return None
-        return self.page_cache if request.use_cache else _Anew(self.page_cache)
+        return self.page_cache if request.use_cache else _WithoutStoredPages(self.page_cache)
 
-    async def _recall(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
+    async def _cached(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
         """The results from the cache, else from an identical call in flight, else from a new call."""
 
         async def begin(tell: Progress) -> Served[WebSearchResponse]:
@@ -211,8 +211,8 @@ class WebSearch:
         try:
             found = await self.workers.run(cleaned_texts, sent, deadline=deadline, size=size) if sent else []
         except Unavailable as error:
-            told = f"The texts that the provider sent are left out: {error.message}"
-            return [replace(hit, content=None) for hit in hits], (told,)
+            warning = f"The texts that the provider sent are left out: {error.message}"
+            return [replace(hit, content=None) for hit in hits], (warning,)
         texts = {url: text for (url, _), (text, _) in zip(sent, found, strict=True)}
         warned = ((url, warning) for (url, _), (_, warnings) in zip(sent, found, strict=True) for warning in warnings)
         cleaned = [replace(hit, content=texts.get(hit.url)) for hit in hits]

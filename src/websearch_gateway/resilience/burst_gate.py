@@ -34,7 +34,7 @@ class BurstGate:
     def __init__(self, name: str, most: int = MOST_AHEAD) -> None:
         self._name = name
         self._most = most
-        self._era = _Era(most)
+        self._generation = _Generation(most)
 
     async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
         """The result of `call()`.
@@ -43,8 +43,8 @@ class BurstGate:
             NotAsked: no other call had an answer within half of this call's time.
             SearchError: what `call` raises.
         """
-        era = self._era
-        await self._enter(era, deadline)
+        generation = self._generation
+        await self._enter(generation, deadline)
         try:
             result = await call()
         except Refused:
@@ -54,27 +54,27 @@ class BurstGate:
             self._answered()
             return result
         finally:
-            era.places.release()
+            generation.places.release()
 
-    async def _enter(self, era: _Era, deadline: Deadline) -> None:
-        era.waiting += 1
+    async def _enter(self, generation: _Generation, deadline: Deadline) -> None:
+        generation.waiting += 1
         try:
             async with asyncio.timeout(deadline.remaining() / 2):
-                await era.places.acquire()
+                await generation.places.acquire()
         except TimeoutError:
             raise NotAsked(
                 f"{self._name} has not answered any of the {self._most} calls under way.", retry_after=PROBE_SECONDS
             ) from None
         finally:
-            era.waiting -= 1
+            generation.waiting -= 1
 
     def _answered(self) -> None:
-        over, self._era = self._era, _Era(self._most)
+        over, self._generation = self._generation, _Generation(self._most)
         for _ in range(over.waiting):
             over.places.release()
 
 
-class _Era:
+class _Generation:
     """The period between two answers: its free places, and the number of waiting calls."""
 
     __slots__ = ("places", "waiting")

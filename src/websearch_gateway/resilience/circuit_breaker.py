@@ -49,8 +49,9 @@ class CircuitBreaker:
         self.fair_seconds = fair_seconds
         self._row = 0
         self._blocks = 0
-        # Calls that began before the breaker opened or closed must not change its new state: each belongs to its era.
-        self._era = 0
+        # Calls that began before the breaker opened or closed must not change its new state, so each knows its
+        # generation.
+        self._generation = 0
         self._probing = False
 
     async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
@@ -60,7 +61,7 @@ class CircuitBreaker:
             NotAsked: at once, if the circuit is open or another call's probe is in flight.
             SearchError: what `call` raises.
         """
-        era = self._enter()
+        generation = self._enter()
         given = deadline.remaining()
         self.health.calls += 1
         try:
@@ -71,50 +72,51 @@ class CircuitBreaker:
         except Refused as error:
             if not isinstance(error, SearchValidationError):  # which is about one request, not about the upstream
                 self.health.noted(error)
-            self._answered(era)
+            self._answered(generation)
             raise
         except Unavailable as error:
             if self._is_to_blame(error, given, deadline):
-                self._failed(error, era)
+                self._failed(error, generation)
             raise
         else:
-            self._answered(era)
+            self._answered(generation)
             return result
         finally:
-            if era == self._era:
+            if generation == self._generation:
                 self._probing = False
 
     def overtaken(self) -> None:
         """Count a call that was cancelled because it was overdue and another upstream answered."""
         if not self.health.open_for:
-            self._failed(SearchTimeoutError(f"{self.health.name} was overdue when another had answered."), self._era)
+            error = SearchTimeoutError(f"{self.health.name} was overdue when another had answered.")
+            self._failed(error, self._generation)
 
     def _enter(self) -> int:
-        """Admit a call. Returns its era."""
+        """Admit a call. Returns its generation."""
         if self.health.open_until is None:
-            return self._era
+            return self._generation
         if self.health.open_for or self._probing:
             raise self.health.circuit_open()
         self._probing = True
-        self._era += 1
-        return self._era
+        self._generation += 1
+        return self._generation
 
     def _is_to_blame(self, error: Unavailable, given: float, deadline: Deadline) -> bool:
         overran = deadline.remaining() < _EDGE_SECONDS
         return not isinstance(error, SearchTimeoutError) or given >= self.fair_seconds or not overran
 
-    def _answered(self, era: int) -> None:
-        if era != self._era:
+    def _answered(self, generation: int) -> None:
+        if generation != self._generation:
             return
         self._row = self._blocks = 0
         if self._probing:
             self.health.open_until = None
             self._turn()
 
-    def _failed(self, error: Unavailable, era: int) -> None:
+    def _failed(self, error: Unavailable, generation: int) -> None:
         self.health.failures += 1
         self.health.noted(error)
-        if era != self._era:
+        if generation != self._generation:
             return
         self._row += 1
         is_blocked = error.details.get("reason") == BLOCKED
@@ -127,5 +129,5 @@ class CircuitBreaker:
             self._turn()
 
     def _turn(self) -> None:
-        self._era += 1
+        self._generation += 1
         self._probing = False

@@ -71,7 +71,7 @@ class SqliteFile:
         if self._connection is None:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._opening_alone():
-                self._connection = self._open_sound()
+                self._connection = self._open_checked()
         return self._connection
 
     def close(self, *, damaged: bool = False) -> None:
@@ -93,7 +93,7 @@ class SqliteFile:
             lock.execute("BEGIN EXCLUSIVE")
             yield
 
-    def _open_sound(self) -> sqlite3.Connection:
+    def _open_checked(self) -> sqlite3.Connection:
         import sqlite3
 
         if self._damaged:

@@ -111,7 +111,7 @@ class SqliteThread:
 
     def _in_one_transaction(self, jobs: Sequence[_Job]) -> list[Any] | None:
         """All results; None if one job failed, which rolls all of them back."""
-        if self._resting():
+        if self._is_paused():
             return None
         try:
             connection = self._file.connection()
@@ -123,14 +123,14 @@ class SqliteThread:
             return None
 
     def _alone(self, job: _Job) -> Any:
-        if self._resting():
+        if self._is_paused():
             return StateUnavailable("The state file is locked by another process.")
         try:
             return job.verb(self._file.connection()) if job.verb else None
         except Exception as error:  # noqa: BLE001 - worker boundary; the caller hears of it
             return self._translated(error)
 
-    def _resting(self) -> bool:
+    def _is_paused(self) -> bool:
         return time.monotonic() < self._cooldown_until
 
     def _translated(self, error: Exception) -> Exception:

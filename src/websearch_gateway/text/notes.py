@@ -32,9 +32,9 @@ _NOT_OF_HOSTS = re.compile(r"[^\w.:\-]+")
 def reason(code: str, details: Mapping[str, Any] | None = None) -> str:
     """Why a page could not be read, one of REASONS, by an error's code and its details (`reason`, `status`)."""
     facts = details or {}
-    told, status = facts.get("reason"), facts.get("status")
-    if isinstance(told, str) and told in REASONS:
-        return told
+    cause, status = facts.get("reason"), facts.get("status")
+    if isinstance(cause, str) and cause in REASONS:
+        return cause
     if code == "FETCH" and isinstance(status, int):
         return _OF_STATUS.get(status, "broken" if status >= 500 else "unreadable")
     return _OF_CODE.get(code, "unreadable")

@@ -114,8 +114,8 @@ def called(function: Callable[..., object], arguments: Sequence[object]) -> dict
     except MemoryError:
         raise
     except Unavailable as error:
-        told = {"message": error.message, "retry_after": error.retry_after, "details": error.details}
-        return {"error": {"kind": type(error).__name__, **told}}
+        fields = {"message": error.message, "retry_after": error.retry_after, "details": error.details}
+        return {"error": {"kind": type(error).__name__, **fields}}
     except SearchError as error:
         return {"fault": error.message}
     except Exception as error:  # noqa: BLE001 - the page's fault, whatever it is; the parent decides

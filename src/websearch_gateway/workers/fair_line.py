@@ -38,14 +38,14 @@ class FairLine:
 
     Args:
         count: how many jobs may run at once. If there are several places, large jobs never take the last one.
-        spare: how many more may run for callers without a running job, so that they do not wait for callers who
+        extra: how many more may run for callers without a running job, so that they do not wait for callers who
             occupy all places.
         clock: seconds on a monotonic clock.
     """
 
-    def __init__(self, count: int, spare: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, count: int, extra: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._count = count
-        self._spare = spare
+        self._extra = extra
         self._clock = clock
         self._running: Counter[str] = Counter()
         self._large = 0
@@ -96,5 +96,5 @@ class FairLine:
         if job.large and self._large >= max(1, self._count - 1):
             return False
         at_work = self._running.total()
-        places = self._count if self._running[job.caller] else self._count + self._spare
+        places = self._count if self._running[job.caller] else self._count + self._extra
         return at_work < places and not job.turn.done()

@@ -135,8 +135,10 @@ class Workers:
                 await worker.leave()  # killing it could hide why it ended
                 if not worker.took_too_long:
                     raise
-                told = f"The page takes too long to read: more than {self._limits.cpu_seconds:g} s of processor time."
-                raise SearchFetchError(told, details={"reason": "too_costly"}) from None
+                message = (
+                    f"The page takes too long to read: more than {self._limits.cpu_seconds:g} s of processor time."
+                )
+                raise SearchFetchError(message, details={"reason": "too_costly"}) from None
         if reply.get("retire") or worker.worn_out:
             self._let_go(worker)
         return reply
@@ -206,9 +208,9 @@ def _result(reply: dict[str, Any]) -> Any:
         Unavailable: the function raised it.
         SearchFetchError: the function raised anything else.
     """
-    if isinstance(told := reply.get("error"), dict):
-        message = str(told.get("message"))[:MAX_MESSAGE_CHARS]
-        raise _kind(told.get("kind"))(message, retry_after=told.get("retry_after"), details=told.get("details"))
+    if isinstance(error := reply.get("error"), dict):
+        message = str(error.get("message"))[:MAX_MESSAGE_CHARS]
+        raise _kind(error.get("kind"))(message, retry_after=error.get("retry_after"), details=error.get("details"))
     if "fault" in reply:
         raise SearchFetchError(f"The page could not be read ({str(reply['fault'])[:MAX_MESSAGE_CHARS]}).")
     return reply["result"]

@@ -122,14 +122,14 @@ class Chat:
                 ):
                     note_status(response.status_code)
                     if response.status_code != 200:
-                        told = await _beginning(response)
+                        message = await _beginning(response)
                         if (
                             response.status_code in (400, 422)
                             and set(_OPTIONS) & body.keys()
-                            and not _is_too_long(told)
+                            and not _is_too_long(message)
                         ):
-                            return told.decode("utf-8", "replace")
-                        raise self._failure(response.status_code, response.headers, told)
+                            return message.decode("utf-8", "replace")
+                        raise self._failure(response.status_code, response.headers, message)
                     await _read(response, written)
         except (SearchTimeoutError, SearchProviderError) as error:
             if not written.text.strip() or isinstance(error, SearchProviderParseError | PromptTooLong):
@@ -161,8 +161,8 @@ class Chat:
 
 
 def _is_too_long(body: bytes) -> bool:
-    told = body[:_MAX_ERROR].lower()
-    return any(words.encode() in told for words in _TOO_LONG)
+    message = body[:_MAX_ERROR].lower()
+    return any(words.encode() in message for words in _TOO_LONG)
 
 
 async def _beginning(response: httpx2.Response) -> bytes:

@@ -29,7 +29,7 @@ class Checked:
 
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know about the draft."""
-        told = {
+        notes = {
             f"Sentences of the model left out because their sources do not hold them: {self.dropped_sentences}.": (
                 self.dropped_sentences
             ),
@@ -39,7 +39,7 @@ class Checked:
             "Sentences in another language than their source, checked by their numbers and names alone: "
             f"{self.anchored_sentences}.": self.anchored_sentences,
         }
-        return tuple(words for words, applies in told.items() if applies)
+        return tuple(words for words, applies in notes.items() if applies)
 
 
 def checked_draft(reply: str, passages: Sequence[NumberedPassage]) -> Checked:

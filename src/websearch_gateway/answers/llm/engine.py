@@ -73,8 +73,8 @@ class LlmEngine:
         await progress(f"Writing with {self.chat.model}")
         written, passages = await self._write(query, gathered, self._earlier(deadline))
         size = len(written.text) + sum(len(passage.evidence) for passage in passages)
-        told = await self.workers.run(checked_draft, written.text, passages, deadline=deadline, size=size)
-        checked = _checked_type().validate_python(told)
+        result = await self.workers.run(checked_draft, written.text, passages, deadline=deadline, size=size)
+        checked = _checked_type().validate_python(result)
         if not checked.spans:
             raise SearchProviderError(f"{self.chat.model} wrote nothing that its sources hold.")
         return self._complete(gathered, written, passages, checked)
@@ -123,14 +123,14 @@ class LlmEngine:
     ) -> list[NumberedPassage]:
         hits, pages = gathered.results.hits, gathered.pages
         size = sum(len(page.markdown) for page in pages.values()) + sum(len(hit.content or "") for hit in hits)
-        told = await self.workers.run(numbered_passages, query, hits, pages, budget, deadline=deadline, size=size)
-        return _passages_type().validate_python(told)
+        result = await self.workers.run(numbered_passages, query, hits, pages, budget, deadline=deadline, size=size)
+        return _passages_type().validate_python(result)
 
     def _complete(
         self, gathered: Gathered, written: Written, passages: Sequence[NumberedPassage], checked: Checked
     ) -> Answer:
         expected = sum(estimate_tokens(passage.evidence) for passage in passages)
-        told = {
+        notes = {
             "The model was cut off: the answer holds what it had written.": written.cut_off,
             f"The server seems to have cut the prompt ({written.prompt_tokens} of about {expected} tokens): raise its "
             "context length (OLLAMA_CONTEXT_LENGTH).": 0 < written.prompt_tokens < TRUNCATED_SHARE * expected,
@@ -147,7 +147,7 @@ class LlmEngine:
             applied=gathered.results.applied,
             warnings=(
                 *gathered.results.warnings,
-                *(words for words, applies in told.items() if applies),
+                *(words for words, applies in notes.items() if applies),
                 *checked.warnings(),
             ),
         )

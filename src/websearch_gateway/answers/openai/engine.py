@@ -124,10 +124,10 @@ class OpenAIEngine:
         now, today = self.now(), self.now().date()
         ends = {name: listed.get(name) or _known_end(name) for name in self.models}
         findings = [models.finding(name, "OpenAI", end, now, listed=name in listed) for name, end in ends.items()]
-        told = list(filter(None, findings))
+        reported = list(filter(None, findings))
         if not any(name in listed and (end or date.max) > today for name, end in ends.items()):
-            raise SearchProviderError(f"No model in OPENAI_MODELS serves. {' '.join(told) or 'None is named.'}")
-        return told
+            raise SearchProviderError(f"No model in OPENAI_MODELS serves. {' '.join(reported) or 'None is named.'}")
+        return reported
 
     def _is_gone(self, model: str) -> bool:
         return self._gone_until.get(model, 0.0) > self.clock()
@@ -231,8 +231,8 @@ def _ends_by_model(body: bytes) -> dict[str, date | None]:
 
 
 def _last_day(listing: dict[str, Any]) -> date | None:
-    if told := listing.get("shutdown_date"):
-        return date.fromisoformat(told)
+    if last_day := listing.get("shutdown_date"):
+        return date.fromisoformat(last_day)
     return _known_end(listing["id"])
 
 

@@ -249,7 +249,7 @@ class QuestionIndex:
         seen = 0
         start = max(self._read_until, self._clock() - self._longest_seconds) - OVERLAP_SECONDS
         async for entry in self._state.entries(PREFIX, _key_of(start)):
-            rows += [row for row in self._sound(entry.key, entry.value) if index.expiry(row.digest()) < row.expires]
+            rows += [row for row in self._validated(entry.key, entry.value) if index.expiry(row.digest()) < row.expires]
             seen += 1
             if len(rows) == _BATCH:
                 yield rows
@@ -258,7 +258,7 @@ class QuestionIndex:
                 break
         yield rows
 
-    def _sound(self, key: str, value: bytes) -> list[_Row]:
+    def _validated(self, key: str, value: bytes) -> list[_Row]:
         """The row, if it is what this gateway would have written under that key."""
         try:
             row = _Row.model_validate_json(value)

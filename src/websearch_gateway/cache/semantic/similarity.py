@@ -40,7 +40,7 @@ UNRELATED = (
 LEAST_STRETCH = 0.05
 """If unrelated texts are nearer than 0.95, the embedder cannot tell texts apart."""
 
-REST_SECONDS = 30.0
+PAUSE_SECONDS = 30.0
 """How long an embedder is not called after a query timed out (seconds): else each page would wait for it."""
 
 UNKNOWN_SCRIPT = "the embedding model does not know the script of the page or the query"
@@ -79,7 +79,7 @@ class Similarity:
         self._embedder = embedder
         self._blobs = blobs
         self._clock = clock
-        self._rests_until = 0.0
+        self._paused_until = 0.0
         self._unrelated: Vectors | None = None
 
     @property
@@ -96,7 +96,7 @@ class Similarity:
         readable = [query for query in dict.fromkeys(queries) if self.knows(query)]
         if not readable:
             return Comparison({}, UNKNOWN_SCRIPT)
-        if self._clock() < self._rests_until:
+        if self._clock() < self._paused_until:
             return Comparison({}, TOO_SLOW)
         asked: Vectors | None = None
         fault = None if len(readable) == len(set(queries)) else UNKNOWN_SCRIPT
@@ -106,14 +106,14 @@ class Similarity:
                 unrelated = await self._yardstick()
                 asked = await self._embedded(readable, unrelated.shape[1], "query")
                 async with subject.turn:
-                    known = await self._recall(subject, unrelated.shape[1])
+                    known = await self._load_stored(subject, unrelated.shape[1])
                     await self._complete(subject)
         except Unavailable as error:
             fault = error.message.rstrip(".")
         except TimeoutError:
             fault = TOO_SLOW
             if asked is None:
-                self._rests_until = self._clock() + REST_SECONDS
+                self._paused_until = self._clock() + PAUSE_SECONDS
         if len(subject.vectors) > known:
             await self._keep(subject)
         if asked is None:
@@ -126,7 +126,7 @@ class Similarity:
             self._unrelated = await self._embedder.embed(UNRELATED, "document")
         return self._unrelated
 
-    async def _recall(self, subject: Subject, dimensions: int) -> int:
+    async def _load_stored(self, subject: Subject, dimensions: int) -> int:
         """Load the stored vectors unless they are loaded. Returns the number of vectors."""
         if subject.dimensions != dimensions:
             key = vectors_key(subject.page_key, self._embedder.name)

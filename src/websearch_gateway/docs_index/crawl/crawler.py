@@ -100,7 +100,7 @@ class Crawler:
         for url in await self.store.known_urls(version.id):
             self.work.traps.admit(url)
         urls, self.work.defined = await self.work.source.seeds()
-        self.work.learnt.add(f"{self.work.scope.origin}{self.work.scope.folder}")
+        self.work.loaded_inventories.add(f"{self.work.scope.origin}{self.work.scope.folder}")
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
 
     async def _pages(self, version: SiteVersion, tally: _Tally) -> None:
@@ -200,7 +200,7 @@ class Crawler:
 
         async def beat() -> None:
             while True:
-                await self._told(version, tally)
+                await self._report(version, tally)
                 await asyncio.sleep(0.5)
 
         async def claim() -> None:
@@ -211,11 +211,11 @@ class Crawler:
         tasks = [asyncio.create_task(beat()), asyncio.create_task(claim())]
         try:
             yield
-            await self._told(version, tally)
+            await self._report(version, tally)
         finally:
             await _cancelled(tasks)
 
-    async def _told(self, version: SiteVersion, tally: _Tally) -> None:
+    async def _report(self, version: SiteVersion, tally: _Tally) -> None:
         now = await self.store.version(version.id)
         if now is None:
             return

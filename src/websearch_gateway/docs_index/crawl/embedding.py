@@ -36,11 +36,11 @@ class Embedding:
         self._store = store
         self._clock = clock
         self.trouble = ""
-        self._rest_until = 0.0
+        self._paused_until = 0.0
 
     async def vectors(self, task: UrlTask, page: PageDraft) -> Vectors | None:
         """One row per chunk; an unchanged chunk keeps its row. None while the server is down."""
-        if self._clock() < self._rest_until:
+        if self._clock() < self._paused_until:
             return None
         ids = section_ids(page)
         known = await self._store.known_vectors(task) if task.body_hash else {}
@@ -57,7 +57,7 @@ class Embedding:
 
     async def catch_up(self, version_id: int) -> bool:
         """Embed pages that have no vectors, up to `PAGES_AT_ONCE`. False if none is left, or the server is down."""
-        if self._clock() < self._rest_until:
+        if self._clock() < self._paused_until:
             return False
         pages = await self._store.unembedded(version_id, PAGES_AT_ONCE)
         for page_id, chunks in pages:
@@ -76,7 +76,7 @@ class Embedding:
             if not self.trouble:
                 _log.warning("Chunks have no vectors for now: %s", error.message)
             self.trouble = error.message
-            self._rest_until = self._clock() + RETRY_SECONDS
+            self._paused_until = self._clock() + RETRY_SECONDS
             return None
         self.trouble = ""
         return rows

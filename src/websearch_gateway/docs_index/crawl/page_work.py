@@ -52,7 +52,7 @@ class Moved(Exception):
 class PageWork:
     """Processes the addresses of one version, whose start URL is `start`.
 
-    `defined` holds the inventories' definitions by page, `learnt` the folders whose inventories are loaded.
+    `defined` holds the inventories' definitions by page, `loaded_inventories` the folders whose inventories are loaded.
     """
 
     store: DocsStore
@@ -65,7 +65,7 @@ class PageWork:
     takes_links: bool = True
     start: str = ""
     defined: Defined = field(default_factory=dict)
-    learnt: set[str] = field(default_factory=set)
+    loaded_inventories: set[str] = field(default_factory=set)
     _learning: asyncio.Lock = field(default_factory=asyncio.Lock)
     traps: TrapGuard = field(default_factory=TrapGuard)
     _in_scope: Callable[[str], str] = field(init=False)
@@ -142,8 +142,8 @@ class PageWork:
         """Fetch the inventory beside a general index, once: several manuals may lie below the start URL."""
         for folder in {link.removesuffix(_INDEX) for link in links if link.endswith(_INDEX)}:
             async with self._learning:
-                if folder + "/" not in self.learnt and len(self.learnt) < MOST_INVENTORIES:
-                    self.learnt.add(folder + "/")
+                if folder + "/" not in self.loaded_inventories and len(self.loaded_inventories) < MOST_INVENTORIES:
+                    self.loaded_inventories.add(folder + "/")
                     self.defined = {**self.defined, **await self.source.inventory(folder + "/")}
 
     def _draft(self, fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:

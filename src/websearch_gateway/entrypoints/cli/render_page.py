@@ -21,8 +21,8 @@ def show_page(page: PageContent | PagePassages, console: Console | None = None) 
     console = console or Console()
     if isinstance(page, PageContent) and not console.is_terminal:
         typer.echo(page.page_content)
-        for told in (*page.warnings, *_more(page)):
-            typer.echo(told, err=True)
+        for line in (*page.warnings, *_more(page)):
+            typer.echo(line, err=True)
         return
     if isinstance(page, PageContent):
         _show_text(page, console)
@@ -53,8 +53,8 @@ def _more(page: PageContent) -> tuple[str, ...]:
 def _show_text(page: PageContent, console: Console) -> None:
     console.print(Rule(Text(page.title or page.url, style="bold cyan"), style="cyan"))
     console.print(Markdown(page.page_content, hyperlinks=False))
-    told = "".join(_more(page)) or f"{page.total_chars:,} characters"
-    console.print(Text(f"\n  {page.url} · {told}", style="dim"))
+    extent = "".join(_more(page)) or f"{page.total_chars:,} characters"
+    console.print(Text(f"\n  {page.url} · {extent}", style="dim"))
 
 
 def _show_passages(page: PagePassages, console: Console) -> None:

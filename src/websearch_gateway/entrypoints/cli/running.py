@@ -55,9 +55,9 @@ def guarded(action: Callable[[], T], *, as_json: bool) -> T:
     except typer.Exit:
         raise
     except Exception as error:  # the entrypoint: on any failure inside, a person gets one line
-        told = describe(error)
+        info = describe(error)
         if as_json:
-            typer.echo(json.dumps({"error": told.model_dump(mode="json", by_alias=True, exclude_none=True)}))
-        wait = f" Try again in {told.retry_after_seconds:g} s." if told.retry_after_seconds else ""
-        typer.echo(f"{told.code}: {told.message}{wait}", err=True)
+            typer.echo(json.dumps({"error": info.model_dump(mode="json", by_alias=True, exclude_none=True)}))
+        wait = f" Try again in {info.retry_after_seconds:g} s." if info.retry_after_seconds else ""
+        typer.echo(f"{info.code}: {info.message}{wait}", err=True)
         raise typer.Exit(1) from None

@@ -18,15 +18,15 @@ class Stage:
 
     def __init__(self) -> None:
         self._began = time.monotonic()
-        self._told = "Starting"
+        self._message = "Starting"
 
     async def tell(self, message: str) -> None:
         """The Progress of a call: set the current stage."""
-        self._told = message
+        self._message = message
 
     def __rich__(self) -> Text:
         """The current line."""
-        return Text.assemble(self._told, (f"  {time.monotonic() - self._began:.0f} s", "dim"))
+        return Text.assemble(self._message, (f"  {time.monotonic() - self._began:.0f} s", "dim"))
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
     app = Starlette(
         routes=_routes(settings, lazy, mcp, verifier, lag),
         lifespan=lifespan,
-        exception_handlers={HTTPException: _told},
+        exception_handlers={HTTPException: _http_error},
         middleware=[
             Middleware(Frame, error_shape),
             Middleware(TransportGuard, settings),
@@ -106,7 +106,7 @@ def _routes(
     return routes
 
 
-async def _told(_: Request, error: Exception) -> Response:
+async def _http_error(_: Request, error: Exception) -> Response:
     """Starlette's errors for an unknown path or a wrong method, in our shape."""
     if not isinstance(error, HTTPException):
         raise error

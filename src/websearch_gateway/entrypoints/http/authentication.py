@@ -107,14 +107,15 @@ class Authentication:
 
     def _not_accepted(self, scope: Scope, invalid: InvalidToken) -> Response:
         scope["refused"] = str(invalid)
-        told = f"The token is not accepted. {invalid}"
-        return refusal(401, "AUTH", told, self._bearer(scope, {"error": "invalid_token", "error_description": told}))
+        reason = f"The token is not accepted. {invalid}"
+        header = self._bearer(scope, {"error": "invalid_token", "error_description": reason})
+        return refusal(401, "AUTH", reason, header)
 
     def _bearer(self, scope: Scope, parameters: Mapping[str, str]) -> dict[str, str]:
         """The header that says which tokens are accepted, and what is wrong with this one."""
         where = {"resource_metadata": f"{_base_url(scope, self._public_url)}{METADATA}/mcp"}
-        told = ", ".join(f'{name}="{value}"' for name, value in {**parameters, **where}.items())
-        return {"WWW-Authenticate": f"Bearer {told}"}
+        fields = ", ".join(f'{name}="{value}"' for name, value in {**parameters, **where}.items())
+        return {"WWW-Authenticate": f"Bearer {fields}"}
 
 
 def token_of(scope: Scope, *, basic: bool = False) -> str | None:

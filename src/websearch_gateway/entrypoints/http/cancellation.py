@@ -83,11 +83,11 @@ class Cancellation:
             if not work.expired():
                 raise
             error = {"code": REQUEST_CANCELLED, "message": "The request was cancelled."}
-            told = {"jsonrpc": "2.0", "id": request_id, "error": error}
+            reply = {"jsonrpc": "2.0", "id": request_id, "error": error}
             if streams:
-                await send({"type": "http.response.body", "body": b"data: " + json.dumps(told).encode() + b"\n\n"})
+                await send({"type": "http.response.body", "body": b"data: " + json.dumps(reply).encode() + b"\n\n"})
             else:
-                await json_reply(told)(scope, receive, send)
+                await json_reply(reply)(scope, receive, send)
         finally:
             self._forget(call, work)
 

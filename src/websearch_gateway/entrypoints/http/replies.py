@@ -70,15 +70,15 @@ def refusal(status: int, code: ErrorCode, message: str, headers: Mapping[str, st
 
 def failure(error: Exception) -> Response:
     """An error from the gateway."""
-    told = describe(error)
+    info = describe(error)
     status = STATUS[error.code] if isinstance(error, SearchError) else 500
-    wait = told.retry_after_seconds
+    wait = info.retry_after_seconds
     if wait is not None and status >= 500:
         status = 503
     headers = {} if wait is None else {"Retry-After": str(math.ceil(wait))}
-    if told.code in FINAL:
+    if info.code in FINAL:
         headers["X-Should-Retry"] = "false"  # the SDKs of OpenAI would ask three times
-    return ErrorReply(told, status, headers)
+    return ErrorReply(info, status, headers)
 
 
 def _encoded(content: Any) -> bytes:

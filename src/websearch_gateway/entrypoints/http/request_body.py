@@ -30,7 +30,7 @@ class RequestBody:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         body: bytes | None = None
-        status, told = 408, "The request's body did not arrive in time."
+        status, message = 408, "The request's body did not arrive in time."
         # First the time limit for the body; then a scope around the work, cancelled when the client disconnects.
         limit = asyncio.timeout(BODY_SECONDS)
         try:
@@ -40,7 +40,7 @@ class RequestBody:
                     limit.reschedule(None)
                     return await self._serve(scope, body, _Watch(limit, receive), send)
                 await _discard(receive)
-                status, told = 413, f"A request has at most {MAX_BODY_BYTES:,} bytes."
+                status, message = 413, f"A request has at most {MAX_BODY_BYTES:,} bytes."
         except ClientDisconnect:
             return None
         except TimeoutError:
@@ -48,7 +48,7 @@ class RequestBody:
                 raise
             if body is not None:
                 return None  # no client is left to reply to
-        return await refusal(status, "VALIDATION", told, _CLOSE)(scope, receive, send)
+        return await refusal(status, "VALIDATION", message, _CLOSE)(scope, receive, send)
 
     async def _serve(self, scope: Scope, body: bytes, watch: _Watch, send: Send) -> None:
         unread = [body]

@@ -178,8 +178,8 @@ def _progress(context: Context) -> Callable[[str], Awaitable[None]]:
 
 def _failure(tool: Tool, error: Exception, arguments: Arguments | None) -> CallToolResult:
     """The error, under `error`, and the fields that the tool sets despite it; no other fields."""
-    told = describe(error)
-    fields = {**(tool.despite(arguments, told) if tool.despite and arguments else {}), "error": told}
+    info = describe(error)
+    fields = {**(tool.despite(arguments, info) if tool.despite and arguments else {}), "error": info}
     return _rendered(tool.result.model_construct(set(fields), **fields), failed=True)
 
 

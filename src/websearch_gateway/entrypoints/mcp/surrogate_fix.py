@@ -36,7 +36,7 @@ class SurrogateFixStream:
 
     async def receive(self) -> Item:
         """The next message."""
-        return await self._answered(_mended(await self._stream.receive()))
+        return await self._answered(_repaired(await self._stream.receive()))
 
     async def aclose(self) -> None:
         """Close the underlying stream."""
@@ -46,7 +46,7 @@ class SurrogateFixStream:
         return self
 
     async def __anext__(self) -> Item:
-        return await self._answered(_mended(await self._stream.__anext__()))
+        return await self._answered(_repaired(await self._stream.__anext__()))
 
     async def __aenter__(self) -> Self:
         return self
@@ -66,7 +66,7 @@ def _line(error: ValidationError) -> str | None:
     return first["input"] if first["type"] == "json_invalid" else None
 
 
-def _mended(item: Item) -> Item:
+def _repaired(item: Item) -> Item:
     if not isinstance(item, ValidationError):
         return item
     try:

@@ -15,14 +15,14 @@ from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]+|[\]}]+')
 _MEMBER = re.compile(r'"(id|method)"\s*+:\s*+(-?\d{1,18}|"(?:[^"\\]|\\.){0,200}")(?=\s*[,}])')
 
-_TOLD = "The message is not JSON, or is nested too deeply to be read."
+_MESSAGE = "The message is not JSON, or is nested too deeply to be read."
 
 
 def refusal_of(line: str) -> SessionMessage | None:
     """The reply to an unreadable line that is a request: JSON-RPC's "Parse error"; None for any other line."""
     if (name := _request_id(line)) is None:
         return None
-    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=name, error=ErrorData(code=PARSE_ERROR, message=_TOLD)))
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=name, error=ErrorData(code=PARSE_ERROR, message=_MESSAGE)))
 
 
 def _request_id(line: str) -> int | str | None:

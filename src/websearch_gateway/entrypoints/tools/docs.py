@@ -114,11 +114,11 @@ async def _list(gateway: Gateway, _: NoDocsArguments, __: Caller, ___: Progress)
 
 
 async def _status(gateway: Gateway, given: DocsStatusArguments, _: Caller, __: Progress) -> DocsStatus:
-    from websearch_gateway.docs_index.status import told
+    from websearch_gateway.docs_index.status import statuses
 
     docs = gateway.docs
     found = await (docs.find(given.site, given.version) if given.site else docs.store.versions())
-    return fit_docs_status(told(found, await docs.failures(found)), reply_tokens(gateway))
+    return fit_docs_status(statuses(found, await docs.failures(found)), reply_tokens(gateway))
 
 
 async def _add(gateway: Gateway, given: AddDocsArguments, _: Caller, progress: Progress) -> DocsStatus:
@@ -137,16 +137,16 @@ async def _update(gateway: Gateway, given: SiteArguments, _: Caller, progress: P
 
 
 async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progress) -> DocsStatus:
-    from websearch_gateway.docs_index.status import told
+    from websearch_gateway.docs_index.status import statuses
 
     site = await gateway.docs.find_one(given.site, given.version)
     await gateway.docs.delete(site)
-    return told([site], message=f"Deleted: {site.name} {site.label}.")
+    return statuses([site], message=f"Deleted: {site.name} {site.label}.")
 
 
 async def _crawled(gateway: Gateway, site: SiteVersion, progress: Progress) -> DocsStatus:
     """Crawl while the client listens; a client that leaves stops it, and the next `update_docs` goes on."""
-    from websearch_gateway.docs_index.status import told
+    from websearch_gateway.docs_index.status import statuses
 
     last = -1
 
@@ -159,7 +159,7 @@ async def _crawled(gateway: Gateway, site: SiteVersion, progress: Progress) -> D
 
     after = await gateway.docs.crawl(site.id, tell)
     found = [after] if after else []
-    return fit_docs_status(told(found, await gateway.docs.failures(found)), reply_tokens(gateway))
+    return fit_docs_status(statuses(found, await gateway.docs.failures(found)), reply_tokens(gateway))
 
 
 DOCS: tuple[Tool, ...] = (

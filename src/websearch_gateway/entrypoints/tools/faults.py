@@ -43,10 +43,10 @@ def shape_faults(model: type[BaseModel], given: Mapping[str, Any]) -> list[Fault
 
 def refusal(tool: str, faults: Sequence[Fault]) -> SearchValidationError:
     """The error of a call with these faults; it reports the first `MOST_FAULTS`, each cut to `MOST_CHARS`."""
-    told = [{"field": _cut(fault.field), "problem": _cut(fault.problem)} for fault in faults[:MOST_FAULTS]]
-    listed = "; ".join(f"{fault['field']}: {fault['problem']}" for fault in told)
+    reported = [{"field": _cut(fault.field), "problem": _cut(fault.problem)} for fault in faults[:MOST_FAULTS]]
+    listed = "; ".join(f"{fault['field']}: {fault['problem']}" for fault in reported)
     more = " There are more." if len(faults) > MOST_FAULTS else ""
-    return SearchValidationError(f"Unusable arguments for {tool}: {listed}.{more}", details={"faults": told})
+    return SearchValidationError(f"Unusable arguments for {tool}: {listed}.{more}", details={"faults": reported})
 
 
 def _cut(text: str) -> str:

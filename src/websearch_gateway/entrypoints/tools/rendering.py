@@ -15,9 +15,9 @@ def found_text(response: WebSearchResponse) -> str:
     for number, one in enumerate(response.results, start=1):
         about = " · ".join(filter(None, (one.link, one.published_date, one.provider, f"{one.relevance_score:.2f}")))
         parts.append(f"[{number}] {one.title}\n{about}\n{one.snippet}\n{one.page_content}")
-    told = [f"(cache: {response.cache}, costUsd: {response.cost_usd:g})"] if response.results else ["No results."]
-    told += [f"(domains filtered: {domains})"] if (domains := response.filters.domains) else []
-    return "\n\n".join([*parts, *told, *_warned(response.warnings)])
+    details = [f"(cache: {response.cache}, costUsd: {response.cost_usd:g})"] if response.results else ["No results."]
+    details += [f"(domains filtered: {domains})"] if (domains := response.filters.domains) else []
+    return "\n\n".join([*parts, *details, *_warned(response.warnings)])
 
 
 def raw_text(response: RawSearchResponse) -> str:

@@ -67,8 +67,8 @@ def _within(answer: Answer, query: SearchQuery) -> Answer:
     spans = tuple(span for span in answer.spans if admitted(span.url, include, exclude))
     sources = tuple(source for source in answer.sources if admitted(source.url, include, exclude))
     lost = len(answer.spans) - len(spans)
-    told = (f"Citations left out because they lie outside of the wanted domains: {lost}.",) if lost else ()
-    return replace(answer, spans=spans, sources=sources, warnings=(*answer.warnings, *told))
+    warnings = (f"Citations left out because they lie outside of the wanted domains: {lost}.",) if lost else ()
+    return replace(answer, spans=spans, sources=sources, warnings=(*answer.warnings, *warnings))
 
 
 def _pieces_of_links(text: str, addresses: AddressGuard) -> Sequence[tuple[int, int]]:

@@ -85,8 +85,8 @@ def clean_items(reply: Mapping[str, Any], addresses: AddressGuard) -> tuple[dict
             cleaned["pagemap"] = _clean_pagemap(item["pagemap"], addresses)
         suspicious.update(found)
         kept.append(cleaned)
-    told = _warnings(suspicious, len(items) - len(kept))
-    return ({**reply, "items": kept} if items else dict(reply)), told
+    warnings = _warnings(suspicious, len(items) - len(kept))
+    return ({**reply, "items": kept} if items else dict(reply)), warnings
 
 
 def _clean_pagemap(value: Any, addresses: AddressGuard) -> Any:
@@ -131,5 +131,5 @@ def dropped_links(count: int) -> str:
 
 
 def _warnings(suspicious: Mapping[str, int], dropped: int) -> tuple[str, ...]:
-    told = [f"In {count} of the results: {warning}" for warning, count in suspicious.items()]
-    return (*told, dropped_links(dropped)) if dropped else tuple(told)
+    warnings = [f"In {count} of the results: {warning}" for warning, count in suspicious.items()]
+    return (*warnings, dropped_links(dropped)) if dropped else tuple(warnings)

@@ -31,11 +31,11 @@ def fit_docs(response: DocsSearchResponse, tokens: int) -> DocsSearchResponse:
         if text
     ]
     cut = sum(a is not b for a, b in zip(fitted, response.results, strict=False))
-    told = (
+    warning = (
         f"{cut} of {len(fitted)} sections are cut and {len(response.results) - len(fitted)} left out to fit the reply: "
         "read_docs reads one, and a smaller `limit` leaves more room for each."
     )
-    return whole.model_copy(update=with_warning({"results": tuple(fitted)}, response.warnings, told))
+    return whole.model_copy(update=with_warning({"results": tuple(fitted)}, response.warnings, warning))
 
 
 def fit_outline(response: DocsReadResponse, tokens: int) -> DocsReadResponse:
@@ -54,8 +54,8 @@ def fit_sites(response: DocsSites, tokens: int) -> DocsSites:
     kept = first_fitting(tokens * BYTES_PER_TOKEN - OWN_WARNING, response.sites)
     if not (cut := len(response.sites) - len(kept)):
         return response
-    told = f"{cut} more are left out to fit the reply; search_docs searches these too."
-    return response.model_copy(update={"sites": tuple(kept), "warnings": (told,)})
+    warning = f"{cut} more are left out to fit the reply; search_docs searches these too."
+    return response.model_copy(update={"sites": tuple(kept), "warnings": (warning,)})
 
 
 def fit_docs_status(response: DocsStatus, tokens: int) -> DocsStatus:
@@ -70,7 +70,7 @@ def fit_docs_status(response: DocsStatus, tokens: int) -> DocsStatus:
         failures = first_fitting(room // left, site.failures)
         room -= sum(size_of(failure) + 1 for failure in failures)
         shown.append(site.model_copy(update={"failures": tuple(failures)}))
-    told = (
+    warning = (
         f"{len(response.sites) - len(shown)} sites and some failures are left out to fit the reply: name one in `site`."
     )
-    return response.model_copy(update={"sites": tuple(shown), "message": f"{response.message} {told}".strip()})
+    return response.model_copy(update={"sites": tuple(shown), "message": f"{response.message} {warning}".strip()})

@@ -49,15 +49,15 @@ def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
     given = shares([size_of(result.page_content) + notes for result in results], room)
     fitted = [_shortened_page(result, share - notes) for result, share in zip(results, given, strict=True)]
     cut = sum(a is not b for a, b in zip(fitted, results, strict=True))
-    told = (
+    warning = (
         f"{cut} of {len(results)} pages are cut or left out to fit the reply: `get_content` reads one in full, "
         "and fewer results leave more room for each."
     )
     used = size_of(whole.model_copy(update={"results": ()})) + OWN_WARNING
     fitted = first_fitting(tokens * BYTES_PER_TOKEN - used, fitted, around=MARKS)
     if missing := len(results) - len(fitted):
-        told += f" {missing} results do not fit at all."
-    return response.model_copy(update=with_warning({"results": tuple(fitted)}, response.warnings, told))
+        warning += f" {missing} results do not fit at all."
+    return response.model_copy(update=with_warning({"results": tuple(fitted)}, response.warnings, warning))
 
 
 def fit_content(content: PageContent, offset: int, tokens: int) -> PageContent:
@@ -75,9 +75,9 @@ def fit_content(content: PageContent, offset: int, tokens: int) -> PageContent:
     text, cut = opening(content.page_content, max(room, LEAST_SHARE))
     if cut is None:
         return content.model_copy(update=fields)
-    told = f"The window is cut to fit the reply: read on with `offset` {offset + cut}."
+    warning = f"The window is cut to fit the reply: read on with `offset` {offset + cut}."
     fields |= {"page_content": text, "next_offset": offset + cut}
-    return content.model_copy(update=with_warning(fields, content.warnings, told))
+    return content.model_copy(update=with_warning(fields, content.warnings, warning))
 
 
 def fit_passages(found: PagePassages, tokens: int) -> PagePassages:
@@ -99,12 +99,14 @@ def fit_passages(found: PagePassages, tokens: int) -> PagePassages:
     cut = sum(len(query.results) - len(passages) for query, passages in zip(found.queries, kept, strict=True))
     if not cut:
         return whole
-    told = f"{cut} passages are left out to fit the reply: ask fewer queries per call, or for fewer with `maxResults`."
+    warning = (
+        f"{cut} passages are left out to fit the reply: ask fewer queries per call, or for fewer with `maxResults`."
+    )
     queries = tuple(
         QueryPassages(query=query.query, results=tuple(passages))
         for query, passages in zip(found.queries, kept, strict=True)
     )
-    return whole.model_copy(update=with_warning({"queries": queries}, found.warnings, told))
+    return whole.model_copy(update=with_warning({"queries": queries}, found.warnings, warning))
 
 
 def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
@@ -122,11 +124,11 @@ def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
         left -= size_of(fitted[place])
         lost += missing
     queries = [fitted[place] for place in range(len(by_size))]
-    told = (
+    warning = (
         f"{lost} items, and the `pagemap` of others, are left out to fit the reply: ask fewer queries per call, or for "
         "fewer results."
     )
-    return whole.model_copy(update=with_warning({"queries": tuple(queries)}, response.warnings, told))
+    return whole.model_copy(update=with_warning({"queries": tuple(queries)}, response.warnings, warning))
 
 
 def fit_answer(response: A, tokens: int) -> A:
@@ -142,8 +144,8 @@ def fit_answer(response: A, tokens: int) -> A:
     left -= size_of([one.model_dump(mode="json", by_alias=True) for one in citations])
     sources = first_fitting(left, response.sources)
     fields |= {"citations": tuple(citations), "sources": tuple(sources)}
-    told = "The answer is cut to fit the reply: ask a narrower question, or read its sources."
-    return response.model_copy(update=with_warning(fields, response.warnings, told))
+    warning = "The answer is cut to fit the reply: ask a narrower question, or read its sources."
+    return response.model_copy(update=with_warning(fields, response.warnings, warning))
 
 
 def fit_similar(found: SimilarAnswers, tokens: int) -> SimilarAnswers:
@@ -151,8 +153,10 @@ def fit_similar(found: SimilarAnswers, tokens: int) -> SimilarAnswers:
     kept: list[SimilarAnswer] = first_fitting(tokens * BYTES_PER_TOKEN - OWN_WARNING, found.results)
     if not (cut := len(found.results) - len(kept)):
         return found
-    told = f"{cut} answers are left out to fit the reply: ask for fewer with `limit`, or one of the questions itself."
-    return found.model_copy(update={"results": tuple(kept), "warnings": (told,)})
+    warning = (
+        f"{cut} answers are left out to fit the reply: ask for fewer with `limit`, or one of the questions itself."
+    )
+    return found.model_copy(update={"results": tuple(kept), "warnings": (warning,)})
 
 
 T = TypeVar("T")

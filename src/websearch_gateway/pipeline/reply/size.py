@@ -72,6 +72,6 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def with_warning(fields: Mapping[str, Any], warnings: Sequence[str], told: str) -> dict[str, Any]:
+def with_warning(fields: Mapping[str, Any], warnings: Sequence[str], warning: str) -> dict[str, Any]:
     """Fields to update, with a warning that says what was cut, if anything was."""
-    return {**fields, "warnings": (*limited_warnings(warnings), *((told,) if told else ()))}
+    return {**fields, "warnings": (*limited_warnings(warnings), *((warning,) if warning else ()))}

@@ -53,11 +53,11 @@ def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
     root = page.parse(decode(body, charset))
     if root is None:
         return CrawledPage("", "")
-    told = _told_to_crawlers(root, url)
-    if told.noindex:
-        return told
+    crawled = _directives_and_links(root, url)
+    if crawled.noindex:
+        return crawled
     extracted = extract_from(root, url, thorough=False)
-    read = replace(told, title=extracted.title, markdown=extracted.markdown, anchors=extracted.anchors)
+    read = replace(crawled, title=extracted.title, markdown=extracted.markdown, anchors=extracted.anchors)
     if len(read.markdown) < LITTLE_TEXT and needs_scripts(body, url, charset):
         read = replace(read, needs_scripts=True)
     return _cleaned(read, url)
@@ -66,10 +66,10 @@ def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
 def followed_html(body: bytes, url: str, charset: str) -> CrawledPage:
     """Read only the links of an HTML page; the result has no text."""
     root = page.parse(decode(body, charset))
-    return CrawledPage("", "") if root is None else _told_to_crawlers(root, url)
+    return CrawledPage("", "") if root is None else _directives_and_links(root, url)
 
 
-def _told_to_crawlers(root: Any, url: str) -> CrawledPage:
+def _directives_and_links(root: Any, url: str) -> CrawledPage:
     """The links and directives of the markup, without text."""
     base = page.base_of(root, url)
     rules = {word.strip().lower() for content in _robots_rules(root) for word in content.split(",")}

@@ -62,12 +62,12 @@ class MarkdownSiblings:
     def of(self, page: Fetched) -> str | None:
         """The address of the Markdown of `page`, an HTML page; None if unknown."""
         own, origin = urldefrag(page.final_url).url, _origin(page.final_url)
-        for url in (*_told_by_headers(page), *_told_by_head(page), *self._told_by_list(own, origin)):
+        for url in (*_from_headers(page), *_from_head(page), *self._from_list(own, origin)):
             if url and url != own and _origin(url) == origin:
                 return url
         return None
 
-    def _told_by_list(self, own: str, origin: str) -> Iterator[str]:
+    def _from_list(self, own: str, origin: str) -> Iterator[str]:
         listed = self._listed.get(origin, frozenset())
         path = urlsplit(own).path
         names = ("index.html.md", "index.md") if path.endswith("/") else (".md",)
@@ -81,13 +81,13 @@ def is_same_text(page: str, sibling: str) -> bool:
     return len(words & set(_WORD.findall(sibling[: 2 * MOST_COMPARED].lower()))) >= _SHARE_OF_WORDS * len(words)
 
 
-def _told_by_headers(page: Fetched) -> Iterator[str]:
+def _from_headers(page: Fetched) -> Iterator[str]:
     for target, parameters in _LINK_HEADER.findall(page.headers.get("link", "")):
         if _TYPE in parameters and "alternate" in parameters:
             yield _absolute(page.final_url, target)
 
 
-def _told_by_head(page: Fetched) -> Iterator[str]:
+def _from_head(page: Fetched) -> Iterator[str]:
     if _TYPE.encode() not in (head := page.body[:HEAD_BYTES]):
         return
     text = _COMMENT.sub("", head.decode("utf-8", "replace"))

@@ -49,7 +49,7 @@ class ApiReader:
         self._pages = pages
         self._clock = clock
         self._slots = asyncio.Semaphore(_AT_ONCE)
-        self._rests_until = 0.0
+        self._paused_until = 0.0
         self._begun: deque[float] = deque()
 
     def accepts(self, url: str) -> bool:
@@ -81,14 +81,14 @@ class ApiReader:
         except TimeoutError:
             raise SearchTimeoutError("Its API is asked for too much else.") from None
         document = Document(**await self._workers.run(cleaned, self._source.parse, url, url, bodies, deadline=deadline))
-        self._rest(document.rest_seconds)
+        self._pause(document.rest_seconds)
         if not document.markdown.strip():
             raise SearchFetchError("Its API has no text for this page.")
         return document
 
     async def _replies(self, url: str, deadline: Deadline) -> list[bytes | None]:
-        if (left := self._rests_until - self._clock()) > 0:
-            raise _left_alone(left)
+        if (left := self._paused_until - self._clock()) > 0:
+            raise _paused(left)
         self._keep_pace()
         return [await self._ask(request, deadline) for request in self._source.requests(url)]
 
@@ -98,7 +98,7 @@ class ApiReader:
         while self._begun and self._begun[0] <= self._clock() - pace.seconds:
             self._begun.popleft()
         if len(self._begun) >= pace.documents:
-            raise _left_alone(self._begun[0] + pace.seconds - self._clock())
+            raise _paused(self._begun[0] + pace.seconds - self._clock())
         self._begun.append(self._clock())
 
     async def _ask(self, request: ApiRequest, deadline: Deadline) -> bytes | None:
@@ -109,15 +109,15 @@ class ApiReader:
         except SearchFetchError as error:
             status = error.details.get("status")
             if status in self._source.busy:
-                self._rest(error.retry_after or REST_SECONDS)
+                self._pause(error.retry_after or REST_SECONDS)
             if request.may_be_missing and status == 404:
                 return None
             raise
-        self._rest(seconds_until_reset(reply.headers, self._clock()))
+        self._pause(seconds_until_reset(reply.headers, self._clock()))
         return reply.body
 
-    def _rest(self, seconds: float) -> None:
-        self._rests_until = max(self._rests_until, self._clock() + min(seconds, LONGEST_REST_SECONDS))
+    def _pause(self, seconds: float) -> None:
+        self._paused_until = max(self._paused_until, self._clock() + min(seconds, LONGEST_REST_SECONDS))
 
     async def _with_full_text(self, page: Page, places: Sequence[str], deadline: Deadline) -> Page:
         """The page with the first readable one of its `more` addresses appended."""
@@ -136,5 +136,5 @@ class ApiReader:
         return replace(page, warnings=(*page.warnings, "The full text could not be read.")) if places else page
 
 
-def _left_alone(seconds: float) -> SearchFetchError:
+def _paused(seconds: float) -> SearchFetchError:
     return SearchFetchError(f"Its API asks for a pause of {seconds:.0f} seconds.", retry_after=seconds)

@@ -117,15 +117,15 @@ def is_hearsay(sentence: str) -> bool:
     return bool(_HEARSAY.search(sentence))
 
 
-def overstates(claim: frozenset[str], told: frozenset[str]) -> bool:
+def overstates(claim: frozenset[str], passage: frozenset[str]) -> bool:
     """Whether a claim (lower-case words) says how much or when although the passage has no such word."""
-    return any(told.isdisjoint(_STRICT[word]) for word in claim & _STRICT.keys())
+    return any(passage.isdisjoint(_STRICT[word]) for word in claim & _STRICT.keys())
 
 
-def is_off_the_scale(claim: frozenset[str], told: frozenset[str]) -> bool:
+def is_off_the_scale(claim: frozenset[str], passage: frozenset[str]) -> bool:
     """Whether a claim has a grade or direction of which the passage has only the opposite; both as lower-case words."""
     return any(
-        claim & one and told.isdisjoint(one) and told & other and claim.isdisjoint(other)
+        claim & one and passage.isdisjoint(one) and passage & other and claim.isdisjoint(other)
         for one, other in (pair for grade in _GRADES for pair in (grade, grade[::-1]))
     )
 
@@ -140,11 +140,11 @@ def doubts(text: str) -> bool:
     return bool(_DOUBTS.search(text))
 
 
-def contradicts(claim: frozenset[str], told: frozenset[str]) -> bool:
+def contradicts(claim: frozenset[str], passage: frozenset[str]) -> bool:
     """Whether one clause has the opposite of a word of the other, but not the word itself; both as lower-case words."""
     return any(
-        not word_is_there and against & told and not against & claim
+        not word_is_there and against & passage and not against & claim
         for word in claim & _SIDES.keys()
-        for word_is_there in [word in told]
+        for word_is_there in [word in passage]
         for against in _SIDES[word]
     )

@@ -145,7 +145,7 @@ class Quantity:
     of: str = ""
     per: str = ""
 
-    def is_told_by(self, other: Quantity) -> bool:
+    def matches(self, other: Quantity) -> bool:
         """Whether the number is the same and the units do not differ. A day of a month matches only a day."""
         if self.value != other.value or (self.per and other.per and self.per != other.per):
             return False

@@ -58,10 +58,10 @@ class Comparison:
     before: frozenset[str]
     after: frozenset[str]
 
-    def is_reversed_in(self, told: Sequence[Comparison]) -> bool:
+    def is_reversed_in(self, others: Sequence[Comparison]) -> bool:
         """Whether one of the passage's comparisons shares more words with this one crosswise than side by side."""
-        fits = [len(self.before & one.before) + len(self.after & one.after) for one in told]
-        turned = [len(self.before & one.after) + len(self.after & one.before) for one in told]
+        fits = [len(self.before & one.before) + len(self.after & one.after) for one in others]
+        turned = [len(self.before & one.after) + len(self.after & one.before) for one in others]
         return max(turned, default=0) > max(fits, default=0)
 
 

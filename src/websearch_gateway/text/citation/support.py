@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from websearch_gateway.text.citation.calendar import MONTHS, Date, dates, foreign_months, is_told
+from websearch_gateway.text.citation.calendar import MONTHS, Date, dates, foreign_months, is_stated
 from websearch_gateway.text.citation.polarity import (
     contradicts,
     denies,
@@ -152,7 +152,7 @@ def supports(claim: str, evidence: Evidence) -> bool:
         and _covered(content, clauses, evidence)
         and not overstates(said, evidence.words)
         and not is_off_the_scale(said, evidence.words)
-        and all(_figures_are_told(clause, content, evidence) for clause in clauses)
+        and all(_figures_are_stated(clause, content, evidence) for clause in clauses)
         and _agrees(claim, clauses, evidence)
     )
 
@@ -172,9 +172,9 @@ def anchors(claim: str, evidence: Evidence) -> bool:
     if len(names) + len({figure.value for figure in figures}) < _ANCHORS or not _agrees(claim, clauses, evidence):
         return False
     return any(
-        names <= around and all(any(map(figure.is_told_by, told)) for figure in figures)
+        names <= around and all(any(map(figure.matches, stated)) for figure in figures)
         for place, around in enumerate(evidence.around)
-        for told in [[one for clause in evidence.sentences[place] for one in clause.quantities]]
+        for stated in [[one for clause in evidence.sentences[place] for one in clause.quantities]]
     )
 
 
@@ -185,7 +185,7 @@ def _is_statement(claim: str) -> bool:
 
 def _agrees(claim: str, clauses: Sequence[Clause], evidence: Evidence) -> bool:
     return (
-        _dates_are_told(claim, evidence)
+        _dates_are_stated(claim, evidence)
         and all(clause.names <= evidence.stems for clause in clauses)
         and not any(_is_turned_round(clause, evidence) for clause in clauses)
         and not _swaps(claim, evidence)
@@ -219,12 +219,12 @@ def _covered(content: frozenset[str], clauses: Sequence[Clause], evidence: Evide
     return len(missing) <= (1 - COVERED) * len(content)
 
 
-def _dates_are_told(claim: str, evidence: Evidence) -> bool:
-    named = all(is_told(date, evidence.dates) for date in dates(claim))
+def _dates_are_stated(claim: str, evidence: Evidence) -> bool:
+    named = all(is_stated(date, evidence.dates) for date in dates(claim))
     return named and foreign_months(claim) <= evidence.months
 
 
-def _figures_are_told(clause: Clause, content: frozenset[str], evidence: Evidence) -> bool:
+def _figures_are_stated(clause: Clause, content: frozenset[str], evidence: Evidence) -> bool:
     """Whether each number is in a sentence about the same subject, or in the page's title or date."""
     above = {str(part) for date in evidence.heading_dates for part in date if part}
     titles = [quantity for quantity in evidence.heading.quantities if quantity.value not in above]
@@ -232,35 +232,36 @@ def _figures_are_told(clause: Clause, content: frozenset[str], evidence: Evidenc
     own = own - evidence.heading.content
     return all(
         (quantity.value in above and quantity.unit in ("", DAY))
-        or any(quantity.is_told_by(title) for title in titles)
-        or any(_is_told_in(place, quantity, clause, own, evidence) for place in range(len(evidence.sentences)))
+        or any(quantity.matches(title) for title in titles)
+        or any(_is_stated_in(place, quantity, clause, own, evidence) for place in range(len(evidence.sentences)))
         for quantity in clause.quantities
     )
 
 
-def _is_told_in(place: int, quantity: Quantity, clause: Clause, own: frozenset[str], evidence: Evidence) -> bool:
+def _is_stated_in(place: int, quantity: Quantity, clause: Clause, own: frozenset[str], evidence: Evidence) -> bool:
     if len(own & evidence.around[place]) < NEAR * len(own):
         return False
     return any(
-        quantity.is_told_by(other)
+        quantity.matches(other)
         and not (quantity.of and other.of and quantity.of != other.of and quantity.of in evidence.measured)
-        and not (clause.names and told.names and clause.names.isdisjoint(told.names))
-        for told in evidence.sentences[place]
-        for other in told.quantities
+        and not (clause.names and nearby.names and clause.names.isdisjoint(nearby.names))
+        for nearby in evidence.sentences[place]
+        for other in nearby.quantities
     )
 
 
 def _is_turned_round(clause: Clause, evidence: Evidence) -> bool:
     """Whether the most similar clauses of the passage deny what this one says, or the reverse."""
     said = clause.content - evidence.heading.content or clause.content
-    shared = [(len(said & told.content), told) for sentence in evidence.sentences for told in sentence]
+    shared = [(len(said & nearby.content), nearby) for sentence in evidence.sentences for nearby in sentence]
     most = max((count for count, _ in shared), default=0)
-    nearest = [told for count, told in shared if count == most]
+    nearest = [nearby for count, nearby in shared if count == most]
     if not most or len(said) < 2:
-        return clause.denies and not any(told.denies for _, told in shared)
+        return clause.denies and not any(nearby.denies for _, nearby in shared)
     return not any(
-        (told.denies == clause.denies) != contradicts(clause.words, told.words) and (clause.doubts or not told.doubts)
-        for told in nearest
+        (nearby.denies == clause.denies) != contradicts(clause.words, nearby.words)
+        and (clause.doubts or not nearby.doubts)
+        for nearby in nearest
     )
 
 

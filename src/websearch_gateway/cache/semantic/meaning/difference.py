@@ -36,7 +36,7 @@ def difference(a: ParsedQuestion, b: ParsedQuestion) -> Difference | None:
         return "mark"
     if _asked_differently(a, b, partner):
         return "question"
-    if _tenses_differ(a, b) or _is_told_differently(a, b, partner):
+    if _tenses_differ(a, b) or _tense_differs(a, b, partner):
         return "tense"
     if roles_differ(a, b, partner):
         return "role"
@@ -101,7 +101,7 @@ def _tenses_differ(a: ParsedQuestion, b: ParsedQuestion) -> bool:
     return not any(is_year(term.base) or term.base in _PAST_EVENTS for term in a.terms)
 
 
-def _is_told_differently(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
+def _tense_differs(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
     """Whether a verb is past in only one: "companies that left", "companies that leave". Its noun has no tense."""
     return any(
         "past" in (kinds := {a.terms[i].form.kind, b.terms[j].form.kind}) and kinds - {"past", "noun"}

@@ -224,7 +224,7 @@ class QuestionParser:
         known = Form(word) if is_number(word) else form(word)
         if word == "top" and self._is_ranking(position):
             known = Form("best")
-        if known.kind in ("past", "ing") and self._is_told_by_be(known.kind):
+        if known.kind in ("past", "ing") and self._is_passive_or_progressive(known.kind):
             self.marks.append(f"be {known.kind}")
         self.terms.append(Term(known.base, self._sign, self._role, self._chunk, self._joint, known))
         self._role = self._sign = ""
@@ -239,7 +239,7 @@ class QuestionParser:
     def _asks_with_be(self) -> bool:
         return "YESNO" in self.kinds and self.words[self._first] in BE
 
-    def _is_told_by_be(self, kind: str) -> bool:
+    def _is_passive_or_progressive(self, kind: str) -> bool:
         """Whether "be" makes it a passive or a thing going on. "is owning a tiger legal" asks about the owning."""
         if self._asks_with_be():
             return kind == "past" or not self._after_be

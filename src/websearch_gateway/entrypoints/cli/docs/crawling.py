@@ -94,7 +94,7 @@ def delete(
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.status import told
+        from websearch_gateway.docs_index.status import statuses
 
         async with open_gateway(settings) as gateway:
             found = await gateway.docs.find(site, label)
@@ -105,7 +105,7 @@ def delete(
                 typer.confirm(f"Delete the versions {labels} of {site}?", abort=True)
             for version in found:
                 await gateway.docs.delete(version)
-            return told(found, message=f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
+            return statuses(found, message=f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
 
     run(act, show_status, as_json=as_json, config=config)
 
@@ -122,13 +122,13 @@ def export(
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.status import told
+        from websearch_gateway.docs_index.status import statuses
         from websearch_gateway.docs_index.transfer import export_site
 
         async with open_gateway(settings) as gateway:
             found = await gateway.docs.find_one(site, label)
             count = await export_site(gateway.docs, found, gateway.embedder.name, file)
-            return told([found], message=f"Wrote {count:,} pages ({file.stat().st_size / 1e6:.1f} MB) to {file}.")
+            return statuses([found], message=f"Wrote {count:,} pages ({file.stat().st_size / 1e6:.1f} MB) to {file}.")
 
     run(act, show_status, as_json=as_json, config=config)
 
@@ -143,11 +143,11 @@ def import_file(
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.status import told
+        from websearch_gateway.docs_index.status import statuses
         from websearch_gateway.docs_index.transfer import import_site
 
         async with open_gateway(settings) as gateway:
-            return told([await import_site(gateway.docs, gateway.embedder.name, file)])
+            return statuses([await import_site(gateway.docs, gateway.embedder.name, file)])
 
     run(act, show_status, as_json=as_json, config=config)
 
@@ -174,14 +174,14 @@ async def _crawled(
     as_json: bool,
 ) -> DocsStatus:
     """Crawl here, or in the background. Returns the status of the sites afterwards."""
-    from websearch_gateway.docs_index.status import told
+    from websearch_gateway.docs_index.status import statuses
     from websearch_gateway.entrypoints.cli.docs.progress import watched
 
     if background:
         for site in sites:
             await gateway.docs.requeue(site)
         _start_worker(config)
-        return told(await _now(gateway, sites), message="Crawling in the background; `docs status` shows how far.")
+        return statuses(await _now(gateway, sites), message="Crawling in the background; `docs status` shows how far.")
     try:
         outcomes = await asyncio.gather(
             *(watched(gateway, site, quiet=as_json or len(sites) > 1) for site in sites), return_exceptions=True
@@ -192,7 +192,7 @@ async def _crawled(
     if len(sites) == 1 and isinstance(outcomes[0], BaseException):
         raise outcomes[0]
     now = await _now(gateway, sites)
-    return told(now, await gateway.docs.failures(now))
+    return statuses(now, await gateway.docs.failures(now))
 
 
 async def _now(gateway: Gateway, sites: Sequence[SiteVersion]) -> list[SiteVersion]:

@@ -36,11 +36,11 @@ def status(
 
     async def look(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.status import told
+        from websearch_gateway.docs_index.status import statuses
 
         async with open_gateway(settings) as gateway:
             found = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
-            return told(found, await gateway.docs.failures(found))
+            return statuses(found, await gateway.docs.failures(found))
 
     run(look, show_status, as_json=as_json, config=config)
 

@@ -24,18 +24,18 @@ _ICON = {"ok": "#1f8a55", "warn": "#d99a1c", "bad": "#d0402f", "idle": "#8a9199"
 
 def rendered(snapshot: Snapshot, now: datetime, style: str) -> str:
     """The whole document."""
-    mood, sentence = level_of(snapshot, now)
+    level, sentence = level_of(snapshot, now)
     head = tag(
         "head",
         Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
         Html(f'<meta http-equiv="refresh" content="{REFRESH_SECONDS}"><meta name="color-scheme" content="light dark">'),
-        Html(f'<link rel="icon" href="{_icon(mood)}">'),
+        Html(f'<link rel="icon" href="{_icon(level)}">'),
         tag("title", f"{sentence} · websearch-gateway"),
         tag("style", Html(style)),
     )
     body = tag(
         "body",
-        _header(snapshot, now, mood, sentence),
+        _header(snapshot, now, level, sentence),
         tag(
             "main",
             tag("div", _traffic(snapshot), _cache(snapshot), _costs(snapshot), _speed(snapshot), class_="cards"),
@@ -46,18 +46,18 @@ def rendered(snapshot: Snapshot, now: datetime, style: str) -> str:
     return f'<!doctype html>\n<html lang="en">{head}{body}</html>\n'
 
 
-def _icon(mood: str) -> str:
-    circle = f'<circle cx="8" cy="8" r="6" fill="{_ICON[mood]}"/>'
+def _icon(level: str) -> str:
+    circle = f'<circle cx="8" cy="8" r="6" fill="{_ICON[level]}"/>'
     return "data:image/svg+xml," + quote(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">{circle}</svg>')
 
 
-def _header(snapshot: Snapshot, now: datetime, mood: str, sentence: str) -> Html:
-    told = facts(f"version {__version__}", f"up {span(snapshot.figures.uptime_seconds)}", f"{now:%H:%M:%S} UTC")
+def _header(snapshot: Snapshot, now: datetime, level: str, sentence: str) -> Html:
+    summary = facts(f"version {__version__}", f"up {span(snapshot.figures.uptime_seconds)}", f"{now:%H:%M:%S} UTC")
     return tag(
         "header",
         tag("p", "websearch-gateway", class_="name"),
-        tag("h1", tag("span", class_=f"dot {mood}", aria_hidden="true"), sentence),
-        tag("p", told, class_="facts"),
+        tag("h1", tag("span", class_=f"dot {level}", aria_hidden="true"), sentence),
+        tag("p", summary, class_="facts"),
     )
 
 
@@ -116,23 +116,23 @@ def _upstreams(upstreams: Sequence[UpstreamStatus], now: datetime) -> Html:
 
 
 def _upstream(upstream: UpstreamStatus, now: datetime) -> Html:
-    mood, word = state_of(upstream, now)
+    level, word = state_of(upstream, now)
     rest = f" {span(upstream.retry_after)}" if upstream.retry_after else ""
     error = upstream.last_error
-    told: str = ""
+    last_error: str = ""
     if error is not None:
         ago = span((now - error.at).total_seconds())
-        told = tag("p", tag("b", error.code), f" · {ago} ago · {error.message}", title=error.message)
+        last_error = tag("p", tag("b", error.code), f" · {ago} ago · {error.message}", title=error.message)
     return tag(
         "tr",
         tag("th", upstream.name, scope="row"),
-        tag("td", tag("span", class_=f"dot {mood}", aria_hidden="true"), word + rest, class_="state"),
+        tag("td", tag("span", class_=f"dot {level}", aria_hidden="true"), word + rest, class_="state"),
         _number(f"{upstream.calls:,}", "Calls"),
         _number(f"{upstream.failures:,}" if upstream.failures else NONE, "Failed"),
         _number(duration(upstream.p50), "p50"),
         _number(duration(upstream.p95), "p95"),
         tag("td", range_bar(upstream.p50, upstream.p95), class_="range"),
-        tag("td", told, class_="error"),
+        tag("td", last_error, class_="error"),
     )
 
 

@@ -17,12 +17,12 @@ _MOST_NAMES = 2
 
 def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
     """The status level of the whole gateway, and a sentence about it. Upstreams without calls do not count."""
-    moods = {upstream.name: state_of(upstream, now)[0] for upstream in snapshot.upstreams}
-    asked = [name for name, mood in moods.items() if mood != "idle"]
-    ill = [name for name in asked if moods[name] != "ok"]
+    levels = {upstream.name: state_of(upstream, now)[0] for upstream in snapshot.upstreams}
+    asked = [name for name, level in levels.items() if level != "idle"]
+    ill = [name for name in asked if levels[name] != "ok"]
     if ill:
-        mood = "bad" if len(ill) == len(asked) else "warn"
-        return mood, "Every upstream is failing" if len(ill) == len(moods) else _are_failing(ill)
+        level = "bad" if len(ill) == len(asked) else "warn"
+        return level, "Every upstream is failing" if len(ill) == len(levels) else _are_failing(ill)
     if snapshot.daily_usd and snapshot.left_usd == 0:
         return "warn", "Today's budget is spent"
     if snapshot.daily_usd and snapshot.left_usd is not None:
@@ -31,7 +31,7 @@ def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
             return "warn", f"{used:.0%} of today's budget is spent"
     if not asked:
         return "idle", "Waiting for the first call"
-    return "ok", "All upstreams are healthy" if len(asked) == len(moods) else "Every upstream asked so far is healthy"
+    return "ok", "All upstreams are healthy" if len(asked) == len(levels) else "Every upstream asked so far is healthy"
 
 
 def state_of(upstream: UpstreamStatus, now: datetime) -> tuple[str, str]:

@@ -40,6 +40,6 @@ def count(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-def facts(*told: str) -> str:
+def facts(*parts: str) -> str:
     """Short facts in a row; a line breaks only between two of them."""
-    return " · ".join(fact.replace(" ", _NEAR) for fact in told)
+    return " · ".join(fact.replace(" ", _NEAR) for fact in parts)

@@ -49,9 +49,9 @@ class ResponseEvents:
     def failing(self, error: ErrorInfo) -> Iterator[Event]:
         """The end without an answer. openai-python raises its APIError for an event with a key `error` alone."""
         yield self._event("failed", response=self._reply.failed(error.code.lower(), error.message))
-        told = openai_error(error, 500)["error"]
-        named = {name: told[name] for name in ("code", "message", "param")}
-        yield {"type": "error", "sequence_number": next(self._numbers), **named, "error": told}
+        body = openai_error(error, 500)["error"]
+        named = {name: body[name] for name in ("code", "message", "param")}
+        yield {"type": "error", "sequence_number": next(self._numbers), **named, "error": body}
 
     def _text(self, part: Event) -> Iterator[Event]:
         empty = {**part, "text": "", "annotations": []}
