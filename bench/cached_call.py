@@ -33,17 +33,17 @@ async def _measure() -> list[Row]:
                 command=sys.executable, args=["-m", "websearch_gateway", "serve"], env=environment
             )
             bare = StdioServerParameters(command=sys.executable, args=["-m", "bench.bare_server"], env=dict(os.environ))
-            async with Client(stdio_client(ours, quiet)) as gateway, Client(stdio_client(bare, quiet)) as yardstick:
-                return await _interleave(gateway, yardstick)
+            async with Client(stdio_client(ours, quiet)) as gateway, Client(stdio_client(bare, quiet)) as baseline:
+                return await _interleave(gateway, baseline)
 
 
-async def _interleave(gateway: Client, yardstick: Client) -> list[Row]:
+async def _interleave(gateway: Client, baseline: Client) -> list[Row]:
     cached, noop = [], []
     for call in range(CALLS + 20):
-        mine = await _timed(gateway, "search_web", {"query": QUESTION})
-        theirs = await _timed(yardstick, "noop", {"text": QUESTION})
+        ours_seconds = await _timed(gateway, "search_web", {"query": QUESTION})
+        theirs = await _timed(baseline, "noop", {"text": QUESTION})
         if call >= 20:  # the first ones fill the cache and the imports
-            cached.append(mine)
+            cached.append(ours_seconds)
             noop.append(theirs)
     ratio = statistics.median(cached) / statistics.median(noop)
     return [

@@ -41,7 +41,7 @@ def measure() -> list[Row]:
         environment = {**os.environ, **sandbox.environment(), **QUIET, "DATA_DIR": folder}
         rows = []
         for version in VERSIONS:
-            with _gateway(environment) as ours, _yardstick() as bare:
+            with _gateway(environment) as ours, _baseline() as bare:
                 rows += [_against(ours, bare, load, version, connections) for connections in CONNECTIONS]
         with _gateway(environment) as ours:
             rows += _bad_day(ours, load, sandbox)
@@ -148,7 +148,7 @@ def _gateway(environment: dict[str, str]) -> Iterator[Server]:
 
 
 @contextmanager
-def _yardstick() -> Iterator[Server]:
+def _baseline() -> Iterator[Server]:
     port = _free_port()
     with _running([sys.executable, "-m", "bench.bare_server", str(port)], dict(os.environ), port) as process:
         yield Server(process, port, "noop", "text")

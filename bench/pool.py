@@ -101,7 +101,7 @@ async def _simulate(hedging: bool, stalls: float, slower: float) -> Run:
     health, arrivals, unanswered = HealthRegistry(now), Random(1), 0
     first, second = Vendor("first", 2, stalls), Vendor("second", 3, stalls)
     hedges = Hedging(health)
-    searchers = [_guarded(vendor, health) for vendor in (first, second)]
+    searchers = [_layered(vendor, health) for vendor in (first, second)]
     chain = FallbackSearcher(searchers, hedging=hedges if hedging else None)
 
     async def call() -> float:
@@ -121,6 +121,6 @@ async def _simulate(hedging: bool, stalls: float, slower: float) -> Run:
     return Run(await asyncio.gather(*calls), unanswered, hedges.hedges)
 
 
-def _guarded(vendor: Vendor, health: HealthRegistry) -> Searcher:
+def _layered(vendor: Vendor, health: HealthRegistry) -> Searcher:
     record = health.of(vendor.name)
     return LayeredSearcher(LayeredSearcher(vendor, Stopwatch(record)), CircuitBreaker(record))

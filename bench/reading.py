@@ -21,7 +21,7 @@ from bench.table import Row, milliseconds
 from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import Deadline, PassagesRequest
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers.extraction.extract import warm_up
 from websearch_gateway.readers.formats.html import HtmlReader
@@ -78,7 +78,7 @@ async def _timed(gateway: Gateway, url: str) -> float:
 async def _plain(site: str) -> list[float]:
     """The reader alone: no library, no passages."""
     times = []
-    async with Fetcher(AddressGuard([site])) as fetcher, Workers(warm_up=warm_up) as workers:
+    async with Fetcher(AddressPolicy([site])) as fetcher, Workers(warm_up=warm_up) as workers:
         reader = HtmlReader(fetcher, workers)
         for number in range(FIRST_READS + 2):
             started = time.perf_counter()

@@ -87,7 +87,7 @@ def microseconds_a_pair(pairs: list[Pair]) -> float:
 
 
 def measure() -> list[Row]:
-    """One row for each half of the pairs, one for the guard's time and one for each size."""
+    """One row for each half of the pairs, one for the time of the meaning check and one for each size."""
     pairs = load(PAIRS)
     rows = []
     for half in ("tune", "held"):
@@ -102,7 +102,7 @@ def measure() -> list[Row]:
                 "0 false, >= 62%",
             )
         )
-    rows.append(Row("semantic guard", f"{microseconds_a_pair(pairs):.0f} us a pair", "66 us", "", "<= 66 us"))
+    rows.append(Row("meaning check", f"{microseconds_a_pair(pairs):.0f} us a pair", "66 us", "", "<= 66 us"))
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         found = pool.map(lookups, SIZES, chunksize=1)
     return rows + [_lookup_row(one) for one in found]

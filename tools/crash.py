@@ -46,7 +46,7 @@ asyncio.run(main())
 
 
 @dataclass
-class Toll:
+class Losses:
     """What the kills cost. `acknowledged` counts pairs of a value and an addition."""
 
     kills: int = 0
@@ -80,35 +80,35 @@ def kill_writers(path: Path, names: list[str]) -> dict[str, list[int]]:
     }
 
 
-async def examine(path: Path, acknowledged: dict[str, list[int]], toll: Toll) -> None:
+async def examine(path: Path, acknowledged: dict[str, list[int]], losses: Losses) -> None:
     """Look for everything that was acknowledged."""
     with closing(sqlite3.connect(path)) as connection:
-        toll.damaged += connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]
+        losses.damaged += connection.execute("PRAGMA integrity_check").fetchall() != [("ok",)]
     state = SqliteState(path)
     for name, numbers in acknowledged.items():
         keys = [f"k/{name}/{number}" for number in numbers]
         values = await asyncio.gather(*map(state.get, keys))
         expected = [key.encode() * (number % 200) for key, number in zip(keys, numbers, strict=True)]
-        toll.lost_values += sum(value != wanted for value, wanted in zip(values, expected, strict=True))
+        losses.lost_values += sum(value != wanted for value, wanted in zip(values, expected, strict=True))
         surplus = int(await state.get(f"n/{name}") or 0) - len(numbers)
-        toll.lost_additions += max(0, -surplus)
+        losses.lost_additions += max(0, -surplus)
         # What was on its way when the signal came may have arrived.
-        toll.surplus_additions += max(0, surplus - VERBS_AT_ONCE)
+        losses.surplus_additions += max(0, surplus - VERBS_AT_ONCE)
     await state.close()
-    toll.kills += len(acknowledged)
-    toll.acknowledged += sum(map(len, acknowledged.values()))
-    toll.damaged += len(list(path.parent.glob("*.corrupt-*")))
+    losses.kills += len(acknowledged)
+    losses.acknowledged += sum(map(len, acknowledged.values()))
+    losses.damaged += len(list(path.parent.glob("*.corrupt-*")))
 
 
-def main(kills: int) -> Toll:
+def main(kills: int) -> Losses:
     """Kill at least so many writers of one file."""
-    toll = Toll()
+    losses = Losses()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state.db"
-        while toll.kills < kills:
-            names = [f"{toll.kills + index}" for index in range(WRITERS)]
-            asyncio.run(examine(path, kill_writers(path, names), toll))
-    return toll
+        while losses.kills < kills:
+            names = [f"{losses.kills + index}" for index in range(WRITERS)]
+            asyncio.run(examine(path, kill_writers(path, names), losses))
+    return losses
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from websearch_gateway.answers.http_engine import HttpEngine
 from websearch_gateway.answers.models import Model
 from websearch_gateway.answers.openai import models as openai_models
 from websearch_gateway.models import Deadline, Gathered, SearchQuery
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.net.retry import Retry
@@ -43,7 +43,7 @@ def table() -> str:
         for name, can in capabilities.items()
         if can.cost_per_call_usd
     ]
-    outside = Outside(create_client(), Retry(), _nothing, Workers(), Fetcher(AddressGuard()))
+    outside = Outside(create_client(), Retry(), _nothing, Workers(), Fetcher(AddressPolicy()))
     engines = [entry.build(settings, outside) for entry in ENGINES]
     apis = [engine.api for engine in engines if isinstance(engine, HttpEngine)]
     searches = [f"| openai | {openai_models.SEARCH_USD:g} | {openai_models.SOURCE} |"]

@@ -210,7 +210,7 @@ class Reader(Protocol):
         """Fetch and read. `known` is the page from an earlier read; it is returned itself if the page has not changed.
 
         Raises:
-            ForbiddenUrlError: the address guard forbids the URL.
+            ForbiddenUrlError: the address policy forbids the URL.
             SearchFetchError: the page is missing, too large or of an unreadable type.
             SearchTimeoutError: the deadline passed.
         """

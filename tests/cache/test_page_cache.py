@@ -23,7 +23,7 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Deadline, Page
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.state.memory import MemoryState
 
 URL = "https://example.com/tides"
@@ -77,11 +77,11 @@ def page_cache(site: Site, state: MemoryState, clock: Clock) -> PageCache:
 
 
 def shelved(site: Site, state: object, clock: Clock, ttl: float = TTL) -> PageCache:
-    guard = AddressGuard()
+    policy = AddressPolicy()
     return PageCache(
         site,
         BlobCache(state),
-        guard.check_url,
+        policy.check_url,
         ttl_seconds=ttl,
         stale_seconds=STALE,
         secrets=("hunter2hunter2", "abc"),

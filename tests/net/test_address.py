@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.errors import ForbiddenUrlError, SearchNotConfiguredError
-from websearch_gateway.net.address import AddressGuard, normal_host
+from websearch_gateway.net.address import AddressPolicy, normal_host
 
-PUBLIC = AddressGuard()
+PUBLIC = AddressPolicy()
 
 
-def refusal(url: str, guard: AddressGuard = PUBLIC) -> str:
+def refusal(url: str, policy: AddressPolicy = PUBLIC) -> str:
     with pytest.raises(ForbiddenUrlError) as caught:
-        guard.check_url(url)
+        policy.check_url(url)
     return caught.value.message
 
 
@@ -123,21 +123,21 @@ def test_a_refusal_tells_neither_query_nor_credentials() -> None:
 
 
 def test_an_allowed_pair_may_be_private_and_only_that_pair() -> None:
-    guard = AddressGuard(["127.0.0.1:8080", "[::1]:9", "Intranet.Corp:443"])
-    assert guard.check_url("http://127.0.0.1:8080/x").url == "http://127.0.0.1:8080/x"
-    assert guard.check_url("http://[::1]:9/").netloc == "[::1]:9"
-    assert guard.check_url("https://intranet.corp/").port == 443
-    guard.check_address("intranet.corp", 443, "10.0.0.5")
+    policy = AddressPolicy(["127.0.0.1:8080", "[::1]:9", "Intranet.Corp:443"])
+    assert policy.check_url("http://127.0.0.1:8080/x").url == "http://127.0.0.1:8080/x"
+    assert policy.check_url("http://[::1]:9/").netloc == "[::1]:9"
+    assert policy.check_url("https://intranet.corp/").port == 443
+    policy.check_address("intranet.corp", 443, "10.0.0.5")
     for url in ("http://127.0.0.1:8081/", "http://127.0.0.1/", "http://127.0.0.2:8080/", "http://localhost:8080/"):
-        refusal(url, guard)
+        refusal(url, policy)
     with pytest.raises(ForbiddenUrlError):
-        guard.check_address("intranet.corp", 80, "10.0.0.5")
+        policy.check_address("intranet.corp", 80, "10.0.0.5")
 
 
 @pytest.mark.parametrize("pair", ["localhost", "localhost:", ":80", "localhost:http", "a b:80", "127.1:80", ""])
 def test_a_pair_that_is_not_host_and_port_is_a_configuration_error(pair: str) -> None:
     with pytest.raises(SearchNotConfiguredError, match="FETCH_ALLOW_PRIVATE_HOSTS"):
-        AddressGuard([pair])
+        AddressPolicy([pair])
 
 
 @given(st.ip_addresses(v=4))
@@ -182,12 +182,12 @@ def test_any_text_is_refused_or_becomes_a_url_that_means_the_same_again(text: st
     ],
 )
 def test_the_operators_domains_bind_reading_and_showing(url: str, is_open: bool) -> None:
-    guard = AddressGuard(
+    policy = AddressPolicy(
         ["127.0.0.1:8080"], allowed=("example.org", "xn--bcher-kva.example"), blocked=("ads.example.org",)
     )
-    assert guard.is_public_link(url) is is_open
+    assert policy.is_public_link(url) is is_open
     if is_open:
-        guard.check_url(url)
+        policy.check_url(url)
     else:
         with pytest.raises(ForbiddenUrlError, match="the operator of this gateway has closed"):
-            guard.check_url(url)
+            policy.check_url(url)

@@ -14,8 +14,8 @@ import pytest
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net import dial
-from websearch_gateway.net.address import AddressGuard
-from websearch_gateway.net.dial import GuardedBackend, SystemResolver
+from websearch_gateway.net.address import AddressPolicy
+from websearch_gateway.net.dial import PinnedBackend, SystemResolver
 from websearch_gateway.net.fetch import Fetcher
 
 from .conftest import Serve, issue, page
@@ -50,7 +50,7 @@ def dialled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 async def test_a_name_that_rebinds_never_reaches_the_second_address(dialled: list[str]) -> None:
     names = Names([PUBLIC_V4], ["127.0.0.1"])
-    backend = GuardedBackend(AddressGuard(), names)
+    backend = PinnedBackend(AddressPolicy(), names)
     with pytest.raises(httpcore2.ConnectError):
         await backend.connect_tcp("rebind.example.com", 80)
     assert (names.asked, dialled) == (["rebind.example.com"], [PUBLIC_V4])
@@ -61,14 +61,14 @@ async def test_a_name_that_rebinds_never_reaches_the_second_address(dialled: lis
 
 @pytest.mark.parametrize("local", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fe80::1%lo"])
 async def test_one_forbidden_address_among_many_condemns_the_name(dialled: list[str], local: str) -> None:
-    backend = GuardedBackend(AddressGuard(), Names([PUBLIC_V4, local]))
+    backend = PinnedBackend(AddressPolicy(), Names([PUBLIC_V4, local]))
     with pytest.raises(ForbiddenUrlError):
         await backend.connect_tcp("mixed.example.com", 443)
     assert dialled == []
 
 
 async def test_addresses_are_tried_in_turn_ipv4_first(dialled: list[str]) -> None:
-    backend = GuardedBackend(AddressGuard(), Names([PUBLIC_V6, PUBLIC_V4, OTHER_PUBLIC_V4]))
+    backend = PinnedBackend(AddressPolicy(), Names([PUBLIC_V6, PUBLIC_V4, OTHER_PUBLIC_V4]))
     with pytest.raises(httpcore2.ConnectError):
         await backend.connect_tcp("example.com", 443)
     assert dialled == [PUBLIC_V4, OTHER_PUBLIC_V4, PUBLIC_V6]
@@ -78,7 +78,7 @@ async def test_addresses_are_tried_in_turn_ipv4_first(dialled: list[str]) -> Non
 async def test_the_backend_judges_hosts_and_ports_by_itself(dialled: list[str], host: str, port: int) -> None:
     names = Names([PUBLIC_V4])
     with pytest.raises(ForbiddenUrlError):
-        await GuardedBackend(AddressGuard(), names).connect_tcp(host, port)
+        await PinnedBackend(AddressPolicy(), names).connect_tcp(host, port)
     assert (names.asked, dialled) == ([], [])
 
 
@@ -92,8 +92,8 @@ async def test_the_next_address_serves_when_the_first_is_dead(serve: Serve, monk
 
     monkeypatch.setattr(httpcore2.AnyIOBackend, "connect_tcp", connect)
     server = await serve(page(b"hello"))
-    guard = AddressGuard([f"two.example.com:{server.port}"])
-    async with Fetcher(guard, resolve=Names([PUBLIC_V4, "127.0.0.1"])) as fetcher:
+    policy = AddressPolicy([f"two.example.com:{server.port}"])
+    async with Fetcher(policy, resolve=Names([PUBLIC_V4, "127.0.0.1"])) as fetcher:
         fetched = await fetcher.fetch(f"http://two.example.com:{server.port}/", Deadline.after(60))
     assert fetched.body == b"hello"
     assert f"host: two.example.com:{server.port}".encode() in server.requests[0]
@@ -103,7 +103,7 @@ async def test_a_name_without_an_address_is_a_fetch_error() -> None:
     async def nowhere(host: str) -> Sequence[str]:
         raise OSError("no such host")
 
-    async with Fetcher(AddressGuard(), resolve=nowhere) as fetcher:
+    async with Fetcher(AddressPolicy(), resolve=nowhere) as fetcher:
         with pytest.raises(SearchFetchError, match=r"example\.com cannot be found"):
             await fetcher.fetch("http://example.com/", Deadline.after(60))
 
@@ -116,7 +116,7 @@ async def test_a_resolver_that_hangs_ends_at_the_deadline_and_holds_nobody_up(mo
         return []
 
     monkeypatch.setattr(dial, "_look_up", hang)
-    async with Fetcher(AddressGuard()) as fetcher:
+    async with Fetcher(AddressPolicy()) as fetcher:
         fetch = asyncio.create_task(fetcher.fetch("http://slow.example.com/", Deadline.after(0.05)))
         await asyncio.to_thread(int)  # the threads that everybody shares are free
         with pytest.raises(SearchTimeoutError):
@@ -138,7 +138,7 @@ async def test_tls_verifies_the_name_although_an_address_is_dialled(
     monkeypatch.setenv("SSL_CERT_FILE", str(authority))
     server = await serve(page(b"sealed"), context)
     url = f"https://{asked}:{server.port}/"
-    async with Fetcher(AddressGuard([f"{asked}:{server.port}"]), resolve=Names(["127.0.0.1"])) as fetcher:
+    async with Fetcher(AddressPolicy([f"{asked}:{server.port}"]), resolve=Names(["127.0.0.1"])) as fetcher:
         if served:
             assert (await fetcher.fetch(url, Deadline.after(60))).body == b"sealed"
         else:

@@ -10,7 +10,7 @@ import pytest
 from websearch_gateway import __version__
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import MAX_REDIRECTS, USER_AGENT, Fetched, Fetcher, user_agent
 
 from .conftest import RawServer, Serve, page
@@ -18,7 +18,7 @@ from .conftest import RawServer, Serve, page
 
 async def fetch(server: RawServer, path: str = "/", *, also: RawServer | None = None, **options: object) -> Fetched:
     pairs = [server.pair, *([also.pair] if also else [])]
-    async with Fetcher(AddressGuard(pairs)) as fetcher:
+    async with Fetcher(AddressPolicy(pairs)) as fetcher:
         return await fetcher.fetch(server.url(path), Deadline.after(60), **options)  # type: ignore[arg-type]
 
 
@@ -56,7 +56,7 @@ async def test_the_request_says_who_asks_and_nothing_else(serve: Serve, monkeypa
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
     server = await serve(page(b"x", "Set-Cookie: a=b"))
-    async with Fetcher(AddressGuard([server.pair])) as fetcher:
+    async with Fetcher(AddressPolicy([server.pair])) as fetcher:
         for _ in range(2):
             await fetcher.fetch(server.url("/p?q"), Deadline.after(60))
     for request in server.requests:
@@ -189,7 +189,7 @@ async def test_a_connection_is_closed_after_its_one_page(serve: Serve) -> None:
         assert await reader.read() == b""
 
     server = await serve(stay)
-    async with Fetcher(AddressGuard([server.pair])) as fetcher:
+    async with Fetcher(AddressPolicy([server.pair])) as fetcher:
         await fetcher.fetch(server.url(), Deadline.after(60))
         await server.gone.wait()
 
@@ -203,7 +203,7 @@ async def test_a_kept_connection_serves_the_next_page_of_its_site_with_the_same_
             heads.append(await reader.readuntil(b"\r\n\r\n") if len(heads) < 2 else b"")
 
     server = await serve(stay)
-    async with Fetcher(AddressGuard([server.pair]), keep_alive=True) as fetcher:
+    async with Fetcher(AddressPolicy([server.pair]), keep_alive=True) as fetcher:
         read = [
             await fetcher.fetch(server.url(f"/{number}"), Deadline.after(10), max_bytes=most)
             for number, most in enumerate((300_000, 100))
@@ -225,14 +225,14 @@ async def test_the_cap_is_inclusive(serve: Serve) -> None:
 async def test_a_port_where_nobody_listens_is_a_fetch_error(serve: Serve) -> None:
     server = await serve(b"")
     with pytest.raises(SearchFetchError):
-        async with Fetcher(AddressGuard(["127.0.0.1:1"])) as fetcher:
+        async with Fetcher(AddressPolicy(["127.0.0.1:1"])) as fetcher:
             await fetcher.fetch("http://127.0.0.1:1/", Deadline.after(60))
     assert server.requests == []
 
 
 async def test_a_deadline_that_has_passed_asks_nobody(serve: Serve) -> None:
     server = await serve(page(b"x"))
-    async with Fetcher(AddressGuard([server.pair])) as fetcher:
+    async with Fetcher(AddressPolicy([server.pair])) as fetcher:
         with pytest.raises(SearchTimeoutError):
             await fetcher.fetch(server.url(), Deadline.after(0))
     assert server.requests == []
@@ -248,7 +248,7 @@ async def test_cancelling_closes_the_connection_and_spares_the_others(serve: Ser
         assert await reader.read() == b""
 
     stalling, healthy = await serve(stall), await serve(page(b"fine"))
-    async with Fetcher(AddressGuard([stalling.pair, healthy.pair])) as fetcher:
+    async with Fetcher(AddressPolicy([stalling.pair, healthy.pair])) as fetcher:
         for _ in range(3):
             arrived.clear()
             stalling.gone.clear()
@@ -263,7 +263,7 @@ async def test_cancelling_closes_the_connection_and_spares_the_others(serve: Ser
 
 
 async def test_closing_a_fetcher_that_never_fetched_is_quiet() -> None:
-    fetcher = Fetcher(AddressGuard())
+    fetcher = Fetcher(AddressPolicy())
     await fetcher.aclose()
     await fetcher.aclose()
 
@@ -288,7 +288,7 @@ async def test_json_is_posted_whole_through_the_same_guard(serve: Serve) -> None
     assert head.startswith("post /graphql http/1.1\r\n")
     assert "content-type: application/json\r\ncontent-length: 15\r\n" in head
     assert bodies == [b'{"a": "\\u00e9"}']
-    async with Fetcher(AddressGuard()) as fetcher:
+    async with Fetcher(AddressPolicy()) as fetcher:
         with pytest.raises(ForbiddenUrlError):
             await fetcher.fetch(server.url("/graphql"), Deadline.after(60), json={})
     assert len(server.requests) == 1
@@ -306,7 +306,7 @@ async def test_what_is_posted_is_sent_nowhere_else(serve: Serve, status: int) ->
 async def test_a_redirect_into_a_domain_that_the_operator_closed_is_not_followed(serve: Serve) -> None:
     aim = await serve(page(b"closed"))
     start = await serve(f"HTTP/1.1 302 Found\r\nLocation: http://localhost:{aim.port}/\r\n\r\n".encode())
-    guard = AddressGuard([start.pair, f"localhost:{aim.port}"], blocked=("localhost",))
-    async with Fetcher(guard) as fetcher:
+    policy = AddressPolicy([start.pair, f"localhost:{aim.port}"], blocked=("localhost",))
+    async with Fetcher(policy) as fetcher:
         with pytest.raises(ForbiddenUrlError, match="has closed localhost"):
             await fetcher.fetch(start.url("/"), Deadline.after(10))

@@ -14,7 +14,7 @@ import pytest
 
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetched, Fetcher
 
 from .conftest import RawServer, Script, Serve, page
@@ -27,7 +27,7 @@ EMPTY_BLOCK = b"\x00\x00\x00\xff\xff"
 
 
 async def fetch(server: RawServer, seconds: float = 20) -> Fetched:
-    async with Fetcher(AddressGuard([server.pair])) as fetcher:
+    async with Fetcher(AddressPolicy([server.pair])) as fetcher:
         return await fetcher.fetch(server.url(), Deadline.after(seconds))
 
 

@@ -13,7 +13,7 @@ import pytest
 from websearch_gateway.app import open_gateway
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchNotConfiguredError, SearchProviderError
 from websearch_gateway.models import ContentRequest, Deadline, HttpRequest, WebSearchRequest
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client, send
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.net.outbound import Outbound, http_proxy
@@ -48,10 +48,10 @@ async def unknown(host: str) -> Sequence[str]:
     raise OSError
 
 
-def away(server: RawServer, scheme: str = "http") -> tuple[AddressGuard, str]:
+def away(server: RawServer, scheme: str = "http") -> tuple[AddressPolicy, str]:
     """A guard that lets a server pass under a name that only the proxy knows, and its address by that name."""
     pair = f"site.example:{server.port}"
-    return AddressGuard([pair]), f"{scheme}://{pair}/"
+    return AddressPolicy([pair]), f"{scheme}://{pair}/"
 
 
 async def test_a_page_comes_through_the_proxy(serve: Serve, proxy: str) -> None:
@@ -90,7 +90,7 @@ async def test_a_name_with_a_private_address_here_is_not_asked_for(serve: Serve,
     async def private(host: str) -> Sequence[str]:
         return ["10.0.0.1"]
 
-    async with Fetcher(AddressGuard(), resolve=private, outbound=Outbound(proxy)) as fetcher:
+    async with Fetcher(AddressPolicy(), resolve=private, outbound=Outbound(proxy)) as fetcher:
         with pytest.raises(ForbiddenUrlError, match="not public"):
             await fetcher.fetch("http://site.example/", Deadline.after(60))
         with pytest.raises(ForbiddenUrlError, match="not a public address"):

@@ -19,7 +19,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Caller, ContentRequest, Deadline, Page, PassagesRequest
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.observability.telemetry import CallRecord, Telemetry
 from websearch_gateway.pipeline.passages import PassageFinder
 from websearch_gateway.pipeline.rate_limit import RateLimits
@@ -57,7 +57,7 @@ def events() -> list[CallRecord]:
 @pytest.fixture
 def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReading:
     blobs = BlobCache(MemoryState(clock=lambda: 1_000_000.0))
-    page_cache = PageCache(book, blobs, AddressGuard().check_url, ttl_seconds=600, clock=lambda: 1_000_000.0)
+    page_cache = PageCache(book, blobs, AddressPolicy().check_url, ttl_seconds=600, clock=lambda: 1_000_000.0)
     finder = PassageFinder(Similarity(StaticEmbedder(), blobs), workers, size=64)
     return PageReading(
         page_cache,

@@ -13,7 +13,7 @@ import pytest
 
 from tests.clock import Clock
 from websearch_gateway.models import Deadline, Page
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.extraction.extract import warm_up
@@ -33,7 +33,7 @@ from websearch_gateway.workers.pool import Workers
 
 @pytest.fixture
 async def reader(sandbox: Sandbox) -> AsyncIterator[ReaderTable]:
-    async with Fetcher(AddressGuard([urlsplit(sandbox.url).netloc])) as fetcher, Workers(warm_up=warm_up) as workers:
+    async with Fetcher(AddressPolicy([urlsplit(sandbox.url).netloc])) as fetcher, Workers(warm_up=warm_up) as workers:
         yield ReaderTable.build(fetcher, workers)
 
 
@@ -324,5 +324,5 @@ class Bench:
 
 @pytest.fixture
 async def bench(api: Api) -> AsyncIterator[Bench]:
-    async with Fetcher(AddressGuard([api.pair])) as fetcher, Workers(count=1) as workers:
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher, Workers(count=1) as workers:
         yield Bench(api, Pages(), Clock(2_000_000_000.0), fetcher, workers)

@@ -10,7 +10,7 @@ import pytest
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.workers.pool import Workers
@@ -21,7 +21,7 @@ DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 
 @pytest.fixture
 async def table(api: Any) -> AsyncIterator[ReaderTable]:
-    async with Fetcher(AddressGuard([api.pair])) as fetcher, Workers() as workers:
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher, Workers() as workers:
         yield ReaderTable.build(fetcher, workers)
 
 

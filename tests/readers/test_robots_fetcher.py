@@ -13,7 +13,7 @@ import pytest
 from tests.clock import Clock
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.robots_fetcher import (
@@ -70,7 +70,7 @@ async def polite(api: Any) -> AsyncIterator[Polite]:
     clock = Clock(1_000.0)
     for path in ("/open", "/private/x", "/private"):
         api.says(path, b"# Text", content_type="text/markdown")
-    async with Fetcher(AddressGuard([api.pair])) as fetcher, NotedWorkers() as workers:
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher, NotedWorkers() as workers:
         robots = RobotsFetcher(fetcher, workers, clock)
         yield Polite(api, clock, robots, ReaderTable.build(fetcher, workers, pages=robots), workers)
 
@@ -106,7 +106,7 @@ async def test_a_robots_txt_that_cannot_be_had_closes_everything_for_now(polite:
 
 
 async def test_a_server_that_is_not_there_is_closed(polite: Polite) -> None:
-    async with Fetcher(AddressGuard(["127.0.0.1:9"])) as fetcher, Workers(count=1) as workers:
+    async with Fetcher(AddressPolicy(["127.0.0.1:9"])) as fetcher, Workers(count=1) as workers:
         with pytest.raises(SearchFetchError, match=r"robots\.txt of 127\.0\.0\.1 cannot be had"):
             await RobotsFetcher(fetcher, workers).fetch("http://127.0.0.1:9/", soon())
 

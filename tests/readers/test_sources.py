@@ -11,7 +11,7 @@ import pytest
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline, Page
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers.sites.github_discussions import GitHubDiscussions
 from websearch_gateway.readers.sites.github_files import GitHubFiles
@@ -73,7 +73,7 @@ async def test_a_token_goes_to_the_api_alone(bench: Any, case: Any) -> None:
     elsewhere = f"http://localhost:{bench.api.port}/elsewhere"
     bench.api.says(first, b"", status=302, location=elsewhere)
     bench.api.says("/elsewhere", bench.recorded(name))
-    async with Fetcher(AddressGuard([bench.api.pair, f"localhost:{bench.api.port}"])) as fetcher:
+    async with Fetcher(AddressPolicy([bench.api.pair, f"localhost:{bench.api.port}"])) as fetcher:
         bench.fetcher = fetcher
         page = await bench.reader(case).read(case.url, soon())
     own, *others = bench.api.heads
@@ -102,7 +102,7 @@ async def test_a_discussion_is_asked_for_by_its_number_and_never_without_a_token
 async def test_where_the_operator_closed_the_api_the_page_is_read(bench: Any, cases: Any) -> None:
     case = cases["wikipedia"]
     bench.play(case)
-    async with Fetcher(AddressGuard([bench.api.pair], blocked=("127.0.0.1",))) as fetcher:
+    async with Fetcher(AddressPolicy([bench.api.pair], blocked=("127.0.0.1",))) as fetcher:
         bench.fetcher = fetcher
         page = await bench.reader(case).read(case.url, soon())
     assert page.title == "Plain"

@@ -39,7 +39,7 @@ def test_slow_is_slower_than_ones_own_recent_p95_within_bounds(latencies: list[f
     for seconds in latencies:
         health.of("serper").took(seconds, finished=True)
     assert Hedging(health).slow_after("serper") == patience
-    assert Hedging(health).slow_after("unheard of") is None
+    assert Hedging(health).slow_after("ignore_progress of") is None
     assert [upstream.name for upstream in health.snapshot()] == ["serper"]
 
 

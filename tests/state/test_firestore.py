@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from google.cloud.firestore import AsyncClient
 
-from tests.state.telling import TellingProxy
+from tests.state.counting_proxy import CountingProxy
 from tools.servers import firestore_emulator
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.state.firestore import DEFAULT_PREFIX, FirestoreState
@@ -25,7 +25,7 @@ NOT_KINDS = {"calls", "took", "usd"}
 @pytest.fixture
 async def telling(emulator, monkeypatch):
     """A server that says what an increment came to, as the real one does and the emulator does not."""
-    async with TellingProxy(emulator.host) as proxy:
+    async with CountingProxy(emulator.host) as proxy:
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", proxy.host)
         yield proxy
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.text.normalise import normalise, skeleton
+from websearch_gateway.text.normalise import matching_form, normalise
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_normalising_is_stable_among_joiners_marks_and_wide_letters(text: str) -
 
 
 def test_the_skeleton_has_no_case_accents_joiners_or_look_alikes() -> None:
-    assert skeleton("P\u00d3ly\u200dM\u0430rket \U0001d428dds") == "polymarket odds"
+    assert matching_form("P\u00d3ly\u200dM\u0430rket \U0001d428dds") == "polymarket odds"

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from websearch_gateway.text.normalise import normalise, skeleton
+from websearch_gateway.text.normalise import matching_form, normalise
 from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, Rule, repeats_a_repetition
 
 ASKS_FOR_PREDICTION_MARKET_DATA = """\
@@ -220,7 +220,7 @@ DISGUISED = {
 
 def route(query: str) -> str | None:
     text = normalise(query)
-    reduced = skeleton(text)
+    reduced = matching_form(text)
     return next((name for name, built_in in BUILT_IN_ROUTES.items() if built_in.asks(text, reduced)), None)
 
 
@@ -249,7 +249,7 @@ def test_case_spacing_width_and_invisible_letters_hide_nothing(query: str, name:
     [("alphabet ceo", "bet"), ("farmers market", "market"), ("event loop", "event"), ("BREASTFEEDING", "feed")],
 )
 def test_a_strict_keyword_is_found_even_inside_a_word(query: str, keyword: str) -> None:
-    reduced = skeleton(query)
+    reduced = matching_form(query)
     assert keyword in [built_in.keyword(reduced) for built_in in BUILT_IN_ROUTES.values()]
 
 

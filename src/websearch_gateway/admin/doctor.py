@@ -94,9 +94,9 @@ class Doctor:
             async with asyncio.timeout(PROBE_SECONDS):
                 rows = await self.embedder.embed([PROBE.text], "query")
         except SearchError as error:
-            return _worrying(_failed("embedder", error))
+            return _as_warning(_failed("embedder", error))
         except TimeoutError:
-            return _worrying(Check(name="embedder", finding="does not answer", remedy=REMEDIES["TIMEOUT"]))
+            return _as_warning(Check(name="embedder", finding="does not answer", remedy=REMEDIES["TIMEOUT"]))
         return Check(name="embedder", finding=f"{self.embedder.name} makes vectors of {rows.shape[1]} numbers")
 
     async def _browser(self) -> Check:
@@ -163,6 +163,6 @@ def _failed(name: str, error: SearchError) -> Check:
     return Check(name=name, status="fail", finding=f"{error.code}: {error.message}", remedy=remedy)
 
 
-def _worrying(check: Check) -> Check:
+def _as_warning(check: Check) -> Check:
     """Without an embedder passages are ranked by words, so its failure does not make the gateway fail."""
     return check.model_copy(update={"status": "warn", "remedy": f"{check.remedy} Passages are ranked by words alone."})

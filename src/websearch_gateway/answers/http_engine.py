@@ -151,12 +151,12 @@ class HttpEngine:
     @property
     def most_usd(self) -> float:
         """The most that an answer of any model may cost."""
-        return max((self._usd(name, self.api.limits.most) for name in self._living), default=0.0)
+        return max((self._usd(name, self.api.limits.most) for name in self._available_models), default=0.0)
 
     @property
     def likely_usd(self) -> float:
         """The typical cost of an answer by the first model."""
-        return next((self._usd(name, self.api.limits.usual) for name in self._living), 0.0)
+        return next((self._usd(name, self.api.limits.usual) for name in self._available_models), 0.0)
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
         """Search and answer.
@@ -170,7 +170,7 @@ class HttpEngine:
             NotAsked: the vendor cannot apply the lists of domains.
         """
         check_domains(query, self.api.most_domains, self.api.vendor)
-        for model in self._living:
+        for model in self._available_models:
             if self._is_gone(model):
                 continue
             await progress(f"Searching the web with {model}")
@@ -207,7 +207,7 @@ class HttpEngine:
         return findings
 
     @property
-    def _living(self) -> list[str]:
+    def _available_models(self) -> list[str]:
         """The models whose shutdown date is in the future or unknown."""
         return [name for name in self.models if not ((model := self._known(name)) and model.has_ended(self.now()))]
 
@@ -247,7 +247,7 @@ class HttpEngine:
         return billed.searches * per_search + (known.tokens_usd(billed, self.now()) if known else 0.0)
 
     def _complete(self, answer: Answer, model: str, query: SearchQuery, billed: Billed) -> Answer:
-        gone = ", ".join(name for name in self._living if self._is_gone(name))
+        gone = ", ".join(name for name in self._available_models if self._is_gone(name))
         notes = {
             f"{model} answered, since this key has no model {gone}. Change {self.api.models_setting}.": gone,
             f"The price of {model} is unknown: costUsd counts its searches only.": not self._known(model),

@@ -13,7 +13,7 @@ from websearch_gateway.text.urls import is_web_address
 
 MOST_LINKS = 20
 SECONDS = 5.0
-LAST_WORD_SECONDS = 0.5
+RESERVE_SECONDS = 0.5
 """Reserved after it (seconds): an unresolved link must not cost the answer."""
 
 _PATH = "/grounding-api-redirect"
@@ -22,14 +22,14 @@ _MAX_BYTES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Redirects:
-    """Replaces links through the redirect by their targets. Every address goes through the guard of `fetcher`."""
+    """Replaces links through the redirect by their targets. `fetcher` checks every address."""
 
     fetcher: Fetcher
 
     async def __call__(self, answer: Answer, deadline: Deadline) -> Answer:
         """The answer with all targets that were resolved in time; other links stay. Never raises."""
         links = _links((*(span.url for span in answer.spans), *(source.url for source in answer.sources)))
-        until = deadline.within(min(SECONDS, max(0.0, deadline.remaining() - LAST_WORD_SECONDS)))
+        until = deadline.within(min(SECONDS, max(0.0, deadline.remaining() - RESERVE_SECONDS)))
         found = await asyncio.gather(*(self._target(link, until) for link in links))
         targets = dict(zip(links, found, strict=True))
         return replace(

@@ -18,7 +18,7 @@ from websearch_gateway.answers import Outside
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app.caches import Caches, open_caches
 from websearch_gateway.app.docs import open_docs
-from websearch_gateway.app.domains import OperatorDomains, address_guard
+from websearch_gateway.app.domains import OperatorDomains, address_policy
 from websearch_gateway.app.engines import answering, open_engines
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.app.outbound import outbound
@@ -29,7 +29,7 @@ from websearch_gateway.budget.ledger import Ledger
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.embedders import open_embedder
 from websearch_gateway.embedders.prices import usd_per_million_tokens
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.observability.statistics import Statistics
@@ -113,7 +113,7 @@ class _Shared:
     ledger: Ledger
     telemetry: Telemetry
     upstreams: Upstreams
-    addresses: AddressGuard
+    addresses: AddressPolicy
     gate: asyncio.Semaphore
 
     @property
@@ -143,7 +143,7 @@ def _shared(settings: Settings) -> _Shared:
         ledger=ledger,
         telemetry=Telemetry([statistics.observe, ledger.observe]),
         upstreams=open_upstreams(settings, client, retry, health, ledger),
-        addresses=address_guard(settings),
+        addresses=address_policy(settings),
         gate=asyncio.Semaphore(settings.concurrency),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.settings import Settings
 from websearch_gateway.text.domains import MOST_DOMAINS, domains
 
@@ -25,14 +25,14 @@ class OperatorDomains:
         )
 
 
-def address_guard(settings: Settings) -> AddressGuard:
-    """The guard of every page that is read and every link that is shown.
+def address_policy(settings: Settings) -> AddressPolicy:
+    """Which addresses may be read and shown as links.
 
     Raises:
         SearchNotConfiguredError: a setting is unusable.
     """
     lists = OperatorDomains.of(settings)
-    return AddressGuard(settings.fetch_allow_private_hosts, allowed=lists.allowed, blocked=lists.blocked)
+    return AddressPolicy(settings.fetch_allow_private_hosts, allowed=lists.allowed, blocked=lists.blocked)
 
 
 def _checked(setting: str, given: tuple[str, ...]) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def answering(
     """The engines in order, with raw search as the last. An engine without a key gets no layers."""
     entries = {entry.name: entry for entry in configured(settings)}
     ranked = [
-        _guarded(settings, engine, health, ledger, gathers=entries[engine.name].gathers)
+        _layered(settings, engine, health, ledger, gathers=entries[engine.name].gathers)
         if engine.name in entries
         else Ranked(engine)
         for engine in engines
@@ -44,7 +44,7 @@ def answering(
     return OneGathering(FallbackEngine(ranked, raw, settings.fallback_hedge_seconds))
 
 
-def _guarded(
+def _layered(
     settings: Settings, engine: HostedEngine, health: HealthRegistry, ledger: Ledger, *, gathers: bool
 ) -> Ranked:
     record = health.of(engine.name)

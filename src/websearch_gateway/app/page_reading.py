@@ -1,4 +1,4 @@
-"""Page reading: the fetcher behind its address guard, the readers, and the page cache."""
+"""Page reading: the fetcher behind its address policy, the readers, and the page cache."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from websearch_gateway.answers.extractive import compose
-from websearch_gateway.app.domains import address_guard
+from websearch_gateway.app.domains import address_policy
 from websearch_gateway.app.outbound import outbound
 from websearch_gateway.cache.blob_cache import BlobCache
 from websearch_gateway.cache.page_cache import PageCache
@@ -50,7 +50,7 @@ class PageReaders:
 
 def open_reading(settings: Settings, state: State, embedder: Embedder) -> PageReaders:
     """The parts that read pages. Sockets, processes and the browser open on first use."""
-    addresses = address_guard(settings)
+    addresses = address_policy(settings)
     name, way = user_agent(settings.contact_url), outbound(settings)
     fetcher = Fetcher(addresses, user_agent=name, outbound=way)
     site_fetcher = Fetcher(addresses, user_agent=name, keep_alive=True, outbound=way)

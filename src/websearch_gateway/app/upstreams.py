@@ -9,7 +9,7 @@ from functools import partial
 import httpx2
 
 from websearch_gateway import answers
-from websearch_gateway.app.domains import address_guard
+from websearch_gateway.app.domains import address_policy
 from websearch_gateway.budget.budgeted import BudgetedSearcher
 from websearch_gateway.budget.ledger import Ledger
 from websearch_gateway.errors import SearchNotConfiguredError
@@ -56,7 +56,7 @@ def open_upstreams(
         health.of(engine.name)  # the health page lists engines first
     timeout = settings.request_timeout_ms / 1000
     bare = [HttpSearcher(provider, client, retry, timeout, settings.prices) for provider in providers]
-    searchers = [_guarded(settings, searcher, health, ledger) for searcher in bare]
+    searchers = [_layered(settings, searcher, health, ledger) for searcher in bare]
     order: Order = ByWeight(settings.provider_weights) if settings.provider_weights else tuple
     hedging, advised = Hedging(health), advice(settings)
     selection = ProviderSelection(
@@ -69,14 +69,14 @@ def open_upstreams(
     return Upstreams(bare, selection, advised)
 
 
-def _guarded(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
+def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
     """A vendor inside its call layers; each of its requests passes the request layers."""
     record = health.of(bare.name)
     rate = settings.provider_rates.get(bare.name, bare.provider.capabilities.requests_per_second)
     limiter = RateLimiter(record, rate, fixed=bare.name in settings.provider_rates)
     breaker = CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
     layers_of_a_call: tuple[Callable[[Searcher], Searcher], ...] = (
-        partial(CleanedSearcher, addresses=address_guard(settings)),
+        partial(CleanedSearcher, addresses=address_policy(settings)),
         partial(LayeredSearcher, layer=BurstGate(bare.name)),
         partial(LayeredSearcher, layer=breaker),
         *((partial(BudgetedSearcher, ledger=ledger, most_usd=bare.most_usd),) if bare.price_usd else ()),

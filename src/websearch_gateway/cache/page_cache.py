@@ -33,7 +33,7 @@ KEEP_SECONDS = 7 * 86_400.0
 """How long a page is kept for conditional requests to its site (seconds)."""
 
 _CLOCK_SKEW_SECONDS = 60.0
-_LAST_WORD_SECONDS = 0.5
+_RESERVE_SECONDS = 0.5
 # Names of parameters that grant access: the page of such a URL is not public.
 _PRIVATE_PARAMETER = re.compile(
     r"[?&;](?:[\w.-]*(?:token|signature|secret|password|passwd|credential|session|api_?key)|sig|sid|key|auth|pwd|jwt)=",
@@ -122,7 +122,7 @@ class PageCache:
             return replace(stored, cache="exact")
         if stored and self._clock() < stored.fetched_at + self._ttl_seconds + self._stale_seconds:
             try:
-                page = await self._reader.read(url, _with_last_word(deadline), stored)
+                page = await self._reader.read(url, _with_reserve(deadline), stored)
             except Unavailable as error:
                 if not _is_failure_of_the_site(error):
                     raise
@@ -167,10 +167,10 @@ class PageCache:
             )
 
 
-def _with_last_word(deadline: Deadline) -> Deadline:
+def _with_reserve(deadline: Deadline) -> Deadline:
     """A little earlier than `deadline`, so that a slow site leaves time for serving the stored page."""
     seconds = deadline.remaining()
-    return deadline.within(seconds - min(_LAST_WORD_SECONDS, seconds / 10))
+    return deadline.within(seconds - min(_RESERVE_SECONDS, seconds / 10))
 
 
 def _is_failure_of_the_site(error: Unavailable) -> bool:

@@ -30,7 +30,7 @@ def unbilled(found: RawResult) -> RawResult:
     return found.model_copy(update={"cost_usd": 0.0})
 
 
-def _is_sound(found: RawResult) -> bool:
+def _is_valid(found: RawResult) -> bool:
     """Whether it has items, each with a web URL."""
     items = found.result.get("items")
     if not isinstance(items, list) or not items:
@@ -42,7 +42,7 @@ RAW_RESULTS: ResultKind[RawResult] = ResultKind(
     name="raw",
     prefix="cache/raw/",
     model=RawResult,
-    is_sound=_is_sound,
+    is_valid=_is_valid,
     unbilled=unbilled,
     cost_usd=attrgetter("cost_usd"),
     most_in_memory=128,  # each has up to fifty items

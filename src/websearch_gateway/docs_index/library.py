@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from websearch_gateway.docs_index.crawl.crawler import OnProgress
-from websearch_gateway.docs_index.crawl.runner import CrawlRunner, unheard
+from websearch_gateway.docs_index.crawl.runner import CrawlRunner, ignore_progress
 from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion, UrlFailure
 from websearch_gateway.docs_index.ports import ChunkIndex, DocsStore
@@ -53,7 +53,7 @@ class DocsLibrary:
             await self.store.start_generation(version.id)
         await self.store.set_status(version.id, "queued")
 
-    async def crawl(self, version_id: int, on_progress: OnProgress = unheard) -> SiteVersion | None:
+    async def crawl(self, version_id: int, on_progress: OnProgress = ignore_progress) -> SiteVersion | None:
         """See `CrawlRunner.crawl`."""
         return await self.runner.crawl(version_id, on_progress)
 

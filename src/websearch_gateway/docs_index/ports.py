@@ -206,7 +206,7 @@ class DocsStore(Protocol):
         """The address of another page of the version that has this body."""
         ...
 
-    async def settle_url(
+    async def finish_url(
         self,
         task: UrlTask,
         state: UrlState,
@@ -242,7 +242,7 @@ class DocsStore(Protocol):
         """
         ...
 
-    async def park(self, host: str, until: float, reason: str) -> None:
+    async def pause_host(self, host: str, until: float, reason: str) -> None:
         """Block all requests to a host before `until`."""
         ...
 

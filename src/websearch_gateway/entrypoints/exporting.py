@@ -11,7 +11,7 @@ from websearch_gateway import __version__
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings
 
-FAREWELL_SECONDS = 3.0
+FLUSH_SECONDS = 3.0
 """The time for sending the last spans (seconds): a collector that hangs must not keep a process alive."""
 
 
@@ -67,4 +67,4 @@ def _nothing() -> None:
 def _within_reason(stop: Callable[[], None]) -> None:
     thread = threading.Thread(target=stop, daemon=True)  # one that hangs ends with the process
     thread.start()
-    thread.join(FAREWELL_SECONDS)
+    thread.join(FLUSH_SECONDS)

@@ -1,7 +1,7 @@
 """Which addresses may be fetched. Pure: this module resolves no names and opens no sockets.
 
-`AddressGuard.check_url` turns a URL into a `Target`, rebuilt from its checked parts, so that no later parser can read
-another host out of it. `AddressGuard.check_address` checks what a name resolves to, when it is dialled.
+`AddressPolicy.check_url` turns a URL into a `Target`, rebuilt from its checked parts, so that no later parser can read
+another host out of it. `AddressPolicy.check_address` checks what a name resolves to, when it is dialled.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _SAFE = "!$%&'()*+,-./:;=?@[\\]^_|~"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL that passed the guard. `host` is an ASCII name or a bare IP address; `path` includes the query."""
+    """A URL that passed the policy. `host` is an ASCII name or a bare IP address; `path` includes the query."""
 
     scheme: str
     host: str
@@ -97,7 +97,7 @@ class Target:
         return f"{self.scheme}://{self.netloc}{self.path}"
 
 
-class AddressGuard:
+class AddressPolicy:
     """Allows the public web and nothing else, except the given pairs.
 
     Args:

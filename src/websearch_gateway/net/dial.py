@@ -17,7 +17,7 @@ from typing import Any
 import httpcore2
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 
 CONNECT_SECONDS = 5.0
 MAX_ADDRESSES = 4
@@ -51,11 +51,11 @@ def _look_up(host: str) -> list[Any]:
     return socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
 
 
-class GuardedBackend(httpcore2.AsyncNetworkBackend):
+class PinnedBackend(httpcore2.AsyncNetworkBackend):
     """Connects to checked addresses only. One forbidden address makes the whole name forbidden."""
 
-    def __init__(self, guard: AddressGuard, resolve: Resolve) -> None:
-        self._guard = guard
+    def __init__(self, policy: AddressPolicy, resolve: Resolve) -> None:
+        self._policy = policy
         self._resolve = resolve
         self._sockets = httpcore2.AnyIOBackend()
 
@@ -70,11 +70,11 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         """Dial `host:port`.
 
         Raises:
-            ForbiddenUrlError: the guard forbids the host or an address that it resolves to.
+            ForbiddenUrlError: the policy forbids the host or an address that it resolves to.
             SearchFetchError: the name does not exist.
             httpcore2.ConnectError, httpcore2.ConnectTimeout: no address accepted the connection.
         """
-        self._guard.check_host(host, port)
+        self._policy.check_host(host, port)
         failure: httpcore2.ConnectError | httpcore2.ConnectTimeout | None = None
         for address in await self._addresses(host, port):
             try:
@@ -92,7 +92,7 @@ class GuardedBackend(httpcore2.AsyncNetworkBackend):
         except OSError:
             raise SearchFetchError(f"The host {host} cannot be found.") from None
         for address in addresses:
-            self._guard.check_address(host, port, address)
+            self._policy.check_address(host, port, address)
         # IPv4 first: without IPv6 connectivity, trying IPv6 first would cost a whole timeout.
         return sorted(addresses, key=lambda a: ipaddress.ip_address(a).version)[:MAX_ADDRESSES]
 

@@ -20,7 +20,7 @@ import httpcore2
 from websearch_gateway import __version__
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.address import AddressGuard, Target
+from websearch_gateway.net.address import AddressPolicy, Target
 from websearch_gateway.net.charset import charset_of
 from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, CodingError, decoder_for
 from websearch_gateway.net.dial import HEADER_BYTES, MeteredStream, Resolve, SystemResolver
@@ -91,7 +91,7 @@ class Fetcher:
     environment and no automatic redirects that somebody could switch on.
 
     Args:
-        guard: checks every URL, redirect and address.
+        policy: checks every URL, redirect and address.
         resolve: turns names into addresses; by default the operating system.
         user_agent: names the product, its version and where to complain.
         keep_alive: whether to reuse connections to an origin, for a crawler that sends many requests to one site. By
@@ -101,17 +101,17 @@ class Fetcher:
 
     def __init__(
         self,
-        guard: AddressGuard,
+        policy: AddressPolicy,
         *,
         resolve: Resolve | None = None,
         user_agent: str = USER_AGENT,
         keep_alive: bool = False,
         outbound: Outbound = DIRECT,
     ) -> None:
-        self._guard = guard
+        self._policy = policy
         self._system_resolver = SystemResolver()
         kept = KEPT_CONNECTIONS if keep_alive else 0
-        self._pools = ConnectionPools(guard, resolve or self._system_resolver, outbound, kept_connections=kept)
+        self._pools = ConnectionPools(policy, resolve or self._system_resolver, outbound, kept_connections=kept)
         self._own_headers = {"user-agent": user_agent, "accept-encoding": ACCEPT_ENCODING}
 
     async def __aenter__(self) -> Self:
@@ -146,11 +146,11 @@ class Fetcher:
             max_bytes: the limit of the body, both compressed and decompressed.
 
         Raises:
-            ForbiddenUrlError: the guard forbids the URL, a redirect or an address.
+            ForbiddenUrlError: the policy forbids the URL, a redirect or an address.
             SearchTimeoutError: the deadline passed.
             SearchFetchError: any other failure; `details["status"]` is the HTTP status if that is the reason.
         """
-        target = self._guard.check_url(url)
+        target = self._policy.check_url(url)
         own = {**self._own_headers, "accept": accept}
         sent = json_text.dumps(json).encode() if json is not None else None
         try:
@@ -211,7 +211,7 @@ class Fetcher:
             url = urljoin(target.url, location)
         except ValueError:
             raise SearchFetchError(f"{target.host} redirects to a malformed address.") from None
-        return self._guard.check_url(url)
+        return self._policy.check_url(url)
 
 
 async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:

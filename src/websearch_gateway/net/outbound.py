@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlsplit
 import httpcore2
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.net.address import DEFAULT_PORTS, AddressGuard, Target
-from websearch_gateway.net.dial import GuardedBackend, MeteredBackend, Resolve
+from websearch_gateway.net.address import DEFAULT_PORTS, AddressPolicy, Target
+from websearch_gateway.net.dial import MeteredBackend, PinnedBackend, Resolve
 from websearch_gateway.net.own_threads import in_own_thread
 
 MAX_CONNECTIONS = 64
@@ -82,8 +82,10 @@ class ConnectionPools:
     that only the proxy can resolve is left to the proxy.
     """
 
-    def __init__(self, guard: AddressGuard, resolve: Resolve, outbound: Outbound, *, kept_connections: int = 0) -> None:
-        self._guard, self._resolve, self._outbound = guard, resolve, outbound
+    def __init__(
+        self, policy: AddressPolicy, resolve: Resolve, outbound: Outbound, *, kept_connections: int = 0
+    ) -> None:
+        self._policy, self._resolve, self._outbound = policy, resolve, outbound
         self._kept_connections = kept_connections
         self._ssl_context: ssl.SSLContext | None = None
         self._pools: dict[str | None, httpcore2.AsyncConnectionPool] = {}
@@ -108,7 +110,7 @@ class ConnectionPools:
                 max_connections=MAX_CONNECTIONS,
                 max_keepalive_connections=self._kept_connections,
                 keepalive_expiry=KEPT_SECONDS,
-                network_backend=MeteredBackend() if proxy else GuardedBackend(self._guard, self._resolve),
+                network_backend=MeteredBackend() if proxy else PinnedBackend(self._policy, self._resolve),
             )
         return self._pools[proxy]
 
@@ -124,7 +126,7 @@ class ConnectionPools:
         except (OSError, TimeoutError):
             return
         for address in addresses:
-            self._guard.check_address(target.host, target.port, address)
+            self._policy.check_address(target.host, target.port, address)
 
 
 def http_proxy(url: str) -> httpcore2.Proxy:

@@ -23,7 +23,7 @@ MAX_ATTEMPTS = 2
 PASSING_STATUSES = (429, 500, 502, 503)
 """HTTP statuses that a retry may avoid."""
 JITTER_SECONDS = 0.1
-LONGEST_REST_SECONDS = 86_400.0
+LONGEST_PAUSE_SECONDS = 86_400.0
 
 T = TypeVar("T")
 
@@ -110,7 +110,7 @@ def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """
     milliseconds = _seconds(headers.get("retry-after-ms", ""), now)
     seconds = milliseconds / 1000 if milliseconds is not None else _seconds(headers.get("retry-after", ""), now)
-    return None if seconds is None else min(seconds, LONGEST_REST_SECONDS)
+    return None if seconds is None else min(seconds, LONGEST_PAUSE_SECONDS)
 
 
 def _seconds(value: str, now: float) -> float | None:

@@ -18,7 +18,7 @@ from websearch_gateway.observability.tracing import stage
 from websearch_gateway.settings import RouteSettings
 from websearch_gateway.text.codes import COUNTRIES, LANGUAGES
 from websearch_gateway.text.domains import domains, narrowed
-from websearch_gateway.text.normalise import checked_query, skeleton
+from websearch_gateway.text.normalise import checked_query, matching_form
 from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, repeats_a_repetition
 from websearch_gateway.text.safety.injection import suspicious
 from websearch_gateway.text.safety.secrets import credential_kind
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class CheckedQuery:
     """A query that may be asked, and warnings for the caller."""
 
     query: SearchQuery
@@ -92,7 +92,7 @@ class Guard:
         max_results_limit: int = 8,
         max_results_field: str = "maxResults",
         freshness_limit: int = 168,
-    ) -> Guarded:
+    ) -> CheckedQuery:
         """The query to send. `max_results_field` is what the caller calls `max_results`.
 
         Raises:
@@ -114,7 +114,7 @@ class Guard:
             include_domains=include,
             exclude_domains=exclude,
         )
-        return Guarded(query, self._judged(query.text))
+        return CheckedQuery(query, self._judged(query.text))
 
     def _judge(self, text: str) -> tuple[str, ...]:
         """The warnings for a normalised text; raises what `check` raises."""
@@ -131,7 +131,7 @@ class Guard:
             )
 
     def _route_away(self, text: str) -> None:
-        reduced = skeleton(text)
+        reduced = matching_form(text)
         for name, route in self._routes.items():
             if route.asks(text, reduced):
                 raise SearchValidationError(route.message, details={"route": name, "use": name})

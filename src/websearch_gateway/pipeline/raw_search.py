@@ -14,7 +14,7 @@ from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.cache.stale import stand_in
 from websearch_gateway.errors import Exhausted, SearchError, SearchValidationError, Unavailable
 from websearch_gateway.models import LOCAL, Caller, Deadline, RawSearchRequest, SearchQuery, SearchResults
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.net.sent_requests import counting_requests
 from websearch_gateway.observability.telemetry import Telemetry
@@ -46,7 +46,7 @@ class RawSearch:
     guard: Guard
     rate_limits: RateLimits
     selection: ProviderSelection
-    addresses: AddressGuard
+    addresses: AddressPolicy
     cache: ResultCache[RawResult]
     single_flight: SingleFlight
     gate: asyncio.Semaphore
@@ -102,7 +102,7 @@ class RawSearch:
     async def _ask(self, text: str, request: RawSearchRequest, caller: Caller, gate: asyncio.Semaphore) -> _Reply:
         try:
             async with one_deadline(self.deadline_seconds) as deadline, gate:
-                guarded = self.guard.check(
+                checked = self.guard.check(
                     text,
                     max_results=request.results_per_query,
                     max_results_limit=MOST_RESULTS,
@@ -111,13 +111,13 @@ class RawSearch:
                     language=request.language,
                     safe_search=request.safe_search,
                 )
-                query = replace(guarded.query, user=caller.user)
+                query = replace(checked.query, user=caller.user)
                 found = await self._admitted(query, caller, deadline, use_cache=request.use_cache)
         except SearchError as error:
             return error
         response = found.response
         return found._replace(
-            response=response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})
+            response=response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
         )
 
     async def _admitted(

@@ -29,7 +29,7 @@ from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
 from websearch_gateway.results.answer import SearchResponse
 
-LAST_WORD_SECONDS = 0.5
+STALE_RESERVE_SECONDS = 0.5
 """An engine stops this long before the deadline (or a tenth of it), so that it can report its attempts."""
 
 
@@ -58,7 +58,7 @@ class SearchPipeline:
             Exhausted: every upstream failed.
         """
         with self.telemetry.call(request.query) as event:
-            guarded = self.guard.check(
+            checked = self.guard.check(
                 request.query,
                 max_results=request.max_results,
                 freshness_hours=request.freshness_hours,
@@ -69,12 +69,12 @@ class SearchPipeline:
             )
             async with one_deadline(self.deadline_seconds) as deadline:
                 await self.rate_limits.admit(caller)
-                query = replace(guarded.query, user=caller.user)
+                query = replace(checked.query, user=caller.user)
                 served = await self._cached(query, caller, deadline, progress)
             event.answered(served.response, saved_usd=served.saved_usd, joined=served.joined)
             response = served.response
-            if guarded.warnings:
-                return response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})
+            if checked.warnings:
+                return response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
             return response
 
     async def _cached(
@@ -111,9 +111,9 @@ class SearchPipeline:
     async def _answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
         """The engine's answer. It is stopped early enough to leave time for a stale answer."""
         seconds = deadline.remaining()
-        last_word = min(LAST_WORD_SECONDS, seconds / 10)
+        reserve = min(STALE_RESERVE_SECONDS, seconds / 10)
         try:
-            async with asyncio.timeout(seconds - last_word / 4):
-                return await self.engine.answer(query, deadline.within(seconds - last_word), progress)
+            async with asyncio.timeout(seconds - reserve / 4):
+                return await self.engine.answer(query, deadline.within(seconds - reserve), progress)
         except TimeoutError:
             raise too_late(self.deadline_seconds) from None

@@ -30,7 +30,7 @@ from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.observability.tracing import part, stage
 from websearch_gateway.pipeline.choice import Choice, choice, to_ask_for
 from websearch_gateway.pipeline.deadline import one_deadline
-from websearch_gateway.pipeline.guard import Guard, Guarded
+from websearch_gateway.pipeline.guard import CheckedQuery, Guard
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.pipeline.raw_engine import PAGE_SECONDS
 from websearch_gateway.pipeline.read_many import Outcome, read_pages
@@ -110,15 +110,15 @@ class WebSearch:
             Exhausted: every provider failed.
         """
         with self.telemetry.call(request.query, tool=_tool(request)) as event:
-            guarded = self._guarded(request)
+            checked = self._checked(request)
             chosen = choice(request)
             searcher = self.selection.choose(request.providers, request.topic)
             async with one_deadline(self.deadline_seconds) as deadline:
                 await self.rate_limits.admit(caller)
                 query = replace(
-                    guarded.query,
+                    checked.query,
                     user=caller.user,
-                    max_results=to_ask_for(chosen.upto, guarded.query),
+                    max_results=to_ask_for(chosen.upto, checked.query),
                     variant=variant(_names(request.providers), chosen, request.read_pages),
                 )
                 find = self._cached if request.use_cache else self._find
@@ -133,9 +133,9 @@ class WebSearch:
                 saved_usd=served.saved_usd,
                 joined=served.joined,
             )
-            return response.model_copy(update={"warnings": (*guarded.warnings, *response.warnings)})
+            return response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
 
-    def _guarded(self, request: WebSearchRequest) -> Guarded:
+    def _checked(self, request: WebSearchRequest) -> CheckedQuery:
         if request.freshness is not None and request.freshness not in HOURS:
             allowed = ", ".join(HOURS)
             raise SearchValidationError(

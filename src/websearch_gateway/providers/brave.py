@@ -25,7 +25,7 @@ from websearch_gateway.text.payload import json_object, linked, make_hit, one_li
 MOST_WORDS = 50
 MOST_RESULTS = {"general": 20, "news": 50}
 LAST_OFFSET = 9
-QUOTA_REST_SECONDS = 3600.0
+QUOTA_PAUSE_SECONDS = 3600.0
 FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 # The two lists of https://api-dashboard.search.brave.com/app/documentation/web-search/codes; other codes give a 422.
 _COUNTRIES = (
@@ -85,7 +85,7 @@ class Brave:
             return SearchAuthError("Brave rejected the key; check BRAVE_API_KEY.")
         if status == 429 and b"QUOTA_LIMITED" in body:
             return SearchProviderError(
-                "The quota of the Brave account is spent.", retry_after=QUOTA_REST_SECONDS, details={"reason": "quota"}
+                "The quota of the Brave account is spent.", retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"}
             )
         if status == 429:
             # "1, 2558678": seconds until the per-second limit and until the monthly quota reset.

@@ -19,7 +19,7 @@ from websearch_gateway.text.payload import json_object, linked, make_hit, record
 
 PAGE_SIZE = 10
 LAST_RESULT = 100
-QUOTA_REST_SECONDS = 3600.0
+QUOTA_PAUSE_SECONDS = 3600.0
 DATE_RESTRICT = {"day": "d1", "week": "w1", "month": "m1", "year": "y1"}
 # The languages that Google can restrict results to; some have codes of its own.
 _LANGUAGES = "ar bg ca cs da de el en es et fi fr hr hu id is it iw ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh-CN"
@@ -74,7 +74,7 @@ class Google:
             return SearchAuthError("The Google project has no access to the Custom Search JSON API.")
         if status == 429 and b"per day" in body:
             return SearchProviderError(
-                "Google's quota for today is spent.", retry_after=QUOTA_REST_SECONDS, details={"reason": "quota"}
+                "Google's quota for today is spent.", retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"}
             )
         return None
 

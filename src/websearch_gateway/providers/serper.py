@@ -15,7 +15,7 @@ from websearch_gateway.text.domains import sites_applied, with_sites
 from websearch_gateway.text.payload import json_object, linked, make_hit, records
 
 PAGE_SIZE = 10
-QUOTA_REST_SECONDS = 3600.0
+QUOTA_PAUSE_SECONDS = 3600.0
 TBS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year": "qdr:y"}
 
 
@@ -61,7 +61,7 @@ class Serper:
             return SearchAuthError("Serper rejected the key; check SERPER_API_KEY.")
         if status == 400 and b"Not enough credits" in body:
             return SearchProviderError(
-                "The Serper account has no credits left.", retry_after=QUOTA_REST_SECONDS, details={"reason": "quota"}
+                "The Serper account has no credits left.", retry_after=QUOTA_PAUSE_SECONDS, details={"reason": "quota"}
             )
         return None
 

@@ -15,7 +15,7 @@ from websearch_gateway.text.payload import json_object, linked, make_hit, record
 
 MOST_RESULTS = 20
 MOST_INCLUDED, MOST_EXCLUDED = 300, 150
-QUOTA_REST_SECONDS = 3600.0
+QUOTA_PAUSE_SECONDS = 3600.0
 # The countries of the vendor's list. It rejects others as an invalid request.
 _COUNTRIES = (
     "AD AE AF AL AM AO AR AT AU AZ BA BB BD BE BF BG BH BI BJ BN BO BR BS BT BW BY BZ CA CF CG CH CL CM CN CO CR CU CV "
@@ -79,7 +79,7 @@ class Tavily:
         if status in (432, 433):
             return SearchProviderError(
                 "The Tavily account is over its usage limit.",
-                retry_after=QUOTA_REST_SECONDS,
+                retry_after=QUOTA_PAUSE_SECONDS,
                 details={"reason": "quota"},
             )
         return None

@@ -95,7 +95,7 @@ def normalise(text: str) -> str:
     return text.strip(" ")
 
 
-def skeleton(text: str) -> str:
+def matching_form(text: str) -> str:
     """A normalised text reduced for matching only: full NFKC, no accents, no joiners, lower case."""
     if text.isascii():
         return text.lower()

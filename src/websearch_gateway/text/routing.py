@@ -3,8 +3,8 @@
 A rule must match queries for the *data* ("polymarket odds on a fed cut", "rss feed of the verge"), but not queries
 *about* the thing ("is polymarket legal", "how to parse an rss feed in python") or with the same words ("farmers
 market", "rss memory of a process"). So a rule has a subject, often a cue, and an exception, all matched on the
-skeleton of the query (`text.normalise.skeleton`): lower case, no accents, one width. Subjects also match when their
-letters are spaced or dotted.
+matching form of the query (`text.normalise.matching_form`): lower case, no accents, one width. Subjects also match
+when their letters are spaced or dotted.
 
 The patterns below are laid out in columns: white space in them is ignored, and `_` matches a space.
 """
@@ -31,13 +31,13 @@ class Rule:
     cue: str = ""
     unless: str = ""
 
-    def asks(self, skeleton: str) -> bool:
+    def asks(self, form: str) -> bool:
         """Whether the query asks for this rule's data."""
-        if not _compiled(self.subject).search(skeleton):
+        if not _compiled(self.subject).search(form):
             return False
-        if self.cue and not _compiled(self.cue).search(skeleton):
+        if self.cue and not _compiled(self.cue).search(form):
             return False
-        return not (self.unless and _compiled(self.unless).search(skeleton))
+        return not (self.unless and _compiled(self.unless).search(form))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ class Route:
 
     Args:
         message: names the server to use instead.
-        rules: matched on the skeleton.
+        rules: matched on the matching form.
         patterns: the operator's case-insensitive regular expressions, matched on the normalised query.
-        keywords: only for strict mode: any of them anywhere in the skeleton, even inside a word.
+        keywords: only for strict mode: any of them anywhere in the matching form, even inside a word.
     """
 
     message: str
@@ -56,13 +56,13 @@ class Route:
     patterns: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
 
-    def asks(self, text: str, skeleton: str) -> bool:
+    def asks(self, text: str, form: str) -> bool:
         """Whether the query asks for this server's data."""
-        return any(rule.asks(skeleton) for rule in self.rules) or any(_compiled(p).search(text) for p in self.patterns)
+        return any(rule.asks(form) for rule in self.rules) or any(_compiled(p).search(text) for p in self.patterns)
 
-    def keyword(self, skeleton: str) -> str | None:
+    def keyword(self, form: str) -> str | None:
         """The first strict keyword in the query."""
-        return next((word for word in self.keywords if word in skeleton), None)
+        return next((word for word in self.keywords if word in form), None)
 
 
 def repeats_a_repetition(pattern: str) -> bool:

@@ -140,7 +140,7 @@ class Workers:
                 )
                 raise SearchFetchError(message, details={"reason": "too_costly"}) from None
         if reply.get("retire") or worker.worn_out:
-            self._let_go(worker)
+            self._retire(worker)
         return reply
 
     @asynccontextmanager
@@ -163,7 +163,7 @@ class Workers:
             self._put_back(worker)
 
     def _put_back(self, worker: Worker) -> None:
-        worker.ending = asyncio.get_running_loop().call_later(self._idle_seconds, self._let_go, worker)
+        worker.ending = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire, worker)
         self._idle.append(worker)
 
     def _take(self) -> Worker | None:
@@ -173,10 +173,10 @@ class Workers:
                 worker.ending.cancel()
             if worker.alive:
                 return worker
-            self._let_go(worker)
+            self._retire(worker)
         return None
 
-    def _let_go(self, worker: Worker) -> None:
+    def _retire(self, worker: Worker) -> None:
         """End a process that will not be reused."""
         self._all.discard(worker)
         if worker in self._idle:

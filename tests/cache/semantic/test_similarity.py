@@ -13,7 +13,7 @@ from tests.products import Noted
 from websearch_gateway.cache.blob_cache import BlobCache
 from websearch_gateway.cache.semantic.similarity import (
     BLOCK_ROWS,
-    REST_SECONDS,
+    PAUSE_SECONDS,
     TOO_SLOW,
     UNKNOWN_SCRIPT,
     UNRELATED,
@@ -153,6 +153,6 @@ async def test_an_embedder_that_hangs_is_left_alone_for_a_while() -> None:
         found = await patient.compare(subject(), [QUERY], Deadline.after(0.01))
         assert (found.similarities, found.fault) == ({}, TOO_SLOW)
     assert embedder.calls == 1
-    now[0] += REST_SECONDS
+    now[0] += PAUSE_SECONDS
     await patient.compare(subject(), [QUERY], Deadline.after(0.01))
     assert embedder.calls == 2

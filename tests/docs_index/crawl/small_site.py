@@ -15,7 +15,7 @@ from websearch_gateway.docs_index.store.owners import this_process
 from websearch_gateway.docs_index.store.postgres.docs import PostgresDocs
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.embedders.static import StaticEmbedder
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.workers.pool import Workers
 
@@ -75,7 +75,7 @@ async def library(
 ) -> AsyncIterator[DocsLibrary]:
     """A library over a store, which is closed at the end."""
     read = DocumentReading(workers, None)  # type: ignore[arg-type]
-    async with Fetcher(AddressGuard([f"127.0.0.1:{port}"])) as fetcher:
+    async with Fetcher(AddressPolicy([f"127.0.0.1:{port}"])) as fetcher:
         runner = CrawlRunner(store, fetcher, workers, read, EMBEDDER, None, owner=owner or this_process())
         yield DocsLibrary(store, store, runner)
         await store.close()

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from websearch_gateway.docs_index.crawl.politeness import MAX_CRAWL_DELAY, HostPace, Robots
+from websearch_gateway.docs_index.crawl.politeness import MAX_CRAWL_DELAY, HostPace, RobotsTxt
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.net.fetch import Fetched
 from websearch_gateway.text.robots_txt import crawl_delay, may_read_each
@@ -78,7 +78,7 @@ async def test_a_host_that_asks_for_a_rest_gets_it_and_is_asked_half_as_often_th
 @pytest.mark.parametrize(("reply", "is_open"), [(404, True), (403, True), ("", True), (503, False), (429, False)])
 async def test_a_robots_txt_that_is_missing_opens_and_one_that_fails_closes(docs, clock, pace, reply, is_open):
     """RFC 9309, section 2.3.1."""
-    robots = Robots(docs, Server(clock, reply), Inline(), pace, clock=clock)
+    robots = RobotsTxt(docs, Server(clock, reply), Inline(), pace, clock=clock)
     if is_open:
         await robots.open()
         assert await robots.allowed([f"{HOST}/a"]) == [True]
@@ -91,7 +91,7 @@ async def test_a_robots_txt_is_asked_for_once_a_day(docs, clock, pace):
     server = Server(clock, "User-agent: *\nDisallow: /private\nCrawl-delay: 2")
     for wait in (0, 3_600, 86_400):
         clock.now += wait
-        robots = Robots(docs, server, Inline(), pace, clock=clock)
+        robots = RobotsTxt(docs, server, Inline(), pace, clock=clock)
         await robots.open()
         assert await robots.allowed([f"{HOST}/a", f"{HOST}/private/a"]) == [True, False]
     assert len(server.times) == 2

@@ -1,6 +1,6 @@
 import pytest
 
-from websearch_gateway.docs_index.crawl.scope import MAX_LIKE, Scope, TrapGuard, canonical, is_only_followed
+from websearch_gateway.docs_index.crawl.scope import MAX_LIKE, Scope, TrapDetector, canonical, is_only_followed
 
 START = "https://docs.example.org/3/"
 
@@ -73,15 +73,15 @@ def test_a_site_that_moved_is_never_wider_than_what_was_asked_for():
 
 
 def test_addresses_that_differ_in_digits_only_are_limited():
-    guard = TrapGuard()
-    assert sum(guard.admit(f"https://a.org/calendar/{day}") for day in range(10 * MAX_LIKE)) == MAX_LIKE
-    assert guard.admit("https://a.org/page")
+    traps = TrapDetector()
+    assert sum(traps.admit(f"https://a.org/calendar/{day}") for day in range(10 * MAX_LIKE)) == MAX_LIKE
+    assert traps.admit("https://a.org/page")
 
 
 def test_a_known_address_is_welcome_however_often_it_is_linked_to():
-    guard = TrapGuard()
-    assert all(guard.admit("https://a.org/chapter/1") for _ in range(2 * MAX_LIKE))
-    assert guard.admit("https://a.org/chapter/2")
+    traps = TrapDetector()
+    assert all(traps.admit("https://a.org/chapter/1") for _ in range(2 * MAX_LIKE))
+    assert traps.admit("https://a.org/chapter/2")
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ async def test_a_section_and_a_page_are_found_again(docs):
     assert (second.url, second.path, second.ordinal) == (f"{BASE}sub/a.html#s1", "sub/a.html", 1)
     assert await docs.find_section("no hex") is None
     alias = await leased(docs, id_, f"{BASE}other.html")
-    await docs.settle_url(alias, "alias", alias_of=task.url)
+    await docs.finish_url(alias, "alias", alias_of=task.url)
     assert await docs.find_page(alias.url, [id_]) == first.page_id
 
 
@@ -134,8 +134,8 @@ async def test_addresses_are_leased_once_and_retried_when_they_are_due(docs):
     (first,) = await docs.lease_urls(id_, 1, NOW)
     (second,) = await docs.lease_urls(id_, 5, NOW)
     assert (first.url, second.depth) == (f"{BASE}a", 1)
-    await docs.settle_url(first, "due", "HTTP 503", due=NOW + 30)
-    await docs.settle_url(second, "failed", "HTTP 404")
+    await docs.finish_url(first, "due", "HTTP 503", due=NOW + 30)
+    await docs.finish_url(second, "failed", "HTTP 404")
     assert await docs.lease_urls(id_, 5, NOW) == []
     assert await docs.next_due(id_) == NOW + 30
     (again,) = await docs.lease_urls(id_, 5, NOW + 30)
@@ -170,7 +170,7 @@ async def test_a_page_goes_when_two_generations_miss_it(docs):
     for expected in (["Goes."], []):
         await docs.start_generation(id_)
         for task in await docs.lease_urls(id_, 10, NOW):
-            await docs.settle_url(task, "gone" if task.url.endswith("b.html") else "done")
+            await docs.finish_url(task, "gone" if task.url.endswith("b.html") else "done")
         assert await docs.finish_generation(id_)
         assert await found(docs, "goes", versions=[id_]) == expected
     assert await found(docs, "stays", versions=[id_]) == []  # the start page is linked by nobody: crawls add it anew
@@ -182,7 +182,7 @@ async def test_a_failed_page_stays(docs):
     for _ in range(3):
         await docs.start_generation(id_)
         for task in await docs.lease_urls(id_, 10, NOW):
-            await docs.settle_url(task, "failed", "HTTP 500")
+            await docs.finish_url(task, "failed", "HTTP 500")
         assert await docs.finish_generation(id_)
     assert await found(docs, "stays", versions=[id_]) == ["Stays."]
 
@@ -194,7 +194,7 @@ async def test_a_site_that_seems_to_vanish_is_kept(docs):
     for expected in (True, False):
         await docs.start_generation(id_)
         for task in await docs.lease_urls(id_, 100, NOW):
-            await docs.settle_url(task, "gone")
+            await docs.finish_url(task, "gone")
         assert await docs.finish_generation(id_) is expected
     assert (await docs.version(id_)).page_count == 30
 
@@ -221,7 +221,7 @@ async def test_a_deleted_version_leaves_nothing_behind(docs):
 async def test_a_host_is_remembered(docs, clock):
     assert await docs.host("https://a") == HostState("https://a")
     await docs.put_robots("https://a", "User-agent: *")
-    await docs.park("https://a", NOW, "HTTP 429")
+    await docs.pause_host("https://a", NOW, "HTTP 429")
     assert await docs.host("https://a") == HostState("https://a", "User-agent: *", clock.now, NOW, "HTTP 429")
 
 
@@ -230,8 +230,8 @@ async def test_requests_to_a_host_are_booked_one_after_the_other(docs, clock):
     assert await docs.reserve("https://b", 5) == clock.now
     clock.now += 60
     assert await docs.reserve("https://a", 5) == clock.now
-    await docs.park("https://a", clock.now + 100, "HTTP 429")
-    await docs.park("https://a", clock.now + 50, "HTTP 503")
+    await docs.pause_host("https://a", clock.now + 100, "HTTP 429")
+    await docs.pause_host("https://a", clock.now + 50, "HTTP 503")
     assert await docs.reserve("https://a", 5) == clock.now + 100
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from websearch_gateway.models import Answer, SearchQuery, Source, Span
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.pipeline.cleaning.answers import clean_answer
 from websearch_gateway.pipeline.finalize import finalize
 
@@ -19,7 +19,7 @@ def answer(text: str, *cited: str, sources: tuple[Source, ...] = (), url: str = 
 
 
 def shown(given: Answer) -> Answer:
-    return clean_answer(given, AddressGuard())
+    return clean_answer(given, AddressPolicy())
 
 
 def test_an_ordinary_answer_stays_as_it_is() -> None:

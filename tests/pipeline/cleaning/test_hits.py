@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.models import Hit
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.pipeline.cleaning.hits import LONGEST_TITLE, clean_hits, clean_items
 
-PUBLIC = AddressGuard()
+PUBLIC = AddressPolicy()
 
 
 def hit(url: str = "https://a.example/", title: str = "A title", snippet: str = "A snippet.") -> Hit:
@@ -50,7 +50,7 @@ def test_an_unusual_public_link_stays(url: str) -> None:
 
 def test_a_host_that_the_operator_allows_stays() -> None:
     wiki = hit("http://wiki.corp:8080/page")
-    assert clean_hits([wiki], AddressGuard(["wiki.corp:8080"]))[0] == (wiki,)
+    assert clean_hits([wiki], AddressPolicy(["wiki.corp:8080"]))[0] == (wiki,)
 
 
 def test_invisible_and_bidirectional_characters_are_taken_out() -> None:

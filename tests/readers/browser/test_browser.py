@@ -15,7 +15,7 @@ import pytest
 
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetched, Fetcher
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import browser, chromium
@@ -36,7 +36,7 @@ def soon() -> Deadline:
 @pytest.fixture
 async def fetcher(api: Any) -> AsyncIterator[Fetcher]:
     api.says("/page", PAGE.encode(), content_type="text/html")
-    async with Fetcher(AddressGuard([api.pair])) as fetcher:
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher:
         yield fetcher
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetched, Fetcher
 from websearch_gateway.readers.browser import chromium
 from websearch_gateway.readers.browser.browser import Browser
@@ -143,7 +143,7 @@ async def to_loopback(host: str) -> Sequence[str]:
 
 
 async def rendered(url: str, *allowed: str) -> Fetched:
-    async with Fetcher(AddressGuard(allowed), resolve=to_loopback) as fetcher:
+    async with Fetcher(AddressPolicy(allowed), resolve=to_loopback) as fetcher:
         browser = Browser(fetcher)
         try:
             return await browser.render(await fetcher.fetch(url, Deadline.after(120)), Deadline.after(120))

@@ -12,7 +12,7 @@ import pytest_asyncio
 from tests.readers.conftest import Api
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, Page
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import chromium, rendering
@@ -39,7 +39,7 @@ async def site() -> AsyncIterator[Api]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def table(site: Api) -> AsyncIterator[ReaderTable]:
-    async with Fetcher(AddressGuard([site.pair])) as fetcher, Workers(count=1) as workers:
+    async with Fetcher(AddressPolicy([site.pair])) as fetcher, Workers(count=1) as workers:
         browser = Browser(fetcher)
         with pytest.MonkeyPatch.context() as patch:  # a busy machine takes its time between two requests of a page
             patch.setattr(chromium, "START_SECONDS", 60.0)

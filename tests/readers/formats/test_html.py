@@ -9,7 +9,7 @@ import pytest
 
 from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.sandbox import Sandbox
@@ -126,7 +126,7 @@ async def test_cancelling_a_read_leaves_the_site(sandbox: Sandbox, reader: Reade
 async def test_a_test_for_humans_is_no_page(api: Any) -> None:
     body = b"<title>Just a moment...</title><body><p>Verify you are human by completing the action below.</p>"
     api.says("/", body, content_type="text/html")
-    async with Fetcher(AddressGuard([api.pair])) as fetcher, Workers() as workers:
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher, Workers() as workers:
         with pytest.raises(SearchFetchError) as caught:
             await ReaderTable.build(fetcher, workers).read(f"{api.url}/", soon())
     assert caught.value.details == {"reason": "robot_page"}

@@ -42,7 +42,7 @@ def fetched(body: bytes, content_type: str, charset: str = "utf-8", path: str = 
         (b"a,b", "text/csv", "csv"),
         (b"\xef\xbb\xbf\n<!-- a --><!-- b -->\n<!DOCTYPE HTML>", "", "html"),
         (b'<?xml version="1.0"?><html xmlns="x">', "application/octet-stream", "html"),
-        (b"<html>", "application/unheard-of", "html"),
+        (b"<html>", "application/ignore_progress-of", "html"),
         (b"<html>", "application/pdf", "html"),
         (b"%PDF-1.7", "text/html", "pdf"),
         (b"junk\n%PDF-1.7", "application/pdf", "pdf"),

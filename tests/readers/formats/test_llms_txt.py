@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetched, Fetcher
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.formats.llms_txt import KEPT_SECONDS, MOST_LISTED, MarkdownSiblings, is_same_text
@@ -124,7 +124,7 @@ def test_the_same_text_has_most_of_the_words() -> None:
 
 @pytest.fixture
 async def table(api: Any) -> AsyncIterator[ReaderTable]:
-    async with Fetcher(AddressGuard([api.pair])) as fetcher, Workers(count=1) as workers:
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher, Workers(count=1) as workers:
         yield ReaderTable.build(fetcher, workers)
 
 

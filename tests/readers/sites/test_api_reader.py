@@ -9,7 +9,7 @@ import pytest
 
 from websearch_gateway.models import Deadline
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.sites.api_reader import LONGEST_REST_SECONDS, REST_SECONDS
+from websearch_gateway.readers.sites.api_reader import LONGEST_PAUSE_SECONDS, PAUSE_SECONDS
 from websearch_gateway.readers.sites.source import DocumentRate
 from websearch_gateway.readers.sites.wikipedia import ANONYMOUS, WITH_CONTACT, Wikipedia
 
@@ -38,7 +38,7 @@ async def test_every_busy_status_without_a_time_means_a_minute(bench: Any, case:
         bench.api.says(first, b"", status=status)
         await reader.read(case.url, soon())
         seen = len(bench.api.seen)
-        bench.clock.now += REST_SECONDS - 1
+        bench.clock.now += PAUSE_SECONDS - 1
         await reader.read(case.url, soon())
         assert len(bench.api.seen) == seen, status
         bench.clock.now += 1
@@ -85,7 +85,7 @@ async def test_a_quota_that_others_have_spent_rests_the_api_until_it_is_there_ag
 
 @pytest.mark.parametrize(
     ("told", "seconds"),
-    [('"backoff": 10', 10.0), ('"quota_remaining": 0', LONGEST_REST_SECONDS)],
+    [('"backoff": 10', 10.0), ('"quota_remaining": 0', LONGEST_PAUSE_SECONDS)],
     ids=["backoff", "quota"],
 )
 async def test_stack_exchange_is_left_alone_when_its_reply_says_so(

@@ -81,7 +81,7 @@ def test_a_video_without_a_transcript_says_so() -> None:
 
 def test_a_blocked_machine_leaves_youtube_alone() -> None:
     document = transcript(VIDEO, "Tides", playing({"/watch": ""}, status=429))
-    assert (document.markdown, document.rest_seconds) == ("", 3600)
+    assert (document.markdown, document.pause_seconds) == ("", 3600)
 
 
 def test_a_reply_cannot_send_the_library_elsewhere() -> None:

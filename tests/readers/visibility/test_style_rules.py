@@ -58,7 +58,7 @@ SECRET = "a hidden remark"
         ("@media not print{.x9{display:none}}", True),
         ("@media not screen{.x9{display:none}}", False),
         ("@media not (max-width:9px){.x9{display:none}}", True),
-        ("@media not (unheard-of:9px){.x9{display:none}}", False),
+        ("@media not (ignore_progress-of:9px){.x9{display:none}}", False),
         ("@media (10px < width <= 5000px){.x9{display:none}}", True),
         ("@media (min-width:1cm) and (min-resolution:.5dppx){.x9{display:none}}", True),
         ("@media (max-width:9px) or (any-hover){.x9{display:none}}", True),

@@ -26,7 +26,7 @@ from websearch_gateway.text.citation.snippet import snippets
 from websearch_gateway.text.citation.spans import from_utf16
 from websearch_gateway.text.citation.support import Evidence
 from websearch_gateway.text.markdown import LINK, blocks, lines, plain, without_comments
-from websearch_gateway.text.normalise import skeleton
+from websearch_gateway.text.normalise import matching_form
 from websearch_gateway.text.payload import one_line
 from websearch_gateway.text.retrieval.candidates import Document
 from websearch_gateway.text.retrieval.duplicates import near_duplicates
@@ -158,7 +158,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "safety.without_orders": without_orders,
     "safety.clean_markdown": lambda text: clean_markdown(text, "https://example.com/"),
     "safety.wrap_untrusted": lambda text: wrap_untrusted(text, "a1" * 10),
-    "normalise.skeleton": skeleton,
+    "normalise.matching_form": matching_form,
     "payload.one_line": one_line,
     "retrieval.near_duplicates": lambda text: near_duplicates([text[at : at + 500] for at in range(0, len(text), 500)]),
     "retrieval.find_evidence": lambda text: find_evidence(QUESTION, [Document("A", text)], 800, 4),

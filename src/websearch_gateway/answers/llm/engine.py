@@ -25,7 +25,7 @@ from websearch_gateway.text.retrieval.tokens import estimate_tokens
 GATHER_SHARE = 0.6
 """The share of the time that raw search may take; the model needs the rest."""
 
-LAST_WORD_SECONDS = 1.0
+CHECK_RESERVE_SECONDS = 1.0
 """Reserved after the model (seconds), for checking its draft or for quotes from the same pages."""
 
 TRUNCATED_SHARE = 0.6
@@ -95,7 +95,7 @@ class LlmEngine:
         return [] if known else [f"The server at LLM_BASE_URL does not list the model {self.chat.model}."]
 
     def _earlier(self, deadline: Deadline) -> Deadline:
-        return deadline.within(max(0.0, deadline.remaining() - LAST_WORD_SECONDS))
+        return deadline.within(max(0.0, deadline.remaining() - CHECK_RESERVE_SECONDS))
 
     async def _write(
         self, query: SearchQuery, gathered: Gathered, deadline: Deadline

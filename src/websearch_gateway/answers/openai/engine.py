@@ -71,15 +71,15 @@ class OpenAIEngine:
     @property
     def most_usd(self) -> float:
         """The most that an answer of any model may cost: all searches, the fullest prompt, the longest reply."""
-        return max((self._usd(find_model(name), LIMITS.most) for name in self._living), default=0.0)
+        return max((self._usd(find_model(name), LIMITS.most) for name in self._available_models), default=0.0)
 
     @property
     def likely_usd(self) -> float:
         """The typical cost of an answer by the first model: two searches and their results."""
-        return self._usd(find_model(next(iter(self._living), "")), LIMITS.usual)
+        return self._usd(find_model(next(iter(self._available_models), "")), LIMITS.usual)
 
     @property
-    def _living(self) -> list[str]:
+    def _available_models(self) -> list[str]:
         """The models whose shutdown date is in the future or unknown."""
         return [name for name in self.models if not ((model := find_model(name)) and model.has_ended(self.now()))]
 
@@ -95,7 +95,7 @@ class OpenAIEngine:
             NotAsked: OpenAI cannot apply the lists of domains.
         """
         check_domains(query, MOST_DOMAINS, "OpenAI")
-        for model in self._living:
+        for model in self._available_models:
             if self._is_gone(model):
                 continue
             await progress(f"Searching the web with {model}")
@@ -184,7 +184,7 @@ class OpenAIEngine:
         return billed.searches * self.search_usd + (model.tokens_usd(billed, self.now()) if model else 0.0)
 
     def _answer(self, model: str, query: SearchQuery, reply: Reply) -> Answer:
-        gone = ", ".join(name for name in self._living if self._is_gone(name))
+        gone = ", ".join(name for name in self._available_models if self._is_gone(name))
         price = find_model(model)
         warnings = {
             f"{model} answered, since this key has no model {gone}. Change OPENAI_MODELS.": gone,

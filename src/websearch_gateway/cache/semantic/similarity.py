@@ -103,7 +103,7 @@ class Similarity:
         known = len(subject.vectors)
         try:
             async with asyncio.timeout(deadline.remaining()):
-                unrelated = await self._yardstick()
+                unrelated = await self._baseline()
                 asked = await self._embedded(readable, unrelated.shape[1], "query")
                 async with subject.turn:
                     known = await self._load_stored(subject, unrelated.shape[1])
@@ -121,7 +121,7 @@ class Similarity:
         found = [_similarities(subject.vectors, vector, unrelated) for vector in asked]
         return Comparison(dict(zip(readable, found, strict=True)), fault)
 
-    async def _yardstick(self) -> Vectors:
+    async def _baseline(self) -> Vectors:
         if self._unrelated is None:
             self._unrelated = await self._embedder.embed(UNRELATED, "document")
         return self._unrelated

@@ -68,7 +68,7 @@ class VectorIndex(Generic[T]):
         """Add an item, or replace the one of that key."""
         import numpy as np
 
-        self._let_go(now)
+        self._remove_expired(now)
         if (slot := self._slots.get(key)) is None:
             slot = self._free_slot()
             self._slots[key] = slot
@@ -124,7 +124,7 @@ class VectorIndex(Generic[T]):
         self._next += 1
         return slot
 
-    def _let_go(self, now: float) -> None:
+    def _remove_expired(self, now: float) -> None:
         """Remove the oldest expired items."""
         self._oldest = max(self._oldest, self._next - self._most)
         while self._oldest < self._next and self._expires[slot := self._oldest % self._most] <= now:

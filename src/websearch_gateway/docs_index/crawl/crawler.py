@@ -152,7 +152,7 @@ class Crawler:
         verdicts = await self.work.source.allowed([task.url for task in tasks])
         for task, allowed in zip(tasks, verdicts, strict=True):
             if not allowed:
-                await self.store.settle_url(task, "skipped", "robots.txt forbids it")
+                await self.store.finish_url(task, "skipped", "robots.txt forbids it")
         return [task for task, allowed in zip(tasks, verdicts, strict=True) if allowed]
 
     def _judge(self, tally: _Tally) -> None:

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from websearch_gateway.docs_index.crawl.chunking import cut
 from websearch_gateway.docs_index.crawl.embedding import Embedding
-from websearch_gateway.docs_index.crawl.scope import MAX_DEPTH, Scope, TrapGuard, canonical, is_only_followed
+from websearch_gateway.docs_index.crawl.scope import MAX_DEPTH, Scope, TrapDetector, canonical, is_only_followed
 from websearch_gateway.docs_index.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, Defined, Source, body_hash
 from websearch_gateway.docs_index.crawl.symbols import page_symbols
 from websearch_gateway.docs_index.models import BrowserUse, Document, PageDraft, UrlTask
@@ -67,7 +67,7 @@ class PageWork:
     defined: Defined = field(default_factory=dict)
     loaded_inventories: set[str] = field(default_factory=set)
     _learning: asyncio.Lock = field(default_factory=asyncio.Lock)
-    traps: TrapGuard = field(default_factory=TrapGuard)
+    traps: TrapDetector = field(default_factory=TrapDetector)
     _in_scope: Callable[[str], str] = field(init=False)
     _looked: int = 0
     _needed: int = 0
@@ -87,7 +87,7 @@ class PageWork:
         try:
             fetched = await self._fetched(task)
             if fetched.status == NOT_MODIFIED or body_hash(fetched.body) == task.body_hash:
-                await self.store.settle_url(task, "done")
+                await self.store.finish_url(task, "done")
                 return Result("unchanged")
             return await self._indexed(task, fetched)
         except SearchTimeoutError as error:
@@ -108,12 +108,12 @@ class PageWork:
 
     async def _indexed(self, task: UrlTask, fetched: Fetched) -> Result:
         digest = body_hash(fetched.body)
-        async with self._at_work.setdefault(digest, asyncio.Lock()):  # its twin may be on its way too
+        async with self._at_work.setdefault(digest, asyncio.Lock()):  # its duplicate may be on its way too
             return await self._read(task, fetched, digest)
 
     async def _read(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
-        if (twin := await self.store.find_body(task, digest)) is not None:
-            await self.store.settle_url(task, "alias", alias_of=twin)
+        if (duplicate := await self.store.find_body(task, digest)) is not None:
+            await self.store.finish_url(task, "alias", alias_of=duplicate)
             return Result("skipped")
         index = is_only_followed(task.url)
         try:
@@ -127,7 +127,7 @@ class PageWork:
         await self._learn(links)
         chosen = self.scope.link(task.url, document.canonical) if document.canonical else ""
         if chosen and chosen != task.url and not is_only_followed(chosen):
-            await self.store.settle_url(task, "alias", links=[chosen, *links], alias_of=chosen)
+            await self.store.finish_url(task, "alias", links=[chosen, *links], alias_of=chosen)
             return Result("skipped")
         if document.noindex or index:
             return await self._settled(task, "skipped", "noindex" if document.noindex else "an index", links)
@@ -171,7 +171,7 @@ class PageWork:
         if (location := error.details.get("location")) is not None:
             return await self._redirected(task, location)
         if status in _GONE:
-            await self.store.settle_url(task, "gone", f"HTTP {status}")
+            await self.store.finish_url(task, "gone", f"HTTP {status}")
             return Result("failed", f"HTTP {status}")
         if status in (401, 403):
             return await self._settled(task, "failed", f"HTTP {status}: a login wall, or closed to programs")
@@ -197,7 +197,7 @@ class PageWork:
         if target == task.url:  # to its own index.html, or in a circle
             return await self._settled(task, "failed", "redirects to itself")
         if target:
-            await self.store.settle_url(task, "alias", links=[target], alias_of=target)
+            await self.store.finish_url(task, "alias", links=[target], alias_of=target)
             return Result("skipped")
         outside = canonical(location)
         if task.url == self.start and self.scope.moved(outside) is not None:
@@ -207,16 +207,16 @@ class PageWork:
 
     async def _retried(self, task: UrlTask, reason: str, retry_after: float | None, *, of_host: bool = True) -> Result:
         if task.attempts >= RETRIES:
-            await self.store.settle_url(task, "failed", reason)
+            await self.store.finish_url(task, "failed", reason)
             return Result("failed", reason, of_host)
         due = self.clock() + max(retry_after or 0.0, RETRY_SECONDS)
-        await self.store.settle_url(task, "due", reason, due=due)
+        await self.store.finish_url(task, "due", reason, due=due)
         return Result("retry", reason, of_host)
 
     async def _settled(
         self, task: UrlTask, state: Literal["failed", "skipped"], reason: str, links: list[str] | None = None
     ) -> Result:
-        await self.store.settle_url(task, state, reason, links=links or ())
+        await self.store.finish_url(task, state, reason, links=links or ())
         return Result(state, reason)
 
 

@@ -21,7 +21,7 @@ CLOSED_SECONDS = 300.0
 """A robots.txt that could not be fetched is fetched again after this long (seconds)."""
 MAX_ROBOTS_BYTES = 512_000
 MAX_CRAWL_DELAY = 30.0
-MAX_REST_SECONDS = 86_400.0
+MAX_PAUSE_SECONDS = 86_400.0
 MAX_SLOWDOWN = 64.0
 _FETCH_SECONDS = 30.0
 
@@ -85,7 +85,7 @@ class HostPace:
         """Note that the host is overloaded: halve the request rate, and wait until the time that it named."""
         self._slowdown = min(self._slowdown * 2, MAX_SLOWDOWN)
         if retry_after:
-            await self._store.park(self.host, self._clock() + min(retry_after, MAX_REST_SECONDS), reason)
+            await self._store.pause_host(self.host, self._clock() + min(retry_after, MAX_PAUSE_SECONDS), reason)
 
     async def _tell(self, wait: float, at: float) -> None:
         if wait > max(self.interval, 1.0):
@@ -95,7 +95,7 @@ class HostPace:
             self.waiting = f"crawl-delay {self._asked_delay:g} s"
 
 
-class Robots:
+class RobotsTxt:
     """The robots.txt rules of one host. Fetched once a day for all sites on it."""
 
     def __init__(

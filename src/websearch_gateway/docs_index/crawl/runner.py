@@ -20,7 +20,7 @@ from websearch_gateway.docs_index.crawl.archives import MAX_ARCHIVE_BYTES, is_ar
 from websearch_gateway.docs_index.crawl.crawler import LEASE_SECONDS, Crawler, OnProgress
 from websearch_gateway.docs_index.crawl.embedding import Embedding
 from websearch_gateway.docs_index.crawl.page_work import Moved, PageWork
-from websearch_gateway.docs_index.crawl.politeness import HostPace, Robots
+from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical
 from websearch_gateway.docs_index.crawl.sources import FolderSource, Source, WebSource
 from websearch_gateway.docs_index.models import CrawlProgress, Owner, SiteVersion
@@ -42,7 +42,7 @@ PAUSE_SECONDS = 600.0
 _log = logging.getLogger(__name__)
 
 
-async def unheard(_: CrawlProgress) -> None:
+async def ignore_progress(_: CrawlProgress) -> None:
     """The OnProgress of callers who need no progress."""
 
 
@@ -62,7 +62,7 @@ class CrawlRunner:
     owner: Owner = field(default_factory=this_process)
     _paces: dict[str, HostPace] = field(default_factory=dict)
 
-    async def crawl(self, version_id: int, on_progress: OnProgress = unheard) -> SiteVersion | None:
+    async def crawl(self, version_id: int, on_progress: OnProgress = ignore_progress) -> SiteVersion | None:
         """Crawl or resume a version, to the end. Returns the version afterwards; None if it was deleted.
 
         Refreshes a completed version.
@@ -169,7 +169,7 @@ class CrawlRunner:
         else:
             scope = Scope.of(url, options.include, options.exclude)
             pace = self._pace(scope.origin, options.delay)
-            robots = Robots(self.store, self.fetcher, self.workers, pace, clock=self.clock)
+            robots = RobotsTxt(self.store, self.fetcher, self.workers, pace, clock=self.clock)
             headers = dict(options.headers)
             yield WebSource(url, scope, self.fetcher, self.workers, pace, robots, headers), scope
 

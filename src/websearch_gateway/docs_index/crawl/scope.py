@@ -116,7 +116,7 @@ def is_only_followed(url: str) -> bool:
     return bool(_FOLLOWED.search(urlsplit(url).path))
 
 
-class TrapGuard:
+class TrapDetector:
     """Knows the addresses that differ in digits only, and refuses new ones above `MAX_LIKE`."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 from websearch_gateway.docs_index.crawl import seeds
-from websearch_gateway.docs_index.crawl.politeness import HostPace, Robots
+from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical
 from websearch_gateway.docs_index.models import UrlTask
 from websearch_gateway.docs_index.ports import Fetch, Run
@@ -90,7 +90,7 @@ class WebSource:
         fetcher: Fetch,
         workers: Run,
         pace: HostPace,
-        robots: Robots,
+        robots: RobotsTxt,
         headers: Mapping[str, str],
     ) -> None:
         self._start = start

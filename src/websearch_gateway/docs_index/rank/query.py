@@ -56,7 +56,7 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
     symbols: dict[str, None] = {}
     bare = _QUOTED.sub(" ", rest)
     for pattern in (_LANGUAGE, _OPTION, _QUALIFIED):
-        bare = pattern.sub(lambda match: _noted(match, symbols), bare)
+        bare = pattern.sub(lambda match: _collect_symbol(match, symbols), bare)
     symbols.update(dict.fromkeys(_CALL.findall(bare)))
     words = _WORD.findall(bare)[:MOST_WORDS]
     symbols.update(dict.fromkeys(word for word in words if _COMPOUND.search(word)))
@@ -73,7 +73,7 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
     )
 
 
-def _noted(match: re.Match[str], symbols: dict[str, None]) -> str:
+def _collect_symbol(match: re.Match[str], symbols: dict[str, None]) -> str:
     symbols[match[match.lastindex or 0]] = None
     return " "
 

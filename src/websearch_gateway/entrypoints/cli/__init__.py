@@ -24,7 +24,7 @@ from websearch_gateway.entrypoints.cli.running import (
     ConfigOption,
     FailureJsonOption,
     JsonOption,
-    guarded,
+    exit_on_error,
     settings_of,
 )
 
@@ -120,14 +120,14 @@ def token(
     from websearch_gateway.entrypoints.http.auth.modes import mint
 
     settings = settings_of(config, as_json=as_json)
-    minted = guarded(lambda: mint(settings, user, scope.split(), ttl), as_json=as_json)
+    minted = exit_on_error(lambda: mint(settings, user, scope.split(), ttl), as_json=as_json)
     typer.echo(json.dumps({"token": minted, "expiresInSeconds": ttl}) if as_json else minted)
 
 
 def _make_key(user: str, scope: str, *, as_json: bool) -> None:
     from websearch_gateway.entrypoints.http.auth.static_tokens import mint_static
 
-    token, entry = guarded(lambda: mint_static(user, scope.split()), as_json=as_json)
+    token, entry = exit_on_error(lambda: mint_static(user, scope.split()), as_json=as_json)
     if as_json:
         typer.echo(json.dumps({"token": token, "authTokensEntry": entry}))
         return
@@ -140,7 +140,7 @@ def demo(as_json: JsonOption = False) -> None:
     """Run the whole gateway against the sandbox: no key, no network."""
     from websearch_gateway.entrypoints.cli.demo import run_demo
 
-    guarded(lambda: asyncio.run(run_demo(as_json=as_json)), as_json=as_json)
+    exit_on_error(lambda: asyncio.run(run_demo(as_json=as_json)), as_json=as_json)
 
 
 @cli.command()
@@ -152,7 +152,7 @@ def sandbox(
     """Run the sandbox: stand-ins for every upstream and a small web, to test an agent offline."""
     from websearch_gateway.entrypoints.cli.demo import run_sandbox
 
-    guarded(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
+    exit_on_error(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
 
 
 def _serve_http(config: Path | None, host: str, port: int, *, insecure: bool, as_json: bool) -> None:
@@ -161,7 +161,7 @@ def _serve_http(config: Path | None, host: str, port: int, *, insecure: bool, as
 
     settings = settings_of(config, as_json=as_json)
     configure_logging(settings.log_level, settings.secrets())
-    guarded(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=as_json)
+    exit_on_error(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=as_json)
 
 
 def _serve_stdio(config: Path | None, context: str, *, as_json: bool, flags: Mapping[str, str] | None = None) -> None:
@@ -170,4 +170,4 @@ def _serve_stdio(config: Path | None, context: str, *, as_json: bool, flags: Map
 
     settings = settings_of(config, as_json=as_json, **(flags or {}))
     configure_logging(settings.log_level, settings.secrets())
-    guarded(lambda: asyncio.run(serve_stdio(settings, context)), as_json=as_json)
+    exit_on_error(lambda: asyncio.run(serve_stdio(settings, context)), as_json=as_json)

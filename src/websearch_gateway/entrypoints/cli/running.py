@@ -24,7 +24,7 @@ FailureJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON wher
 
 def settings_of(config: Path | None, *, as_json: bool, **flags: str) -> Settings:
     """The settings in force; `flags` override all others. An unusable one ends the command."""
-    return guarded(lambda: load_settings(config, **flags), as_json=as_json)
+    return exit_on_error(lambda: load_settings(config, **flags), as_json=as_json)
 
 
 def run(
@@ -40,7 +40,7 @@ def run(
     settings = settings_of(config, as_json=as_json)
     # A person wants the answer; show events only on request.
     configure_logging(settings.log_level if "log_level" in settings.model_fields_set else "WARNING", settings.secrets())
-    result = guarded(lambda: asyncio.run(call(settings)), as_json=as_json)
+    result = exit_on_error(lambda: asyncio.run(call(settings)), as_json=as_json)
     if as_json:
         typer.echo(result.model_dump_json(by_alias=True, indent=2))
     else:
@@ -48,7 +48,7 @@ def run(
     return result
 
 
-def guarded(action: Callable[[], T], *, as_json: bool) -> T:
+def exit_on_error(action: Callable[[], T], *, as_json: bool) -> T:
     """Run `action`; an error becomes one line and exit code 1."""
     try:
         return action()

@@ -28,7 +28,7 @@ from websearch_gateway.entrypoints.http.rest.openapi import openapi
 from websearch_gateway.entrypoints.http.rest.pages import description_routes
 from websearch_gateway.entrypoints.http.status import status_endpoint
 from websearch_gateway.entrypoints.http.tracing import Tracing
-from websearch_gateway.entrypoints.http.transport import TransportGuard
+from websearch_gateway.entrypoints.http.transport import HostOriginCheck
 from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.entrypoints.tools import listed, toolsets_of
 from websearch_gateway.settings import Settings
@@ -68,7 +68,7 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
         exception_handlers={HTTPException: _http_error},
         middleware=[
             Middleware(Frame, error_shape),
-            Middleware(TransportGuard, settings),
+            Middleware(HostOriginCheck, settings),
             Middleware(Authentication, verifier, settings.public_url, compatible_endpoint),
             Middleware(Tracing),
             Middleware(RequestBody),

@@ -44,7 +44,7 @@ class Names:
         return base in self._any_port and port.isascii() and port.isdigit()
 
 
-class TransportGuard:
+class HostOriginCheck:
     """ASGI middleware: another Host gets 421, another Origin 403, before any other check.
 
     Pages of an allowed Origin get the headers that let them read the reply (CORS).

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from websearch_gateway.models import Answer, Deadline, SearchQuery, Source, Span
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.pipeline.cleaning.hits import LONGEST_TITLE, clean_line, dropped_links, link_to_show
 from websearch_gateway.ports import AnswerEngine, Progress
@@ -29,7 +29,7 @@ class CleanedEngine:
     """
 
     engine: AnswerEngine
-    addresses: AddressGuard
+    addresses: AddressPolicy
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ class CleanedEngine:
         return await in_own_thread(clean_answer, _within(answer, query), self.addresses)
 
 
-def clean_answer(answer: Answer, addresses: AddressGuard) -> Answer:
+def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
     """The cleaned answer. Spans keep their places where the text is unchanged."""
     text, move = cut(answer.text[:LONGEST_TEXT], invisible_pieces(answer.text[:LONGEST_TEXT]))
     spans = moved(answer.spans, move)
@@ -71,7 +71,7 @@ def _within(answer: Answer, query: SearchQuery) -> Answer:
     return replace(answer, spans=spans, sources=sources, warnings=(*answer.warnings, *warnings))
 
 
-def _pieces_of_links(text: str, addresses: AddressGuard) -> Sequence[tuple[int, int]]:
+def _pieces_of_links(text: str, addresses: AddressPolicy) -> Sequence[tuple[int, int]]:
     """What to cut from the links in a text: non-public addresses whole, and invisible characters in others."""
     pieces: list[tuple[int, int]] = []
     for start, end in find_urls(text):

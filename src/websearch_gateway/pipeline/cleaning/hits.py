@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
-from websearch_gateway.net.address import AddressGuard
+from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.ports import Searcher
 from websearch_gateway.text.domains import admitted
@@ -33,7 +33,7 @@ class CleanedSearcher:
     """
 
     searcher: Searcher
-    addresses: AddressGuard
+    addresses: AddressPolicy
 
     @property
     def name(self) -> str:
@@ -51,7 +51,7 @@ class CleanedSearcher:
         return replace(found, hits=hits, warnings=(*found.warnings, *warnings))
 
 
-def clean_hits(hits: Sequence[Hit], addresses: AddressGuard) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+def clean_hits(hits: Sequence[Hit], addresses: AddressPolicy) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
     """The cleaned hits that may be shown, and warnings."""
     kept: list[Hit] = []
     suspicious: Counter[str] = Counter()
@@ -65,7 +65,7 @@ def clean_hits(hits: Sequence[Hit], addresses: AddressGuard) -> tuple[tuple[Hit,
     return tuple(kept), _warnings(suspicious, len(hits) - len(kept))
 
 
-def clean_items(reply: Mapping[str, Any], addresses: AddressGuard) -> tuple[dict[str, Any], tuple[str, ...]]:
+def clean_items(reply: Mapping[str, Any], addresses: AddressPolicy) -> tuple[dict[str, Any], tuple[str, ...]]:
     """A reply of Google's Custom Search with its items cleaned likewise, and warnings."""
     kept: list[dict[str, Any]] = []
     suspicious: Counter[str] = Counter()
@@ -89,7 +89,7 @@ def clean_items(reply: Mapping[str, Any], addresses: AddressGuard) -> tuple[dict
     return ({**reply, "items": kept} if items else dict(reply)), warnings
 
 
-def _clean_pagemap(value: Any, addresses: AddressGuard) -> Any:
+def _clean_pagemap(value: Any, addresses: AddressPolicy) -> Any:
     """The page's own metadata: lists of objects with texts, by kind. Drops everything else, and bad links."""
     if not isinstance(value, Mapping):
         return {}
@@ -100,7 +100,7 @@ def _clean_pagemap(value: Any, addresses: AddressGuard) -> Any:
     }
 
 
-def _clean_object(value: Mapping[str, Any], addresses: AddressGuard) -> dict[str, str]:
+def _clean_object(value: Mapping[str, Any], addresses: AddressPolicy) -> dict[str, str]:
     cleaned = {}
     for name, text in value.items():
         if not isinstance(text, str):
@@ -111,7 +111,7 @@ def _clean_object(value: Mapping[str, Any], addresses: AddressGuard) -> dict[str
     return cleaned
 
 
-def link_to_show(url: str, addresses: AddressGuard) -> str:
+def link_to_show(url: str, addresses: AddressPolicy) -> str:
     """The link in the form for a result; empty if it is not allowed."""
     if len(url) > LONGEST_URL:
         return ""

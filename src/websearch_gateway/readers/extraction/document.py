@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urldefrag, urljoin
 
 from websearch_gateway.net.charset import decode
-from websearch_gateway.readers.browser.skeleton import LITTLE_TEXT, needs_scripts
+from websearch_gateway.readers.browser.needs_scripts import LITTLE_TEXT, needs_scripts
 from websearch_gateway.readers.extraction import page
 from websearch_gateway.readers.extraction.anchors import Anchors
 from websearch_gateway.readers.extraction.extract import Extracted, extract_from
@@ -72,7 +72,7 @@ def followed_html(body: bytes, url: str, charset: str) -> CrawledPage:
 def _directives_and_links(root: Any, url: str) -> CrawledPage:
     """The links and directives of the markup, without text."""
     base = page.base_of(root, url)
-    rules = {word.strip().lower() for content in _robots_rules(root) for word in content.split(",")}
+    rules = {word.strip().lower() for content in _crawler_directives(root) for word in content.split(",")}
     return CrawledPage(
         title="",
         markdown="",
@@ -102,7 +102,7 @@ def _moved(read: CrawledPage, markdown: str) -> Iterator[tuple[int, str]]:
             yield found, anchor
 
 
-def _robots_rules(root: Any) -> Iterator[str]:
+def _crawler_directives(root: Any) -> Iterator[str]:
     for element in root.iter("meta"):
         if element.get("name", "").strip().lower() in _CRAWLERS:
             yield element.get("content", "")

@@ -45,7 +45,7 @@ def tree_to_markdown(tree: Any, base_url: str = "") -> str:
     for element in tree.iter("sup"):
         _write_exponent(element)
     for table in list(tree.iter("table")):
-        _fill_spans(table)
+        _fill_merged_cells(table)
     return rendered(tree, base_url)
 
 
@@ -63,7 +63,7 @@ def _write_exponent(element: Any) -> None:
         element.text = f"^{number}"
 
 
-def _fill_spans(table: Any) -> None:
+def _fill_merged_cells(table: Any) -> None:
     """Copy the text of a cell that spans several columns or rows into each of them, unless the table gets huge."""
     widths = [sum(_span(cell, "colspan", _LARGEST_CELL) for cell in row) for row in table.iter("tr")]
     if len(widths) * max(widths, default=0) > _MOST_CELLS:

@@ -11,12 +11,12 @@ from websearch_gateway.errors import SearchError, SearchFetchError, Unavailable
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.fetch import Fetched, Fetching
 from websearch_gateway.ports import Workers
-from websearch_gateway.readers.browser.skeleton import LITTLE_TEXT, needs_scripts
+from websearch_gateway.readers.browser.needs_scripts import LITTLE_TEXT, needs_scripts
 from websearch_gateway.readers.cleaning import cleaned
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.kinds import ACCEPT, CONVERTERS, MAX_PAGE_BYTES, Kind, kind_of, most_bytes
 from websearch_gateway.readers.formats.llms_txt import MarkdownSiblings, is_same_text
-from websearch_gateway.text.safety.robot_check import is_robot_check
+from websearch_gateway.text.safety.bot_challenge import is_bot_challenge
 
 NOT_MODIFIED = 304
 SIBLING_SECONDS = 2.0
@@ -55,7 +55,7 @@ class HtmlReader:
         """Fetch and read a page; returns `known` itself if the site says that it has not changed.
 
         Raises:
-            ForbiddenUrlError: the address guard forbids the URL.
+            ForbiddenUrlError: the address policy forbids the URL.
             SearchFetchError: the page is missing, too large, of an unreadable type, or without text.
             SearchTimeoutError: the deadline passed.
         """
@@ -69,9 +69,9 @@ class HtmlReader:
         page = await self._converted(kind, fetched, deadline)
         if kind == "html":
             page = await self._in_markdown(page, fetched, deadline)
-            if self._renderer and await self._is_skeleton(page, fetched, deadline):
+            if self._renderer and await self._needs_scripts(page, fetched, deadline):
                 fetched, page, warnings = await self._with_scripts(self._renderer, page, fetched, deadline)
-        if kind == "html" and is_robot_check(page.title, page.markdown):
+        if kind == "html" and is_bot_challenge(page.title, page.markdown):
             raise SearchFetchError("The page is a test for humans.", details={"reason": "robot_page"})
         if not page.markdown:
             raise SearchFetchError("The page has no readable text.", details={"reason": "empty"})
@@ -107,7 +107,7 @@ class HtmlReader:
             return page
         return replace(page, markdown=text) if text and is_same_text(page.markdown, text) else page
 
-    async def _is_skeleton(self, page: Extracted, fetched: Fetched, deadline: Deadline) -> bool:
+    async def _needs_scripts(self, page: Extracted, fetched: Fetched, deadline: Deadline) -> bool:
         if len(page.markdown) >= LITTLE_TEXT:
             return False
         arguments = (fetched.body, fetched.final_url, fetched.charset)

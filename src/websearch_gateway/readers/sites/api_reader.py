@@ -17,9 +17,9 @@ from websearch_gateway.readers.cleaning import cleaned
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.sites.source import ApiRequest, Document, Source
 
-REST_SECONDS = 60.0
+PAUSE_SECONDS = 60.0
 """Seconds without calls to an API that is busy and does not say for how long."""
-LONGEST_REST_SECONDS = 86_400.0
+LONGEST_PAUSE_SECONDS = 86_400.0
 # Wikimedia allows three (https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits); a polite limit for all sites.
 _AT_ONCE = 3
 _API_SHARE = 0.5  # share of the time, so that the plain page can still be read
@@ -60,7 +60,7 @@ class ApiReader:
         """Read a page through the API, or as a plain page with a warning that says why. Never returns `known`.
 
         Raises:
-            ForbiddenUrlError: the address guard forbids the URL.
+            ForbiddenUrlError: the address policy forbids the URL.
             SearchFetchError: neither the API nor the page could be read.
             SearchTimeoutError: the deadline passed.
         """
@@ -81,7 +81,7 @@ class ApiReader:
         except TimeoutError:
             raise SearchTimeoutError("Its API is asked for too much else.") from None
         document = Document(**await self._workers.run(cleaned, self._source.parse, url, url, bodies, deadline=deadline))
-        self._pause(document.rest_seconds)
+        self._pause(document.pause_seconds)
         if not document.markdown.strip():
             raise SearchFetchError("Its API has no text for this page.")
         return document
@@ -109,7 +109,7 @@ class ApiReader:
         except SearchFetchError as error:
             status = error.details.get("status")
             if status in self._source.busy:
-                self._pause(error.retry_after or REST_SECONDS)
+                self._pause(error.retry_after or PAUSE_SECONDS)
             if request.may_be_missing and status == 404:
                 return None
             raise
@@ -117,7 +117,7 @@ class ApiReader:
         return reply.body
 
     def _pause(self, seconds: float) -> None:
-        self._paused_until = max(self._paused_until, self._clock() + min(seconds, LONGEST_REST_SECONDS))
+        self._paused_until = max(self._paused_until, self._clock() + min(seconds, LONGEST_PAUSE_SECONDS))
 
     async def _with_full_text(self, page: Page, places: Sequence[str], deadline: Deadline) -> Page:
         """The page with the first readable one of its `more` addresses appended."""

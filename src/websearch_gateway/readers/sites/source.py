@@ -38,14 +38,14 @@ class Document:
     """The result of parsing the replies.
 
     `published` is an ISO 8601 date; `more` lists addresses of the full text, of which the first readable one is
-    appended; `rest_seconds` is for how long the site asks us not to call it; `warnings` are for the reader.
+    appended; `pause_seconds` is for how long the site asks us not to call it; `warnings` are for the reader.
     """
 
     title: str
     markdown: str
     published: str | None = None
     more: Sequence[str] = ()
-    rest_seconds: float = 0.0
+    pause_seconds: float = 0.0
     warnings: tuple[str, ...] = ()
 
 

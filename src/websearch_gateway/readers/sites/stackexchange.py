@@ -67,7 +67,7 @@ class StackExchange:
             html.unescape(question["title"]),
             "\n\n".join(parts),
             datetime.fromtimestamp(question["creation_date"], UTC).date().isoformat(),
-            rest_seconds=max(_rest(asked), _rest(answered)),
+            pause_seconds=max(_rest(asked), _rest(answered)),
         )
 
 

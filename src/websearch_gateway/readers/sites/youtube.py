@@ -55,7 +55,7 @@ class YouTube:
 def transcript(video: str, title: str, session: Session) -> Document:
     """The transcript of a video in its spoken language if available, else in any language.
 
-    If YouTube blocks this machine, the document has no text and sets `rest_seconds`.
+    If YouTube blocks this machine, the document has no text and sets `pause_seconds`.
 
     Raises:
         SearchFetchError: the video has no transcript, or it cannot be fetched.
@@ -74,7 +74,7 @@ def transcript(video: str, title: str, session: Session) -> Document:
         best = min(found, key=lambda one: (one.language_code not in spoken, one.is_generated))
         snippets = best.fetch()
     except (IpBlocked, RequestBlocked):
-        return Document(title, "", rest_seconds=_BLOCKED_SECONDS)
+        return Document(title, "", pause_seconds=_BLOCKED_SECONDS)
     except (YouTubeTranscriptApiException, RequestException, ValueError) as error:
         raise SearchFetchError(f"YouTube gives no transcript ({type(error).__name__}).") from None
     return Document(title or f"YouTube video {video}", _paragraphs(snippets))

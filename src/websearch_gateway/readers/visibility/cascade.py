@@ -58,7 +58,7 @@ class Styles:
     exhausted: bool = False
     defined: set[str] = field(default_factory=set)
     _index: defaultdict[str, list[_Rule]] = field(default_factory=lambda: defaultdict(list))
-    _spoken_of: set[str] = field(default_factory=set)
+    _mentioned: set[str] = field(default_factory=set)
     _named: dict[tuple[str, str, str | None], Name] = field(default_factory=dict)
     _names: dict[tuple[str, frozenset[str], str | None], Name] = field(default_factory=dict)
     _roots: dict[Name, Shape] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Styles:
         subject = selector.compounds[0]
         above = bits_of(compound.key for compound in selector.above if compound.key)
         self.defined.update(subject.classes[:1])
-        self._spoken_of.update(name for compound in selector.compounds for name in compound.spoken_of())
+        self._mentioned.update(name for compound in selector.compounds for name in compound.mentioned())
         self._index[subject.key].append(_Rule(selector, (selector.weight, number), body, above))
 
     def node(self, element: HtmlElement, parent: Node | None) -> Node:
@@ -108,8 +108,8 @@ class Styles:
         return Node(element, parent, shape)
 
     def _name(self, tag: str, classes: str, identity: str | None) -> Name:
-        spoken_of = frozenset(name for name in classes.split() if "." + name in self._spoken_of)
-        own = (tag.lower(), spoken_of, identity if f"#{identity}" in self._spoken_of else None)
+        mentioned = frozenset(name for name in classes.split() if "." + name in self._mentioned)
+        own = (tag.lower(), mentioned, identity if f"#{identity}" in self._mentioned else None)
         name = self._names.get(own) or Name(*own)
         if len(self._named) < MAX_SHAPES:
             self._names[own] = self._named[tag, classes, identity] = name

@@ -130,12 +130,12 @@ class Compound:
         object.__setattr__(self, "cost", 1 + len(self.places) + inner)
         object.__setattr__(self, "is_plain", not (self.attributes or self.places or self.among or self.negated))
 
-    def spoken_of(self) -> Iterator[str]:
+    def mentioned(self) -> Iterator[str]:
         """The classes and ids that it mentions, in the format of `key`."""
         yield from ("#" + name for name in self.ids)
         yield from ("." + name for name in self.classes)
         for other in self._inner:
-            yield from other.spoken_of()
+            yield from other.mentioned()
 
     @property
     def key(self) -> str:

@@ -48,9 +48,7 @@ def dates(text: str) -> Iterator[Date]:
 
 def is_stated(date: Date, stated: Iterable[Date]) -> bool:
     """Whether one of the dates in `stated` has all the parts of this one."""
-    return any(
-        all(part is None or part == other for part, other in zip(date, one, strict=True)) for one in stated
-    )
+    return any(all(part is None or part == other for part, other in zip(date, one, strict=True)) for one in stated)
 
 
 def foreign_months(text: str) -> set[str]:

@@ -9,7 +9,7 @@ import html
 import re
 from urllib.parse import urlsplit
 
-from websearch_gateway.text.normalise import skeleton
+from websearch_gateway.text.normalise import matching_form
 from websearch_gateway.text.safety.certain_code import code_pieces
 from websearch_gateway.text.safety.injection import suspicious
 from websearch_gateway.text.safety.invisible import strip_invisible_characters
@@ -77,7 +77,7 @@ def reads_like_orders(text: str) -> str | None:
     text = _COLOUR_COMMAND.sub(" ", text)
     if found := suspicious(text):
         return found
-    return None if text.isascii() else suspicious(skeleton(strip_invisible_characters(text)[0]))
+    return None if text.isascii() else suspicious(matching_form(strip_invisible_characters(text)[0]))
 
 
 def without_orders(text: str) -> str:

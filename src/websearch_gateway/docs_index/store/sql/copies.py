@@ -48,7 +48,7 @@ def put(db: Database, version_id: int, stored: Sequence[StoredPage], embedder: s
         (url_id,) = db.execute(query, (version_id, page.address)).fetchone()
         task = UrlTask(url_id, version_id, page.address)
         pages.commit(db, task, page.draft, page.vectors, embedder, page.fetched_at)
-        frontier.settle_page(db, task, page.draft, page.links)
+        frontier.finish_page(db, task, page.draft, page.links)
 
 
 def _chunks(db: Database, page_id: int) -> tuple[ChunkDraft, ...]:

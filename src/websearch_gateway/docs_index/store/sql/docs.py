@@ -157,7 +157,7 @@ class SqlDocs:
 
         def act(db: Database) -> None:
             pages.commit(db, task, page, vectors, self._embedder, self._clock())
-            frontier.settle_page(db, task, page, links)
+            frontier.finish_page(db, task, page, links)
 
         await self.file.write(act)
 
@@ -169,7 +169,7 @@ class SqlDocs:
         """See `DocsStore`."""
         return await self.file.read(lambda db: frontier.find_body(db, task, body_hash))
 
-    async def settle_url(
+    async def finish_url(
         self,
         task: UrlTask,
         state: UrlState,
@@ -180,8 +180,8 @@ class SqlDocs:
         alias_of: str | None = None,
     ) -> None:
         """See `DocsStore`."""
-        settle = partial(frontier.settle, due=due, links=links, alias_of=alias_of)
-        await self.file.write(lambda db: settle(db, task, state, reason))
+        finish = partial(frontier.finish, due=due, links=links, alias_of=alias_of)
+        await self.file.write(lambda db: finish(db, task, state, reason))
 
     async def failures(self, version_id: int, limit: int = 100) -> list[UrlFailure]:
         """See `DocsStore`."""
@@ -199,9 +199,9 @@ class SqlDocs:
         """See `DocsStore`."""
         return await self.file.write(lambda db: sites.reserve(db, host, seconds, self._clock()))
 
-    async def park(self, host: str, until: float, reason: str) -> None:
+    async def pause_host(self, host: str, until: float, reason: str) -> None:
         """See `DocsStore`."""
-        await self.file.write(lambda db: sites.park(db, host, until, reason))
+        await self.file.write(lambda db: sites.pause_host(db, host, until, reason))
 
     async def pages_after(self, version_id: int, page_id: int, count: int) -> list[tuple[int, StoredPage]]:
         """See `DocsStore`."""

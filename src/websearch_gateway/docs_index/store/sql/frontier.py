@@ -85,7 +85,7 @@ def next_due(db: Database, version_id: int) -> float | None:
     return due
 
 
-def settle(
+def finish(
     db: Database,
     task: UrlTask,
     state: UrlState,
@@ -95,7 +95,7 @@ def settle(
     links: Sequence[str],
     alias_of: str | None,
 ) -> None:
-    """See `DocsStore.settle_url`."""
+    """See `DocsStore.finish_url`."""
     link_ids = _note_links(db, task, links) if links else None
     db.execute(
         """
@@ -115,7 +115,7 @@ def settle(
     )
 
 
-def settle_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[str]) -> None:
+def finish_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[str]) -> None:
     """Mark the address of `page`, which was just written, as done."""
     db.execute(
         """

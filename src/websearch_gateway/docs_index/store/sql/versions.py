@@ -132,8 +132,8 @@ def reserve(db: Database, name: str, seconds: float, now: float) -> float:
     return float(after) - seconds
 
 
-def park(db: Database, name: str, until: float, reason: str) -> None:
-    """See `DocsStore.park`."""
+def pause_host(db: Database, name: str, until: float, reason: str) -> None:
+    """See `DocsStore.pause_host`."""
     db.execute(
         """
         INSERT INTO hosts (host, next_at, reason) VALUES (:host, :until, :reason)

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from websearch_gateway.entrypoints.cli.docs import configuring, crawling, searching
-from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, guarded
+from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, exit_on_error
 from websearch_gateway.settings import load_settings
 
 __all__ = ["docs", "main"]
@@ -46,9 +46,9 @@ def serve(
     from websearch_gateway.entrypoints.http.server import serve_http
     from websearch_gateway.observability.logs import configure_logging
 
-    settings = guarded(lambda: load_settings(config, toolsets=("docs",)), as_json=as_json)
+    settings = exit_on_error(lambda: load_settings(config, toolsets=("docs",)), as_json=as_json)
     configure_logging(settings.log_level, settings.secrets())
-    guarded(lambda: asyncio.run(serve_http(settings, host, port)), as_json=as_json)
+    exit_on_error(lambda: asyncio.run(serve_http(settings, host, port)), as_json=as_json)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, guarded, settings_of
+from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, exit_on_error, settings_of
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings, config_path
 
@@ -39,9 +39,9 @@ def configure(
         model = model or typer.prompt("Model", default=DEFAULT_MODEL)
         values = {"embedding_server_url": f"http://{host}:{port}", "embedding_model_name": model}
     settings = settings_of(config, as_json=as_json)
-    dimensions = guarded(lambda: asyncio.run(_tried(settings, values)), as_json=as_json)
+    dimensions = exit_on_error(lambda: asyncio.run(_tried(settings, values)), as_json=as_json)
     path = config_path(config)
-    guarded(lambda: _write(path, values), as_json=as_json)
+    exit_on_error(lambda: _write(path, values), as_json=as_json)
     typer.echo(f"{chosen} answers with vectors of {dimensions} numbers. Noted in {path}.")
 
 

@@ -19,10 +19,10 @@ def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
     """The status level of the whole gateway, and a sentence about it. Upstreams without calls do not count."""
     levels = {upstream.name: state_of(upstream, now)[0] for upstream in snapshot.upstreams}
     asked = [name for name, level in levels.items() if level != "idle"]
-    ill = [name for name in asked if levels[name] != "ok"]
-    if ill:
-        level = "bad" if len(ill) == len(asked) else "warn"
-        return level, "Every upstream is failing" if len(ill) == len(levels) else _are_failing(ill)
+    failing = [name for name in asked if levels[name] != "ok"]
+    if failing:
+        level = "bad" if len(failing) == len(asked) else "warn"
+        return level, "Every upstream is failing" if len(failing) == len(levels) else _are_failing(failing)
     if snapshot.daily_usd and snapshot.left_usd == 0:
         return "warn", "Today's budget is spent"
     if snapshot.daily_usd and snapshot.left_usd is not None:

@@ -1,10 +1,10 @@
-"""Which pages are only the skeleton that scripts fill."""
+"""Which pages are empty until their scripts run."""
 
 from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.readers.browser.skeleton import LITTLE_TEXT, needs_scripts
+from websearch_gateway.readers.browser.needs_scripts import LITTLE_TEXT, needs_scripts
 
 APP = '<script src="/app.js"></script>'
 WORDS = "The tide comes in twice a day. " * 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.text.safety.robot_check import LONGEST_CHECK, is_robot_check
+from websearch_gateway.text.safety.bot_challenge import LONGEST_CHALLENGE, is_bot_challenge
 
 
 @pytest.mark.parametrize(
@@ -21,13 +21,13 @@ from websearch_gateway.text.safety.robot_check import LONGEST_CHECK, is_robot_ch
     ],
 )
 def test_a_test_for_humans_is_recognised(title: str, text: str) -> None:
-    assert is_robot_check(title, text)
+    assert is_bot_challenge(title, text)
 
 
 @pytest.mark.parametrize(
     ("title", "text"),
     [
-        ("CAPTCHA", "A captcha asks you to prove that you are human. " * (LONGEST_CHECK // 40)),
+        ("CAPTCHA", "A captcha asks you to prove that you are human. " * (LONGEST_CHALLENGE // 40)),
         ("Tides", "There are two high tides a day."),
         ("Just a moment in history", "The treaty was signed in a hall. " * 20),
         ("How robots walk", "Are robots human? No."),
@@ -35,4 +35,4 @@ def test_a_test_for_humans_is_recognised(title: str, text: str) -> None:
     ],
 )
 def test_a_page_is_a_page(title: str, text: str) -> None:
-    assert not is_robot_check(title, text)
+    assert not is_bot_challenge(title, text)

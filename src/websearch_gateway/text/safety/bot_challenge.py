@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-LONGEST_CHECK = 1_000
+LONGEST_CHALLENGE = 1_000
 """Above this many characters a text that mentions robots is an article about them."""
 
 _TITLES = re.compile(
@@ -25,8 +25,8 @@ _WORDS = re.compile(
 )
 
 
-def is_robot_check(title: str, text: str) -> bool:
+def is_bot_challenge(title: str, text: str) -> bool:
     """Whether a page is a bot challenge: it is short, and it or its title has the wording of such pages."""
-    if len(text) > LONGEST_CHECK:
+    if len(text) > LONGEST_CHALLENGE:
         return False
-    return bool(_WORDS.search(text) or (_TITLES.match(title.strip()) and len(text) < LONGEST_CHECK // 2))
+    return bool(_WORDS.search(text) or (_TITLES.match(title.strip()) and len(text) < LONGEST_CHALLENGE // 2))

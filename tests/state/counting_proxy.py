@@ -17,7 +17,7 @@ from google.cloud.firestore_v1.types import (
 READ = "/google.firestore.v1.Firestore/BatchGetDocuments"
 
 
-class TellingProxy:
+class CountingProxy:
     """Serves on a free port while the block lasts. `calls` counts requests by method; the next `aborts` commits lose
     a race."""
 
@@ -28,7 +28,7 @@ class TellingProxy:
         self.aborts = 0
         self.host = ""
 
-    async def __aenter__(self) -> TellingProxy:
+    async def __aenter__(self) -> CountingProxy:
         self._channel = grpc.aio.insecure_channel(self._emulator)
         self._server = grpc.aio.server()
         self._server.add_generic_rpc_handlers([_Handlers(self)])
@@ -49,9 +49,9 @@ class TellingProxy:
                 reply = await self._channel.unary_unary("/google.firestore.v1.Firestore/Commit")(request)
             except grpc.aio.AioRpcError as error:
                 await context.abort(error.code(), error.details())
-            return await self._told(CommitRequest.deserialize(request), CommitResponse.deserialize(reply))
+            return await self._forward(CommitRequest.deserialize(request), CommitResponse.deserialize(reply))
 
-    async def _told(self, request: CommitRequest, reply: CommitResponse) -> bytes:
+    async def _forward(self, request: CommitRequest, reply: CommitResponse) -> bytes:
         for write, result in zip(request.writes, reply.write_results, strict=True):
             if not write.update_transforms:
                 continue
@@ -67,7 +67,7 @@ class TellingProxy:
 
 
 class _Handlers(grpc.GenericRpcHandler):
-    def __init__(self, proxy: TellingProxy) -> None:
+    def __init__(self, proxy: CountingProxy) -> None:
         self._proxy = proxy
 
     def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler:
