@@ -50,7 +50,7 @@ def crawled_text(convert: Callable[[bytes, str, str], Extracted], body: bytes, u
 
 def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
     """Read an HTML page."""
-    root = page.parse(decode(body, charset))
+    root = page.parse(decode(body, charset), plain=True)
     if root is None:
         return CrawledPage("", "")
     crawled = _directives_and_links(root, url)
@@ -65,7 +65,7 @@ def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
 
 def followed_html(body: bytes, url: str, charset: str) -> CrawledPage:
     """Read only the links of an HTML page; the result has no text."""
-    root = page.parse(decode(body, charset))
+    root = page.parse(decode(body, charset), plain=True)
     return CrawledPage("", "") if root is None else _directives_and_links(root, url)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -14,6 +15,7 @@ _SPECIAL = re.compile(
 _LINE_START = re.compile(r"^(?:(#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$)|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE)
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|brush:\s*|highlight-source-|highlight-|sourceCode\s+)([\w+#.]+)")
 _NO_LANGUAGE = frozenset(["default", "none", "plain", "text", "plaintext", "notranslate", "source"])
+_PLAIN_FRAGMENT = re.compile(r"[\w.~-]+", re.ASCII)
 _LINKED_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
 
 
@@ -24,6 +26,8 @@ def escaped(text: str) -> str:
 
 def as_paragraph(text: str) -> str:
     """Rendered text, escaped so that no line begins a block by accident."""
+    if not text or text.isspace():
+        return ""
     lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
     joined = "\n".join(line for line in lines if line)
     return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", joined)
@@ -33,6 +37,14 @@ def absolute(href: str | None, base: str) -> str:
     """The absolute URL of a link target, safe inside parentheses; "" if it is not a web address."""
     if not href or href.strip() in ("", "#"):
         return ""
+    place, mark, fragment = href.partition("#")
+    if mark and place and _PLAIN_FRAGMENT.fullmatch(fragment):  # many links differ in their fragments only
+        return f"{target}#{fragment}" if (target := _absolute(place, base)) else ""
+    return _absolute(href, base)
+
+
+@lru_cache(maxsize=2_000)
+def _absolute(href: str, base: str) -> str:
     try:
         url = urljoin(base, re.sub(r"[\t\r\n]", "", href.strip()))
         if urlsplit(url).scheme.lower() not in _LINKED_SCHEMES:

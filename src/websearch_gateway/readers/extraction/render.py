@@ -52,16 +52,17 @@ def _marked_markdown(root: Any, base: str) -> str:
     from lxml import etree
 
     writer = _Writer(base)
-    skip = None
-    for event, element in etree.iterwalk(root, events=("start", "end")):
+    walk = etree.iterwalk(root, events=("start", "end"))
+    whole = None
+    for event, element in walk:
         if event == "start":
-            if skip is None and not writer.start(element):
-                skip = element
-        elif skip is None:
-            writer.end(element)
-        elif skip is element:
-            skip = None
+            if not writer.start(element):
+                whole = element
+                walk.skip_subtree()
+        elif element is whole:
             writer.tail(element)
+        else:
+            writer.end(element)
     return writer.result()
 
 
@@ -128,6 +129,8 @@ class _Writer:
     def _flush(self) -> None:
         """Start a block: the inline text before it becomes its own paragraph."""
         frame = self.frames[-1]
+        if not frame.inline:
+            return
         if paragraph := as_paragraph("".join(frame.inline)):
             element = frame.element
             if element is not None and element.tag in INLINE:
@@ -136,7 +139,7 @@ class _Writer:
         frame.inline.clear()
 
     def _closed(self, frame: _Frame) -> list[str]:
-        if paragraph := as_paragraph("".join(frame.inline)):
+        if frame.inline and (paragraph := as_paragraph("".join(frame.inline))):
             frame.blocks.append(paragraph)
         return frame.blocks
 

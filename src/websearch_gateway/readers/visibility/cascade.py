@@ -53,9 +53,14 @@ class _Known:
 
 @dataclass(slots=True)
 class Styles:
-    """The style sheets of a page. `exhausted` becomes true if they were too much work to apply completely."""
+    """The style sheets of a page. `exhausted` becomes true if they were too much work to apply completely.
+
+    `by_shape`: an element's shape decides which rules apply to it. `names_ids`: a rule mentions an id.
+    """
 
     exhausted: bool = False
+    by_shape: bool = True
+    names_ids: bool = False
     defined: set[str] = field(default_factory=set)
     _index: defaultdict[str, list[_Rule]] = field(default_factory=lambda: defaultdict(list))
     _mentioned: set[str] = field(default_factory=set)
@@ -89,8 +94,16 @@ class Styles:
         subject = selector.compounds[0]
         above = bits_of(compound.key for compound in selector.above if compound.key)
         self.defined.update(subject.classes[:1])
-        self._mentioned.update(name for compound in selector.compounds for name in compound.mentioned())
+        mentioned = [name for compound in selector.compounds for name in compound.mentioned()]
+        self._mentioned.update(mentioned)
+        self.names_ids = self.names_ids or any(name.startswith("#") for name in mentioned)
+        self.by_shape = self.by_shape and selector.is_of_shape
         self._index[subject.key].append(_Rule(selector, (selector.weight, number), body, above))
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether any rule could hide something."""
+        return bool(self._index)
 
     def node(self, element: HtmlElement, parent: Node | None) -> Node:
         """`element`, which is in `parent`, as a node."""

@@ -7,6 +7,7 @@ what it keeps on purpose. One pass in document order, no recursion.
 from __future__ import annotations
 
 from collections.abc import Set
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from websearch_gateway.readers.visibility.cascade import Styles
@@ -50,16 +51,29 @@ _LINK_BLUE = {"color": "#0000ee"}
 _OWN_COLOURS = frozenset({"button", "input", "select", "textarea", "mark"})
 
 
+_Kind = tuple[str, str | None, str | None, bool]
+"""Tag, classes, id if a rule mentions ids, and whether it is a link: what decides about most elements."""
+
+# With one of these attributes, or as one of these, an element is looked at by itself.
+_TELLING = frozenset({"style", "hidden", "popover", "open", "bgcolor", "color", "alt"})
+_TELLING_TAGS = frozenset({"details", "rp", "svg", "noscript"}) | _UNSEEN | NEVER_TEXT
+
+
 class _Place(NamedTuple):
-    """The state of the survey at an element: its text style, whether it was opened, the variables its children inherit,
-    and whether it is inside a folded element that was already checked.
+    """The state of the survey at an element: its text style, whether that is invisible, whether it was opened, the
+    variables its children inherit, and whether it is inside a folded element that was already checked.
+
+    `alike` has the places of its visible children by kind: the next child of that kind gets the same one. Without style
+    rules, elements that change nothing have it in common.
     """
 
     node: Node | None
     ink: TextStyle
+    blind: bool
     opened: bool
     variables: Style
     judged: bool
+    alike: dict[_Kind | None, _Place]
 
 
 class _Survey:
@@ -73,51 +87,70 @@ class _Survey:
         self.texts: list[HtmlElement] = []
         self.tails: list[HtmlElement] = []
         self.alts: list[HtmlElement] = []
-        self.visible_chars = 0
+        self._tree = tree
         self._styles = styles
         self._spared = spared
-        self._controlled = controlled_ids(tree)
         self._unseen_classes = UNSEEN_CLASSES - styles.defined
         knows_paint = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
         ink = TextStyle(_BLACK, _WHITE) if knows_paint else TextStyle()
-        self._path = [_Place(None, ink, False, NONE, False)]
-        self._walk(tree)
+        self._walk(tree, _Place(None, ink, False, False, NONE, False, {}))
 
-    def _walk(self, tree: HtmlElement) -> None:
-        from lxml.etree import iterwalk
+    @cached_property
+    def _controlled(self) -> Set[str]:
+        return controlled_ids(self._tree)
 
-        walk = iterwalk(tree, events=("start", "end", "comment", "pi"))
-        for event, element in walk:
-            if event == "start":
-                if not self._enter(element):
-                    walk.skip_subtree()
+    def _walk(self, tree: HtmlElement, outside: _Place) -> None:
+        places = {tree.getparent(): outside}
+        for element in tree.iter():
+            above = places.get(element.getparent())
+            if above is None:  # in an element whose content is not looked at
                 continue
-            if event == "end":
-                self._path.pop()
-            if len(self._path) > 1:
-                self._note_tail(element, self._path[-1].ink)
+            if isinstance(element.tag, str):
+                kind = self._kind(element)
+                place = above.alike.get(kind) or self._surveyed(element, above, kind)
+                if place is not None:
+                    places[element] = place
+                    if place.blind and _says(element.text):
+                        self.texts.append(element)
+            if above.blind and _says(element.tail):
+                self.tails.append(element)
 
-    def _enter(self, element: HtmlElement) -> bool:
-        """Whether to look at the content of `element`."""
-        parent, paper, opened, variables, judged = self._path[-1]
+    def _kind(self, element: HtmlElement) -> _Kind | None:
+        """What decides about `element` in its place; None if that is more than a kind says."""
+        tag = element.tag
+        if tag in _TELLING_TAGS or not self._styles.by_shape:
+            return None
+        names = element.keys()
+        if not names:
+            return tag, None, None, False
+        if not _TELLING.isdisjoint(names):
+            return None
+        identity = element.get("id") if self._styles.names_ids else None
+        return tag, element.get("class"), identity, tag == "a" and "href" in names
+
+    def _surveyed(self, element: HtmlElement, above: _Place, kind: _Kind | None) -> _Place | None:
+        parent, paper, _, opened, variables, judged, alike = above
         node = self._styles.node(element, parent)
         style, variables = resolved(_style(node, self._styles), variables)
         ink = paper.within(style) if style else paper
         shut = not opened and _is_shut(node, style)
         opened = opened or (shut and opens(node, style, self._controlled, bool(self._spared)))
         folded = not judged and is_folded(element)
-        self._path.append(_Place(node, ink, opened, variables, judged or folded))
         if node.name.tag in NEVER_TEXT:
-            return False
+            return None
         if node.name.tag == "noscript":
             self.noscripts.append(element)
-            return False
+            return None
         unseen = (shut and not opened) or self._is_unseen(node, style) or (folded and bool(_orders(element)))
         if unseen and not self._is_spared(element, style):
             self.hidden.append(element)
-            return False
-        self._note_own(element, ink)
-        return True
+            return None
+        self._note_alternative(element, ink)
+        same = not (self._styles.has_rules or style or folded or opened is not above.opened)
+        place = _Place(node, ink, ink.is_invisible, opened, variables, judged or folded, alike if same else {})
+        if kind is not None and not (shut or unseen):
+            alike[kind] = place
+        return place
 
     def _is_spared(self, element: HtmlElement, style: Style) -> bool:
         return element in self._spared or is_a_label(element, style)
@@ -136,22 +169,20 @@ class _Survey:
             return True
         return bool(style) and is_buried(style)
 
-    def _note_own(self, element: HtmlElement, ink: TextStyle) -> None:
-        if (text := element.text) and not text.isspace():
-            if ink.is_invisible:
-                self.texts.append(element)
-            else:
-                self.visible_chars += len(text.strip())
+    def _note_alternative(self, element: HtmlElement, ink: TextStyle) -> None:
         alt = element.get("alt")
         if alt and (ink.is_invisible or len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt)):
             self.alts.append(element)
 
-    def _note_tail(self, element: HtmlElement, ink: TextStyle) -> None:
-        if (tail := element.tail) and not tail.isspace():
-            if ink.is_invisible:
-                self.tails.append(element)
-            else:
-                self.visible_chars += len(tail.strip())
+    def visible_chars(self) -> int:
+        """The characters of the tree that are seen."""
+        unseen = [*self.hidden, *self.noscripts, *self._tree.iter("head")]
+        blind = [element.text for element in self.texts] + [element.tail for element in self.tails]
+        return text_chars(self._tree) - sum(map(text_chars, unseen)) - sum(len(text.strip()) for text in blind)
+
+
+def _says(text: str | None) -> bool:
+    return text is not None and not text.isspace()
 
 
 def _orders(element: HtmlElement) -> str | None:
@@ -170,18 +201,18 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     survey, spared = _Survey(tree, styles, frozenset()), set[object]()
     for _ in range(MAX_REVEALED):
         largest = max(survey.hidden, key=text_chars, default=None)
-        if largest is None or text_chars(largest) <= survey.visible_chars:
+        if largest is None or text_chars(largest) <= survey.visible_chars():
             break
         spared.add(largest)
         survey = _Survey(tree, styles, spared)
     if spared:
         notes.append("Most of the page is hidden until its scripts run; it was read all the same.")
-    shown_without_scripts = sum(map(text_chars, survey.noscripts)) > survey.visible_chars
-    for element in survey.noscripts:
-        if shown_without_scripts:
+    without_scripts = sum(map(text_chars, survey.noscripts))
+    if without_scripts and without_scripts > survey.visible_chars():
+        for element in survey.noscripts:
             element.tag = "div"
-        else:
-            survey.hidden.append(element)
+    else:
+        survey.hidden += survey.noscripts
     if removed := _erase(survey):
         places = "1 place" if len(removed) == 1 else f"{len(removed)} places"
         orders = reads_like_orders(" ".join(removed)[:MAX_JUDGED_CHARS])

@@ -20,6 +20,7 @@ MIN_NONCE_CHARS = 16
 MAX_ROUNDS = 8
 
 _SAFE_SCHEMES = frozenset({"", "http", "https", "mailto", "tel"})
+_SAFE_STARTS = ("https://", "http://")
 _HARMFUL_SCHEMES = frozenset({"javascript", "vbscript", "data", "file", "blob", "filesystem"})
 _SCHEME = re.compile(r"([a-z][a-z0-9+.\-]{0,30}+):", re.IGNORECASE)
 _IGNORED_IN_SCHEMES = re.compile(r"[\x00-\x20\x7f\u00a0\\]+")
@@ -215,7 +216,7 @@ def _scheme(address: str) -> str:
 
 
 def _is_safe(address: str) -> bool:
-    return _scheme(address) in _SAFE_SCHEMES
+    return address.startswith(_SAFE_STARTS) or _scheme(address) in _SAFE_SCHEMES
 
 
 def _may_be_loaded(address: str, page_url: str) -> bool:

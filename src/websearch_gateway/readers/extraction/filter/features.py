@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import string
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.readers.extraction.blocks import Outline
@@ -28,6 +30,7 @@ _NAMING = ("class", "id", "role", "itemprop", "data-testid")
 _TAG_NUMBER = {tag: number for number, tag in enumerate(TAGS, 1)}
 _SIZES = (30, 100, 300, 1000)
 _LEVELS = 4
+_UPPER, _DIGITS = string.ascii_uppercase.encode(), string.digits.encode()
 _DEEPEST = 64
 
 
@@ -121,12 +124,9 @@ class Features:
         )
         add["links"] = np.array([block.links for block in self.page.blocks])
         add["titled"], add["repeats"] = self.titled, self.repeats
-        add["upper"] = np.array(
-            [sum(map(str.isupper, b.text[:200])) / max(1, len(b.text[:200])) for b in self.page.blocks]
-        )
-        add["digits"] = np.array(
-            [sum(map(str.isdigit, b.text[:200])) / max(1, len(b.text[:200])) for b in self.page.blocks]
-        )
+        heads = [b.text[:200] for b in self.page.blocks]
+        add["upper"] = np.array([_count(head, str.isupper, _UPPER) / max(1, len(head)) for head in heads])
+        add["digits"] = np.array([_count(head, str.isdigit, _DIGITS) / max(1, len(head)) for head in heads])
         add["tag"], add["parent_tag"] = self.tag[self.place], self.tag[self.parent[self.place]]
         add["depth"] = self.depth[self.place]
         add["index"], add["index_share"] = np.arange(n), np.arange(n) / n
@@ -242,6 +242,13 @@ class Features:
         }
         for name, value in wide.items():
             self.columns[name] = np.full(n, value)
+
+
+def _count(text: str, is_one: Callable[[str], bool], ascii_ones: bytes) -> int:
+    """How many characters of a text are of a class, which has these ASCII characters."""
+    if text.isascii():
+        return len(text) - len(text.encode("ascii").translate(None, ascii_ones))
+    return sum(map(is_one, text))
 
 
 def words_of(text: str) -> list[str]:

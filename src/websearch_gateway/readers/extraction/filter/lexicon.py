@@ -74,6 +74,7 @@ for _place, _words in enumerate(_WORD_LISTS):
         _WORD_BITS[_word] = _WORD_BITS.get(_word, 0) | 1 << _place
 
 
+@lru_cache(maxsize=5_000)
 def name_bits(names: str) -> int:
     """Which of NAME_HINTS occur in the names of an element, separated by blanks."""
     bits = 0
