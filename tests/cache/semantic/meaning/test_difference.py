@@ -38,6 +38,7 @@ DIFFERENT = {
         ("second amendment of the constitution", "third amendment of the constitution"),
         ("jaguar -car weight", "jaguar car weight"),
         ("IT jobs in london", "jobs in london"),
+        ("what is an ARE form", "what is a form"),
         ("how hot is mars", "how cold is mars"),
     ],
     "mark": [
@@ -48,6 +49,7 @@ DIFFERENT = {
         ("will i lose my job", "will you lose my job"),
         ("is java used in banks", "does java use banks"),
         ("what was the house built for", "what was the house built on"),
+        ("why don't cats like water", "why do cats like water"),
     ],
     "question": [
         ("when was napoleon born", "where was napoleon born"),
@@ -56,6 +58,9 @@ DIFFERENT = {
         ("filter coffee with milk", "how to filter coffee with milk"),
         ("is bread good for ducks", "bread good for ducks"),
         ("who is mercury the god", "what is mercury the god"),
+        ("when did the titanic sink and why", "when did the titanic sink"),
+        ("why is the sky blue? why?", "why is the sky blue"),
+        ("is there any logic language", "is logic a language"),
     ],
     "tense": [
         ("who is the president of france", "who was the president of france"),
@@ -73,6 +78,7 @@ DIFFERENT = {
         ("books by darwin", "books about darwin"),
         ("convert celsius to fahrenheit", "convert fahrenheit to celsius"),
         ("visa for india", "visa in india"),
+        ("what is on demand", "what is demand"),
     ],
     "number": [("iphone 15 or galaxy 24 price", "galaxy 15 or iphone 24 price")],
     "order": [
@@ -152,7 +158,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=9), st.lists(WORDS, max_size=9))
-@settings(max_examples=400)
+@settings(max_examples=400, deadline=None)
 @example(["a"], ["-"])
 def test_it_does_not_matter_which_was_asked_first(a: list[str], b: list[str]) -> None:
     ours, theirs = read(" ".join(a)), read(" ".join(b))

@@ -9,6 +9,7 @@ meaning, and two questions mean the same only if each part has a partner in the 
     forms       inflection and synonyms from bounded lists; any other word equals only itself
     parse       words -> question word, tense, modality, pronouns, and the terms with their sign and role
     frames      the ways to phrase a question, brought to one form
+    rewordings  courtesies, passive and active, words that mean the same in some company
     order       who does what to whom: prepositions and word order
     difference  two parsed questions -> why one answer must not serve both, or None
 

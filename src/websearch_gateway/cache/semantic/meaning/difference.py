@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from websearch_gateway.cache.semantic.meaning.function_words import NEUTRAL
-from websearch_gateway.cache.semantic.meaning.numbers import is_number, is_year
+from websearch_gateway.cache.semantic.meaning.numbers import is_ordinal, is_year
 from websearch_gateway.cache.semantic.meaning.order import is_task_noun, numbers_moved, order_differs, roles_differ
 from websearch_gateway.cache.semantic.meaning.parse import ParsedQuestion, Term
+from websearch_gateway.cache.semantic.meaning.rewordings.wording import SUCCESSIVE
 from websearch_gateway.cache.semantic.meaning.words import word_set
 
 Difference = Literal["language", "empty", "left over", "mark", "question", "tense", "role", "number", "order", "count"]
@@ -17,7 +18,7 @@ _ONE_OR_MANY = word_set(
     "president king queen minister ceo founder author director inventor winner champion actor actress singer owner "
     "son daughter wife husband brother sister mayor governor senator pope emperor record"
 )
-_PAST_EVENTS = word_set("birth death cause release invent discover author inventor founder winner")
+_PAST_EVENTS = word_set("birth death cause release invent discover author inventor founder winner assassinate")
 _TITLES = word_set(
     "cast movie film song album band lyrics ticket season episode trailer soundtrack roster stock stockprice"
 )
@@ -63,8 +64,8 @@ def _partners(ours: Sequence[Term], theirs: Sequence[Term]) -> list[int] | None:
 
 
 def _asked_differently(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
-    if a.asked_of and b.asked_of and a.asked_of != b.asked_of:  # "who is mercury", "what is mercury"
-        return True
+    if a.parts != b.parts or (a.asked_of and b.asked_of and a.asked_of != b.asked_of):
+        return True  # "who is mercury", "what is mercury"
     if a.kinds == b.kinds:
         return False
     if a.kinds ^ b.kinds != {"HOWTO"}:
@@ -98,7 +99,15 @@ def _tenses_differ(a: ParsedQuestion, b: ParsedQuestion) -> bool:
     timeless = b if ours else a
     if any(term.form.verb and not term.form.kind for term in timeless.terms):
         return True
+    if _is_numbered_holder(a):
+        return False
     return not any(is_year(term.base) or term.base in _PAST_EVENTS for term in a.terms)
+
+
+def _is_numbered_holder(question: ParsedQuestion) -> bool:
+    """ "the 16th president" is the same man whether he "is" or "was"."""
+    bases = [term.base for term in question.terms]
+    return not SUCCESSIVE.isdisjoint(bases) and any(map(is_ordinal, bases))
 
 
 def _tense_differs(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
@@ -121,6 +130,6 @@ def _counts_differ(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int])
 
 
 def _is_superlative(word: str) -> bool:
-    if word in ("most", "least", "last") or (is_number(word) and word.endswith(("st", "nd", "rd", "th"))):
+    if word in ("most", "least", "last") or is_ordinal(word):
         return True
     return word.endswith("est") and len(word) > 5 and word not in _NO_SUPERLATIVE

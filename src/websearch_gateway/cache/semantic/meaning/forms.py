@@ -15,11 +15,11 @@ from websearch_gateway.cache.semantic.meaning.lexicon import (
     IRREGULAR_NOUNS,
     IRREGULAR_VERBS,
     SEPARATE,
-    SPELLINGS,
     SYNONYMS,
     VERBS,
 )
 from websearch_gateway.cache.semantic.meaning.numbers import UNITS
+from websearch_gateway.cache.semantic.meaning.spelling import SPELLINGS
 from websearch_gateway.cache.semantic.meaning.words import groups
 
 Kind = Literal["", "plural", "past", "ing", "noun"]

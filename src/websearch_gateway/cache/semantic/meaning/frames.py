@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from websearch_gateway.cache.semantic.meaning.forms import Form, form
 from websearch_gateway.cache.semantic.meaning.function_words import ANYBODYS
 from websearch_gateway.cache.semantic.meaning.language import language
 from websearch_gateway.cache.semantic.meaning.numbers import UNIT_NAMES, is_number, is_year, quantity_unit
 from websearch_gateway.cache.semantic.meaning.parse import ParsedQuestion, QuestionParser
+from websearch_gateway.cache.semantic.meaning.rewordings.courtesy import without_courtesies
+from websearch_gateway.cache.semantic.meaning.rewordings.voice import to_active
+from websearch_gateway.cache.semantic.meaning.rewordings.wording import (
+    either_order,
+    event_date,
+    in_company,
+    new_features,
+    number_after_error,
+    number_before_title,
+    resource_use,
+)
 from websearch_gateway.cache.semantic.meaning.words import word_set
 
 _GUIDES = frozenset({"guide", "tutorial", "tutorials", "instructions"})
@@ -16,10 +29,34 @@ _ASKED_FOR_NOW = word_set("price stockprice time president minister ceo king que
 _MEASURED = frozenset({"price", "weight"})
 _PRICES = frozenset({"price", "stockprice", "rate"})
 
+_FURTHER_PART = re.compile(
+    r"""[?;]+\ +(?=\w)
+      | (?:,|,?\ and|\ or|,?\ but)(?:\ then)?\ (?=(?:who|whose|what|when|where|why|how|is|are|was|were|does|do|did|can
+          |could|should|will|would|has|have|by\ whom)\b)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Where a second question begins. "x or y, which is better" is one."""
+
+
+_REWORDINGS = (
+    in_company,
+    resource_use,
+    new_features,
+    event_date,
+    to_active,
+    number_before_title,
+    number_after_error,
+    either_order,
+)
+
 
 def read(text: str) -> ParsedQuestion:
     """Parse a question. A text that is not English is parsed as far as possible, and equals no other question."""
+    text = without_courtesies(text)
     reader = QuestionParser.of(text)
+    if reader.terms:
+        for rewording in _REWORDINGS:
+            rewording(reader)
     bases = frozenset(term.base for term in reader.terms)
     if bases:
         for frame in (_guide, _howto, _recipe, _how_much, _what_means, _date, _now, _ranking, _conversion):
@@ -34,6 +71,7 @@ def read(text: str) -> ParsedQuestion:
         tuple(sorted(reader.marks)),
         tuple(reader.terms),
         reader.asked_of,
+        1 + len(_FURTHER_PART.findall(text)),
         reader.is_order(),
         expletive,
     )

@@ -86,6 +86,9 @@ clean dirty fresh frozen raw dry wet soft sharp loud quiet deep shallow wide nar
 offices centers unemployment healthcare vehicle vehicles residential workers worker supreme storm coast sales homes
 citizen citizens citizenship plate registration stadium broadway words spoke versus compared comparison reliable
 reliability likely available
+connection connections maximum minimum max min default timeout limit limits setting settings variable variables
+environment environments proxy permission permissions memory request requests response error errors port ports
+cluster container containers authentication token tokens query queries schema replica replication vitamin level levels
 """
 _SHARED = word_set(
     "import export test filter format partition compile render debug parse reset backup download upload update "

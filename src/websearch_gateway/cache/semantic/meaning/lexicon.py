@@ -6,9 +6,7 @@ application (for a job), flat and apartment, photo and image, salary and wage.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from websearch_gateway.cache.semantic.meaning.words import groups, word_set
+from websearch_gateway.cache.semantic.meaning.words import word_set
 
 VERBS = """
 install uninstall update upgrade migrate create delete remove eliminate convert translate calculate compute measure fix
@@ -25,13 +23,16 @@ kill exit quit apply pay contact unsubscribe publish sync submit solve sew knit 
 meditate sleep wake heal relieve soothe whiten tighten loosen cancel withdraw deposit refinance negotiate memorize
 die query select join group count sum round truncate concatenate trim strip escape encode decode
 serialize deserialize hash
+assassinate invade attack defeat conquer destroy build construct paint sign murder bomb elect compose design develop
+direct produce manufacture marry arrest ban approve adopt finance fund sponsor acquire occupy liberate colonize rule
+govern kiss sue divorce consume steal sing beat shoot sink hire fire crown bury execute rent lease
 """
 
 ALSO_NOUNS = word_set(
     "store filter record lock test lower clean transfer block group change work plan open return drink watch run list "
     "play drive round count copy stream format pass share use start stop cook fly win pay contact wash sleep cause "
     "split sort hash query escape partition export import release range sum trim strip travel visit own boil need "
-    "lower"
+    "lower attack design sign ban fund sponsor rule kiss beat shoot sink fire crown build paint murder bomb rent lease"
 )
 """Verbs that may begin a compound noun: "filter coffee", "lock screen"."""
 
@@ -69,6 +70,12 @@ win won winning
 split splitting
 learn learnt
 put putting
+build built
+steal stole stolen
+sing sang sung
+beat beaten beating
+shoot shot
+sink sank sunk
 """
 
 DERIVED = """
@@ -100,6 +107,16 @@ invest investment investments
 birth born
 release releases
 cause causes
+assassinate assassination
+consume consumption
+use usage
+destroy destruction
+construct construction
+elect election
+invade invasion
+invent invention inventions
+discover discovery discoveries
+publish publication
 """
 
 IRREGULAR_NOUNS = """
@@ -149,7 +166,7 @@ cheap affordable inexpensive
 child kid
 big large
 largest biggest
-fast quick quickly
+fast quick quickly rapidly
 fastest quickest
 lawyer attorney
 tv television
@@ -188,6 +205,32 @@ effect impact
 beginner newbie
 meaning definition
 death die
+car automobile
+happen occur
+use utilize
+trash garbage
+gasoline petrol
+baby infant
+rabbit bunny
+truck lorry
+diaper nappy
+eggplant aubergine
+zucchini courgette
+windshield windscreen
+ad advertisement advert
+documentation docs
+cpu processor
+parameter param
+argument arg
+regex regexp
+jpeg jpg
+rich wealthy
+richest wealthiest
+famous renowned
+sick ill
+disease illness
+country nation
+chickpea garbanzo
 calorie kcal
 """
 
@@ -200,71 +243,3 @@ williams adams edwards peters stevens roberts daniels rogers richards andrews ev
 james jones hughes wales mars texas paris vegas hanks parks banks
 """
 """Words that look like a plural or a form of another word but are not."""
-
-SPELLINGS: Mapping[str, str] = {
-    british: american
-    for american, british in groups("""
-aging ageing
-airplane aeroplane
-aluminum aluminium
-anemia anaemia
-artifact artefact
-artifacts artefacts
-caliber calibre
-canceled cancelled
-canceling cancelling
-catalog catalogue
-center centre
-centers centres
-cozy cosy
-defense defence
-dialog dialogue
-diarrhea diarrhoea
-donut doughnut
-donuts doughnuts
-draft draught
-encyclopedia encyclopaedia
-enroll enrol
-estrogen oestrogen
-fetus foetus
-fiber fibre
-fibers fibres
-fulfill fulfil
-gray grey
-grayed greyed
-jewelry jewellery
-judgment judgement
-labeled labelled
-lasagna lasagne
-leukemia leukaemia
-license licence
-modeling modelling
-mold mould
-mom mum
-moms mums
-mustache moustache
-offense offence
-omelet omelette
-orthopedic orthopaedic
-pajamas pyjamas
-peddler pedlar
-pediatric paediatric
-plow plough
-program programme
-programs programmes
-skeptic sceptic
-skillful skilful
-sulfur sulphur
-theater theatre
-theaters theatres
-tire tyre
-tires tyres
-traveled travelled
-traveler traveller
-travelers travellers
-traveling travelling
-whiskey whisky
-yogurt yoghurt
-""")
-}
-"""British spellings that no rule turns into the American one."""

@@ -17,12 +17,17 @@ _LARGE: Mapping[str, int] = {"hundred": 100, "thousand": 10**3, "million": 10**6
 _ORDINALS: Mapping[str, str] = {
     "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th",
     "seventh": "7th", "eighth": "8th", "ninth": "9th", "tenth": "10th", "eleventh": "11th", "twelfth": "12th",
+    "thirteenth": "13th", "fourteenth": "14th", "fifteenth": "15th", "sixteenth": "16th", "seventeenth": "17th",
+    "eighteenth": "18th", "nineteenth": "19th", "twentieth": "20th", "thirtieth": "30th", "fortieth": "40th",
+    "fiftieth": "50th", "sixtieth": "60th", "seventieth": "70th", "eightieth": "80th", "ninetieth": "90th",
+    "hundredth": "100th",
 }  # fmt: skip
 _ROMAN: Mapping[str, str] = {
     "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12",
     "xiii": "13", "xiv": "14", "xvi": "16",
 }  # fmt: skip
 _SPELLED_OUT = frozenset((*_SMALL, *_ORDINALS, *_ROMAN))
+_COUNTED = frozenset({"president", "amendment", "century", "birthday", "anniversary", "king", "pope", "congress"})
 _SIGNS: Mapping[str, str] = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
 
 
@@ -107,6 +112,11 @@ def is_number(word: str) -> bool:
     return word[:1].isdigit() or word[:1] == "-"
 
 
+def is_ordinal(word: str) -> bool:
+    """Whether the word is a number that tells a place in an order: "16th"."""
+    return is_number(word) and word.endswith(("st", "nd", "rd", "th"))
+
+
 def quantity_unit(word: str) -> str | None:
     """The unit of a quantity such as "5km"; None for anything else."""
     found = _QUANTITY.fullmatch(word) if is_number(word) else None
@@ -123,6 +133,10 @@ def numerals(words: list[str]) -> list[str]:
             found.append(word)
             position += 1
             continue
+        if ordinal := _compound_ordinal(words, position):
+            found.append(ordinal)
+            position += 2
+            continue
         sign = _SIGNS.get(word)
         start = position + 1 if sign and position + 1 < len(words) else position
         number, position_after = _number(words, start)
@@ -135,6 +149,16 @@ def numerals(words: list[str]) -> list[str]:
         position += unit is not None and not sign
         found.append(number + (unit or ""))
     return found
+
+
+def _compound_ordinal(words: list[str], position: int) -> str | None:
+    """ "twenty first" -> 21st. "twenty second" may be a time: only before what is counted in the dozens."""
+    tens, ones = _SMALL.get(words[position], 0), _ORDINALS.get(" ".join(words[position + 1 : position + 2]), "")
+    if tens < 20 or tens > 90 or len(ones) != 3:
+        return None
+    if ones == "2nd" and _COUNTED.isdisjoint(words[position + 2 : position + 4]):
+        return None
+    return f"{tens // 10}{ones}"
 
 
 def _unit(word: str) -> str | None:

@@ -24,7 +24,8 @@ _NAMED_BY_ORDER = word_set(
 """"university of miami" is not "miami university", and "man in iron" is not "iron man"."""
 _TOOLS = word_set(
     "python java javascript typescript c++ c# golang php bash css html sql excel git docker pandas numpy nodejs "
-    "kubernetes postgresql mysql"
+    "kubernetes postgresql mysql nginx redis apache mongodb kafka linux ubuntu react vue angular django flask "
+    "terraform ansible jenkins rust golang kotlin swift ruby"
 )
 _TAKEN_FROM = frozenset({"remove", "delete", "extract"})
 
@@ -40,6 +41,8 @@ def roles_differ(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -
         if ours and theirs:
             return True
         if (ours or theirs) in NEUTRAL:
+            if i == j == 0:  # "on demand" is no compound
+                return True
             dropped_by.add("b" if ours else "a")
         elif not (_leads(a, i, b, j) or _leads(b, j, a, i) or _is_taken_from(a, ours or theirs)):
             return True

@@ -64,6 +64,7 @@ class ParsedQuestion:
         marks: modal verbs, pronouns and prepositions that lead to no term.
         terms: what it is about, in order.
         asked_of: "who" for "who is ...", "what" for "what is ...".
+        parts: the number of questions in it: 2 for "who is x and where was he born".
         is_order: put as an order: "install nginx", not "nginx installation".
         expletive: put as "is it ... to ...".
     """
@@ -74,6 +75,7 @@ class ParsedQuestion:
     marks: tuple[str, ...]
     terms: tuple[Term, ...]
     asked_of: str = ""
+    parts: int = 1
     is_order: bool = False
     expletive: bool = False
 
@@ -88,6 +90,9 @@ class QuestionParser:
     marks: list[str] = field(default_factory=list)
     terms: list[Term] = field(default_factory=list)
     asked_of: str = ""
+    before_be: int = -1
+    """The number of terms before the first form of "be"; -1 without it."""
+    _auxiliary: int | None = None
     _first: int = 0
     _role: str = ""
     _sign: str = ""
@@ -125,7 +130,7 @@ class QuestionParser:
             if word in ARTICLES and not self._asks_with_be():
                 self._after_be = False
         elif word in SIGNS:
-            self._sign = f"{self._sign} {SIGNS[word]}".strip()
+            self._take_sign(word, position)
         elif word in ALWAYS_ASK or (word in QUESTION_WORDS and position == self._first):
             self._question_word(word, position)
         elif word == "to" and self._is_infinitive(position):
@@ -136,6 +141,18 @@ class QuestionParser:
             self._join(word)
         elif not self._is_auxiliary(word, position):
             self._term(word, position)
+
+    def _take_sign(self, word: str, position: int) -> None:
+        """Note what is denied. A "not" after the auxiliary or its subject denies all: "why don't cats like water"."""
+        if word == "not" and self._auxiliary is not None and position > self._auxiliary and self._denies_all(position):
+            self.marks.append("not")
+        else:
+            self._sign = f"{self._sign} {SIGNS[word]}".strip()
+
+    def _denies_all(self, position: int) -> bool:
+        around = (self.words[position - 1], self._next(position))
+        is_plain = not (self._sign or self._role or self._chunk or "to" in around)
+        return is_plain and len(self.terms) <= 2 and not any(term.form.verb for term in self.terms)
 
     def _marker(self, word: str) -> None:
         if word in ("PAST", "PRESENT"):
@@ -203,16 +220,27 @@ class QuestionParser:
         before = self.words[position - 1] if position else ""
         if position == self._first and word in OPEN_A_QUESTION:
             self.kinds.add("YESNO")
+        if word in OPEN_A_QUESTION and self._auxiliary is None and self._opens(position):
+            self._auxiliary = position
+        if word in BE and self.before_be < 0:
+            self.before_be = len(self.terms)
         if word in TENSES and before != "to":
             self.tenses.add(TENSES[word])
         elif word in MODALS:
             self.marks.append(word)
         elif word in PRONOUNS or (word in ANYBODY and before in OPEN_A_QUESTION):
             self._pronoun(word, "do need" if before == "do" and self._next(position) in NEEDS else before)
-        elif not (word == "there" and before in BE):
+        elif word == "there" and before in BE:
+            if "YESNO" in self.kinds:
+                self.kinds.add("THERE")
+        else:
             return False
         self._after_be = word in BE or (self._after_be and word in PRONOUNS)
         return True
+
+    def _opens(self, position: int) -> bool:
+        """Whether it is the auxiliary of the question: its first word, or that after its question word."""
+        return position == self._first or (position == self._first + 1 and self.words[self._first] in QUESTION_WORDS)
 
     def _pronoun(self, word: str, before: str) -> None:
         if word in ANYBODY and before in ASK_ANYBODY:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import functools
 
 _FRAMES = """
-- = can you tell me, can you please tell me, could you tell me, please tell me, tell me about, tell me, i want to
-    know, i would like to know, do you know, please show me, show me, please give me, give me, please, information
+- = tell me about, tell me, show me, give me, information
     about, information on, info on, what is the name of, step by step
 list of = give me a list of
 HOWTO = what is the best way to, best way to, best ways to, what is the way to, ways to, way to, how to, how do i,
@@ -25,14 +24,14 @@ phonenumber of = phone number of
 price of = how much does it cost to, how much is, how much are, how expensive is, how expensive are
 HOWLONG take = how long does it take to
 length of = how long is, how long are
-HOWLONG = how long, how long do you, how long do i
+HOWLONG = how long, how long do you, how long do i, how long should i, how long should you, how long should we
 timedifference between = time difference between
 timedifference = time difference
 driving age = legal driving age
 drinking age = legal drinking age
 HOWLONG last of = duration of
 HOWLONG last = duration
-HOWOFTEN = how often
+HOWOFTEN = how often, how often should i, how often should you, how often should we, how often do i, how often do you
 height of = how tall is, how tall are, how high is
 height of was = how tall was
 age of = how old is, how old are
@@ -116,6 +115,25 @@ losangeles = los angeles
 ww1 = world war i, world war 1, 1st world war, world war one, ww 1, wwi, ww i
 ww2 = ww 2, world war 2, 2nd world war, wwii, ww ii
 wifi = wi fi
+regex = regular expression
+regexes = regular expressions
+gpu = graphics card, video card
+aws = amazon web services
+llm = large language model
+llms = large language models
+frontend = front end
+backend = back end
+dataset = data set
+datasets = data sets
+username = user name
+filename = file name
+highestpaid = highest paid, best paid, top paid, highest earning, top earning
+newfeatures in = new in
+afew = a few
+alittle = a little
+alot = a lot, lots
+famous = well known
+healthy = good for you
 email = e mail
 emails = e mails
 ebook = e book
@@ -178,12 +196,20 @@ priciest = most expensive
 must-need = need to, needs to
 must-have = have to, has to
 can-able = able to
-may-allowed = allowed to
+may-allowed = allowed to, permitted to
 should-supposed = supposed to
 usedto = used to
 instead = instead of, rather than
 according = according to
 """
+
+
+AGENTS = {
+    "write": "author", "invent": "inventor", "found": "founder", "direct": "director", "discover": "discoverer",
+    "compose": "composer", "paint": "painter", "create": "creator", "design": "designer", "develop": "developer",
+    "own": "owner", "sing": "singer", "produce": "producer", "win": "winner", "kill": "killer",
+}  # fmt: skip
+"""Who does what the verb says, as in the frames "author of = who wrote"."""
 
 
 @functools.cache

@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
+from websearch_gateway.cache.semantic.meaning.function_words import (
+    ARTICLES,
+    BE,
+    IDLE,
+    MODALS,
+    PRONOUNS,
+    QUESTION_WORDS,
+    ROLES,
+    TENSES,
+)
+from websearch_gateway.cache.semantic.meaning.words import groups
 from websearch_gateway.text.retrieval.tokens import fold
+
+_NOT_NAMES = frozenset({*ARTICLES, *BE, *IDLE, *MODALS, *PRONOUNS, *QUESTION_WORDS, *ROLES, *TENSES, "if", "so", "he"})
 
 _CAPITALS = (
     (re.compile(r"\bWHO\b"), "world health organization"),
@@ -13,12 +27,13 @@ _CAPITALS = (
     (re.compile(r"\b([KMGT])B(?:/s|ps)\b"), r"\1byteps"),
     (re.compile(r"\b([KMGT])b\b"), r"\1bit"),
 )
+_ACRONYM = re.compile(r"\b[A-Z]{2,}\b")
 _CONTRACTIONS = (
     (re.compile(r"\b(can)(?:not|'?t)\b"), "can not"),
     (re.compile(r"\bwon'?t\b"), "will not"),
     (re.compile(r"\b(do|does|did|is|are|was|were|has|had|could|should|would|must)n'?t\b"), r"\1 not"),
     (re.compile(r"\b(haven)'?t\b"), "have not"),
-    (re.compile(r"\b(what|who|where|when|how|that|it|there|here)'s\b"), r"\1 is"),
+    (re.compile(r"\b(what|who|where|when|why|how|that|it|there|here)'s\b"), r"\1 is"),
     (re.compile(r"\b(what|where|how)s\b"), r"\1 is"),
     (re.compile(r"\bi'm\b"), "i am"),
     (re.compile(r"'re\b"), " are"),
@@ -56,6 +71,7 @@ def spell(text: str) -> list[str]:
     if not text.isupper() and not text.islower():
         for pattern, replacement in _CAPITALS:
             text = pattern.sub(replacement, text)
+        text = _ACRONYM.sub(_spelled_acronym, text)
     text = fold(text).replace("’", "'")
     if _CONTRACTED.search(text):
         for pattern, replacement in _CONTRACTIONS:
@@ -63,6 +79,11 @@ def spell(text: str) -> list[str]:
     if "free" in text:
         text = _FREE_OF.sub(lambda found: f"without {found[1] or found[2]}", text)
     return _joined(_TOKEN.findall(text))
+
+
+def _spelled_acronym(found: re.Match[str]) -> str:
+    """A name where small letters would make it a function word: "an ARE form", not "are"."""
+    return f"acronym_{found[0].lower()}" if found[0].lower() in _NOT_NAMES else found[0]
 
 
 def _joined(pieces: list[str]) -> list[str]:
@@ -93,3 +114,72 @@ def _parts(piece: str) -> list[str]:
     if piece.endswith((".js", ".")):  # node.js, u.s.
         return [piece.replace(".", "")]
     return [piece.replace(" ", "")] if piece[0] == "°" else [piece]
+
+
+SPELLINGS: Mapping[str, str] = {
+    british: american
+    for american, british in groups("""
+aging ageing
+airplane aeroplane
+aluminum aluminium
+anemia anaemia
+artifact artefact
+artifacts artefacts
+caliber calibre
+canceled cancelled
+canceling cancelling
+catalog catalogue
+center centre
+centers centres
+cozy cosy
+defense defence
+dialog dialogue
+diarrhea diarrhoea
+donut doughnut
+donuts doughnuts
+draft draught
+encyclopedia encyclopaedia
+enroll enrol
+estrogen oestrogen
+fetus foetus
+fiber fibre
+fibers fibres
+fulfill fulfil
+gray grey
+grayed greyed
+jewelry jewellery
+judgment judgement
+labeled labelled
+lasagna lasagne
+leukemia leukaemia
+license licence
+modeling modelling
+mold mould
+mom mum
+moms mums
+mustache moustache
+offense offence
+omelet omelette
+orthopedic orthopaedic
+pajamas pyjamas
+peddler pedlar
+pediatric paediatric
+plow plough
+program programme
+programs programmes
+skeptic sceptic
+skillful skilful
+sulfur sulphur
+theater theatre
+theaters theatres
+tire tyre
+tires tyres
+traveled travelled
+traveler traveller
+travelers travellers
+traveling travelling
+whiskey whisky
+yogurt yoghurt
+""")
+}
+"""British spellings that no rule turns into the American one."""

@@ -1,0 +1,49 @@
+"""Words that mean the same in some company, and what they mean in any other."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_gateway.cache.semantic.meaning.difference import difference
+from websearch_gateway.cache.semantic.meaning.frames import read
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("how to reduce cholesterol", "how to lower cholesterol"),
+        ("how to choose a mattress", "how to pick a mattress"),
+        ("how to stop smoking", "how to quit smoking"),
+        ("blood sugar level after eating", "blood sugar after eating"),
+        ("power consumption of a refrigerator", "how much power does a refrigerator use"),
+        ("what's new in typescript 5.4", "typescript 5.4 features"),
+        ("date of the assassination of abraham lincoln", "when was abraham lincoln assassinated"),
+        ("who was the 16th president of the united states", "sixteenth us president"),
+        ("http error 502", "http 502 error"),
+        ("what does error code 404 mean", "meaning of 404 error code"),
+        ("is butter or margarine healthier", "is margarine or butter healthier"),
+        ("is it cheaper to rent or buy in berlin", "is it cheaper to buy or rent in berlin"),
+    ],
+)
+def test_in_this_company_they_mean_the_same(one: str, other: str) -> None:
+    assert difference(read(one), read(other)) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("lower back pain", "reduce back pain"),
+        ("how to pick a lock", "how to choose a lock"),
+        ("how to quit vim", "how to stop vim"),
+        ("sea level of the dead sea", "dead sea"),
+        ("energy consumption of germany", "energy production of germany"),
+        ("new zealand population", "zealand population"),
+        ("date of the assassination of lincoln", "place of the assassination of lincoln"),
+        ("who was the 16th vice president", "who was the 16th president"),
+        ("http error 502 in chrome 90", "http error 90 in chrome 502"),
+        ("is whole milk or cream better", "is whole cream or milk better"),
+        ("is tea or coffee maker cheaper", "is coffee or tea maker cheaper"),
+    ],
+)
+def test_in_any_other_they_do_not(one: str, other: str) -> None:
+    assert difference(read(one), read(other)) is not None
