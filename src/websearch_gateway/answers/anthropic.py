@@ -12,14 +12,13 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.json_fields import Json, count, objects, parsed, typed
+from websearch_gateway.answers.json_fields import Json, count, objects, parsed, parsed_or_empty, typed
 from websearch_gateway.answers.models import Billed, Limits, LongPrompt, Model
+from websearch_gateway.answers.outcomes import CUT_OFF, declined, no_answer, not_searched
 from websearch_gateway.answers.prompt import instructions
 from websearch_gateway.errors import (
     SearchError,
     SearchProviderError,
-    SearchProviderParseError,
-    SearchValidationError,
 )
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.net.client import Reply
@@ -108,30 +107,26 @@ class Anthropic:
         results = [block for block in blocks if block.get("type") == _RESULT]
         reason = replies[-1].get("stop_reason")
         if reason == "refusal":
-            raise SearchValidationError("The answer engine declined to answer this question. Rephrase it.")
+            raise declined()
         text, spans = _joined(_written(blocks))
         if not text.strip():
             raise _no_text(reason)
         if not results:
-            raise SearchProviderParseError("Anthropic answered without searching the web.")
+            raise not_searched(self.vendor)
         sources = tuple(_sources(results))
         if not sources and (code := next(map(_error_code, results), "")):
             raise SearchProviderError(f"Anthropic's web search failed ({code}).")
-        cut_off = ("The answer was cut off: it reached the limit of its length.",)
         return Answer(
             text=text,
             spans=spans,
             provider=self.name,
             sources=sources,
-            warnings=cut_off if reason in ("max_tokens", "pause_turn", "model_context_window_exceeded") else (),
+            warnings=(CUT_OFF,) if reason in ("max_tokens", "pause_turn", "model_context_window_exceeded") else (),
         )
 
     def billed(self, body: bytes) -> Billed:
         """See EngineApi."""
-        try:
-            usage = typed(dict, parsed(body, self.vendor).get("usage"))
-        except SearchProviderParseError:
-            return Billed()
+        usage = typed(dict, parsed_or_empty(body).get("usage"))
         read, written = count(usage.get("cache_read_input_tokens")), count(usage.get("cache_creation_input_tokens"))
         return Billed(
             prompt=count(usage.get("input_tokens")) + read + written,
@@ -143,10 +138,7 @@ class Anthropic:
         """An exhausted monthly budget is a 429 or 400 that a retry does not fix; 402 is an account without credit."""
         if reply.status < 400:
             return None
-        try:
-            error = typed(dict, parsed(reply.body, self.vendor).get("error"))
-        except SearchProviderParseError:
-            return None
+        error = typed(dict, parsed_or_empty(reply.body).get("error"))
         code = typed(dict, error.get("details")).get("error_code")
         if code == _SPENT or reply.status == 402 or error.get("type") == "billing_error":
             message = "Anthropic's quota for this key is spent; check the plan and billing of the account."
@@ -209,7 +201,7 @@ def _error_code(result: Json) -> str:
 def _no_text(reason: object) -> SearchError:
     if reason in ("max_tokens", "pause_turn", "model_context_window_exceeded"):
         return SearchProviderError(f"Anthropic stopped before it began its answer ({reason}).")
-    return SearchProviderParseError("The reply of Anthropic holds no answer.")
+    return no_answer("Anthropic")
 
 
 def _day(value: object) -> date | None:

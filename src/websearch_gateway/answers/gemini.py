@@ -13,16 +13,15 @@ from datetime import date, datetime
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.json_fields import Json, count, objects, parsed, typed
+from websearch_gateway.answers.json_fields import Json, count, objects, parsed, parsed_or_empty, typed
 from websearch_gateway.answers.models import Billed, EarlierPrices, Limits, Model
+from websearch_gateway.answers.outcomes import CUT_OFF, applying, declined, lost_citations, no_answer, not_searched
 from websearch_gateway.answers.prompt import instructions
 from websearch_gateway.errors import (
     RATE_LIMITED,
     SearchAuthError,
     SearchError,
     SearchProviderError,
-    SearchProviderParseError,
-    SearchValidationError,
 )
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.net.client import Reply
@@ -86,7 +85,7 @@ class Gemini:
         candidate = next(iter(objects(reply.get("candidates"))), {})
         reason = candidate.get("finishReason")
         if typed(dict, reply.get("promptFeedback")).get("blockReason") or reason in _DECLINED:
-            raise SearchValidationError("The answer engine declined to answer this question. Rephrase it.")
+            raise declined()
         parts = objects(typed(dict, candidate.get("content")).get("parts"))
         text, starts = _joined(parts)
         if not text.strip():
@@ -94,11 +93,11 @@ class Gemini:
         grounding = typed(dict, candidate.get("groundingMetadata"))
         chunks = [_source(chunk) for chunk in objects(grounding.get("groundingChunks"))]
         if not grounding.get("webSearchQueries") and not chunks:
-            raise SearchProviderParseError("Gemini answered without searching the web.")
+            raise not_searched(self.vendor)
         spans, lost = _spans(objects(grounding.get("groundingSupports"))[:MAX_SPANS], parts, starts, chunks)
         warnings = {
-            "The answer was cut off: it reached the limit of its length.": reason == "MAX_TOKENS",
-            f"Citations left out because they came without a place in the text: {lost}.": lost,
+            CUT_OFF: reason == "MAX_TOKENS",
+            lost_citations(lost): lost,
         }
         return Answer(
             text=text,
@@ -107,15 +106,12 @@ class Gemini:
             sources=tuple(chunks),
             search_suggestions=typed(str, typed(dict, grounding.get("searchEntryPoint")).get("renderedContent"))
             or None,
-            warnings=tuple(words for words, applies in warnings.items() if applies),
+            warnings=applying(warnings),
         )
 
     def billed(self, body: bytes) -> Billed:
         """See EngineApi. Each search query is billed, not each prompt."""
-        try:
-            reply = parsed(body, self.vendor)
-        except SearchProviderParseError:
-            return Billed()
+        reply = parsed_or_empty(body)
         usage = typed(dict, reply.get("usageMetadata"))
         candidates = objects(reply.get("candidates"))
         queries = [typed(dict, one.get("groundingMetadata")).get("webSearchQueries") for one in candidates]
@@ -206,7 +202,7 @@ def _place(segment: Json, encoded: Mapping[int, bytes], starts: Mapping[int, int
 
 def _no_text(reason: object) -> SearchError:
     if reason in (None, "STOP"):
-        return SearchProviderParseError("The reply of Gemini holds no answer.")
+        return no_answer("Gemini")
     known = reason if isinstance(reason, str) and reason.isidentifier() else "no reason given"
     return SearchProviderError(f"Gemini stopped before it began its answer ({known[:60]}).")
 

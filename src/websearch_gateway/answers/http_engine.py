@@ -18,6 +18,7 @@ import httpx2
 from websearch_gateway.answers import models
 from websearch_gateway.answers.domains import applied_domains, check_domains
 from websearch_gateway.answers.models import IMPOSSIBLE_BILL, Billed, Limits, Model
+from websearch_gateway.answers.outcomes import ModelGone, applying
 from websearch_gateway.errors import (
     RATE_LIMITED,
     SearchAuthError,
@@ -41,10 +42,6 @@ GONE_SECONDS = 600.0
 
 _REASONS = {402: "quota", 429: RATE_LIMITED}
 _OVERLOADED = 529
-
-
-class ModelGone(SearchProviderError):
-    """The model does not exist, was shut down, or is not available to this key. The next one may be."""
 
 
 class EngineApi(Protocol):
@@ -263,7 +260,7 @@ class HttpEngine:
                 region=query.region if self.api.takes_region else None,
                 domains=applied_domains(query, self.api.most_domains),
             ),
-            warnings=(*(text for text, applies in notes.items() if applies), *answer.warnings),
+            warnings=(*applying(notes), *answer.warnings),
         )
 
     async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:

@@ -32,6 +32,14 @@ def parsed(body: bytes, vendor: str) -> Json:
     return reply
 
 
+def parsed_or_empty(body: bytes) -> Json:
+    """The JSON object in `body`; empty if there is none."""
+    try:
+        return parsed(body, "")
+    except SearchProviderParseError:
+        return {}
+
+
 def typed(kind: type[T], value: Any) -> T:
     """The value if it has that type, else the type's empty value."""
     return value if isinstance(value, kind) else kind()

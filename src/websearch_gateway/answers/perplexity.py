@@ -11,15 +11,14 @@ from datetime import date, datetime
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.json_fields import Json, count, objects, parsed, typed
+from websearch_gateway.answers.json_fields import Json, count, objects, parsed, parsed_or_empty, typed
 from websearch_gateway.answers.marks import resolve_marks
 from websearch_gateway.answers.models import Billed, Limits, Model
+from websearch_gateway.answers.outcomes import CUT_OFF, applying, declined, no_answer, not_searched
 from websearch_gateway.answers.prompt import MARK_RULE, instructions
 from websearch_gateway.errors import (
     SearchError,
     SearchProviderError,
-    SearchProviderParseError,
-    SearchValidationError,
 )
 from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.net.client import Reply
@@ -86,17 +85,17 @@ class Perplexity:
         items = objects(reply.get("output"))
         parts = [part for item in items if item.get("type") == "message" for part in objects(item.get("content"))]
         if any(part.get("type") == "refusal" for part in parts):
-            raise SearchValidationError("The answer engine declined to answer this question. Rephrase it.")
+            raise declined()
         text, spans, unknown = _written(
             [part for part in parts if part.get("type") == "output_text"], dict(_found(items))
         )
         if not text.strip():
-            raise SearchProviderParseError("The reply of Perplexity holds no answer.")
+            raise no_answer(self.vendor)
         searches = [item for item in items if item.get("type") == "search_results"]
         if not searches:
-            raise SearchProviderParseError("Perplexity answered without searching the web.")
+            raise not_searched(self.vendor)
         warnings = {
-            "The answer was cut off: it reached the limit of its length.": reply.get("status") == "incomplete",
+            CUT_OFF: reply.get("status") == "incomplete",
             f"Citations left out because they name no source: {unknown}.": unknown,
         }
         return Answer(
@@ -104,15 +103,12 @@ class Perplexity:
             spans=spans,
             provider=self.name,
             sources=tuple(source for _, source in _found(items)),
-            warnings=tuple(words for words, applies in warnings.items() if applies),
+            warnings=applying(warnings),
         )
 
     def billed(self, body: bytes) -> Billed:
         """See EngineApi."""
-        try:
-            reply = parsed(body, self.vendor)
-        except SearchProviderParseError:
-            return Billed()
+        reply = parsed_or_empty(body)
         usage = typed(dict, reply.get("usage"))
         searched = sum(item.get("type") == "search_results" for item in objects(reply.get("output")))
         counted = typed(dict, typed(dict, usage.get("tool_calls_details")).get("web_search")).get("invocation")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from websearch_gateway.answers.llm.draft import Claim, Piece, claims_of
 from websearch_gateway.answers.llm.passages import NumberedPassage
+from websearch_gateway.answers.outcomes import applying
 from websearch_gateway.models import Span
 from websearch_gateway.text.citation.support import Evidence, anchors, supports
 from websearch_gateway.text.urls import canonical
@@ -39,7 +40,7 @@ class Checked:
             "Sentences in another language than their source, checked by their numbers and names alone: "
             f"{self.anchored_sentences}.": self.anchored_sentences,
         }
-        return tuple(words for words, applies in notes.items() if applies)
+        return applying(notes)
 
 
 def checked_draft(reply: str, passages: Sequence[NumberedPassage]) -> Checked:

@@ -16,6 +16,7 @@ from websearch_gateway.answers.llm.chat import Chat, PromptTooLong, Written
 from websearch_gateway.answers.llm.checked import Checked, checked_draft
 from websearch_gateway.answers.llm.passages import NumberedPassage, numbered_passages
 from websearch_gateway.answers.llm.prompt import REPLY_FORM, messages
+from websearch_gateway.answers.outcomes import applying
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Answer, Deadline, Gathered, SearchQuery, TokenUsage
 from websearch_gateway.net.retry import Retry
@@ -147,7 +148,7 @@ class LlmEngine:
             applied=gathered.results.applied,
             warnings=(
                 *gathered.results.warnings,
-                *(words for words, applies in notes.items() if applies),
+                *applying(notes),
                 *checked.warnings(),
             ),
         )

@@ -20,9 +20,10 @@ from websearch_gateway.answers import models
 from websearch_gateway.answers.domains import applied_domains, check_domains
 from websearch_gateway.answers.models import IMPOSSIBLE_BILL, Billed, Limits, Model
 from websearch_gateway.answers.openai.client import OpenAIClient
-from websearch_gateway.answers.openai.errors import ModelGone, OptionRefused
+from websearch_gateway.answers.openai.errors import OptionRefused
 from websearch_gateway.answers.openai.models import EFFORT, SEARCH_USD, find_model
 from websearch_gateway.answers.openai.reply import Reply, read_bill, read_reply
+from websearch_gateway.answers.outcomes import CUT_OFF, ModelGone, applying, lost_citations
 from websearch_gateway.answers.prompt import LINK_RULE, instructions
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Answer, AppliedFilters, Deadline, SearchQuery, Source, TokenUsage
@@ -190,8 +191,8 @@ class OpenAIEngine:
             f"{model} answered, since this key has no model {gone}. Change OPENAI_MODELS.": gone,
             f"The price of {model} is unknown: costUsd counts its searches only.": price is None,
             IMPOSSIBLE_BILL: not LIMITS.allow(reply.billed),
-            "The answer was cut off: it reached the limit of its length.": reply.cut_off,
-            f"Citations left out because they came without a place in the text: {reply.lost}.": reply.lost,
+            CUT_OFF: reply.cut_off,
+            lost_citations(reply.lost): reply.lost,
         }
         return Answer(
             text=reply.text,
@@ -208,7 +209,7 @@ class OpenAIEngine:
                 region=query.region,
                 domains=applied_domains(query, MOST_DOMAINS),
             ),
-            warnings=tuple(text for text, applies in warnings.items() if applies),
+            warnings=applying(warnings),
         )
 
 

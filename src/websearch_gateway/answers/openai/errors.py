@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from websearch_gateway.answers.outcomes import ModelGone, declined
 from websearch_gateway.errors import (
     RATE_LIMITED,
     SearchAuthError,
@@ -37,25 +38,12 @@ _QUOTED_CHARS = 20
 _MAX_MESSAGE = 200
 
 
-class ModelGone(SearchProviderError):
-    """The model does not exist, was shut down, or is not available to this key. The next one may be."""
-
-
 class OptionRefused(SearchValidationError):
     """The model refuses an optional parameter."""
 
     def __init__(self, option: str) -> None:
         super().__init__(f"OpenAI refused the request: its model does not accept {option}.")
         self.option = option
-
-
-def declined() -> SearchValidationError:
-    """The model will not answer this question.
-
-    A refusal, so raw search does not step in: the question is at fault, not the upstream, and must not open its
-    circuit.
-    """
-    return SearchValidationError("The answer engine declined to answer this question. Rephrase it.")
 
 
 def from_sdk(error: OpenAIError, private: Sequence[str], now: float) -> SearchError:

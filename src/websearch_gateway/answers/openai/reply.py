@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from websearch_gateway.answers.json_fields import Json, count, objects, parsed, typed
 from websearch_gateway.answers.models import Billed
-from websearch_gateway.answers.openai.errors import declined, from_failure
+from websearch_gateway.answers.openai.errors import from_failure
+from websearch_gateway.answers.outcomes import declined, no_answer, not_searched
 from websearch_gateway.errors import SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Span
 from websearch_gateway.text.citation.cite import in_code_points
@@ -56,7 +57,7 @@ def read_reply(body: bytes) -> Reply:
     if not text.strip():
         raise _no_text(reply, parts, cut_off=cut_off)
     if not calls:
-        raise SearchProviderParseError("OpenAI answered without searching the web.")
+        raise not_searched("OpenAI")
     actions = [typed(dict, call.get("action")) for call in calls]
     return Reply(
         text, tuple(spans), tuple(_distinct([*cited, *_sources(actions)])), _billed(reply, actions), cut_off, lost
@@ -88,7 +89,7 @@ def _no_text(reply: Json, parts: Sequence[Json], *, cut_off: bool) -> Exception:
     if cut_off:
         known = reason if reason.isidentifier() else "no reason given"
         return SearchProviderError(f"OpenAI stopped before it began its answer ({known[:60]}).")
-    return SearchProviderParseError("The reply of OpenAI holds no answer.")
+    return no_answer("OpenAI")
 
 
 def _parts(items: Sequence[Json]) -> Iterator[Json]:

@@ -25,6 +25,7 @@ from websearch_gateway.entrypoints.cli.running import (
     FailureJsonOption,
     JsonOption,
     exit_on_error,
+    serve_over_http,
     settings_of,
 )
 
@@ -36,9 +37,11 @@ cli = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (search, web, news, raw, read):
-    cli.command()(command)
-
+cli.command("search")(search)
+cli.command("web")(web)
+cli.command("news")(news)
+cli.command("raw")(raw)
+cli.command("read")(read)
 cli.command()(doctor)
 cli.command()(stats)
 cli.add_typer(cache, name="cache")
@@ -83,7 +86,7 @@ def serve(
 ) -> None:
     """Serve the MCP tools over stdin and stdout, or over HTTP."""
     if http:
-        _serve_http(config, host, port, insecure=insecure, as_json=as_json)
+        serve_over_http(config, host, port, insecure=insecure, as_json=as_json)
     else:
         _serve_stdio(config, "serve", as_json=as_json)
 
@@ -153,15 +156,6 @@ def sandbox(
     from websearch_gateway.entrypoints.cli.demo import run_sandbox
 
     exit_on_error(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
-
-
-def _serve_http(config: Path | None, host: str, port: int, *, insecure: bool, as_json: bool) -> None:
-    from websearch_gateway.entrypoints.http.server import serve_http
-    from websearch_gateway.observability.logs import configure_logging
-
-    settings = settings_of(config, as_json=as_json)
-    configure_logging(settings.log_level, settings.secrets())
-    exit_on_error(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=as_json)
 
 
 def _serve_stdio(config: Path | None, context: str, *, as_json: bool, flags: Mapping[str, str] | None = None) -> None:

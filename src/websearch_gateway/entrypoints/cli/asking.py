@@ -32,9 +32,6 @@ R = TypeVar("R", bound=WireModel)
 
 MOST_URLS = 10
 
-QueryArgument = Annotated[str, typer.Argument(help="What to find.")]
-NumberOption = Annotated[int, typer.Option("--num-results", "-n", help="Results at most (1-50).")]
-FreshnessOption = Annotated[str | None, typer.Option(metavar="day|week|month|year", help="Only what is this new.")]
 IncludeOption = Annotated[list[str] | None, typer.Option("--include-domain", help="Only this domain; repeatable.")]
 ExcludeOption = Annotated[list[str] | None, typer.Option("--exclude-domain", help="Not this domain; repeatable.")]
 RegionOption = Annotated[str | None, typer.Option(help="ISO 3166-1 alpha-2 country, such as DE.")]
@@ -61,36 +58,44 @@ def search(
     _ask(lambda gateway, tell: gateway.search(request, LOCAL, tell), show_response, as_json, config)
 
 
-def web(
-    query: QueryArgument,
-    num_results: NumberOption = 5,
-    freshness: FreshnessOption = None,
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    region: RegionOption = None,
-    language: LanguageOption = None,
-    page: Annotated[int, typer.Option(help="Page of results, from 1.")] = 1,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """Find pages and read them."""
-    _find(query, num_results, freshness, include, exclude, region, language, page, "general", as_json, config)
+def _finder(topic: Topic, usual_freshness: Freshness | None, summary: str) -> Callable[..., None]:
+    """The command that finds pages of a topic; `summary` is its help."""
+
+    def find(
+        query: Annotated[str, typer.Argument(help="What to find.")],
+        num_results: Annotated[int, typer.Option("--num-results", "-n", help="Results at most (1-50).")] = 5,
+        freshness: Annotated[
+            str | None, typer.Option(metavar="day|week|month|year", help="Only what is this new.")
+        ] = usual_freshness,
+        include: IncludeOption = None,
+        exclude: ExcludeOption = None,
+        region: RegionOption = None,
+        language: LanguageOption = None,
+        page: Annotated[int, typer.Option(help="Page of results, from 1.")] = 1,
+        as_json: JsonOption = False,
+        config: ConfigOption = None,
+    ) -> None:
+        from websearch_gateway.entrypoints.cli.render_results import show_found
+
+        request = WebSearchRequest(
+            query,
+            num_results,
+            freshness=freshness,  # type: ignore[arg-type]  # the pipeline refuses any other text
+            include_domains=tuple(include or ()),
+            exclude_domains=tuple(exclude or ()),
+            region=region,
+            language=language,
+            page=page,
+            topic=topic,
+        )
+        _ask(lambda gateway, tell: gateway.web_search(request, LOCAL, tell), show_found, as_json, config)
+
+    find.__doc__ = summary
+    return find
 
 
-def news(
-    query: QueryArgument,
-    num_results: NumberOption = 5,
-    freshness: FreshnessOption = "week",
-    include: IncludeOption = None,
-    exclude: ExcludeOption = None,
-    region: RegionOption = None,
-    language: LanguageOption = None,
-    page: Annotated[int, typer.Option(help="Page of results, from 1.")] = 1,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """Find news and read them."""
-    _find(query, num_results, freshness, include, exclude, region, language, page, "news", as_json, config)
+web = _finder("general", None, "Find pages and read them.")
+news = _finder("news", "week", "Find news and read them.")
 
 
 def raw(
@@ -112,7 +117,7 @@ def read(
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Up to 10 http(s) URLs.")],
     query: Annotated[list[str] | None, typer.Option(help="Show the passages that answer this; repeatable.")] = None,
     max_results: Annotated[int, typer.Option("--max-results", "-n", help="Passages per query at most (1-50).")] = 8,
-    offset: Annotated[int, typer.Option(help="Where to begin, without --query: the offset told before.")] = 0,
+    offset: Annotated[int, typer.Option(help="Where to begin, without --query: the offset shown before.")] = 0,
     max_chars: Annotated[int, typer.Option(help="Characters at most, without --query (1-100000).")] = 100_000,
     refresh: Annotated[bool, typer.Option("--refresh", help="Ask the site again.")] = False,
     as_json: JsonOption = False,
@@ -135,36 +140,6 @@ def read(
     else:
         window = ContentRequest(urls[0], offset, max_chars, refresh)
         _ask(lambda gateway, _: gateway.reading.content(window), show_page, as_json, config)
-
-
-def _find(
-    query: str,
-    num_results: int,
-    freshness: str | None,
-    include: list[str] | None,
-    exclude: list[str] | None,
-    region: str | None,
-    language: str | None,
-    page: int,
-    topic: Topic,
-    as_json: bool,
-    config: Path | None,
-) -> None:
-    from websearch_gateway.entrypoints.cli.render_results import show_found
-
-    fresh: Freshness | None = freshness  # type: ignore[assignment]  # the pipeline refuses what it is not
-    request = WebSearchRequest(
-        query,
-        num_results,
-        freshness=fresh,
-        include_domains=tuple(include or ()),
-        exclude_domains=tuple(exclude or ()),
-        region=region,
-        language=language,
-        page=page,
-        topic=topic,
-    )
-    _ask(lambda gateway, tell: gateway.web_search(request, LOCAL, tell), show_found, as_json, config)
 
 
 async def _each(gateway: Gateway, urls: list[str], max_chars: int, tell: Progress) -> PageContent:

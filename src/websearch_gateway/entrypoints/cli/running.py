@@ -22,9 +22,21 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for progra
 FailureJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON where it cannot serve; the log is JSON.")]
 
 
-def settings_of(config: Path | None, *, as_json: bool, **flags: str) -> Settings:
+def settings_of(config: Path | None, *, as_json: bool, **flags: Any) -> Settings:
     """The settings in force; `flags` override all others. An unusable one ends the command."""
     return exit_on_error(lambda: load_settings(config, **flags), as_json=as_json)
+
+
+def serve_over_http(
+    config: Path | None, host: str, port: int, *, as_json: bool, insecure: bool = False, **flags: Any
+) -> None:
+    """Serve over HTTP until a signal comes; `flags` are settings that override all others."""
+    from websearch_gateway.entrypoints.http.server import serve_http
+    from websearch_gateway.observability.logs import configure_logging
+
+    settings = settings_of(config, as_json=as_json, **flags)
+    configure_logging(settings.log_level, settings.secrets())
+    exit_on_error(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=as_json)
 
 
 def run(

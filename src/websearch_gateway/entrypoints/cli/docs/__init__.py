@@ -5,15 +5,13 @@ Commands that change the index are in `crawling`, those that only read it in `se
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import Annotated
 
 import typer
 
 from websearch_gateway.entrypoints.cli.docs import configuring, crawling, searching
-from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, exit_on_error
-from websearch_gateway.settings import load_settings
+from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, serve_over_http
 
 __all__ = ["docs", "main"]
 
@@ -43,12 +41,7 @@ def serve(
     config: ConfigOption = None,
 ) -> None:
     """Serve the toolset `docs` over HTTP, and crawl what is pending."""
-    from websearch_gateway.entrypoints.http.server import serve_http
-    from websearch_gateway.observability.logs import configure_logging
-
-    settings = exit_on_error(lambda: load_settings(config, toolsets=("docs",)), as_json=as_json)
-    configure_logging(settings.log_level, settings.secrets())
-    exit_on_error(lambda: asyncio.run(serve_http(settings, host, port)), as_json=as_json)
+    serve_over_http(config, host, port, as_json=as_json, toolsets=("docs",))
 
 
 def main() -> None:

@@ -1,0 +1,42 @@
+"""What answer engines report in the same words, whoever their vendor is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, SearchValidationError
+
+CUT_OFF = "The answer was cut off: it reached the limit of its length."
+
+
+class ModelGone(SearchProviderError):
+    """The model does not exist, was shut down, or is not available to this key. The next one may be."""
+
+
+def declined() -> SearchValidationError:
+    """The model will not answer this question.
+
+    A refusal, so raw search does not step in: the question is at fault, not the upstream, and must not open its
+    circuit.
+    """
+    return SearchValidationError("The answer engine declined to answer this question. Rephrase it.")
+
+
+def not_searched(vendor: str) -> SearchProviderParseError:
+    """The reply has an answer, but the model did not search for it."""
+    return SearchProviderParseError(f"{vendor} answered without searching the web.")
+
+
+def no_answer(vendor: str) -> SearchProviderParseError:
+    """The reply has no text."""
+    return SearchProviderParseError(f"The reply of {vendor} holds no answer.")
+
+
+def lost_citations(count: int) -> str:
+    """The warning about citations whose place in the text is unknown."""
+    return f"Citations left out because they came without a place in the text: {count}."
+
+
+def applying(notes: Mapping[str, object]) -> tuple[str, ...]:
+    """The notes whose condition is true."""
+    return tuple(note for note, condition in notes.items() if condition)
