@@ -1,8 +1,8 @@
-"""The only reader of the environment. Fields are in `groups.py` and `providers.py`; `make docs` lists them.
+"""The only reader of the environment. `make docs` lists all settings.
 
-Names are those of environment variables; a TOML file uses the same names in lower case. Flags override the
-environment, and the environment overrides the file. The file is `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`,
-else `config.toml` in the user's configuration folder (platformdirs).
+Fields are in `groups.py`, `storage.py` and `providers.py`. Names are those of environment variables; a TOML file uses
+the same names in lower case. Flags override the environment, and the environment overrides the file. The file is
+`--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`, else `config.toml` in the user's configuration folder (platformdirs).
 """
 
 from __future__ import annotations
@@ -24,19 +24,18 @@ from pydantic_settings import (
 )
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.settings.fields import RouteSettings, login_secrets, masked
+from websearch_gateway.settings.fields import APP_NAME, RouteSettings, login_secrets, masked
 from websearch_gateway.settings.file_mode import keep_private
 from websearch_gateway.settings.groups import (
-    APP_NAME,
     DEFAULT_TOOLSETS,
     TOOLSETS,
     Behaviour,
     Pages,
-    Remembering,
     Serving,
     Upstreams,
 )
 from websearch_gateway.settings.providers import ProviderSettings
+from websearch_gateway.settings.storage import Storage
 
 __all__ = [
     "APP_NAME",
@@ -49,10 +48,10 @@ __all__ = [
     "load_settings",
 ]
 
-GROUPS = (Upstreams, ProviderSettings, Pages, Remembering, Behaviour, Serving)
+GROUPS = (Upstreams, ProviderSettings, Pages, Storage, Behaviour, Serving)
 
 
-class Settings(Serving, Behaviour, Remembering, Pages, ProviderSettings, Upstreams, BaseSettings):
+class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, BaseSettings):
     """Every setting, with its default. The repr never shows a key (a `SecretStr`) or the login of a URL."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import unquote, urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
 # An unescaped password may contain anything, so a login reaches to the last @; a path has none before it.
+APP_NAME = "websearch-gateway"
+
 _LOGIN = re.compile(r"(?<=://)([^/\s]\S*)@")
 
 
@@ -112,3 +114,12 @@ class RouteSettings(BaseModel):
     enabled: bool = True
     patterns: tuple[str, ...] = ()
     message: str = ""
+
+
+def any_case(*names: str) -> Any:
+    """Accept choices in any letter case."""
+
+    def fold(value: Any) -> Any:
+        return value.strip().lower() if isinstance(value, str) else value
+
+    return field_validator(*names, mode="before")(fold)

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any, Literal
 
-import platformdirs
 from pydantic import BaseModel, Field, field_validator
 
 from websearch_gateway.settings.fields import (
     Amounts,
-    Budget,
     Hidden,
     Key,
     Names,
     OptionalUrl,
-    Quota,
     RouteSettings,
     Text,
     Url,
+    any_case,
 )
 
-APP_NAME = "websearch-gateway"
 TOOLSETS = ("answer", "search", "read", "docs", "cache", "ops", "admin")
 DEFAULT_TOOLSETS = ("answer", "search", "read")
-
-
-def any_case(*names: str) -> Any:
-    """Accept choices in any letter case."""
-
-    def fold(value: Any) -> Any:
-        return value.strip().lower() if isinstance(value, str) else value
-
-    return field_validator(*names, mode="before")(fold)
 
 
 class Upstreams(BaseModel):
@@ -125,104 +112,6 @@ class Pages(BaseModel):
         "MiniLM of the extra of this name, `neural:FOLDER` from a folder.",
     )
     embedding_tokens_size: int = Field(512, ge=32, le=8192, description="About how many tokens a passage has.")
-
-
-class Remembering(BaseModel):
-    """State, cache, limits and budgets"""
-
-    data_dir: Path = Field(
-        default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
-        description="Where local files live.",
-    )
-    state_url: Text = Field(
-        None,
-        description="`sqlite:///PATH` (default: state.db in DATA_DIR), `memory://`, `firestore://PROJECT/PREFIX` or "
-        "`postgresql://…`.",
-    )
-    docs_refresh_hours: float = Field(
-        0.0,
-        ge=0,
-        allow_inf_nan=False,
-        description="How often `serve` looks for documentation whose refresh is due, 1 to 45 days after the last one "
-        "by how much had changed; 0 never.",
-    )
-    docs_url: Text = Field(
-        None,
-        description="Where the documentation index lies: `sqlite:///PATH` (default: docs/docs.db in DATA_DIR), or "
-        "`postgresql://…` with pgvector.",
-    )
-    docs_vectors: Text = Field(
-        None,
-        description="Where the vectors of the documentation index are searched: `lance:///FOLDER`, "
-        "`lance+s3://BUCKET/PREFIX` or `lance+gs://BUCKET/PREFIX` (extra `lancedb`). Default: where DOCS_URL says.",
-    )
-    max_state_mb: int = Field(
-        1_024,
-        ge=1,
-        description="Size of the state's file (MB), without its log; the least recently used pages and answers are "
-        "deleted before it grows beyond. For `sqlite://` and `memory://`.",
-    )
-    cache_ttl_seconds: float = Field(
-        300.0,
-        ge=0,
-        allow_inf_nan=False,
-        description="How long the cache serves results about what changes (news, weather, prices ...); 0 turns it off.",
-    )
-    cache_long_ttl_seconds: float = Field(
-        3_600.0, ge=0, allow_inf_nan=False, description="How long the cache serves all other results."
-    )
-    stale_if_error_seconds: float = Field(
-        86_400.0,
-        ge=0,
-        allow_inf_nan=False,
-        description="How much longer answers, results and pages may be served when every upstream, or the page's site, "
-        "fails; never for what changes.",
-    )
-    cache_scope: Literal["shared", "user"] = Field(
-        "shared", description="Whether users may see each other's cached answers."
-    )
-    semantic_cache: bool = Field(True, description="Whether a question that means the same gets the stored answer.")
-    similarity_threshold: float = Field(
-        0.72, ge=0, le=1, description="How near a cached query must be for `search_similar`, unless the call says."
-    )
-    rate_limit: Quota = Field(
-        "20/10minutes", description="Calls of `search_web` per user, as `N/PERIOD`; `none` for no limit."
-    )
-    search_rate_limit: Quota = Field(
-        "60/10minutes",
-        description="Calls of `web_search` and `search_news`, and queries of `web_search_raw`, per user.",
-    )
-    read_rate_limit: Quota = Field(
-        "120/10minutes",
-        description="Calls of `get_content`, `read_from_page`, `search_similar` and `search_cached` per user.",
-    )
-    global_rate_limit: Quota = Field("", description="Searches of all users together; default: no limit.")
-    daily_budget_usd: Budget = Field(
-        5.0,
-        description="USD that all users may cost per day (UTC); `none` for no limit. Below 0.07 OpenAI is never asked.",
-    )
-    user_daily_budget_usd: Budget = Field(
-        None, description="USD that one user may cost per day (UTC); default: no limit."
-    )
-    prices: Amounts = Field(
-        {}, description="USD per call of a provider, such as `brave:0.005`, over the built-in table's."
-    )
-
-    _scope_case = any_case("cache_scope")
-
-    @field_validator("docs_vectors")
-    @classmethod
-    def _lance_url(cls, value: str | None) -> str | None:
-        if value is not None and not re.match(r"lance:///.|lance\+(?:s3|gs)://.", value):
-            raise ValueError("must name a folder or bucket, as in lance:///vectors or lance+s3://bucket/prefix")
-        return value
-
-    @field_validator("docs_url")
-    @classmethod
-    def _docs_file(cls, value: str | None) -> str | None:
-        if value is not None and not re.match(r"sqlite:///.|postgresql://.", value):
-            raise ValueError("must name a file, as in sqlite:///docs.db, or a database, as in postgresql://host/name")
-        return value
 
 
 class Behaviour(BaseModel):

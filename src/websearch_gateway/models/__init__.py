@@ -1,0 +1,49 @@
+"""The values that the layers pass around, by what they model. All are frozen, without logic; nothing here does I/O."""
+
+from __future__ import annotations
+
+from websearch_gateway.models.answers import Answer, Fallback, Source, Span, TokenUsage
+from websearch_gateway.models.call import LOCAL, Caller, Deadline
+from websearch_gateway.models.pages import Gathered, Page, Passage
+from websearch_gateway.models.requests import (
+    ContentRequest,
+    Freshness,
+    PassagesRequest,
+    RawSearchRequest,
+    SafeSearch,
+    SearchRequest,
+    Topic,
+    WebSearchRequest,
+)
+from websearch_gateway.models.search import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery, SearchResults
+from websearch_gateway.models.state import StateEntry, StateUsage
+
+__all__ = [
+    "LOCAL",
+    "Answer",
+    "AppliedFilters",
+    "Caller",
+    "Capabilities",
+    "ContentRequest",
+    "Deadline",
+    "Fallback",
+    "Freshness",
+    "Gathered",
+    "Hit",
+    "HttpRequest",
+    "Page",
+    "Passage",
+    "PassagesRequest",
+    "RawSearchRequest",
+    "SafeSearch",
+    "SearchQuery",
+    "SearchRequest",
+    "SearchResults",
+    "Source",
+    "Span",
+    "StateEntry",
+    "StateUsage",
+    "TokenUsage",
+    "Topic",
+    "WebSearchRequest",
+]

@@ -1,0 +1,42 @@
+"""The interfaces between the pipeline and its adapters, by what they are for. A composite has the interface of its
+parts, so they nest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from websearch_gateway.ports.embedder import Embedder
+from websearch_gateway.ports.pages import Reader, Workers
+from websearch_gateway.ports.state import BoundedState, State
+from websearch_gateway.ports.upstreams import (
+    AnswerEngine,
+    Composer,
+    Gather,
+    HostedEngine,
+    Layer,
+    Progress,
+    Provider,
+    Searcher,
+    no_progress,
+)
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports.embedder import Vectors as Vectors
+
+__all__ = [
+    "AnswerEngine",
+    "BoundedState",
+    "Composer",
+    "Embedder",
+    "Gather",
+    "HostedEngine",
+    "Layer",
+    "Progress",
+    "Provider",
+    "Reader",
+    "Searcher",
+    "State",
+    "Workers",
+    "no_progress",
+]
