@@ -1,4 +1,7 @@
-"""The values that the layers pass around, by what they model. All are frozen, without logic; nothing here does I/O."""
+"""The values that the layers pass around, by what they model.
+
+All are frozen and without logic. Add a field with a default, and a line about its unit or shape.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The interfaces between the pipeline and its adapters, by what they are for. A composite has the interface of its
-parts, so they nest.
+"""The interfaces between the pipeline and its adapters, by what they are for.
+
+A composite has the interface of its parts, so they nest. A change here changes every adapter and its contract suite.
 """
 
 from __future__ import annotations
