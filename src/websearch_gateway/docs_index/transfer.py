@@ -127,8 +127,11 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
             head = _Head.model_validate_json(next(lines, b""))
             version = await _empty(library, head)
             with_vectors = head.embedder == embedder
-            while batch := await asyncio.to_thread(_batch, lines, with_vectors):
-                await library.store.put_pages(version.id, batch)
+            batch = await asyncio.to_thread(_batch, lines, with_vectors)
+            while batch:  # the next pages are parsed while these are written
+                batch, _ = await asyncio.gather(
+                    asyncio.to_thread(_batch, lines, with_vectors), library.store.put_pages(version.id, batch)
+                )
             await library.store.set_status(version.id, "completed")
             return await library.store.version(version.id) or version
     except (OSError, EOFError, zlib.error) as error:

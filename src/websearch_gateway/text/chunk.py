@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from itertools import islice
 from typing import NamedTuple
@@ -97,9 +97,13 @@ def _fits(piece: Piece, previous: Piece, together: int, size: int) -> bool:
     return piece.path == previous.path and together <= size and not (piece.before or previous.after)
 
 
-def pieces(markdown: str, size: int) -> Iterator[Piece]:
-    """Pieces that must stay together, in order: blocks, sentences of long paragraphs, parts of long code and tables."""
-    for place, piece in enumerate(_pieces(markdown, size)):
+def pieces(markdown: str, size: int, found: Iterable[Block] | None = None) -> Iterator[Piece]:
+    """Pieces that must stay together, in order: blocks, sentences of long paragraphs, parts of long code and tables.
+
+    Args:
+        found: the blocks of `markdown`, if the caller has them.
+    """
+    for place, piece in enumerate(_pieces(markdown, size, blocks(markdown) if found is None else found)):
         if place == MOST_PIECES:
             for start, end in _cut_words(markdown, piece.start, len(markdown), size):
                 yield Piece(start, end, piece.path)
@@ -107,10 +111,10 @@ def pieces(markdown: str, size: int) -> Iterator[Piece]:
         yield piece
 
 
-def _pieces(markdown: str, size: int) -> Iterator[Piece]:
+def _pieces(markdown: str, size: int, found: Iterable[Block]) -> Iterator[Piece]:
     path: list[tuple[int, str]] = []
     titles: tuple[str, ...] = ()
-    for block in blocks(markdown):
+    for block in found:
         if block.kind == "heading":
             path = [(level, title) for level, title in path if level < block.level]
             path.append((block.level, _title(markdown, block)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from websearch_gateway.docs_index.models import ChunkDraft
 from websearch_gateway.text.chunk import Piece, pieces
+from websearch_gateway.text.markdown import Block
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 TARGET = 650
@@ -15,14 +16,19 @@ ENOUGH = TARGET // 2
 """A chunk of at least this many tokens ends at the next heading or term; a smaller one takes in its neighbour."""
 
 
-def cut(markdown: str, anchors: Sequence[tuple[int, str]] = ()) -> tuple[ChunkDraft, ...]:
+def cut(
+    markdown: str, anchors: Sequence[tuple[int, str]] = (), found: Iterable[Block] | None = None
+) -> tuple[ChunkDraft, ...]:
     """The chunks of a page, in order. Code blocks stay whole, and small neighbouring sections share a chunk.
 
     If a chunk has several sections, its heading path is their common part.
+
+    Args:
+        found: the blocks of `markdown`, if the caller has them.
     """
     offsets = [offset for offset, _ in anchors]
     chunks = []
-    for group in _groups(markdown, set(offsets)):
+    for group in _groups(markdown, set(offsets), found):
         first, last = group[0], group[-1]
         place = bisect_right(offsets, first.start) - 1
         anchor = anchors[place][1] if place >= 0 else ""
@@ -30,10 +36,10 @@ def cut(markdown: str, anchors: Sequence[tuple[int, str]] = ()) -> tuple[ChunkDr
     return tuple(chunks)
 
 
-def _groups(markdown: str, starts: set[int]) -> Iterator[list[Piece]]:
+def _groups(markdown: str, starts: set[int], found: Iterable[Block] | None) -> Iterator[list[Piece]]:
     group: list[Piece] = []
     filled = 0
-    for piece in pieces(markdown, TARGET):
+    for piece in pieces(markdown, TARGET, found):
         length = estimate_tokens(markdown[piece.start : piece.end])
         if group and not _joins(group[-1], piece, filled, length, is_start=piece.start in starts):
             yield group

@@ -20,6 +20,7 @@ from websearch_gateway.docs_index.ports import DocsStore, ReadDocument
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import Fetched
+from websearch_gateway.text.markdown import blocks
 
 RETRIES = 3
 MOST_INVENTORIES = 20
@@ -147,14 +148,15 @@ class PageWork:
                     self.defined = {**self.defined, **await self.source.inventory(folder + "/")}
 
     def _draft(self, fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:
-        chunks = cut(document.markdown, document.anchors)
+        found = list(blocks(document.markdown))
+        chunks = cut(document.markdown, document.anchors, found)
         defined = self.defined.get(task.url, ())
         return PageDraft(
             url=fetched.final_url if fetched.final_url.endswith("index.html") else task.url,
             title=document.title or task.url.rstrip("/").rpartition("/")[2],
             markdown=document.markdown,
             chunks=chunks,
-            symbols=page_symbols(document.markdown, chunks, document.anchors, defined),
+            symbols=page_symbols(document.markdown, chunks, document.anchors, defined, found),
             etag=_sendable(fetched.headers, "etag"),
             last_modified=_sendable(fetched.headers, "last-modified"),
             body_hash=digest,

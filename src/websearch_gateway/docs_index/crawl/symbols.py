@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from websearch_gateway.docs_index.models import ChunkDraft, Symbol, SymbolKind
-from websearch_gateway.text.markdown import blocks, lines, plain
+from websearch_gateway.text.markdown import Block, blocks, lines, plain
 
 MOST_SYMBOLS = 5_000
 LONGEST_NAME = 100
@@ -34,12 +34,14 @@ def page_symbols(
     chunks: Sequence[ChunkDraft],
     anchors: Sequence[tuple[int, str]],
     defined: Iterable[tuple[str, str]] = (),
+    found_blocks: Iterable[Block] | None = None,
 ) -> tuple[Symbol, ...]:
     """The names that a page defines, each once.
 
     Args:
         anchors: ids of headings and terms, each with the offset of its line, in ascending order.
         defined: the names and anchors that an inventory defines on the page.
+        found_blocks: the blocks of `markdown`, if the caller has them.
     """
     starts = [chunk.start for chunk in chunks]
     offsets = {anchor: offset for offset, anchor in anchors}
@@ -53,13 +55,17 @@ def page_symbols(
         return ()
     for name, anchor in defined:
         add(name, "option" if name.startswith("-") else "api", anchor, offsets.get(anchor, 0))
-    for offset, anchor, (name, kind) in _definitions(markdown, dict(anchors)):
+    for offset, anchor, (name, kind) in _definitions(
+        markdown, dict(anchors), blocks(markdown) if found_blocks is None else found_blocks
+    ):
         add(name, kind, anchor, offset)
     return tuple(found.values())
 
 
-def _definitions(markdown: str, anchors: dict[int, str]) -> Iterator[tuple[int, str, Found]]:
-    for block in blocks(markdown):
+def _definitions(
+    markdown: str, anchors: dict[int, str], found_blocks: Iterable[Block]
+) -> Iterator[tuple[int, str, Found]]:
+    for block in found_blocks:
         if block.kind in ("code", "rule"):
             continue
         of_line = _READ_LINE.get(block.kind, _of_text)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 from websearch_gateway.text.citation.sentences import sentences_of
 from websearch_gateway.text.markdown import Block, blocks, lines
@@ -37,50 +38,52 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     """
     if estimate_tokens(markdown) <= most_tokens:
         return markdown
-    units, first = _around_best(markdown, terms, names, 4 * most_tokens)
-    if not units:
+    found = list(blocks(markdown))
+    if not found:
         return _cut_words(markdown, 0, most_tokens)
-    last = first
-    if estimate_tokens(_joined(markdown, units[first : last + 1])) > most_tokens:
-        return _cut_words(markdown, units[first].start, most_tokens)
-    room = most_tokens - estimate_tokens(_joined(markdown, units[first : last + 1]))
-    for step in (1, -1):  # Text after the best sentence is more useful than text before it.
-        while 0 <= (following := (last if step > 0 else first) + step) < len(units):
-            edge = units[last].end if step > 0 else units[following].start
-            until = units[following].end if step > 0 else units[first].start
-            cost = estimate_tokens(markdown[edge:until])
-            if units[following].fence != units[last if step > 0 else first].fence:
-                cost += estimate_tokens(2 * units[following].fence) + 2
+    spans = [(block.start, block.end) for block in found]
+    best = _best(markdown, spans, terms, names)
+    own = list(_units(markdown, found[best]))
+    if not own:  # fences without a line between them
+        return _cut_words(markdown, found[best].start, most_tokens)
+    first = _best(markdown, [(unit.start, unit.end) for unit in own], terms, names)
+    # Only as many blocks are split as fit: finding sentences takes most of the time of a cut.
+    after = chain(own[first + 1 :], (unit for block in found[best + 1 :] for unit in _units(markdown, block)))
+    before = chain(
+        reversed(own[:first]),
+        (unit for block in reversed(found[:best]) for unit in reversed(list(_units(markdown, block)))),
+    )
+    taken = _extended(markdown, own[first], after, before, most_tokens)
+    return _joined(markdown, taken) if taken else _cut_words(markdown, own[first].start, most_tokens)
+
+
+def _extended(
+    markdown: str, best: _Unit, after: Iterable[_Unit], before: Iterable[_Unit], most_tokens: int
+) -> list[_Unit]:
+    """A unit and those around it that fit, in order; empty if it does not fit itself."""
+    taken = [best]
+    room = most_tokens - estimate_tokens(_joined(markdown, taken))
+    if room < 0:
+        return []
+    for following in (after, before):  # Text after the best sentence is more useful than text before it.
+        is_after = following is after
+        for unit in following:
+            edge = taken[-1] if is_after else taken[0]
+            piece = markdown[edge.end : unit.end] if is_after else markdown[unit.start : edge.start]
+            cost = estimate_tokens(piece)
+            if unit.fence != edge.fence:
+                cost += estimate_tokens(2 * unit.fence) + 2
             if cost > room:
                 break
-            first, last = min(first, following), max(last, following)
+            taken.insert(len(taken) if is_after else 0, unit)
             room -= cost
-    return _joined(markdown, units[first : last + 1])
+    return taken
 
 
 def _cut_words(markdown: str, start: int, most_tokens: int) -> str:
     room = most_tokens - estimate_tokens(f"\n\n{NOTE}")
     piece = window(markdown, start, room)[0].strip() if room > 0 else ""  # A token has at least one character.
     return f"{piece}\n\n{NOTE}" if piece else ""
-
-
-def _around_best(markdown: str, terms: Collection[str], names: Collection[str], reach: int) -> tuple[list[_Unit], int]:
-    """The units of the best block and of blocks within `reach` characters of it, and the index of the best unit. The
-    others are not split, since finding sentences takes most of the time of a cut.
-    """
-    found = list(blocks(markdown))
-    if not found:
-        return [], 0
-    place = _best(markdown, [(block.start, block.end) for block in found], terms, names)
-    low, high = found[place].start - reach, found[place].end + reach
-    near = [(number, block) for number, block in enumerate(found) if block.end > low and block.start < high]
-    own = [unit for number, block in near if number == place for unit in _units(markdown, block)]
-    before = [unit for number, block in near if number < place for unit in _units(markdown, block)]
-    after = [unit for number, block in near if number > place for unit in _units(markdown, block)]
-    units = [*before, *own, *after]
-    if not own:  # fences without a line between them
-        return units, max(0, min(len(before), len(units) - 1))
-    return units, len(before) + _best(markdown, [(unit.start, unit.end) for unit in own], terms, names)
 
 
 def _units(markdown: str, block: Block) -> Iterator[_Unit]:

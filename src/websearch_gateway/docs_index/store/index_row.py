@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 
 from websearch_gateway.docs_index.models import TextQuery
@@ -18,6 +19,11 @@ _WORD = re.compile(r"[^\W_]++")
 _RUN = re.compile(r"\w++")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _COMPOUND_CHARS = range(3, 81)
+_SHAPES = "".join(
+    "a" if one.islower() else "A" if one.isupper() else "?" if one in f"?_{string.digits}" else " "
+    for one in map(chr, range(128))
+).encode() + bytes(128)
+"""What each ASCII character is in a word; "?" also stands for all characters beyond ASCII."""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -36,9 +42,21 @@ def index_row(title: str, headings: tuple[str, ...], content: str) -> tuple[str,
 
 def _compounds(text: str) -> Iterator[str]:
     """The camelCase words of a text, each once, in order."""
-    for word in dict.fromkeys(_RUN.findall(text)):
-        if not word.islower() and len(word) in _COMPOUND_CHARS and _HUMP.search(word):
+    shapes = text.encode("ascii", "replace").translate(_SHAPES)
+    places = sorted({place for hump in (b"aA", b"AAa") for place in _runs_with(hump, shapes)})
+    words = (word for start, end in places for word in _RUN.findall(text, start, end))
+    for word in dict.fromkeys(words):
+        if len(word) in _COMPOUND_CHARS and _HUMP.search(word):
             yield word
+
+
+def _runs_with(hump: bytes, shapes: bytes) -> Iterator[tuple[int, int]]:
+    """The runs without a blank that contain `hump`, as (start, end)."""
+    end = 0
+    while (at := shapes.find(hump, end)) >= 0:
+        end = shapes.find(b" ", at)
+        end = len(shapes) if end < 0 else end
+        yield shapes.rfind(b" ", 0, at) + 1, end
 
 
 def without_targets(markdown: str) -> str:

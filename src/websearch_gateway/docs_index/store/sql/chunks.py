@@ -19,6 +19,10 @@ _CHUNK = """
 """
 
 
+_STOP = 11
+"""The column `stop` of `_CHUNK`."""
+
+
 def find_symbols(db: Database, names: Sequence[str], versions: Sequence[int], limit: int) -> list[SymbolMatch]:
     """See `ChunkIndex.find_symbols`."""
     if not names or not versions:
@@ -86,7 +90,10 @@ def find_page(db: Database, url: str, versions: Sequence[int]) -> int | None:
 
 
 def _chunks(db: Database, rows: Sequence[tuple[Any, ...]]) -> list[Chunk]:
-    bodies = {body: load_body(db, body) for body in {row[-1] for row in rows}}
+    until: dict[bytes, int] = {}
+    for row in rows:
+        until[row[-1]] = max(until.get(row[-1], 0), row[_STOP])
+    bodies = {body: load_body(db, body, most) for body, most in until.items()}
     return [_chunk(row, bodies[row[-1]]) for row in rows]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 HEADING_SEPARATOR = "\x1f"
+BODY_LEVEL = 4
+"""zlib's level for the text of a page: half the time of level 6, and 3% larger."""
 
 
 def commit(db: Database, task: UrlTask, page: PageDraft, vectors: Vectors | None, embedder: str, now: float) -> None:
@@ -149,10 +152,18 @@ def remove_pages(db: Database, page_ids: Sequence[int]) -> None:
         db.execute("UPDATE urls SET body_hash = NULL, etag = NULL, last_modified = NULL WHERE id = ?", (url_id,))
 
 
-def load_body(db: Database, body: bytes) -> str:
-    """The Markdown of a page."""
+def load_body(db: Database, body: bytes, until: int | None = None) -> str:
+    """The Markdown of a page, or at least its first `until` characters."""
     (data,) = db.execute("SELECT data FROM bodies WHERE hash = ?", (body,)).fetchone()
-    return zlib.decompress(data).decode("utf-8", "surrogatepass")
+    if until is None:
+        return zlib.decompress(data).decode("utf-8", "surrogatepass")
+    unpacker, decoder, text = zlib.decompressobj(), getincrementaldecoder("utf-8")("surrogatepass"), ""
+    part = data
+    while part and len(text) < until:
+        part = unpacker.decompress(data, until - len(text))
+        text += decoder.decode(part)
+        data = unpacker.unconsumed_tail
+    return text
 
 
 def last_part(name: str) -> str:
@@ -187,7 +198,7 @@ def _put_page(db: Database, task: UrlTask, page: PageDraft, now: float) -> int:
     encoded = page.markdown.encode("utf-8", "surrogatepass")
     body = sha256(encoded).digest()
     if db.execute(f"SELECT 1 FROM bodies WHERE hash = ? {db.lock}", (body,)).fetchone() is None:
-        packed = zlib.compress(encoded, 6)
+        packed = zlib.compress(encoded, BODY_LEVEL)
         db.execute("INSERT INTO bodies (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING", (body, packed))
     (base,) = db.execute("SELECT url FROM versions WHERE id = ?", (task.version_id,)).fetchone()
     before = db.execute("SELECT body FROM pages WHERE url_id = ?", (task.id,)).fetchone()
