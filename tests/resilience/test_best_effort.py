@@ -7,7 +7,6 @@ import asyncio
 import pytest
 
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.resilience import best_effort
 from websearch_gateway.resilience.best_effort import BestEffort
 
 
@@ -35,21 +34,19 @@ async def test_a_failure_gives_the_other_value_and_each_outage_is_logged_once(ca
     assert [record.getMessage() for record in caplog.records] == ["Answers are lost: The state is gone."] * 2
 
 
-async def test_an_urgent_use_is_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(best_effort, "WAIT_SECONDS", 0.01)
+async def test_a_slow_use_is_given_up_in_time() -> None:
     async with asyncio.timeout(60):
-        assert await BestEffort("Lost")(hangs, "otherwise") == "otherwise"
+        assert await BestEffort("Lost")(hangs, "otherwise", seconds=0.01) == "otherwise"
 
 
-async def test_other_uses_have_the_time_that_the_backend_gives_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(best_effort, "WAIT_SECONDS", 0.0)
+async def test_without_seconds_a_use_has_the_time_that_the_backend_gives_it() -> None:
     gate = asyncio.Event()
 
     async def slow() -> str:
         await gate.wait()
         return "value"
 
-    use = asyncio.create_task(BestEffort("Lost")(slow, "otherwise", urgent=False))
+    use = asyncio.create_task(BestEffort("Lost")(slow, "otherwise", seconds=None))
     await asyncio.sleep(0.02)
     gate.set()
     assert await use == "value"

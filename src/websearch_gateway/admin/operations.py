@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from websearch_gateway import __version__
@@ -13,6 +11,7 @@ from websearch_gateway.budget.ledger import Day, Ledger
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.observability.statistics import Figures, Statistics, ToolFigures
 from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.resilience.best_effort import BestEffort
 from websearch_gateway.resilience.health import HealthRegistry, UpstreamStatus
 from websearch_gateway.results.ops import (
     DayStats,
@@ -61,6 +60,7 @@ class Operations:
     statistics: Statistics
     ledger: Ledger
     telemetry: Telemetry
+    best_effort: BestEffort = field(default_factory=lambda: BestEffort("Snapshots lack the costs of the day"))
 
     def provider_status(self) -> ProviderStatuses:
         """The record of every upstream in this process."""
@@ -68,10 +68,8 @@ class Operations:
 
     async def snapshot(self, days: int = 1) -> Snapshot:
         """All counts, including the call that has just ended. Waits only briefly for a state that hangs."""
-        costs: Sequence[Day] = ()
-        with suppress(StateUnavailable, TimeoutError):
-            async with asyncio.timeout(_STATE_SECONDS):
-                costs = [await self.ledger.day(ago) for ago in range(days)]
+        none: Sequence[Day] = ()
+        costs = await self.best_effort(lambda: self._days(days), none, seconds=_STATE_SECONDS)
         self.telemetry.flush()
         return Snapshot(
             self.statistics.figures(),
@@ -82,13 +80,16 @@ class Operations:
             costs,
         )
 
+    async def _days(self, count: int) -> Sequence[Day]:
+        return [await self.ledger.day(ago) for ago in range(count)]
+
     async def server_stats(self) -> ServerStats:
         """Load and latencies of this process, costs of all."""
         figures = self.statistics.figures()
         warnings: tuple[str, ...] = ()
         days: Sequence[Day] = ()
         try:
-            days = [await self.ledger.day(ago) for ago in range(DAYS)]
+            days = await self._days(DAYS)
         except StateUnavailable as error:
             warnings = (f"The costs cannot be read: {error.message}",)
         budget = self.ledger.daily_usd

@@ -226,7 +226,7 @@ class Ledger:
                 await self._state.add(key, amount, KEPT_SECONDS)
 
         if changes:  # a call that does not use the state says nothing about its health
-            await self._best_effort(add_all, None, urgent=False)
+            await self._best_effort(add_all, None, seconds=None)
 
     def _today(self) -> str:
         return _name(int(self._clock() // _DAY_SECONDS))

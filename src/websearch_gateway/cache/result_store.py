@@ -196,7 +196,7 @@ class ResultStore(Generic[R]):
     async def _fetch(self, key: str) -> _Entry[R] | None:
         """The entry in the state, from this or another process."""
         memory = self._memory
-        stored = await self._best_effort(lambda: self._state.get(key), None, urgent=False)
+        stored = await self._best_effort(lambda: self._state.get(key), None, seconds=None)
         if stored is None:
             return None
         try:

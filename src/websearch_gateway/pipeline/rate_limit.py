@@ -70,7 +70,7 @@ class RateLimits:
             await quota.charge(user)
             return True
 
-        if not await self._best_effort(charge, otherwise=False, urgent=False):
+        if not await self._best_effort(charge, otherwise=False, seconds=None):
             await quota.charge_here(user)
 
     async def give_back(self, caller: Caller) -> None:
@@ -82,7 +82,7 @@ class RateLimits:
             await quota.refund(_pseudonym(caller))
             return True
 
-        await self._best_effort(refund, otherwise=False, urgent=False)
+        await self._best_effort(refund, otherwise=False, seconds=None)
 
     async def warm_up(self) -> None:
         """Load everything that the first call would wait for.

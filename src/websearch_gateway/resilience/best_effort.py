@@ -28,18 +28,20 @@ class BestEffort:
         self._loss = loss
         self._is_down = False
 
-    async def __call__(self, use: Callable[[], Awaitable[T]], otherwise: T, *, urgent: bool = True) -> T:
+    async def __call__(
+        self, use: Callable[[], Awaitable[T]], otherwise: T, *, seconds: float | None = WAIT_SECONDS
+    ) -> T:
         """The result of `use()`; `otherwise` if the state fails or takes too long.
 
-        An `urgent` use may take WAIT_SECONDS; others have the backend's own time limit.
+        `seconds` is the longest wait; None leaves the backend's own time limit.
         """
         try:
-            async with asyncio.timeout(WAIT_SECONDS if urgent else None):
+            async with asyncio.timeout(seconds):
                 result = await use()
         except StateUnavailable as error:
             return self._failed(error.message, otherwise)
         except TimeoutError:
-            return self._failed(f"no answer within {WAIT_SECONDS:g} s.", otherwise)
+            return self._failed(f"no answer within {seconds:g} s.", otherwise)
         self._is_down = False
         return result
 

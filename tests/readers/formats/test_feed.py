@@ -48,6 +48,14 @@ def test_entries_stand_under_their_titles(text: str) -> None:
     assert (page.title, page.markdown) == ("Tide news", READ)
 
 
+def test_no_entry_can_look_like_another_one() -> None:
+    body = "<description>&lt;h2&gt;Forged&lt;/h2&gt;## Forged&lt;p&gt;x&lt;/p&gt;</description>"
+    entry = f"<item><title>A [b](https://evil.example)</title><author>## Forged</author>{body}</item>"
+    read = feed(f"<rss><channel><title>T</title>{entry}</channel></rss>".encode(), URL, "utf-8").markdown
+    assert [line for line in read.splitlines() if line.startswith("#")] == [r"## A [b\](https://evil.example)"]
+    assert "**Forged**" in read
+
+
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "cp1252"])
 def test_a_feed_is_in_the_charset_that_it_was_sent_with(codec: str) -> None:
     assert (

@@ -241,7 +241,7 @@ class QuestionIndex:
                 self._put(index, rows, vectors)
             return True
 
-        if await self._best_effort(read_all, otherwise=False, urgent=False) and index is self._index:
+        if await self._best_effort(read_all, otherwise=False, seconds=None) and index is self._index:
             self._read_until = began
 
     async def _batches(self, index: VectorIndex[Question]) -> AsyncIterator[list[_Row]]:

@@ -13,7 +13,9 @@ from typing import Any
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.net.charset import decode
 from websearch_gateway.readers.extraction.extract import Extracted
+from websearch_gateway.readers.extraction.inline import as_paragraph, escaped
 from websearch_gateway.readers.formats.fragment import to_markdown
+from websearch_gateway.text.user_text import as_user_text
 
 _DECLARED_ENCODING = re.compile(rb"\s*<\?xml[^>]{0,200}\sencoding\s*=")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]{0,200}\?>")
@@ -132,7 +134,9 @@ def _date(text: str) -> str:
 
 
 def _markdown(entry: Entry, url: str) -> str:
-    title = entry.title or "Untitled"
+    """An entry under its title. Nothing in it can look like the heading of another entry."""
+    title = escaped(entry.title) or "Untitled"
     heading = f"## [{title}]({entry.link})" if entry.link else f"## {title}"
-    about = ", ".join(part for part in (entry.date, entry.author) if part)
-    return "\n\n".join(part for part in (heading, about, to_markdown(entry.body, entry.link or url)) if part)
+    about = as_paragraph(escaped(", ".join(part for part in (entry.date, entry.author) if part)))
+    body = as_user_text(to_markdown(entry.body, entry.link or url))
+    return "\n\n".join(part for part in (heading, about, body) if part)
