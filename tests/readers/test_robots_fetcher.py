@@ -96,7 +96,7 @@ async def test_a_robots_txt_that_cannot_be_had_closes_everything_for_now(polite:
     """RFC 9309, 2.3.1.4: any status 5xx, or no answer."""
     polite.api.says("/robots.txt", b"", status=503)
     message = await polite.refusal("/open")
-    assert message == "The robots.txt of 127.0.0.1 cannot be had: 127.0.0.1 answered with HTTP status 503."
+    assert message == "The robots.txt of 127.0.0.1 cannot be fetched: 127.0.0.1 answered with HTTP status 503."
     polite.clock.now += FAILURE_KEPT_SECONDS - 1
     polite.api.says("/robots.txt", CLOSED)
     assert await polite.refusal("/open") == message
@@ -107,7 +107,7 @@ async def test_a_robots_txt_that_cannot_be_had_closes_everything_for_now(polite:
 
 async def test_a_server_that_is_not_there_is_closed(polite: Polite) -> None:
     async with Fetcher(AddressPolicy(["127.0.0.1:9"])) as fetcher, Workers(count=1) as workers:
-        with pytest.raises(SearchFetchError, match=r"robots\.txt of 127\.0\.0\.1 cannot be had"):
+        with pytest.raises(SearchFetchError, match=r"robots\.txt of 127\.0\.0\.1 cannot be fetched"):
             await RobotsFetcher(fetcher, workers).fetch("http://127.0.0.1:9/", soon())
 
 

@@ -34,7 +34,7 @@ def test_the_note_says_which_site_and_why() -> None:
     note = unreadable_note("FETCH", {"status": 404}, "example.com", "example.com answered with HTTP status 404.")
     assert note == (
         "**This page of example.com could not be read: not found.** example.com answered with HTTP status 404. "
-        "There is no page at this address (any more); look for another address of it."
+        "There is no page at this address (any more); look for its new address."
     )
 
 

@@ -129,7 +129,7 @@ class Doctor:
                 name="state",
                 status="fail",
                 finding=error.message,
-                remedy="Mend STATE_URL or DATA_DIR; searches go on without it.",
+                remedy="Fix STATE_URL or DATA_DIR. Searches work without the state.",
             )
         return Check(name="state", finding="reads and writes")
 

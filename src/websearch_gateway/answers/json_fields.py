@@ -26,9 +26,9 @@ def parsed(body: bytes, vendor: str) -> Json:
         if _SURROGATE.search(body):
             reply = json.loads(json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        raise SearchProviderParseError(f"The reply of {vendor} is no JSON.") from None
+        raise SearchProviderParseError(f"The reply of {vendor} is not JSON.") from None
     if not isinstance(reply, dict):
-        raise SearchProviderParseError(f"The reply of {vendor} is no JSON object.")
+        raise SearchProviderParseError(f"The reply of {vendor} is not a JSON object.")
     return reply
 
 

@@ -112,7 +112,7 @@ def source_url(source: str) -> str:
     """
     if source.startswith(("http://", "https://")):
         if not canonical(source):
-            raise SearchValidationError(f"{source} is no address of a page.")
+            raise SearchValidationError(f"{source} is not the address of a page.")
         return source
     path = Path(source.removeprefix("file://")).expanduser()
     if not path.exists():

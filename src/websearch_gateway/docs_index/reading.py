@@ -86,7 +86,7 @@ def _joined(chunks: Sequence[Chunk], max_tokens: int) -> tuple[str, int, bool]:
         return "\n\n".join(parts), len(parts), False
     text = chunks[0].content[: max_tokens * 4]
     cut = max(text.rfind("\n"), text.rfind(". ") + 1)
-    return text[: cut if cut > 0 else None].rstrip() + "\n\n[The section goes on.]", 1, True
+    return text[: cut if cut > 0 else None].rstrip() + "\n\n[The section continues.]", 1, True
 
 
 def _entry(chunk: Chunk) -> DocsOutlineEntry:

@@ -46,7 +46,7 @@ async def _matching(pattern: str, names: Sequence[str], workers: Run) -> list[st
     try:
         re.compile(pattern)
     except re.error as error:
-        raise SearchValidationError(f"sites_filter is no regular expression: {error}.") from None
+        raise SearchValidationError(f"sites_filter is not a regular expression: {error}.") from None
     if len(pattern) > MOST_PATTERN_CHARS:
         raise SearchValidationError(f"sites_filter must have at most {MOST_PATTERN_CHARS} characters.")
     if re.fullmatch(r"[\w .|^$-]+", pattern):  # alternatives of words need no process of their own

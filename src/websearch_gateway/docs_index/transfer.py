@@ -137,7 +137,7 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
     except (OSError, EOFError, zlib.error) as error:
         raise SearchValidationError(f"{path} cannot be read as an export ({type(error).__name__}).") from error
     except (ValidationError, ValueError) as error:
-        raise SearchValidationError(f"{path} is no export of a site, or it is damaged.") from error
+        raise SearchValidationError(f"{path} is not an export of a site, or it is damaged.") from error
 
 
 async def _empty(library: DocsLibrary, head: _Head) -> SiteVersion:

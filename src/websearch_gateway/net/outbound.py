@@ -66,7 +66,7 @@ class Outbound:
                 context.load_verify_locations(cafile=self.ca_bundle)
             except (OSError, ssl.SSLError):
                 raise SearchNotConfiguredError(
-                    f"CA_BUNDLE: {self.ca_bundle} is no readable PEM file with certificates."
+                    f"CA_BUNDLE: {self.ca_bundle} is not a readable PEM file with certificates."
                 ) from None
         return context
 

@@ -74,7 +74,7 @@ class _WithoutStoredPages:
     """The page cache as a Reader that ignores stored pages."""
 
     page_cache: PageCache
-    name: str = "anew"
+    name: str = "without stored pages"
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
         return await self.page_cache.read(url, deadline, known, fresh=True)

@@ -126,7 +126,7 @@ class RobotsFetcher:
             except SearchTimeoutError:
                 raise  # perhaps only because our own deadline was short
             except SearchFetchError as error:
-                failure = f"The robots.txt of {host} cannot be had: {error.message}"
+                failure = f"The robots.txt of {host} cannot be fetched: {error.message}"
                 self._failures[url] = failure
                 raise _closed(failure) from error
             self._rules[url] = rules

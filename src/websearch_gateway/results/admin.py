@@ -1,4 +1,4 @@
-"""The results of what changes the gateway's data."""
+"""The results of the tools that change or remove data."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from websearch_gateway.results.base import ErrorInfo, WireModel
 class MigrateResult(WireModel):
     """The result of `cache_migrate`.
 
-    `copied` values and `counters` are in the target, and were read back there. `already_there` are counters that the
-    target had begun itself. `expired` ran out under way. `resumed` tells of an earlier run that was interrupted: what
-    that one copied is not counted again.
+    `copied` counts values and `counters` counters; all were read back from the target. `already_there` counts counters
+    that the target had already, `expired` entries that expired during the run. `resumed`: an earlier run was
+    interrupted, and the entries that it copied are not counted again.
     """
 
     target: str = ""
@@ -25,7 +25,7 @@ class MigrateResult(WireModel):
 
 
 class CacheClearResult(WireModel):
-    """The result of `cache_clear`: entries that were removed from the shared state, by kind.
+    """The result of `cache_clear`: the number of entries removed from the shared state, by kind.
 
     Kinds are `answers`, `questions` (their wordings), `web` (results), `pages` and `vectors` (of passages).
     """

@@ -10,7 +10,7 @@ CacheState = Literal["miss", "exact", "semantic", "stale"]
 
 
 class CitedSpan(WireModel):
-    """A place of `text` that a page supports; characters, end exclusive."""
+    """A part of `text` that a page supports: character offsets, end exclusive."""
 
     start_index: int = 0
     end_index: int = 0
@@ -19,7 +19,7 @@ class CitedSpan(WireModel):
 class Citation(WireModel):
     """A cited page: `text[startIndex:endIndex]` is its first cited span, `textSnippet` the sentence that it supports.
 
-    `spans` are all places where the page is cited, the first included. `publishedAt` is ISO 8601.
+    `spans` lists every place where the page is cited, including the first. `publishedAt` is ISO 8601.
     """
 
     url: str = ""
@@ -33,7 +33,7 @@ class Citation(WireModel):
 
 
 class SourceInfo(WireModel):
-    """A page that was found or read, and that no span of the text cites."""
+    """A page that was found or read but is not cited."""
 
     url: str = ""
     title: str = ""
@@ -48,17 +48,17 @@ class Usage(WireModel):
 
 
 class FilterState(WireModel):
-    """What was asked for, and what the upstream that answered really applied (null: nothing)."""
+    """A requested filter, and how the upstream applied it (null: not at all)."""
 
     requested: int | str | None = None
     applied: str | None = None
 
 
 class Filters(WireModel):
-    """Freshness and region, requested against applied; and where the lists of domains were applied.
+    """The requested and the applied freshness and region, and where the lists of domains were applied.
 
-    `domains` is `upstream` (the vendor searched within them), `local` (what it found elsewhere was dropped here) or
-    null (there are no lists).
+    `domains` is `upstream` (the vendor searched only these domains), `local` (the gateway dropped results from other
+    domains) or null (no lists were given).
     """
 
     freshness: FilterState = FilterState()
@@ -67,7 +67,7 @@ class Filters(WireModel):
 
 
 class CacheMatch(WireModel):
-    """How near the question is whose answer this is (cosine, 1 at most), and how old the answer (seconds)."""
+    """The similarity of the stored question (cosine, at most 1), and the age of its answer (seconds)."""
 
     similarity: float = 0.0
     age_seconds: float = 0.0
@@ -78,8 +78,8 @@ class SearchResponse(WireModel):
 
     `cache` is `miss` (a new answer), `exact`, `semantic` (the answer to another wording, see `cacheMatch`) or `stale`
     (an old answer, because a new search failed). `ageSeconds` is the time since the answer was given.
-    `searchSuggestions` is HTML of the search engine behind the answer, to be shown beside it as it is. It is the one
-    field that is not cleaned, since its terms forbid changes.
+    `searchSuggestions` is HTML from the search engine; show it unchanged beside the answer. It is the only field that
+    the gateway does not clean, because the engine's terms forbid changes.
     """
 
     text: str = ""

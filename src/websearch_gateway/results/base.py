@@ -1,4 +1,4 @@
-"""What all results have in common."""
+"""The base of all results, and the parts that they share."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from websearch_gateway.errors import SearchError
 
 
 class WireModel(BaseModel):
-    """Base of everything that crosses the wire: frozen, camelCase in JSON, accepts either spelling in Python."""
+    """The base of all results: frozen, camelCase in JSON, both spellings accepted in Python."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
 
 class FallbackInfo(WireModel):
-    """Which upstream was given up, and why."""
+    """The upstream that did not answer, and why."""
 
     from_: str = Field(default="", alias="from")
     reason: str = ""
 
 
 class ErrorInfo(WireModel):
-    """A failed call, told to a program."""
+    """A failed call. `code` is one of `errors.ErrorCode`; `retry_after_seconds` is null if unknown."""
 
     code: str = ""
     message: str = ""
@@ -34,6 +34,6 @@ class ErrorInfo(WireModel):
 
     @classmethod
     def of(cls, error: SearchError) -> Self:
-        """The facts of an error; its wait in whole seconds."""
+        """Make it from an error; the wait is rounded up to whole seconds."""
         wait = None if error.retry_after is None else math.ceil(error.retry_after)
         return cls(code=error.code, message=error.message, retry_after_seconds=wait, details=error.details or None)

@@ -1,4 +1,4 @@
-"""The results of what is asked of the cache alone."""
+"""The results of the tools that read only the cache."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class FoundPage(WireModel):
 
 
 class CachedAnswer(SearchResponse):
-    """The result of `search_cached`: that of `search_web`, empty unless `found`.
+    """The result of `search_cached`: a result of `search_web`, empty unless `found`.
 
-    `tool` is whose result it is. Those of `web_search` and `search_news` have `results` in place of a text.
+    `tool` is the tool that made it. Results of `web_search` and `search_news` have `results` instead of a text.
     """
 
     found: bool = False
@@ -26,9 +26,9 @@ class CachedAnswer(SearchResponse):
 
 
 class SimilarAnswer(WireModel):
-    """A question that was asked before, how near it is (cosine, 1 at most), and its answer.
+    """An earlier question, its similarity (cosine, at most 1), and its answer.
 
-    `tool` is whose answer it is. Those of `web_search` and `search_news` have `results` in place of a text.
+    `tool` is the tool that made it. Results of `web_search` and `search_news` have `results` instead of a text.
     """
 
     query: str = ""
@@ -45,7 +45,7 @@ class SimilarAnswer(WireModel):
 
 
 class SimilarAnswers(WireModel):
-    """The result of `search_similar`, the nearest question first."""
+    """The result of `search_similar`, the most similar question first."""
 
     results: tuple[SimilarAnswer, ...] = ()
     warnings: tuple[str, ...] = ()

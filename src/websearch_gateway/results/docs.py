@@ -8,7 +8,7 @@ from websearch_gateway.results.base import ErrorInfo, WireModel
 
 
 class _Snake(WireModel):
-    """Fields that keep their spelling in JSON."""
+    """The base of these results: snake_case in JSON too."""
 
     model_config = ConfigDict(alias_generator=None)
 
@@ -22,7 +22,7 @@ class DocsOtherVersion(_Snake):
 
 
 class DocsHit(_Snake):
-    """A section that answers. `url` leads to its anchor; `heading_path` are the headings above it, outermost first.
+    """A section that was found. `url` has its anchor; `heading_path` lists the headings above it, outermost first.
 
     `relevance_score` is in 0..1; `fetched_at` is ISO 8601, UTC.
     """
@@ -59,7 +59,8 @@ class DocsOutlineEntry(_Snake):
 class DocsReadResponse(_Snake):
     """The result of `read_docs`: the sections as one text, or the outline.
 
-    `truncated`: the text was cut at `maxTokens`; `next_section_id` is where to read on, null at the end of the page.
+    `truncated`: the text was cut at `maxTokens`. `next_section_id` is the next section to read, null at the end of the
+    page.
     """
 
     content: str = ""
@@ -105,10 +106,10 @@ class DocsFailure(_Snake):
 
 
 class DocsSiteStatus(DocsSite):
-    """A version with all that is known about its crawl.
+    """A version of a site, and the state of its crawl.
 
     `known` counts the addresses found so far, `unembedded` the pages without vectors. `owner` is the process that
-    crawls it, as `MACHINE:PID`, and `heartbeat_seconds` how long ago it was last heard of.
+    crawls it, as `MACHINE:PID`, and `heartbeat_seconds` the time since its last sign of life.
     """
 
     reason: str = ""
@@ -124,7 +125,7 @@ class DocsSiteStatus(DocsSite):
 
 
 class DocsStatus(_Snake):
-    """The result of `docs_status`, and of a change: the versions concerned."""
+    """The result of `docs_status` and of every change: the affected versions."""
 
     sites: tuple[DocsSiteStatus, ...] = ()
     message: str = ""

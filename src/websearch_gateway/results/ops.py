@@ -1,4 +1,4 @@
-"""The results of what operators ask."""
+"""The results of the tools for operators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from websearch_gateway.results.base import ErrorInfo, WireModel
 
 
 class Check(WireModel):
-    """The health of one part of the gateway, and how to mend it."""
+    """The health of one part of the gateway, and how to fix it."""
 
     name: str = ""
     status: Literal["ok", "warn", "fail", "off"] = "ok"
@@ -26,7 +26,7 @@ class Diagnosis(WireModel):
 
 
 class LastError(WireModel):
-    """The latest trouble of an upstream. `at` is ISO 8601, UTC."""
+    """The latest error of an upstream. `at` is ISO 8601, UTC."""
 
     code: str = ""
     message: str = ""
@@ -34,11 +34,12 @@ class LastError(WireModel):
 
 
 class ProviderStatus(WireModel):
-    """One upstream, as this process has met it since it began.
+    """The record of one upstream since this process started.
 
-    `breaker` is `closed` (asked as usual), `open` (not called for `rests_for_seconds`) or `half_open` (one call probes
-    it). `failures` are those of its `calls` that were its own fault, `error_rate` is their share (0..1), and
-    `last_success_at` the latest call that was not (ISO 8601, UTC). Latencies are of recent calls. Null before any.
+    `breaker` is `closed` (called as usual), `open` (not called for `rests_for_seconds`) or `half_open` (one call probes
+    it). `failures` counts the `calls` that failed through its fault; `error_rate` is their share (0..1).
+    `last_success_at` is the latest successful call (ISO 8601, UTC). Latencies are those of recent calls. Fields are
+    null before the first call.
     """
 
     name: str = ""
@@ -54,7 +55,7 @@ class ProviderStatus(WireModel):
 
 
 class ProviderStatuses(WireModel):
-    """The result of `get_provider_status`: the answer engine, then the raw providers in their order."""
+    """The result of `get_provider_status`: the answer engines, then the raw providers, each in order of use."""
 
     providers: tuple[ProviderStatus, ...] = ()
     error: ErrorInfo | None = None
@@ -63,12 +64,12 @@ class ProviderStatuses(WireModel):
 class CacheStats(WireModel):
     """The result of `get_cache_stats`.
 
-    Hits and misses are those of `search_web`, `web_search` and `search_news` in this process:
+    Hits and misses count calls of `search_web`, `web_search` and `search_news` in this process:
     `joined` calls got the result of an identical one in flight, `misses` went upstream, `stale_served` got an old
     result because upstreams failed; `hit_rate` is the share of hits (0..1), null before the first call. Entries, their
-    bytes and ages are those of the shared state; `in_memory` are those that this process has at hand. `state_bytes` is
-    the size of all data in the state's file (null for other backends), `max_state_bytes` its limit, `evictions`
-    how many entries this process deleted to stay below it. `warnings` says what was not counted.
+    bytes and ages describe the shared state; `in_memory` counts the entries in this process's memory. `state_bytes` is
+    the size of all data in the state's file (null for other backends), `max_state_bytes` its limit, and `evictions`
+    the number of entries that this process deleted to stay below it. `warnings` names what was not counted.
     """
 
     exact_hits: int = 0
@@ -93,7 +94,7 @@ class CacheStats(WireModel):
 
 
 class Latency(WireModel):
-    """Milliseconds that half, 95 and 99 in a hundred of the recent calls did not exceed; null before the first."""
+    """The 50th, 95th and 99th percentile of recent calls (milliseconds); null before the first call."""
 
     p50: float | None = None
     p95: float | None = None
@@ -110,9 +111,9 @@ class ToolStats(WireModel):
 
 
 class DayStats(WireModel):
-    """One day (UTC) of all processes: what they spent and the cache saved (USD), their calls, and how long those took.
+    """One day (UTC) of all processes: costs and savings (USD), calls and latencies.
 
-    Latencies are rounded up to the bounds between which they are counted.
+    Latencies are rounded up to the next bound of the histogram.
     """
 
     day: str = ""
@@ -125,9 +126,9 @@ class DayStats(WireModel):
 
 
 class ServerStats(WireModel):
-    """The result of `get_server_stats`. Tools are those of this process; costs those of all that share the state.
+    """The result of `get_server_stats`: the tools of this process, and the costs of all processes that share the state.
 
-    `warnings` says what could not be read.
+    `warnings` names what could not be read.
     """
 
     version: str = ""

@@ -20,12 +20,12 @@ class PageWindow(WireModel):
 
 
 class PageContent(WireModel):
-    """The result of `get_content`: a window of a page's Markdown, or `pages` where several URLs were given.
+    """The result of `get_content`: a window of a page's Markdown, or `pages` if several URLs were given.
 
-    `page_content` is never empty when `error` is set: it says why the page cannot be read. `next_offset` is where the
-    next window begins, null after the last; the windows of a page put together are its text, of `total_chars`. `cache`
-    is `miss` (read now), `exact` (read before) or `stale` (an old page, because its site failed), `age_seconds` the
-    time since the site was asked. `note` is `content protected` if the site answers 401 or 403.
+    If `error` is set, `page_content` says why the page cannot be read. `next_offset` is where the next window begins,
+    null after the last; all windows together are the page's text of `total_chars` characters. `cache` is `miss` (read
+    now), `exact` (read before) or `stale` (an old page, because its site failed), and `age_seconds` the time since the
+    site sent or confirmed it. `note` is `content protected` if the site answers 401 or 403.
     """
 
     url: str = ""
@@ -42,7 +42,7 @@ class PageContent(WireModel):
 
 
 class PagePassage(WireModel):
-    """A piece of a page. `score` is how likely it answers the query; `id` survives changes elsewhere on the page."""
+    """A piece of a page. `score`: how likely it answers the query. `id` survives changes elsewhere on the page."""
 
     id: str = ""
     text: str = ""
@@ -58,7 +58,7 @@ class QueryPassages(WireModel):
 
 
 class PageMetadata(WireModel):
-    """What is known about a page. `published` is an ISO 8601 date; `content_hash` tells two states of it apart."""
+    """Facts about a page. `published` is an ISO 8601 date; `content_hash` changes with its content."""
 
     final_url: str = ""
     content_type: str = ""
@@ -71,9 +71,9 @@ class PageMetadata(WireModel):
 class PagePassages(WireModel):
     """The result of `read_from_page`.
 
-    `last_crawled` (ISO 8601) is when the site last said what is on the page; `cache` and `age_seconds` are as in
-    `get_content`. `note` says what a reader should know before trusting the passages, and `content protected` if the
-    site answers 401 or 403; else it is empty.
+    `last_crawled` (ISO 8601) is when the site last sent or confirmed the page; `cache` and `age_seconds` are as in
+    `get_content`. `note` says what limits the passages, such as a failed embedder, or `content protected` if the site
+    answers 401 or 403; otherwise it is empty.
     """
 
     url: str = ""

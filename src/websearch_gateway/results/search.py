@@ -11,9 +11,9 @@ from websearch_gateway.results.base import ErrorInfo, WireModel
 
 
 class WebResult(WireModel):
-    """One page that was found, with its text. The names are snake_case on the wire too.
+    """A page that was found, with its text. The names are snake_case on the wire too.
 
-    `page_content` is Markdown, never empty: a page that cannot be read has a note that says why. `published_date` is
+    `page_content` is Markdown and never empty: if the page cannot be read, it says why. `published_date` is
     an ISO 8601 date or date-time; `relevance_score` is in 0..1, higher is better.
     """
 
@@ -29,7 +29,7 @@ class WebResult(WireModel):
 
 
 class WebSearchResponse(WireModel):
-    """The result of `web_search` and `search_news`: best first.
+    """The result of `web_search` and `search_news`, best first.
 
     `filters`, `cache` and `cacheMatch` are as in `search_web`; `ageSeconds` is the time since the results were found.
     """
@@ -47,7 +47,7 @@ class WebSearchResponse(WireModel):
 class RawQuery(WireModel):
     """One query and its result: a reply of Google's Custom Search JSON API, or `{"error": ErrorInfo}`.
 
-    `provider` is whose results these are: `google`, or another whose hits were put into Google's form. `cache` is
+    `provider` found the results: `google`, or another one whose hits were converted into Google's format. `cache` is
     "exact" for a stored result and "stale" for one that replaces a failed search; `ageSeconds` is the time since it was
     found.
     """
@@ -60,7 +60,7 @@ class RawQuery(WireModel):
 
 
 class RawSearchResponse(WireModel):
-    """The result of `web_search_raw`: the queries in the order in which they were given."""
+    """The result of `web_search_raw`: the queries in the given order."""
 
     queries: tuple[RawQuery, ...] = ()
     cost_usd: float = 0.0

@@ -25,7 +25,7 @@ for (const button of document.querySelectorAll("button[data-fault]")) button.onc
   const options = {method: "POST", body: JSON.stringify({target, fault})};
   await tell(await fetch("faults", options), `From now on ${target}: ${fault}.`);
 };
-document.querySelector("#mend").onclick = async () =>
+document.querySelector("#clear").onclick = async () =>
   tell(await fetch("faults", {method: "DELETE"}), "Everything works again.");
 document.querySelector("#count").onclick = async () => {
   const calls = await (await fetch("calls")).json();
@@ -54,7 +54,7 @@ Nothing here costs anything.</p>
 <h2>Point an agent at it</h2><p>In a shell, before <code>websearch-gateway</code>:</p><pre>{escape(exports)}</pre>
 <p>In the configuration of an MCP client:</p><pre>{escape(configuration)}</pre>
 <h2>Break something</h2><p><output aria-live="polite">Everything works.</output></p>
-<p><button id="mend">Mend everything</button></p><table>{rows}</table>
+<p><button id="clear">Clear all faults</button></p><table>{rows}</table>
 <h2>Calls</h2><p><button id="count">Count the calls</button></p><pre id="calls">{{}}</pre>
 <h2>Pages</h2><ul>{pages}</ul><script>{_SCRIPT}</script></body></html>"""
 

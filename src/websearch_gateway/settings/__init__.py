@@ -159,7 +159,7 @@ def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
         return WithFile(**flags)
     except SettingsError:
         # The library decodes only tables, and its error contains the text.
-        raise SearchNotConfiguredError("Unusable settings: ROUTES: must be JSON, or stand in the file.") from None
+        raise SearchNotConfiguredError("Unusable settings: ROUTES: must be JSON, or be set in the file.") from None
     except ValidationError as error:
         # The library's own text quotes the input, which may be a key.
         faults = "; ".join(

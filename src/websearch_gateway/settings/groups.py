@@ -55,7 +55,7 @@ class Upstreams(BaseModel):
         "`http://localhost:11434/v1`. It writes from what raw search finds.",
     )
     llm_model: Text = Field(None, description="The name of its model (needs LLM_BASE_URL too).")
-    llm_api_key: Key = Field(None, description="Its key, if it wants one.")
+    llm_api_key: Key = Field(None, description="Its key, if it requires one.")
     llm_evidence_tokens: int = Field(
         6000, ge=500, le=100_000, description="How many tokens of pages it is given at most; less than its context."
     )
@@ -105,7 +105,7 @@ class Pages(BaseModel):
         None,
         description="Where vectors come from: an OpenAI-compatible base URL, or Ollama's. Unset: the built-in model.",
     )
-    embedding_server_api_key: Key = Field(None, description="Key for EMBEDDING_SERVER_URL, if it wants one.")
+    embedding_server_api_key: Key = Field(None, description="Key for EMBEDDING_SERVER_URL, if it requires one.")
     embedding_model_name: Text = Field(
         None,
         description="Default: `text-embedding-3-small`; with Ollama `nomic-embed-text`. Without a server: `neural` is "
@@ -117,7 +117,9 @@ class Pages(BaseModel):
 class Behaviour(BaseModel):
     """Time, failure and routing"""
 
-    search_deadline_seconds: float = Field(15.0, gt=0, allow_inf_nan=False, description="One search, all told.")
+    search_deadline_seconds: float = Field(
+        15.0, gt=0, allow_inf_nan=False, description="The time limit of a whole search."
+    )
     fallback_hedge_seconds: float = Field(
         9.0, ge=0, allow_inf_nan=False, description="When raw search starts beside a slow answer engine."
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 _NOTES = {
     "protected": ("access is restricted", "Only people who are signed in may see it, or no programs."),
-    "missing": ("not found", "There is no page at this address (any more); look for another address of it."),
+    "missing": ("not found", "There is no page at this address (any more); look for its new address."),
     "busy": ("too many requests", "The site asks for fewer requests; try again later."),
     "broken": ("the site fails", "Try again later."),
     "robots": ("closed to robots", "The site's robots.txt closes this page to programs, and that is respected here."),

@@ -132,8 +132,8 @@ async def test_a_stream_without_an_end_or_usage_is_read_too() -> None:
             "context",
         ),
         (500, b"<html>how high</html>", SearchProviderError, "500"),
-        (200, b"<html>how high</html>", SearchProviderParseError, "no chat completion"),
-        (200, [1], SearchProviderParseError, "no chat completion"),
+        (200, b"<html>how high</html>", SearchProviderParseError, "not a chat completion"),
+        (200, [1], SearchProviderParseError, "not a chat completion"),
     ],
 )
 async def test_each_servers_errors_are_understood(status: int, body: Any, error: type[SearchError], words: str) -> None:

@@ -218,9 +218,9 @@ def _event(data: bytes) -> Json:
     try:
         event = json.loads(data)
     except (ValueError, RecursionError):
-        raise SearchProviderParseError("The reply at LLM_BASE_URL is no chat completion.") from None
+        raise SearchProviderParseError("The reply at LLM_BASE_URL is not a chat completion.") from None
     if not isinstance(event, dict):
-        raise SearchProviderParseError("The reply at LLM_BASE_URL is no chat completion.")
+        raise SearchProviderParseError("The reply at LLM_BASE_URL is not a chat completion.")
     return event
 
 

@@ -1,4 +1,4 @@
-"""Embeds chunks in batches. If the server is down, the crawl goes on, and pages get their vectors later."""
+"""Embeds chunks in batches. If the server is down, the crawl continues, and pages get their vectors later."""
 
 from __future__ import annotations
 

@@ -159,6 +159,6 @@ class RobotsTxt:
 
 def _closed(host: str) -> SearchFetchError:
     return SearchFetchError(
-        f"The robots.txt of {host} cannot be had, which closes the site for now (RFC 9309). Try again later.",
+        f"The robots.txt of {host} cannot be fetched, so the site is closed for now (RFC 9309). Try again later.",
         details={"reason": "robots"},
     )

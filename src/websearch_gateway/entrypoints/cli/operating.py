@@ -16,7 +16,7 @@ cache = typer.Typer(help="The cache and everything else that processes share.", 
 
 
 def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """Call every configured upstream once and say what is wrong and how to mend it."""
+    """Call every configured upstream once and say what is wrong and how to fix it."""
     from websearch_gateway.entrypoints.cli.render import show_diagnosis
 
     async def examine(settings: Settings) -> Diagnosis:

@@ -133,7 +133,7 @@ def token_of(scope: Scope, *, basic: bool = False) -> str | None:
         return None
     parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     if any(name.lower() in _TOKEN_PARAMETERS or _JWT.search(name + value) for name, value in parameters):
-        raise InvalidToken("A token must not stand in the URL.")
+        raise InvalidToken("A token must not be in the URL.")
     if len(bearers) > 1 or len(keys) > 1:
         raise InvalidToken("Send one token.")
     given: set[str] = {*(_header_token(header, basic=basic) for header in bearers), *keys}

@@ -2,7 +2,7 @@
 
 In protocol version 2026-07-28 a client cancels a call by closing the connection. In earlier versions it posts a
 notification that names the call, and keeps waiting. No state is kept between requests here, so the two posts have to
-find each other: `initialize` hands out a session id that is nothing but a random name, clients repeat it as they must,
+find each other: `initialize` hands out a session id that is only a random name; clients repeat it, as they must;
 and while a call lasts it is known by its user, that name and its own id. Nobody can cancel a call of another user, or
 of another client of the same user.
 """

@@ -145,7 +145,7 @@ async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progres
 
 
 async def _crawled(gateway: Gateway, site: SiteVersion, progress: Progress) -> DocsStatus:
-    """Crawl while the client listens; a client that leaves stops it, and the next `update_docs` goes on."""
+    """Crawl while the client listens; a client that leaves stops it, and the next `update_docs` resumes it."""
     from websearch_gateway.docs_index.status import statuses
 
     last = -1

@@ -54,7 +54,7 @@ class GitHubFiles:
         try:
             text = (bodies[0] or b"").decode("utf-8-sig").strip("\r\n")
         except UnicodeDecodeError:
-            raise SearchFetchError("The file is no UTF-8 text.") from None
+            raise SearchFetchError("The file is not UTF-8 text.") from None
         if "\0" in text:
             raise SearchFetchError("The file is binary.")
         name = inner[-1] if inner else "README"

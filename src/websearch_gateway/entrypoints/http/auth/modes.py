@@ -119,5 +119,5 @@ def _check_algorithm(settings: Settings, allowed: Collection[str]) -> None:
 def _safe_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
-        raise SearchNotConfiguredError("AUTH_JWKS_URL must be https: whoever can change the keys can be anybody.")
+        raise SearchNotConfiguredError("AUTH_JWKS_URL must be https: who changes the keys can pose as any user.")
     return url
