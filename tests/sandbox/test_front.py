@@ -34,7 +34,7 @@ async def test_every_button_is_a_fault_that_its_target_has(http: httpx2.AsyncCli
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="Chromium is missing; `make test` installs it")
-async def test_buttons_break_and_mend_and_count(http: httpx2.AsyncClient, sandbox: Sandbox) -> None:
+async def test_buttons_set_and_clear_faults_and_count(http: httpx2.AsyncClient, sandbox: Sandbox) -> None:
     from playwright.async_api import async_playwright, expect
 
     async with async_playwright() as driver:
@@ -48,7 +48,7 @@ async def test_buttons_break_and_mend_and_count(http: httpx2.AsyncClient, sandbo
         await page.click('button[data-target="pages"][data-fault="status"]')
         await expect(page.locator("output")).to_have_text("From now on pages: status.")
         assert (await http.get("/pages/sourdough-bread")).status_code == 503
-        await page.click("#mend")
+        await page.click("#clear")
         await expect(page.locator("output")).to_have_text("Everything works again.")
         assert (await http.get("/pages/sourdough-bread")).status_code == 200
         await page.click("#count")

@@ -28,52 +28,53 @@ class Upstreams(BaseModel):
 
     answer_engines: Names = Field(
         (),
-        description="Answer engines in order: openai, anthropic, gemini, perplexity, llm. Default: every configured "
-        "one. Quotes from raw search always come last.",
+        description="Answer engines in order: openai, anthropic, gemini, perplexity, llm. Default: all configured "
+        "ones. Quotes from raw search always come last.",
     )
     openai_api_key: Key = Field(None, description="Key for OpenAI.")
     openai_base_url: Url = Field("https://api.openai.com/v1", description="Base URL of the Responses API.")
     openai_models: Names = Field(
-        ("gpt-5-nano", "gpt-6-luna"), description="Models in order; the next is used when one is gone."
+        ("gpt-5-nano", "gpt-6-luna"), description="Models in order; if one is gone, the next is used."
     )
     anthropic_api_key: Key = Field(None, description="Key for Anthropic.")
-    anthropic_base_url: Url = Field("https://api.anthropic.com", description="Where Anthropic answers.")
+    anthropic_base_url: Url = Field("https://api.anthropic.com", description="Base URL of Anthropic's API.")
     anthropic_models: Names = Field(("claude-haiku-5-5",), description="As OPENAI_MODELS.")
     gemini_api_key: Key = Field(None, description="Key for Gemini.")
-    gemini_base_url: Url = Field("https://generativelanguage.googleapis.com", description="Where Gemini answers.")
+    gemini_base_url: Url = Field("https://generativelanguage.googleapis.com", description="Base URL of Gemini's API.")
     gemini_models: Names = Field(("gemini-3.5-flash-lite",), description="As OPENAI_MODELS.")
     gemini_resolve_links: bool = Field(
         False,
-        description="Ask Google's redirect where the links of sources lead. Its terms may forbid to do so by program.",
+        description="Ask Google's redirect for the targets of source links. Its terms may forbid programs to do so.",
     )
     perplexity_api_key: Key = Field(None, description="Key for Perplexity.")
-    perplexity_base_url: Url = Field("https://api.perplexity.ai", description="Where Perplexity answers.")
+    perplexity_base_url: Url = Field("https://api.perplexity.ai", description="Base URL of Perplexity's API.")
     perplexity_models: Names = Field(("perplexity/sonar",), description="As OPENAI_MODELS.")
     llm_base_url: OptionalUrl = Field(
         None,
         description="Your own model: any OpenAI-compatible chat completions server, such as "
-        "`http://localhost:11434/v1`. It writes from what raw search finds.",
+        "`http://localhost:11434/v1`. It writes from the pages that raw search finds.",
     )
     llm_model: Text = Field(None, description="The name of its model (needs LLM_BASE_URL too).")
     llm_api_key: Key = Field(None, description="Its key, if it requires one.")
     llm_evidence_tokens: int = Field(
-        6000, ge=500, le=100_000, description="How many tokens of pages it is given at most; less than its context."
+        6000, ge=500, le=100_000, description="The most tokens of pages in its prompt; less than its context."
     )
 
     github_token: Key = Field(None, description="Raises GitHub's rate limit for the reader of issues and files.")
-    search_providers: Names = Field((), description="Raw providers in order. Default: every configured one.")
+    search_providers: Names = Field((), description="Raw providers in order. Default: all configured ones.")
     provider_weights: Amounts = Field(
-        {}, description="Share the searches, such as `brave:3,duckduckgo:1`, in place of a fixed order."
+        {}, description="Distribute searches by weight, such as `brave:3,duckduckgo:1`, instead of a fixed order."
     )
     provider_rates: Amounts = Field(
         {}, description="Requests per second that a provider allows you, such as `brave:20`; 0 for no limit."
     )
     google_search_engine_id: Text = Field(None, description="The `cx` of the Google search engine.")
     google_safe_search: Literal["off", "moderate", "strict"] = Field(
-        "moderate", description="Safe search where a call does not say."
+        "moderate", description="Google's safe search for calls that do not set it."
     )
     contact_url: OptionalUrl = Field(
-        None, description="Who runs this gateway: a page that sites find in our user agent. Wikipedia allows more then."
+        None,
+        description="A page about who runs this gateway, for our user agent. Wikipedia allows more requests with it.",
     )
 
     _safe_search_case = any_case("google_safe_search")
@@ -83,27 +84,27 @@ class Pages(BaseModel):
     """Reading pages"""
 
     concurrency: int = Field(
-        64, ge=1, le=512, description="Pages that are read, and raw searches that run, at once in this process."
+        64, ge=1, le=512, description="The most pages that this process reads, and raw searches that it runs, at once."
     )
-    fetch_allow_private_hosts: Names = Field(
-        (), description="`host:port` pairs that page reading may reach although private."
-    )
+    fetch_allow_private_hosts: Names = Field((), description="Private `host:port` pairs that page reading may reach.")
     allowed_domains: Names = Field(
-        (), description="The only domains, with those below them, to search and to read. Default: all."
+        (), description="The only domains, with their subdomains, to search and read. Default: all."
     )
-    blocked_domains: Names = Field((), description="Domains, with those below them, never to search or to read.")
+    blocked_domains: Names = Field((), description="Domains, with their subdomains, never to search or read.")
     respect_robots: bool = Field(
-        False, description="Read no page that its site's robots.txt closes to us. Off: an agent asked for this page."
+        False, description="Obey robots.txt when reading pages. Off by default, because an agent asked for the page."
     )
     page_ttl_seconds: float = Field(
-        600.0, ge=0, allow_inf_nan=False, description="How long a page is served as read; then its site is asked."
+        600.0, ge=0, allow_inf_nan=False, description="How long a read page is served without asking its site again."
     )
-    browser_retries: int = Field(2, ge=0, le=10, description="How often a browser that does not start is tried again.")
-    browser_backoff_ms: int = Field(500, ge=0, description="The wait before the first of these tries; it doubles.")
-    browser_path: Text = Field(None, description="The Chromium to drive. Default: the machine's.")
+    browser_retries: int = Field(2, ge=0, le=10, description="How often to try again if the browser does not start.")
+    browser_backoff_ms: int = Field(
+        500, ge=0, description="The wait before the first of these tries; it doubles each time."
+    )
+    browser_path: Text = Field(None, description="The path of Chromium. Default: the machine's.")
     embedding_server_url: OptionalUrl = Field(
         None,
-        description="Where vectors come from: an OpenAI-compatible base URL, or Ollama's. Unset: the built-in model.",
+        description="Base URL of the embedding server: OpenAI-compatible, or Ollama's. Default: the built-in model.",
     )
     embedding_server_api_key: Key = Field(None, description="Key for EMBEDDING_SERVER_URL, if it requires one.")
     embedding_model_name: Text = Field(
@@ -111,7 +112,7 @@ class Pages(BaseModel):
         description="Default: `text-embedding-3-small`; with Ollama `nomic-embed-text`. Without a server: `neural` is "
         "MiniLM of the extra of this name, `neural:FOLDER` from a folder.",
     )
-    embedding_tokens_size: int = Field(512, ge=32, le=8192, description="About how many tokens a passage has.")
+    embedding_tokens_size: int = Field(512, ge=32, le=8192, description="The approximate size of a passage (tokens).")
 
 
 class Behaviour(BaseModel):
@@ -121,22 +122,26 @@ class Behaviour(BaseModel):
         15.0, gt=0, allow_inf_nan=False, description="The time limit of a whole search."
     )
     fallback_hedge_seconds: float = Field(
-        9.0, ge=0, allow_inf_nan=False, description="When raw search starts beside a slow answer engine."
+        9.0, ge=0, allow_inf_nan=False, description="After how long raw search starts beside a slow answer engine."
     )
     request_timeout_ms: int = Field(
         20000,
         gt=0,
-        description="One request to an upstream, or one page, at most (milliseconds); a page that a search found gets "
-        "5 s of it.",
+        description="The time limit of a request to an upstream or of a page (milliseconds); a page found by a search "
+        "gets at most 5 s.",
     )
     breaker_failures: int = Field(
         5, ge=1, description="Failures in a row after which the circuit of an upstream opens."
     )
     breaker_rest_seconds: float = Field(
-        30.0, gt=0, allow_inf_nan=False, description="For how long, before one call probes it."
+        30.0,
+        gt=0,
+        allow_inf_nan=False,
+        description="How long the circuit stays open before one call probes the upstream.",
     )
     strict_routing: bool = Field(
-        False, description="Refuse by plain keywords too (market, event, bet, feed ...). Refuses innocent questions."
+        False,
+        description="Refuse by keywords too (market, event, bet, feed ...). Also refuses innocent questions.",
     )
     routes: dict[str, RouteSettings] = Field(
         default_factory=dict, description="Routing table; only in the settings file."
@@ -146,7 +151,7 @@ class Behaviour(BaseModel):
 class Serving(BaseModel):
     """Serving"""
 
-    toolsets: Names = Field(DEFAULT_TOOLSETS, description="Which tools are listed; `all` for every one.")
+    toolsets: Names = Field(DEFAULT_TOOLSETS, description="The toolsets whose tools are listed; `all` for every one.")
     max_reply_tokens: int = Field(
         20_000, ge=2_000, description="The largest reply of a tool, in tokens of three bytes. Agents cut at 25,000."
     )
@@ -154,7 +159,7 @@ class Serving(BaseModel):
         "INFO", description="Verbosity of the JSON log on stderr."
     )
     auth_mode: Literal["none", "token", "secret", "jwks", "firebase"] = Field(
-        "none", description="How HTTP callers prove who they are; `none` binds loopback only."
+        "none", description="How HTTP callers authenticate; with `none` the server binds to loopback only."
     )
     auth_tokens: Hidden = Field(
         None,
@@ -169,16 +174,16 @@ class Serving(BaseModel):
         None, description="The one algorithm: HS256 with `secret`; RS256 (default), ES256 or EdDSA with `jwks`."
     )
     firebase_project_id: Text = Field(None, description="Mode `firebase`: gives issuer, audience and keys.")
-    public_url: OptionalUrl = Field(None, description="Where clients reach the HTTP server.")
+    public_url: OptionalUrl = Field(None, description="The URL at which clients reach the HTTP server.")
     allowed_hosts: Names = Field(
-        (), description="Values of `Host` that are served, besides loopback's and PUBLIC_URL's; `name:*` for any port."
+        (), description="Accepted values of `Host`, besides loopback's and PUBLIC_URL's; `name:*` for any port."
     )
-    allowed_origins: Names = Field((), description="Values of `Origin` that are served, besides PUBLIC_URL's.")
+    allowed_origins: Names = Field((), description="Accepted values of `Origin`, besides PUBLIC_URL's.")
     outbound_proxy: OptionalUrl = Field(
-        None, description="An HTTP proxy for everything that goes out, such as `http://proxy.example.org:3128`."
+        None, description="An HTTP proxy for all outgoing requests, such as `http://proxy.example.org:3128`."
     )
     trust_env: bool = Field(
-        False, description="Whether HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY of the environment count."
+        False, description="Whether to use HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY of the environment."
     )
     ca_bundle: Path | None = Field(
         None, description="A PEM file of certificate authorities to trust besides the public ones."

@@ -17,7 +17,7 @@ class Storage(BaseModel):
 
     data_dir: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
-        description="Where local files live.",
+        description="The folder of local files.",
     )
     state_url: Text = Field(
         None,
@@ -28,12 +28,12 @@ class Storage(BaseModel):
         0.0,
         ge=0,
         allow_inf_nan=False,
-        description="How often `serve` looks for documentation whose refresh is due, 1 to 45 days after the last one "
-        "by how much had changed; 0 never.",
+        description="How often `serve` looks for documentation whose refresh is due (1 to 45 days after the last one, "
+        "depending on how much had changed); 0 for never.",
     )
     docs_url: Text = Field(
         None,
-        description="Where the documentation index lies: `sqlite:///PATH` (default: docs/docs.db in DATA_DIR), or "
+        description="Where the documentation index is stored: `sqlite:///PATH` (default: docs/docs.db in DATA_DIR), or "
         "`postgresql://…` with pgvector.",
     )
     docs_vectors: Text = Field(
@@ -51,7 +51,7 @@ class Storage(BaseModel):
         300.0,
         ge=0,
         allow_inf_nan=False,
-        description="How long the cache serves results about what changes (news, weather, prices ...); 0 turns it off.",
+        description="How long the cache serves results about changing subjects (news, prices ...); 0 turns it off.",
     )
     cache_long_ttl_seconds: float = Field(
         3_600.0, ge=0, allow_inf_nan=False, description="How long the cache serves all other results."
@@ -61,14 +61,17 @@ class Storage(BaseModel):
         ge=0,
         allow_inf_nan=False,
         description="How much longer answers, results and pages may be served when every upstream, or the page's site, "
-        "fails; never for what changes.",
+        "fails; never for changing subjects.",
     )
     cache_scope: Literal["shared", "user"] = Field(
         "shared", description="Whether users may see each other's cached answers."
     )
     semantic_cache: bool = Field(True, description="Whether a question that means the same gets the stored answer.")
     similarity_threshold: float = Field(
-        0.72, ge=0, le=1, description="How near a cached query must be for `search_similar`, unless the call says."
+        0.72,
+        ge=0,
+        le=1,
+        description="The least similarity of a cached query for `search_similar`; a call may set its own.",
     )
     rate_limit: Quota = Field(
         "20/10minutes", description="Calls of `search_web` per user, as `N/PERIOD`; `none` for no limit."
@@ -81,16 +84,17 @@ class Storage(BaseModel):
         "120/10minutes",
         description="Calls of `get_content`, `read_from_page`, `search_similar` and `search_cached` per user.",
     )
-    global_rate_limit: Quota = Field("", description="Searches of all users together; default: no limit.")
+    global_rate_limit: Quota = Field("", description="Searches of all users together. Default: no limit.")
     daily_budget_usd: Budget = Field(
         5.0,
-        description="USD that all users may cost per day (UTC); `none` for no limit. Below 0.07 OpenAI is never asked.",
+        description="The most that all users together may spend per day (USD, UTC); `none` for no limit. Below 0.07 "
+        "OpenAI is never called.",
     )
     user_daily_budget_usd: Budget = Field(
-        None, description="USD that one user may cost per day (UTC); default: no limit."
+        None, description="The most that one user may spend per day (USD, UTC). Default: no limit."
     )
     prices: Amounts = Field(
-        {}, description="USD per call of a provider, such as `brave:0.005`, over the built-in table's."
+        {}, description="USD per call of a provider, such as `brave:0.005`, instead of the built-in price."
     )
 
     _scope_case = any_case("cache_scope")

@@ -109,8 +109,8 @@ def start_mcp_server(
 
 @cli.command()
 def token(
-    user: Annotated[str, typer.Option(help="Whom limits, budgets and the ledger will know.")] = "developer",
-    scope: Annotated[str, typer.Option(help="What it allows, separated by blanks.")] = "search read",
+    user: Annotated[str, typer.Option(help="The user name for limits, budgets and the ledger.")] = "developer",
+    scope: Annotated[str, typer.Option(help="The scopes, separated by blanks.")] = "search read",
     ttl: Annotated[int, typer.Option(help="Seconds until it expires.", min=1)] = 3600,
     static: Annotated[bool, typer.Option("--static", help="An API key for AUTH_MODE=token; it never expires.")] = False,
     as_json: JsonOption = False,

@@ -41,7 +41,7 @@ LanguageOption = Annotated[str | None, typer.Option(help="ISO 639-1 language, su
 def search(
     query: Annotated[str, typer.Argument(help="The question, in full words.")],
     max_results: Annotated[int, typer.Option("--max-results", "-n", help="Sources to cite at most (1-8).")] = 5,
-    freshness_hours: Annotated[int | None, typer.Option(help="Only what is this new (1-168).")] = None,
+    freshness_hours: Annotated[int | None, typer.Option(help="Only results of the last hours (1-168).")] = None,
     region: RegionOption = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
@@ -65,7 +65,7 @@ def _finder(topic: Topic, usual_freshness: Freshness | None, summary: str) -> Ca
         query: Annotated[str, typer.Argument(help="What to find.")],
         num_results: Annotated[int, typer.Option("--num-results", "-n", help="Results at most (1-50).")] = 5,
         freshness: Annotated[
-            str | None, typer.Option(metavar="day|week|month|year", help="Only what is this new.")
+            str | None, typer.Option(metavar="day|week|month|year", help="Only results this new.")
         ] = usual_freshness,
         include: IncludeOption = None,
         exclude: ExcludeOption = None,
@@ -117,7 +117,7 @@ def read(
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Up to 10 http(s) URLs.")],
     query: Annotated[list[str] | None, typer.Option(help="Show the passages that answer this; repeatable.")] = None,
     max_results: Annotated[int, typer.Option("--max-results", "-n", help="Passages per query at most (1-50).")] = 8,
-    offset: Annotated[int, typer.Option(help="Where to begin, without --query: the offset shown before.")] = 0,
+    offset: Annotated[int, typer.Option(help="Where to begin, without --query.")] = 0,
     max_chars: Annotated[int, typer.Option(help="Characters at most, without --query (1-100000).")] = 100_000,
     refresh: Annotated[bool, typer.Option("--refresh", help="Ask the site again.")] = False,
     as_json: JsonOption = False,

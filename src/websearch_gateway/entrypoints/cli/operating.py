@@ -33,7 +33,7 @@ def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 
 
 def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """Show what the last days cost, by provider, what the cache saved, and how long calls took."""
+    """Show the costs of the last days by provider, the savings of the cache, and the latencies of calls."""
     from websearch_gateway.entrypoints.cli.render_stats import show_stats
 
     async def look(settings: Settings) -> ServerStats:
@@ -47,7 +47,7 @@ def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 
 @cache.command("stats")
 def cache_stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """Show what is in the cache, how old it is, and what it saved today."""
+    """Show the size and age of the cache, and what it saved today."""
     from websearch_gateway.entrypoints.cli.render_stats import show_cache
 
     async def look(settings: Settings) -> CacheStats:
@@ -61,9 +61,9 @@ def cache_stats(as_json: JsonOption = False, config: ConfigOption = None) -> Non
 
 @cache.command("clear")
 def clear(
-    older_than: Annotated[float | None, typer.Option(metavar="HOURS", help="Only what is older.")] = None,
+    older_than: Annotated[float | None, typer.Option(metavar="HOURS", help="Only older entries.")] = None,
     query: Annotated[str | None, typer.Option(help="Only answers to this question.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before everything goes.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear everything without asking.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -84,12 +84,14 @@ def clear(
 
 @cache.command("migrate")
 def migrate(
-    target: Annotated[str, typer.Argument(help="A STATE_URL; `-` reads it from stdin, as it may hold a password.")],
+    target: Annotated[
+        str, typer.Argument(help="A STATE_URL; `-` reads it from stdin, since it may contain a password.")
+    ],
     counters: Annotated[bool, typer.Option(help="Copy the counts of limits and costs too.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Copy what is in the state to another one. After an interruption, run it again to go on."""
+    """Copy the state to another backend. After an interruption, run it again to resume."""
     from websearch_gateway.entrypoints.cli.render import show_migration
 
     async def copy(settings: Settings) -> MigrateResult:

@@ -19,7 +19,7 @@ R = TypeVar("R", bound=WireModel)
 
 ConfigOption = Annotated[Path | None, typer.Option("--config", help="Settings file (TOML).", dir_okay=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-FailureJsonOption = Annotated[bool, typer.Option("--json", help="Print JSON where it cannot serve; the log is JSON.")]
+FailureJsonOption = Annotated[bool, typer.Option("--json", help="Print startup errors as JSON.")]
 
 
 def settings_of(config: Path | None, *, as_json: bool, **flags: Any) -> Settings:

@@ -22,14 +22,14 @@ Embedders = Literal["built-in", "ollama"]
 
 
 def configure(
-    embedder: Annotated[Embedders | None, typer.Option(help="Asked for if absent.")] = None,
+    embedder: Annotated[Embedders | None, typer.Option(help="The embedder; the command asks if it is missing.")] = None,
     host: Annotated[str | None, typer.Option(help="Where Ollama runs.")] = None,
     port: Annotated[int, typer.Option(min=1, max=65_535, help="Ollama's port.")] = 11_434,
     model: Annotated[str | None, typer.Option(help=f"Ollama's model. Default: {DEFAULT_MODEL}.")] = None,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Choose whose vectors the index uses. A model that Ollama lacks is pulled."""
+    """Choose the embedder of the index. Pulls a model that Ollama lacks."""
     chosen = embedder or typer.prompt("Embedder (built-in or ollama)", default="built-in")
     if chosen not in ("built-in", "ollama"):
         raise typer.BadParameter("built-in or ollama", param_hint="--embedder")

@@ -29,7 +29,7 @@ BackgroundOption = Annotated[bool, typer.Option("--background", help="Crawl in a
 
 def add(
     source: Annotated[str, typer.Argument(help="A URL, a folder, or a zip or tar of documents (file or URL).")],
-    name: Annotated[str | None, typer.Argument(help="What to call the site. Default: its host.")] = None,
+    name: Annotated[str | None, typer.Argument(help="The name of the site. Default: its host.")] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]", help="Default: latest.")] = None,
     version: Annotated[str | None, typer.Option("--version", help="The same as VERSION.")] = None,
     include: Annotated[list[str] | None, typer.Option(help="Only paths that match this glob; repeatable.")] = None,
@@ -68,7 +68,7 @@ def update(
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Ask for what has changed. Until that is known, searches find the old pages."""
+    """Refresh sites. Until that is done, searches find the old pages."""
     from websearch_gateway.entrypoints.cli.docs.render import show_status
 
     async def act(settings: Settings) -> DocsStatus:
@@ -85,7 +85,9 @@ def update(
 def delete(
     site: Annotated[str, typer.Argument(metavar="NAME|URL")],
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if several versions go.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask, even before deleting several versions.")
+    ] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -134,7 +136,7 @@ def export(
 
 
 def import_file(
-    file: Annotated[Path, typer.Argument(help="What `export` wrote.")],
+    file: Annotated[Path, typer.Argument(help="The file that `export` wrote.")],
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
