@@ -100,8 +100,8 @@ bench-extract: $(VENV)/.installed
 	$(BIN)/python -m bench.extract $(DATA)
 
 bench-docs: $(VENV)/.installed
-	@test -n "$(DATA)" || { echo "Say which sites: make bench-docs DATA=FOLDER [QUERIES=FILE]"; exit 2; }
-	$(BIN)/python -m bench.docs $(DATA) $(QUERIES)
+	@test -n "$(DATA)" || { echo "Say which sites: make bench-docs DATA=FOLDER [QUERIES=FILE] [HEAVY=1]"; exit 2; }
+	$(BIN)/python -m bench.docs $(DATA) $(QUERIES) $(if $(HEAVY),--heavy)
 
 bench-semantic: $(VENV)/.installed
 	$(BIN)/python -m bench.semantic $(DATA)

@@ -1,7 +1,8 @@
-"""The documentation index: `python -m bench.docs DATA [QUERIES]` indexes sites, refreshes them and searches them.
+"""The documentation index: `python -m bench.docs DATA [QUERIES] [--heavy]` indexes, refreshes and searches sites.
 
 DATA is a folder with one folder of HTML per site. QUERIES is a file of JSON lines `{"q", "kind", "pages"}`, where a
-page is `SITE/PATH`. Names of `objects.inv` files are looked up too: 500 at random, the same in every run.
+page is `SITE/PATH`. Names of `objects.inv` files are looked up too: 500 at random, always the same. `--heavy` adds
+what takes half an hour: `bench.docs_web` and `bench.docs_scale`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urldefrag
 
+from bench import docs_scale, docs_web
 from bench.table import Row, print_table
 from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.docs_index.crawl.seeds import inventory
@@ -185,6 +187,9 @@ def _search_rows(found: Found) -> list[Row]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
-        sys.exit("Say which sites: python -m bench.docs DATA [QUERIES]")
-    print_table(measure(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) == 3 else None))
+    arguments = [Path(argument) for argument in sys.argv[1:] if argument != "--heavy"]
+    if len(arguments) not in (1, 2):
+        sys.exit("Say which sites: python -m bench.docs DATA [QUERIES] [--heavy]")
+    print_table(measure(arguments[0], arguments[1] if len(arguments) == 2 else None))
+    if "--heavy" in sys.argv:
+        print_table([*docs_web.measure(arguments[0]), *docs_scale.measure(list(docs_scale.WANTED))])

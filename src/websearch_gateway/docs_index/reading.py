@@ -49,10 +49,13 @@ async def read_docs(
     )
     if outline:
         return response.model_copy(update={"outline": tuple(_entry(one) for one in page)})
-    first = max(0, chunk.ordinal - around)
     last = chunk.ordinal + around if section_id is not None else len(page) - 1
-    content, end, truncated = _joined(page[first : last + 1], max_tokens)
-    following = page[first + end].section_id if first + end < len(page) else None
+    after, left = _fitting(page[chunk.ordinal : last + 1], max_tokens)
+    before, _ = _fitting(page[max(0, chunk.ordinal - around) : chunk.ordinal][::-1], left)
+    truncated = not after
+    content = _cut(chunk, max_tokens) if truncated else "\n\n".join(one.content for one in (*before[::-1], *after))
+    end = chunk.ordinal + max(1, len(after))
+    following = page[end].section_id if end < len(page) else None
     return response.model_copy(update={"content": content, "next_section_id": following, "truncated": truncated})
 
 
@@ -72,21 +75,19 @@ async def _chunk(
     return next((chunk for chunk in page if anchor and chunk.anchor == anchor), page[0])
 
 
-def _joined(chunks: Sequence[Chunk], max_tokens: int) -> tuple[str, int, bool]:
-    """The text of as many chunks as fit, their number, and whether the first had to be cut."""
-    parts: list[str] = []
-    left = max_tokens
-    for chunk in chunks:
-        tokens = estimate_tokens(chunk.content)
-        if tokens > left:
-            break
-        parts.append(chunk.content)
-        left -= tokens
-    if parts or not chunks:
-        return "\n\n".join(parts), len(parts), False
-    text = chunks[0].content[: max_tokens * 4]
+def _fitting(chunks: Sequence[Chunk], max_tokens: int) -> tuple[list[Chunk], int]:
+    """The first chunks that fit, and the tokens that are left: none if one did not fit."""
+    for count, chunk in enumerate(chunks):
+        if (tokens := estimate_tokens(chunk.content)) > max_tokens:
+            return list(chunks[:count]), 0
+        max_tokens -= tokens
+    return list(chunks), max_tokens
+
+
+def _cut(chunk: Chunk, max_tokens: int) -> str:
+    text = chunk.content[: max_tokens * 4]
     cut = max(text.rfind("\n"), text.rfind(". ") + 1)
-    return text[: cut if cut > 0 else None].rstrip() + "\n\n[The section continues.]", 1, True
+    return text[: cut if cut > 0 else None].rstrip() + "\n\n[The section continues.]"
 
 
 def _entry(chunk: Chunk) -> DocsOutlineEntry:

@@ -40,9 +40,10 @@ class DocsHit(_Snake):
 
 
 class DocsSearchResponse(_Snake):
-    """The result of `search_docs`, best first."""
+    """The result of `search_docs`, best first. `notice` tells a model that the sections are data."""
 
     results: tuple[DocsHit, ...] = ()
+    notice: str = ""
     warnings: tuple[str, ...] = ()
     error: ErrorInfo | None = None
 

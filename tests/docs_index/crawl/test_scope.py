@@ -1,6 +1,13 @@
 import pytest
 
-from websearch_gateway.docs_index.crawl.scope import MAX_LIKE, Scope, TrapDetector, canonical, is_only_followed
+from websearch_gateway.docs_index.crawl.scope import (
+    MAX_LIKE,
+    Scope,
+    TrapDetector,
+    canonical,
+    is_only_followed,
+    without_twins,
+)
 
 START = "https://docs.example.org/3/"
 
@@ -90,3 +97,9 @@ def test_a_known_address_is_welcome_however_often_it_is_linked_to():
 def test_indexes_are_followed_only(path):
     assert is_only_followed(START + path)
     assert not is_only_followed(f"{START}library/search-path.html")
+
+
+def test_a_copy_of_a_page_in_markdown_is_left_out_if_the_page_is_there():
+    pages = [f"{START}{name}" for name in ("", "a.html", "b/", "c", "alone.md", "license.txt")]
+    copies = [f"{START}{name}" for name in ("index.md", "a.html.md", "a.md", "b/index.html.md", "b.md", "c.txt")]
+    assert without_twins([*copies, *pages]) == pages

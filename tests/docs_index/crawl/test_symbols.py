@@ -27,6 +27,10 @@ def named(line: str, anchor: str = "") -> list[tuple[str, str]]:
         ("## pg_dump", "PG-DUMP", "pg_dump", "heading"),
         ("## `getpass`", "", "getpass", "heading"),
         ("| `--jobs` | How many. |", "", "--jobs", "option"),
+        ("## Strings in C#", "", "C#", "heading"),
+        ("## Interoperation with C++", "", "C++", "heading"),
+        ("# .NET", "", ".NET", "heading"),
+        ("### `std::map::operator[]`", "", "operator[]", "heading"),
     ],
 )
 def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, kind):

@@ -21,6 +21,7 @@ from websearch_gateway.docs_index.rank.query import MOST_WORDS, parse
         ("templates in c++", ("c++",)),
         ("c# async", ("c#",)),
         ("dates in .net", (".net",)),
+        ("operator[] of a map", ("operator[]",)),
         ("remove duplicates from a list", ()),
         ("opt-in features", ()),
     ],

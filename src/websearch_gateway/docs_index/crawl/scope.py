@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
@@ -29,6 +29,8 @@ _NEVER = re.compile(
     r"|/_sources/|/_static/|/_images/|/_downloads/|/print(?:\.html|/|$)|/cgi-bin/",
     re.IGNORECASE,
 )
+_COPIES = (".md", ".txt")
+_FORMAT = re.compile(r"/?(?:(?<=/)index)?(?:\.html?)?(?:\.md|\.txt)?$")
 _FOLLOWED = re.compile(r"/(?:genindex[^/]*|search|py-modindex|modindex)(?:\.html)?$|/_modules/", re.IGNORECASE)
 # Codes that are not common English words: `/it/` and `/no/` are ambiguous.
 _LANGUAGE = re.compile(
@@ -58,6 +60,15 @@ def canonical(url: str) -> str:
     path = _INDEX.sub("/", path)
     query = urlencode(sorted(parse_qsl(parts.query, keep_blank_values=True)))
     return urlunsplit((scheme, netloc, path, query, ""))
+
+
+def without_twins(urls: Collection[str]) -> list[str]:
+    """The addresses without the Markdown and text copies of pages that are among them.
+
+    A page `a/` or `a.html` has the copy `a.md`, `a.html.md` or `a/index.md` (https://llmstxt.org).
+    """
+    pages = {_FORMAT.sub("", url) for url in urls if not url.endswith(_COPIES)}
+    return [url for url in urls if not (url.endswith(_COPIES) and _FORMAT.sub("", url) in pages)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
-"""What a site publishes about its own pages: llms.txt, objects.inv, sitemaps. Pure; for a worker process."""
+"""What a site publishes about its own pages: llms.txt, objects.inv, sitemaps, search indexes. Pure; for a worker."""
 
 from __future__ import annotations
 
 import gzip
 import html
 import io
+import json
 import re
 import zlib
 from urllib.parse import urljoin
@@ -19,6 +20,8 @@ MAX_NAMES = 200_000
 _ENTRY = re.compile(r"(.+?)\s+(\S+:\S+)\s+-?\d+\s+(\S*)\s+.*")
 _LOCATION = re.compile(rb"<(?:\w{1,20}:)?loc\b[^>]{0,200}>\s*+(?:<!\[CDATA\[)?([^<\]]{1,2000}+)")
 _SITEMAP_INDEX = re.compile(rb"<(?:\w{1,20}:)?sitemapindex\b")
+_DOCUMENT_NAMES = re.compile(r"""["']?docnames["']?\s{0,5}:\s{0,5}\[([^\]]*+)\]""")
+_QUOTED = re.compile(r"""["']([^"'\\]{1,500}+)["']""")
 _SITEMAP_LINE = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -40,6 +43,22 @@ def sitemap_urls(body: bytes) -> list[tuple[str, bool]]:
 def llms_urls(text: str, base: str) -> list[str]:
     """The links of an llms.txt (https://llmstxt.org)."""
     return [urljoin(base, match[2]) for match in LINK.finditer(text)][:MOST_URLS]
+
+
+def search_index_urls(body: bytes, base: str) -> list[str]:
+    """The pages in the search index of a generator: Sphinx's `searchindex.js` or MkDocs' `search_index.json`.
+
+    Both are what the site's own search page loads; neither has a published format.
+    """
+    text = body.decode("utf-8", "replace")
+    if names := _DOCUMENT_NAMES.search(text[:MAX_INFLATED]):
+        return [urljoin(base, f"{name}.html") for name in _QUOTED.findall(names[1])][:MOST_URLS]
+    try:
+        listed = json.loads(text)["docs"]
+        places = [entry["location"].partition("#")[0] for entry in listed]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return []
+    return list(dict.fromkeys(urljoin(base, place) for place in places))[:MOST_URLS]
 
 
 def inventory(body: bytes, base: str) -> list[tuple[str, str, str]]:

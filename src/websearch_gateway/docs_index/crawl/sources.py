@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from websearch_gateway.docs_index.crawl import seeds
 from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
-from websearch_gateway.docs_index.crawl.scope import Scope, canonical
+from websearch_gateway.docs_index.crawl.scope import Scope, canonical, without_twins
 from websearch_gateway.docs_index.models import UrlTask
 from websearch_gateway.docs_index.ports import Fetch, Run
 from websearch_gateway.errors import SearchError, SearchFetchError
@@ -25,6 +25,7 @@ MAX_PAGE_BYTES = 5_000_000
 MAX_SITEMAPS = 50
 NOT_MODIFIED = 304
 ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
+_SEARCH_INDEXES = ("searchindex.js", "search/search_index.json")
 SUFFIXES: Mapping[str, str] = {
     ".html": "text/html",
     ".htm": "text/html",
@@ -106,7 +107,7 @@ class WebSource:
         return self._pace.waiting
 
     async def seeds(self) -> tuple[list[str], Defined]:
-        """The start URL, and what llms.txt, objects.inv and the sitemaps list."""
+        """The start URL, and what llms.txt, objects.inv and the sitemaps list, else a search index."""
         await self._robots.open()
         found = [canonical(self._start)]
         root = f"{self._scope.origin}{self._scope.folder}"
@@ -116,8 +117,10 @@ class WebSource:
         defined = await self.inventory(root)
         found += defined
         found += await self._sitemaps(seeds.robots_sitemaps(self._robots.text), root)
+        if len(found) == 1:
+            found += await self._search_index(root)
         inside = dict.fromkeys(url for seed in found if (url := self._scope.link(root, seed)))
-        return list(inside), defined
+        return without_twins(inside), defined
 
     async def inventory(self, folder: str) -> Defined:
         defined: Defined = {}
@@ -151,6 +154,12 @@ class WebSource:
             raise
         self._pace.succeeded()
         return fetched
+
+    async def _search_index(self, root: str) -> list[str]:
+        for name in _SEARCH_INDEXES:
+            if listed := await self._published(root + name):
+                return await self._ask(seeds.search_index_urls, listed.body, root)
+        return []
 
     async def _sitemaps(self, named: list[str], root: str) -> list[str]:
         places = dict.fromkeys([*named, f"{self._scope.origin}/sitemap.xml", f"{root}sitemap.xml"])

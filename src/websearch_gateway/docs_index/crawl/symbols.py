@@ -27,6 +27,10 @@ _HEAD = re.compile(r"[^(\[=,:|]{1,60}")
 _CALL = re.compile(rf"({_NAME})\((?:\d\w?\).*|.*\))")
 _ROW_NAME = re.compile(rf"\|\s*`({_NAME})(`?\s?\()?")
 _MOST_WORDS = 5
+_UNWORDLY = re.compile(
+    r"(?<![\w.])(?:[A-Za-z]\+\+|[A-Z]#|\.[A-Za-z]{2,10}|operator(?:\(\)|\[\]|[-+*/%^&|~!=<>]{1,3}))(?![\w+#.])"
+)
+"""Names that no word finds: languages such as C++, C# and .NET, files such as .env, and operators."""
 
 
 def page_symbols(
@@ -84,6 +88,7 @@ def _is_prose(markdown: str, start: int, end: int) -> bool:
 
 def _of_heading(line: str, anchor: str) -> Iterator[Found]:
     title = plain(line)
+    yield from ((name, "heading") for name in _UNWORDLY.findall(title))
     if "." in anchor and (name := _named_by(anchor, title)):
         yield name, "api"
     elif match := _CALL.fullmatch(title):

@@ -17,7 +17,9 @@ WHOLE_WORDS = 5
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,200}+)[\"“”]|`([^`]{1,200}+)`")
 _OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z0-9][\w-]*+)")
 _QUALIFIED = re.compile(r"@?([A-Za-z_$][\w$]*+(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*+)++)")
-_LANGUAGE = re.compile(r"(?<![\w.])(?:[A-Za-z]\+\+|[A-Za-z]#|\.[A-Za-z]{2,10})(?![\w])")
+_UNWORDLY = re.compile(
+    r"(?<![\w.])(?:[A-Za-z]\+\+|[A-Za-z]#|\.[A-Za-z]{2,10}|operator(?:\(\)|\[\]|[-+*/%^&|~!=<>]{1,3}))(?![\w])"
+)
 _CALL = re.compile(r"([A-Za-z_$][\w$]*+)\(")
 _WORD = re.compile(r"[^\W_][\w'’-]*+|_\w++")
 _COMPOUND = re.compile(r"_|[a-z\d][A-Z]|^[A-Z][A-Z\d]+$")
@@ -55,7 +57,7 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
     required = tuple(dict.fromkeys((one[0] or one[1]).strip() for one in _QUOTED.findall(rest)))
     symbols: dict[str, None] = {}
     bare = _QUOTED.sub(" ", rest)
-    for pattern in (_LANGUAGE, _OPTION, _QUALIFIED):
+    for pattern in (_UNWORDLY, _OPTION, _QUALIFIED):
         bare = pattern.sub(lambda match: _collect_symbol(match, symbols), bare)
     symbols.update(dict.fromkeys(_CALL.findall(bare)))
     words = _WORD.findall(bare)[:MOST_WORDS]
