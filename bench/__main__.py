@@ -10,6 +10,7 @@ from bench import (
     coalescing,
     cold_start,
     fallback,
+    hostile_pages,
     http,
     memory,
     pool,
@@ -33,6 +34,7 @@ BENCHMARKS = {
     "semantic": semantic.measure,
     "state": state.measure,
     "storm": storm.measure,
+    "hostile_pages": hostile_pages.measure,
 }
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.markdown import without_comments
+from websearch_gateway.text.markdown import blocks, code_blocks, without_comments
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,11 @@ def test_comments_go_and_code_stays(markdown: str, left: str) -> None:
 @given(st.text("ab `~\n", max_size=80))
 def test_text_without_comments_stays_as_it_is(markdown: str) -> None:
     assert without_comments(markdown) == markdown
+
+
+@given(
+    st.lists(st.sampled_from(["```", "~~~", "````", "``` a", "~~~ `", "`", "a", "| b", "- c", "  ", "\t", "\n", "\n"]))
+)
+def test_blocks_of_code_are_found_without_the_others(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    assert list(code_blocks(text)) == [(block.start, block.end) for block in blocks(text) if block.kind == "code"]

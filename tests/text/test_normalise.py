@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.text.normalise import matching_form, normalise
+from websearch_gateway.text.normalise import matching_form, matching_letters, normalise
 
 
 @pytest.mark.parametrize(
@@ -110,3 +110,8 @@ def test_normalising_is_stable_among_joiners_marks_and_wide_letters(text: str) -
 
 def test_the_skeleton_has_no_case_accents_joiners_or_look_alikes() -> None:
     assert matching_form("P\u00d3ly\u200dM\u0430rket \U0001d428dds") == "polymarket odds"
+
+
+def test_letter_by_letter_the_matching_form_shows_the_same_words() -> None:
+    assert matching_letters("P\u00d3ly\u200dM\u0430rket \U0001d428dds") == "PolyMarket odds"
+    assert matching_letters("\u6f6e\u306e\u6642\u523b") is None

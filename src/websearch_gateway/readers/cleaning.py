@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -31,3 +31,13 @@ def cleaned(read: Callable[..., Any], url: str, *arguments: object) -> Any:
     title, _ = strip_invisible_characters(found.title[:MAX_TITLE])
     said = tuple(dict.fromkeys((*found.warnings, *cut, *warnings)))
     return replace(found, title=title, markdown=markdown, warnings=said)
+
+
+def until_too_long(pieces: Iterable[str]) -> Iterator[str]:
+    """The pieces of a text up to the one with which it is too long. For formats that grow when they are written out."""
+    length = 0
+    for piece in pieces:
+        yield piece
+        length += len(piece)
+        if length > MAX_MARKDOWN:
+            return

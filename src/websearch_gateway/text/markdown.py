@@ -25,6 +25,7 @@ _PROSE_LINE = r"[ \t]*+[^\s`~#\-*_=+•\d|][^\n]*+(?:\n|\Z)"
 _PROSE = re.compile(rf"({_PROSE_LINE})(?:{_PROSE_LINE})*+")
 _ROW = r"[ \t]*+\|[^\n]*+(?:\n|\Z)"
 _ROWS = re.compile(rf"({_ROW})(?:{_ROW})*+")
+_OPENING_FENCE = re.compile(r"^([ \t]*+)(?:(`{3,}+)[^`\n]*+|(~{3,}+)[^\n]*+)(?:\n|\Z)", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^[^\S\n]*+(`{3,}+|~{3,}+)[^\S\n]*+(?:\n|\Z)", re.MULTILINE)
 _INDENTED = re.compile(r"(?: {2,}|\t)")
 
@@ -91,6 +92,16 @@ def blocks(text: str) -> Iterator[Block]:
         at = stop
     if latest:
         yield latest
+
+
+def code_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each block of the kind "code" in `blocks`, in order. Much faster, since most texts have none."""
+    at = 0
+    if "```" not in text and "~~~" not in text:
+        return
+    while fence := _OPENING_FENCE.search(text, at):
+        at = _after_fence(text, fence.end(), fence[2] or fence[3])
+        yield fence.end(1), fence.start() + len(text[fence.start() : at].rstrip())
 
 
 def _run(text: str, at: int) -> tuple[str, int, BlockKind | None, int]:

@@ -104,6 +104,15 @@ def matching_form(text: str) -> str:
     return unicodedata.normalize("NFKC", letters).casefold().translate(_LOOK_ALIKES)
 
 
+def matching_letters(text: str) -> str | None:
+    """A text with the `matching_form` of each non-ASCII character, to look for English words in it. Much faster.
+
+    None if none of these is ASCII, so that the text has no other English words than before.
+    """
+    shapes = {ord(character): matching_form(character) for character in set(text) if not character.isascii()}
+    return text.translate(shapes) if any(map(str.isascii, shapes.values())) else None
+
+
 # Each expands to 8 to 18 letters, which makes a text of them expensive.
 _WHOLE_PHRASES = {0xFDFA: " ", 0xFDFB: " "}
 # Cyrillic and Greek letters that look like Latin ones.

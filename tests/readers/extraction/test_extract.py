@@ -8,6 +8,7 @@ import pytest
 from websearch_gateway.readers.extraction import blocks, page
 from websearch_gateway.readers.extraction.extract import (
     SECOND_OPINION_ELEMENTS,
+    TOO_LONG,
     _likelihoods,
     agreed,
     extract,
@@ -114,3 +115,28 @@ def test_a_page_that_leaves_out_its_body_tag_is_read(opening: str, between: str)
     found = extract(html, "https://example.com/", None)
     assert found.title == "Gauges"
     assert told.strip() in found.markdown
+
+
+def test_of_a_page_with_too_many_elements_the_first_are_read_and_the_rest_is_named() -> None:
+    body = "".join(f"<div><p>Line {number}</p></div>" for number in range(page.MOST_ELEMENTS))
+    read = extract(f"<body><article>{body}</article>The end.", "https://example.com/", None)
+    assert read.markdown.startswith("Line 0\n\nLine 1\n")
+    assert f"Line {page.MOST_ELEMENTS // 2 - 5}" in read.markdown
+    assert f"Line {page.MOST_ELEMENTS // 2}" not in read.markdown
+    assert "The end." not in read.markdown
+    assert read.warnings == (TOO_LONG.format(page.MOST_ELEMENTS),)
+
+
+def test_a_page_with_as_many_elements_as_allowed_is_whole() -> None:
+    root = page.parse("<body>a<p>b<i>c</i>d</p>e<p>f</p>g</body>")
+    assert root is not None
+    assert not page.cut_elements(root, 5)
+    assert page.cut_elements(root, 4)
+    assert "".join(root.itertext()) == "abcde"
+
+
+def test_lists_and_headings_in_hundreds_of_others_are_no_longer_marked() -> None:
+    """Each level would rewrite all text in it."""
+    for tag in ("blockquote", "h2", "li", "dt"):
+        read = extract(f"<body><article>{f'<{tag}>a' * 1_000}</article>", "https://example.com/", None)
+        assert len(read.markdown) < 100_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.feed import feed
+from websearch_gateway.readers.formats.feed import MOST_ENTRIES, TOO_LONG, feed
 
 URL = "https://tides.example/feed"
 RSS = """<?xml version="1.0"?>
@@ -84,3 +84,18 @@ def test_entities_are_not_expanded() -> None:
 def test_what_is_no_feed_is_refused(body: bytes) -> None:
     with pytest.raises(SearchFetchError, match="neither RSS nor Atom"):
         feed(body, URL, "utf-8")
+
+
+def test_of_a_feed_with_too_many_entries_the_first_are_read() -> None:
+    entries = "".join(f"<item><title>{number}</title></item>" for number in range(MOST_ENTRIES + 1))
+    page = feed(f"<rss><channel>{entries}</channel></rss>".encode(), URL, "utf-8")
+    assert page.markdown.startswith("## 0\n\n## 1\n")
+    assert page.markdown.endswith(f"## {MOST_ENTRIES - 1}")
+    assert page.warnings == (TOO_LONG.format(MOST_ENTRIES),)
+
+
+def test_empty_entries_are_left_out() -> None:
+    assert (
+        feed(b"<rss><channel><item/><item><pubDate>soon</pubDate></item>", URL, "utf-8").markdown
+        == "The feed is empty."
+    )

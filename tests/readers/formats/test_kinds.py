@@ -174,3 +174,10 @@ def test_bytes_that_no_text_has_are_refused(body: bytes, declared: str) -> None:
 )
 def test_text_with_a_stray_control_character_is_text(body: bytes, declared: str) -> None:
     assert kind_of(fetched(body, declared)) == "text"
+
+
+def test_json_and_tables_do_not_grow_without_limit_when_they_are_written_out() -> None:
+    """Indented, each of these numbers takes four hundred blanks."""
+    deep = "[" * 200 + "1," * 100_000 + "1" + "]" * 200
+    assert len(json_text(deep.encode(), "", "utf-8").markdown) < MAX_MARKDOWN + 1_000
+    assert len(csv_table(b"a,b\n" * 600_000, "", "utf-8").markdown) < MAX_MARKDOWN + 1_000

@@ -1,20 +1,16 @@
 """Whoever writes a page chooses its text, so no function over page text may take more than linear time.
 
-Growth is counted, not judged by the clock: each function reads a text and one four times as long, in CPU time of this
-thread, and the ratio of the two must stay near four. A quadratic one comes near sixteen.
+`tests.growth` says how that is counted.
 """
 
 from __future__ import annotations
 
-import gc
 import math
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from itertools import pairwise
 
 import pytest
 
+from tests.growth import LARGEST_RATIO, Text, growth, without_collector
 from websearch_gateway.models import Passage, Span
 from websearch_gateway.readers.formats.plain import csv_table, json_text
 from websearch_gateway.text.chunk import chunk
@@ -41,13 +37,6 @@ from websearch_gateway.text.safety.sanitise import clean_markdown, reads_like_or
 from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import canonical, find_urls, host
 
-LARGEST_RATIO = 6.0
-SIZES = (4_000, 16_000, 64_000, 256_000)
-MEASURABLE_SECONDS = 0.0015
-NEGLIGIBLE_SECONDS = 0.01
-"""A function that takes less for the largest size is too quick for its growth to matter: memory decides there."""
-ATTEMPTS = 6
-
 QUESTION = "How tall is the tower?"
 
 
@@ -56,7 +45,7 @@ def _counting(size: int) -> str:
     return " ".join("`" * length for length in range(1, math.isqrt(2 * size)))
 
 
-ALPHABETS: dict[str, str | Callable[[int], str]] = {
+ALPHABETS: dict[str, Text] = {
     "image marks": "![",
     "brackets": "[",
     "escaped brackets": "\\[",
@@ -179,22 +168,13 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
 
 @pytest.fixture(autouse=True)
 def _no_collector() -> Iterator[None]:
-    with _without_collector():
+    with without_collector():
         yield
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_text_four_times_as_long_takes_about_four_times_as_long(name: str) -> None:
-    slow = {kind: ratio for kind in ALPHABETS if (ratio := _growth(FUNCTIONS[name], kind)) > LARGEST_RATIO}
+    slow = {kind: ratio for kind, text in ALPHABETS.items() if (ratio := growth(FUNCTIONS[name], text)) > LARGEST_RATIO}
     assert not slow
 
 
@@ -202,42 +182,4 @@ def test_a_quadratic_function_is_found_out() -> None:
     def quadratic(text: str) -> int:
         return sum(text[at:].count("b") for at in range(0, len(text), 200))
 
-    assert _growth(quadratic, "one word") > LARGEST_RATIO
-
-
-def _growth(function: Callable[[str], object], kind: str) -> float:
-    """How much longer a text takes than a fourth of it, at the smallest size at which that can be measured.
-
-    A step between two sizes, such as that from a text in one piece to one in many, is not growth: that goes on.
-    """
-    function(_text(kind, 100))  # what only the first call costs
-    ratio = 1.0
-    for shorter, longer in pairwise(SIZES):
-        seconds = _seconds(function, _text(kind, longer))
-        if seconds >= (NEGLIGIBLE_SECONDS if longer == SIZES[-1] else MEASURABLE_SECONDS):
-            ratio = _ratio(function, kind, (shorter, longer), seconds)
-            if ratio <= LARGEST_RATIO:
-                return ratio
-    return ratio
-
-
-def _ratio(function: Callable[[str], object], kind: str, sizes: tuple[int, int], many: float) -> float:
-    """The best of several, but only as many as it takes; `many` is what the larger size took once."""
-    few = math.inf
-    for _ in range(ATTEMPTS):
-        few = min(few, _seconds(function, _text(kind, sizes[0])))
-        if many <= LARGEST_RATIO * few:
-            break
-        many = min(many, _seconds(function, _text(kind, sizes[1])))
-    return many / few
-
-
-def _text(kind: str, size: int) -> str:
-    unit = ALPHABETS[kind]
-    return unit(size) if callable(unit) else (unit * (size // len(unit) + 1))[:size]
-
-
-def _seconds(function: Callable[[str], object], text: str) -> float:
-    began = time.thread_time()
-    function(text)
-    return time.thread_time() - began
+    assert growth(quadratic, "a") > LARGEST_RATIO

@@ -21,15 +21,18 @@ _LINKED_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
 
 def escaped(text: str) -> str:
     """Text of the page with Markdown markup escaped and white space collapsed."""
-    return _SPECIAL.sub(r"\\\g<0>", _SPACE.sub(" ", text))
+    return _SPECIAL.sub(lambda mark: "\\" + mark[0], _SPACE.sub(" ", text))
 
 
 def as_paragraph(text: str) -> str:
     """Rendered text, escaped so that no line begins a block by accident."""
     if not text or text.isspace():
         return ""
-    lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
-    joined = "\n".join(line for line in lines if line)
+    if "\n" in text:
+        lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
+        joined = "\n".join(line for line in lines if line)
+    else:
+        joined = _SPACE.sub(" ", text).strip()
     return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", joined)
 
 

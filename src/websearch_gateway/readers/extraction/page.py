@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 from urllib.parse import urljoin
+
+MOST_ELEMENTS = 60_000
+"""The most elements of a page that are read: each costs up to 50 µs. The largest of 1,065 real pages has 13,439."""
 
 # Never text of the page, or never visible: scripts, pictures, and the options of a form.
 _UNREAD = [
@@ -84,6 +88,20 @@ def _free_body(root: Any) -> None:
     children[-1].tail = (children[-1].tail or "") + (body.text or "")
     body.text = None
     body[:0] = children[first:]
+
+
+def cut_elements(root: Any, most: int = MOST_ELEMENTS) -> bool:
+    """Remove, in place, what comes after the first `most` elements. Returns whether there was anything."""
+    first = next(islice(root.iter(), most, None), None)
+    if first is None:
+        return False
+    open_element = first.getparent()
+    del open_element[open_element.index(first) :]
+    while (parent := open_element.getparent()) is not None:
+        open_element.tail = None
+        del parent[parent.index(open_element) + 1 :]
+        open_element = parent
+    return True
 
 
 def base_of(root: Any, url: str) -> str:

@@ -21,6 +21,11 @@ _CODE = frozenset(("code", "kbd", "samp", "tt"))
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _MOST_PADDED_CELLS = 500_000
 """Padding a table of one wide row and many short ones would square its size; above this limit its rows stay short."""
+_MOST_LINKED = 50
+"""A link around more blocks than this is left out."""
+_SET_IN = frozenset(("li", "blockquote", "dt", *_HEADINGS))
+_DEEPEST = 20
+"""Inside more of these elements than this, no further one is marked: each rewrites all text in it."""
 _PERMALINKS = frozenset(["¶", "#", "§", "🔗", "\uf0c1"])
 
 
@@ -70,7 +75,7 @@ class _Writer:
     def __init__(self, base: str) -> None:
         self.base = base
         self.frames: list[_Frame] = [_Frame(None)]
-        self.marks: list[tuple[str, int]] = []
+        self.set_in = 0
 
     def result(self) -> str:
         return "\n\n".join(self._closed(self.frames[0])).strip()
@@ -99,6 +104,7 @@ class _Writer:
         else:
             self._flush()
             self.frames.append(_Frame(element))
+            self.set_in += tag in _SET_IN
         if element.text and tag not in ("br", "img"):
             self._inline(escaped(element.text))
         return True
@@ -111,8 +117,8 @@ class _Writer:
             if tag in INLINE:
                 self._leave_inline(frame)
             else:
-                for block in self._wrapped(frame):
-                    self._block(block)
+                self._take(self._wrapped(frame))
+                self.set_in -= tag in _SET_IN
         self.tail(element)
 
     def tail(self, element: Any) -> None:
@@ -125,6 +131,14 @@ class _Writer:
     def _block(self, text: str) -> None:
         if text:
             self.frames[-1].blocks.append(text)
+
+    def _take(self, blocks: list[str]) -> None:
+        """Move blocks to the open element. A list as such: thousands of elements may surround thousands of blocks."""
+        parent = self.frames[-1]
+        if parent.blocks:
+            parent.blocks.extend(blocks)
+        else:
+            parent.blocks = blocks
 
     def _flush(self) -> None:
         """Start a block: the inline text before it becomes its own paragraph."""
@@ -153,9 +167,9 @@ class _Writer:
         self.frames.pop()
         self._flush()
         blocks = frame.blocks
-        if frame.element.tag == "a" and not any("](" in block for block in blocks):
+        if frame.element.tag == "a" and len(blocks) <= _MOST_LINKED and not any("](" in block for block in blocks):
             blocks[0] = _linked_block(blocks[0], lambda label: self._marked(frame.element, label))
-        self.frames[-1].blocks.extend(blocks)
+        self._take(blocks)
 
     def _marked(self, element: Any, text: str) -> str:
         inner = text.strip()
@@ -173,8 +187,8 @@ class _Writer:
 
     def _wrapped(self, frame: _Frame) -> list[str]:
         tag, blocks = frame.element.tag, self._closed(frame)
-        if not blocks:
-            return []
+        if not blocks or (tag in _SET_IN and self.set_in > _DEEPEST):
+            return blocks
         if tag in _HEADINGS:
             line = " ".join(_SPACE.sub(" ", block.replace("**", "")) for block in blocks)
             return [anchors.marked(f"{'#' * _HEADINGS[tag]} {line}", frame.element)]

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•:»]\s+|\s*\|\s*")
 _SHORTEST = 4
+_MOST_HEADINGS = 100
+_MOST_PIECES = 200
+"""The most pieces of text of a heading: a page may put thousands of headings into each other."""
 
 
 def title_of(root: Any) -> str:
     """The page's own title: `og:title`, `<title>`, or its only `<h1>`, without the name of the site."""
     metas = {meta.get("property") or meta.get("name"): meta.get("content", "") for meta in root.iter("meta")}
     site = _clean(metas.get("og:site_name", ""))
-    headings = [heading for heading in (_clean("".join(h.itertext())) for h in root.iter("h1")) if heading]
+    headings = [heading for heading in map(_heading, islice(root.iter("h1"), _MOST_HEADINGS)) if heading]
     for declared in (metas.get("og:title", ""), root.findtext(".//title") or ""):
         if title := _clean(declared):
             return _without_site(title, site, headings)
     return headings[0] if len(headings) == 1 else ""
+
+
+def _heading(element: Any) -> str:
+    return _clean("".join(islice(element.itertext(), _MOST_PIECES)))
 
 
 def _clean(text: str) -> str:

@@ -33,7 +33,7 @@ def parse_html(html: str) -> Any:
 
 def to_markdown(html: str, base_url: str = "") -> str:
     """A piece of HTML as Markdown. Keeps links that resolve against `base_url` and leaves out images."""
-    return tree_to_markdown(parse_html(html), base_url)
+    return tree_to_markdown(parse_html(html), base_url) if html else ""
 
 
 def tree_to_markdown(tree: Any, base_url: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -13,6 +14,7 @@ from websearch_gateway.readers.extraction.extract import Extracted
 _BROKEN_WORD = re.compile("[\ufffe\u00ad]\n?")
 _NUMBERING = re.compile(r"(?:[\dIVX]+\.?)+\s+")
 _DEEPEST = 6
+_MOST_HEADINGS = 10_000
 
 
 def pdf(body: bytes, url: str, charset: str) -> Extracted:
@@ -39,7 +41,7 @@ def pdf(body: bytes, url: str, charset: str) -> Extracted:
 def _outline(document: Any) -> dict[int, list[tuple[int, str]]]:
     """Level and title of each heading, by page number."""
     headings: dict[int, list[tuple[int, str]]] = {}
-    for bookmark in document.get_toc(max_depth=_DEEPEST):
+    for bookmark in islice(document.get_toc(max_depth=_DEEPEST), _MOST_HEADINGS):
         target = bookmark.get_dest()
         index = target.get_index() if target else None
         if index is not None and (title := _line(bookmark.get_title())):
@@ -53,9 +55,10 @@ def _page(page: Any, number: int, headings: list[tuple[int, str]]) -> str:
     if lines == [""]:
         return ""
     unseen = []
+    places = {_bare(line): at for at, line in reversed([*enumerate(lines)])} if headings else {}
     for level, title in headings:
         mark = f"{'#' * level} {title}"
-        place = next((at for at, line in enumerate(lines) if _bare(line) == _bare(title)), None)
+        place = places.get(_bare(title))
         if place is None:
             unseen.append(f"{mark}\n")
         else:

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from websearch_gateway.net.charset import decode
+from websearch_gateway.readers.cleaning import until_too_long
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.text.markdown import without_comments
 
@@ -33,9 +34,10 @@ def json_text(body: bytes, url: str, charset: str) -> Extracted:
     """JSON as indented code. Invalid JSON becomes plain text."""
     try:
         value = json.loads(decode(body, charset))
+        indented = "".join(until_too_long(json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(value)))
     except (ValueError, RecursionError):
         return text(body, url, charset)
-    return Extracted(_named(value), f"```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```", None)
+    return Extracted(_named(value), f"```json\n{indented}\n```", None)
 
 
 def _named(value: Any) -> str:
@@ -55,8 +57,8 @@ def csv_table(body: bytes, url: str, charset: str) -> Extracted:
     width = max(map(len, rows), default=0)
     if not rows or len(rows[0]) < 2 or width * len(rows) > _MOST_CELLS:
         return Extracted("", words, None)
-    lines = [f"| {' | '.join(map(_cell, row + [''] * (width - len(row))))} |" for row in rows]
-    return Extracted("", "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]]), None)
+    lines = [*until_too_long(f"| {' | '.join(map(_cell, row + [''] * (width - len(row))))} |\n" for row in rows)]
+    return Extracted("", "".join([lines[0], "|" + " --- |" * width + "\n", *lines[1:]]).strip(), None)
 
 
 def _cell(value: str) -> str:

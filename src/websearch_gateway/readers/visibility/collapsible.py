@@ -28,6 +28,7 @@ UNSEEN_CLASSES = frozenset(
 )
 MAX_CONTROL_PARTS = 12
 MAX_LABEL_CHARS = 60
+MAX_SHORT_PARTS = 50
 
 _CONTROLS = "//@aria-controls | //@popovertarget | //@data-target | //@data-bs-target | //a[@role='tab']/@href"
 _NAMES = re.compile(
@@ -99,7 +100,7 @@ def is_a_label(element: HtmlElement, style: Style) -> bool:
         before = element.getprevious()
         named_so = not UNSEEN_CLASSES.isdisjoint(classes_of(element))
         stands_in = named_so and before is not None and before.get("aria-hidden") == "true"
-    return stands_in and text_chars(element) <= MAX_LABEL_CHARS and not reads_like_orders(" ".join(pieces(element)))
+    return stands_in and is_short(element, MAX_LABEL_CHARS) and not reads_like_orders(" ".join(pieces(element)))
 
 
 def classes_of(element: HtmlElement) -> list[str]:
@@ -111,6 +112,13 @@ def classes_of(element: HtmlElement) -> list[str]:
 def text_chars(element: HtmlElement) -> int:
     """The number of characters in an element, without scripts and without blanks at the ends of its pieces."""
     return sum(len(piece.strip()) for piece in pieces(element))
+
+
+def is_short(element: HtmlElement, most: int) -> bool:
+    """Whether `text_chars` is at most `most`. An element with many parts is not short, nor are they all looked at."""
+    if next(islice(element.iter(), MAX_SHORT_PARTS, None), None) is not None:
+        return False
+    return text_chars(element) <= most
 
 
 def pieces(element: HtmlElement) -> Iterator[str]:

@@ -18,6 +18,7 @@ from websearch_gateway.readers.visibility.collapsible import (
     controlled_ids,
     is_a_label,
     is_folded,
+    is_short,
     opens,
     pieces,
     text_chars,
@@ -161,7 +162,7 @@ class _Survey:
             return True
         if tag == "title" and node.parent is not None:  # of an SVG; the page's own title is in its head
             return True
-        if tag == "rp" and text_chars(element) > MAX_BRACKET_CHARS:
+        if tag == "rp" and not is_short(element, MAX_BRACKET_CHARS):
             return True
         if tag == "svg" and "0" in (element.get("width"), element.get("height")):
             return True

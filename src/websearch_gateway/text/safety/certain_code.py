@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from websearch_gateway.text.markdown import CODE, blocks
+from websearch_gateway.text.markdown import CODE, code_blocks
 
 _SPAN_OR_ESCAPE = re.compile(rf"\\.|{CODE.pattern}", re.DOTALL)
 _CHUNK = re.compile(r"\n[ \t]*+\n")
@@ -23,23 +23,25 @@ def code_pieces(text: str) -> Iterator[tuple[int, int]]:
     (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). After the first doubtful block nothing is code. Spans are
     on one line, in a paragraph without tags and unmatched ticks, and contain no end of a table cell.
     """
-    in_lists = not _FENCED_IN_CONTAINER.search(text)
-    done = 0
-    for block in blocks(text):
-        if block.kind != "code":
-            continue
-        start = text.rfind("\n", 0, block.start) + 1
+    done, in_lists = 0, None
+    for begin, end in code_blocks(text):
+        if in_lists is None:
+            in_lists = not _FENCED_IN_CONTAINER.search(text)
+        start = text.rfind("\n", 0, begin) + 1
         yield from _spans(text, done, start)
-        if not _stands_alone(text, done, start, block.end, in_lists=in_lists):
+        if not _stands_alone(text, done, start, end, in_lists=in_lists):
             return
-        yield start, block.end
-        done = block.end
+        yield start, end
+        done = end
     yield from _spans(text, done, len(text))
 
 
 def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    if text.find("`", start, end) < 0:
+        return
     for chunk in _chunks(text, start, end):
-        yield from _spans_of_chunk(text, *chunk)
+        if text.find("`", *chunk) >= 0:
+            yield from _spans_of_chunk(text, *chunk)
 
 
 def _chunks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -7,6 +7,7 @@ https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters for j
 
 from __future__ import annotations
 
+import functools
 import re
 
 MANY = 8
@@ -36,6 +37,11 @@ _JOINING = (
     "\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\ua840-\ua87f\ua8e0-\ua8ff\uaa60-\uaa7f\ufb50-\ufdff"
     "\ufe70-\ufefe"
 )
+# The characters in the allowed runs below, and the length of the longest of them.
+_SOMETIMES_NEEDED = re.compile(
+    "[\u034f\u061c\u180b-\u180d\u180f\u200b-\u200f\ufe00-\ufe02\ufe0e\ufe0f\U000e0062-\U000e007f\U000e0100-\U000e01ef]"
+)
+_LONGEST_NEEDED = 6
 _UNSPACED = "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u19e0-\u19ff"
 _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe"
 
@@ -70,12 +76,16 @@ def strip_invisible_characters(text: str) -> tuple[str, bool]:
     if text.isascii() and text.isprintable():
         return text, False
     text = _ESCAPE_SEQUENCE.sub("", _LINE_ENDS.sub("\n", text))
+    if not _RUN.search(text):
+        return text, False
+    if not _SOMETIMES_NEEDED.search(text):
+        return _RUN.sub("", text), bool(_SMUGGLING.search(text))
     smuggled = False
 
     def kept(run: re.Match[str]) -> str:
         nonlocal smuggled
         before, after = text[run.start() - 1 : run.start()], text[run.end() : run.end() + 1]
-        stays = _needed(before, run[0], after)
+        stays = _needed(before, run[0][:_LONGEST_NEEDED], after)
         smuggled = smuggled or bool(_SMUGGLING.search(run[0][len(stays) :]))
         return stays
 
@@ -91,12 +101,14 @@ def invisible_pieces(text: str) -> list[tuple[int, int]]:
         return []
     pieces = []
     for run in _RUN.finditer(text):
-        stays = _needed(text[max(0, run.start() - 1) : run.start()], run[0], text[run.end() : run.end() + 1])
+        before, after = text[max(0, run.start() - 1) : run.start()], text[run.end() : run.end() + 1]
+        stays = _needed(before, run[0][:_LONGEST_NEEDED], after)
         if run.start() + len(stays) < run.end():
             pieces.append((run.start() + len(stays), run.end()))
     return pieces
 
 
+@functools.lru_cache(4096)
 def _needed(before: str, run: str, after: str) -> str:
     """The beginning of an invisible run that writing needs between two visible characters."""
     for left, allowed, right in _ALLOWED:

@@ -9,7 +9,7 @@ import html
 import re
 from urllib.parse import urlsplit
 
-from websearch_gateway.text.normalise import matching_form
+from websearch_gateway.text.normalise import matching_letters
 from websearch_gateway.text.safety.certain_code import code_pieces
 from websearch_gateway.text.safety.injection import suspicious
 from websearch_gateway.text.safety.invisible import strip_invisible_characters
@@ -45,6 +45,8 @@ _ACTIVE_TAG = re.compile(
 )
 # The rest of a terminal colour sequence: an HTML parser drops the escape character.
 _COLOUR_COMMAND = re.compile(r"\\?\[[0-9;]{1,20}+m")
+# Code that means the same as prose. It has no blank, which could end the target of a link.
+_HARMLESS_CODE = re.compile(r"`+[\w.,-]*+`+")
 _HELD = re.compile("\ue000([0-9]+)\ue001")
 
 _MARKER = "untrusted-web-text"
@@ -75,10 +77,13 @@ def without_live_parts(markdown: str, page_url: str = "") -> tuple[str, bool]:
 
 def reads_like_orders(text: str) -> str | None:
     """As `injection.suspicious`, but also finds orders disguised by look-alike, wide or invisible characters."""
-    text = _COLOUR_COMMAND.sub(" ", text)
+    text = _COLOUR_COMMAND.sub(" ", text) if "[" in text else text
     if found := suspicious(text):
         return found
-    return None if text.isascii() else suspicious(matching_form(strip_invisible_characters(text)[0]))
+    if text.isascii():
+        return None
+    reduced = matching_letters(strip_invisible_characters(text)[0])
+    return suspicious(reduced) if reduced is not None else None
 
 
 def without_orders(text: str) -> str:
@@ -114,8 +119,9 @@ def _without_live_parts(text: str, page_url: str) -> str:
 
     pieces, done = [], 0
     for start, end in code_pieces(text):
-        pieces += [text[done:start], hold(text[start:end])]
-        done = end
+        if not _HARMLESS_CODE.fullmatch(text, start, end):
+            pieces += [text[done:start], hold(text[start:end])]
+            done = end
     prose = "".join([*pieces, text[done:]])
     for _ in range(MAX_ROUNDS):  # removing text may join the text around it
         before, prose = prose, _inert(prose, page_url)
@@ -126,9 +132,16 @@ def _without_live_parts(text: str, page_url: str) -> str:
 
 def _inert(text: str, page_url: str) -> str:
     """Write Markdown marks as character references, which look the same but have no effect."""
-    by_name = bool(_DEFINITION.search(text))
-    text = _Brackets(_DEFINITION.sub(_checked_definition, text), page_url, by_name).checked()
-    text = _TARGET_START.sub(lambda start: start[0] if _is_safe(start["address"]) else "&#40;" + start["address"], text)
+    by_name = "]:" in text and bool(_DEFINITION.search(text))
+    if by_name:
+        text = _DEFINITION.sub(_checked_definition, text)
+    if "](" in text or (by_name and "![" in text):
+        text = _Brackets(text, page_url, by_name).checked()
+        text = _TARGET_START.sub(
+            lambda start: start[0] if _is_safe(start["address"]) else "&#40;" + start["address"], text
+        )
+    if "<" not in text:
+        return text
     text = _AUTOLINK.sub(
         lambda link: link[0] if _scheme(link["address"]) not in _HARMFUL_SCHEMES else "&lt;" + link[0][1:], text
     )
@@ -211,6 +224,8 @@ class _Brackets:
 
 def _scheme(address: str) -> str:
     """The scheme of an address as a browser reads it: without blanks, entities resolved, in lower case."""
+    if ":" not in address and "&" not in address:
+        return ""
     found = _SCHEME.match(_IGNORED_IN_SCHEMES.sub("", html.unescape(address)).lstrip("<"))
     return found[1].lower() if found else ""
 
