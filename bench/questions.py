@@ -27,6 +27,8 @@ from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import Deadline, Hit, PassagesRequest, SearchQuery
 from websearch_gateway.settings import load_settings
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.text.retrieval.passages import cut
+from websearch_gateway.text.retrieval.rank import bm25
 from websearch_gateway.text.retrieval.relevance import ANSWERS, select
 from websearch_gateway.text.retrieval.tokens import query_terms, tokens_of_each
 
@@ -51,7 +53,7 @@ async def measure(articles: list[dict[str, Any]], size: int) -> str:
                 for number, article in enumerate(articles):
                     url, stranger = (f"http://{site}/{(number + step) % len(articles)}" for step in (0, 1))
                     for question, answers in _questions(article):
-                        counted += await _asked(gateway, url, stranger, question, answers)
+                        counted += await _asked(gateway, url, stranger, question, answers, size)
     paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
     for start in range(0, len(paragraphs), GROUP):
         counted[f"right paragraph of {GROUP} first"] += await _found_first(paragraphs[start : start + GROUP])
@@ -59,20 +61,26 @@ async def measure(articles: list[dict[str, Any]], size: int) -> str:
     return "\n".join(f"{name:<40}{count / total:>8.3f}" for name, count in sorted(counted.items()))
 
 
-async def _asked(gateway: Gateway, url: str, stranger: str, question: str, answers: list[str]) -> Counter[str]:
+async def _asked(
+    gateway: Gateway, url: str, stranger: str, question: str, answers: list[str], size: int
+) -> Counter[str]:
     counted = Counter(["questions"])
 
     def holds(text: str) -> bool:
         return any(answer in text for answer in answers)
 
+    page = await gateway.reading.page_cache.read(url, Deadline.after(10))
     found = await gateway.reading.passages(PassagesRequest(url, (question,)))
     results = found.queries[0].results
     for place in PLACES:
         counted[f"answer in the first {place}"] += any(holds(passage.text) for passage in results[:place])
+    texts = ["\n".join((*one.section_path, one.text)) for one in cut(page.markdown, size).passages]
+    by_words = bm25(query_terms(question), tokens_of_each(texts))
+    counted["answer in the first by BM25 alone"] += holds(texts[by_words.index(max(by_words))])
+    counted["passages shown"] += len(results)
     counted["said to be answered on its page"] += bool(results) and results[0].score >= ANSWERS
     other = (await gateway.reading.passages(PassagesRequest(stranger, (question,)))).queries[0].results
     counted["said to be answered on another page"] += bool(other) and other[0].score >= ANSWERS
-    page = await gateway.reading.page_cache.read(url, Deadline.after(10))
     quoted = compose(SearchQuery(question), [Hit(url, page.title, "", "bench")], {url: page})
     counted["answer in the quoted text"] += holds(quoted.text)
     return counted
@@ -95,7 +103,8 @@ async def _found_first(paragraphs: list[dict[str, Any]]) -> int:
 def _questions(article: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     for paragraph in article["paragraphs"]:
         for question in paragraph["questions"]:
-            yield question["q"], question["answers"]
+            if question["answers"]:
+                yield question["q"], question["answers"]
 
 
 @asynccontextmanager

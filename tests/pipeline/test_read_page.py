@@ -25,6 +25,7 @@ from websearch_gateway.pipeline.passages import PassageFinder
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.pipeline.read_page import CUT_OFF, MOST_QUERIES, PageReading
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.text.retrieval.relevance import DEFAULT_THRESHOLD
 from websearch_gateway.workers.pool import Workers
 
 URL = "https://example.com/tides"
@@ -58,7 +59,7 @@ def events() -> list[CallRecord]:
 def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReading:
     blobs = BlobCache(MemoryState(clock=lambda: 1_000_000.0))
     page_cache = PageCache(book, blobs, AddressPolicy().check_url, ttl_seconds=600, clock=lambda: 1_000_000.0)
-    finder = PassageFinder(Similarity(StaticEmbedder(), blobs), workers, size=64)
+    finder = PassageFinder(Similarity(StaticEmbedder(), blobs), workers, size=64, threshold=DEFAULT_THRESHOLD)
     return PageReading(
         page_cache,
         finder,

@@ -1,11 +1,13 @@
 """Chunking: nothing of a page is lost, and what belongs together stays together."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.text import chunk as chunking
-from websearch_gateway.text.chunk import LARGEST_WHOLE, chunk
+from websearch_gateway.text.chunk import LARGEST_WHOLE, chunk, overlapping
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 PROSE = st.lists(st.sampled_from(("word", "a", "é", "东", ". ", "! ", "。", " ", "\n")), max_size=40).map("".join)
@@ -200,3 +202,37 @@ def test_half_a_million_headings_are_cut_without_telling_each_apart() -> None:
     passages = chunk("# a\n" * 3 * chunking.MOST_PIECES)
     assert sum(passage.text.count("#") for passage in passages) == 3 * chunking.MOST_PIECES
     assert len(passages[-1].text) > 4 * chunking.MOST_HEADINGS  # the last are cut by size, not by headings
+
+
+def _sentences(first: int, last: int) -> str:
+    return " ".join(f"Sentence number {number:03} is about the tides." for number in range(first, last))
+
+
+def test_where_a_section_is_cut_a_passage_begins_with_the_last_sentences_of_the_one_before() -> None:
+    page = f"# Tides\n\n{_sentences(0, 40)}\n\n{_sentences(40, 80)}\n\n# Moons\n\n{_sentences(80, 120)}"
+    found = overlapping(page, 200, 100)
+    assert len(found) > 4
+    assert all(estimate_tokens(passage.text) <= 200 for passage, _ in found)
+    for (before, _), (passage, own) in pairwise(found):
+        repeated = passage.text.removesuffix(own)
+        assert passage.text in page
+        if before.section_path != passage.section_path:
+            assert repeated == ""
+        else:
+            assert repeated.startswith("Sentence")
+            assert repeated.strip() in before.text
+            assert 0.1 <= len(repeated) / len(before.text) <= 0.16
+
+
+def test_code_and_tables_are_not_repeated() -> None:
+    table = "| a | b |\n|---|---|\n" + "\n".join(f"| {number} | tide |" for number in range(400))
+    assert [passage.text for passage, _ in overlapping(table, 100, 100)] == [
+        own for _, own in overlapping(table, 100, 100)
+    ]
+
+
+@given(PAGES, st.integers(min_value=8, max_value=400))
+def test_an_overlap_is_a_slice_of_the_page_and_loses_nothing(page: str, size: int) -> None:
+    found = overlapping(page, size, 10_000)
+    assert all(passage.text.endswith(own) for passage, own in found)
+    assert [own for _, own in found] == [passage.text for passage in chunk(page, round(size / 1.125))]

@@ -65,7 +65,12 @@ def open_reading(settings: Settings, state: State, embedder: Embedder) -> PageRe
         stale_seconds=settings.stale_if_error_seconds,
         secrets=settings.secrets(),
     )
-    finder = PassageFinder(Similarity(embedder, blobs), workers, size=settings.embedding_tokens_size)
+    finder = PassageFinder(
+        Similarity(embedder, blobs),
+        workers,
+        size=settings.embedding_tokens_size,
+        threshold=settings.similarity_threshold,
+    )
     closers = (fetcher.aclose, site_fetcher.aclose, browser.aclose, workers.aclose)
     return PageReaders(page_cache, finder, workers, browser, site_fetcher, closers)
 

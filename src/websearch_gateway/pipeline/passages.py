@@ -11,7 +11,7 @@ from websearch_gateway.cache.semantic.similarity import UNKNOWN_SCRIPT, Similari
 from websearch_gateway.models import Deadline, Page, Passage
 from websearch_gateway.ports import Workers
 from websearch_gateway.text.retrieval.passages import MOST_PASSAGES, cut, ranked
-from websearch_gateway.text.retrieval.relevance import ANSWERS, RELEVANT
+from websearch_gateway.text.retrieval.relevance import ANSWERS, shown
 
 RANKING_RESERVE_SECONDS = 0.5
 """Seconds to reserve before the deadline (or a tenth of it). Passages without a vector are then ranked by words."""
@@ -48,14 +48,16 @@ class PassageFinder:
 
     Args:
         size: about how many tokens a passage has, see `text.chunk`.
+        threshold: SIMILARITY_THRESHOLD, from 0 (all passages) to 1 (none); see `relevance.least_relevance`.
     """
 
-    def __init__(self, similarity: Similarity, workers: Workers, *, size: int) -> None:
+    def __init__(self, similarity: Similarity, workers: Workers, *, size: int, threshold: float) -> None:
         from cachetools import LRUCache
 
         self._similarity = similarity
         self._workers = workers
         self._size = size
+        self._threshold = threshold
         self._ready: LRUCache[tuple[str, str], _Prepared] = LRUCache(
             MEMORY_CHARACTERS, getsizeof=lambda page: page.characters
         )
@@ -82,7 +84,10 @@ class PassageFinder:
             size=prepared.characters,
         )
         answers = tuple(
-            tuple(replace(prepared.passages[place], score=score) for place, score in places if score >= RELEVANT)
+            tuple(
+                replace(prepared.passages[place], score=score)
+                for place, score in places[: shown([score for _, score in places], self._threshold)]
+            )
             for places in found
         )
         notes = _notes(answers, prepared.more, compared.fault)

@@ -71,7 +71,8 @@ class Storage(BaseModel):
         0.72,
         ge=0,
         le=1,
-        description="The least similarity of a cached query for `search_similar`; a call may set its own.",
+        description="The least similarity of a cached query for `search_similar`; a call may set its own. Also how "
+        "sure `read_from_page` must be of a passage: 0.72 shows scores from 0.25 on, 0 all.",
     )
     rate_limit: Quota = Field(
         "20/10minutes", description="Calls of `search_web` per user, as `N/PERIOD`; `none` for no limit."

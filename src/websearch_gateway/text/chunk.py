@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from websearch_gateway.models import Passage
-from websearch_gateway.text.citation.sentences import prose_sentences
+from websearch_gateway.text.citation.sentences import prose_sentences, split_sentences
 from websearch_gateway.text.markdown import LONGEST_MARKED, Block, blocks, plain
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
@@ -34,6 +34,13 @@ MOST_HEADINGS = 20
 MOST_PIECES = 100_000
 """The most blocks and sentences of a page that are distinguished: text after them is split only between words."""
 
+OVERLAP = 0.125
+"""The share of a passage that `overlapping` repeats."""
+
+CHARACTERS_A_TOKEN = 4
+LEAST_OVERLAP, MOST_OVERLAP = 0.8, 1.2
+"""How far an overlap may be from the share that was asked for, so that it begins with a sentence."""
+
 _NOT_BLANK = re.compile(r"\S")
 _LINE = re.compile(r"[^\n]+")
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
@@ -52,6 +59,7 @@ class Piece(NamedTuple):
     is_heading: bool = False
     before: str = ""
     after: str = ""
+    is_prose: bool = False
 
 
 def chunk(markdown: str, size: int = DEFAULT_SIZE, most: int | None = None) -> list[Passage]:
@@ -66,12 +74,47 @@ def chunk(markdown: str, size: int = DEFAULT_SIZE, most: int | None = None) -> l
     stays with the text below it. `id` is a hash of the section path and the text, so it survives changes
     elsewhere on the page.
     """
-    return [_passage(markdown, group) for group in islice(_groups(markdown, pieces(markdown, size), size), most)]
+    groups = islice(_groups(markdown, pieces(markdown, size), size), most)
+    return [_passage(markdown, group, group[0].start) for group in groups]
 
 
-def _passage(markdown: str, group: list[Piece]) -> Passage:
+def overlapping(markdown: str, size: int, most: int) -> list[tuple[Passage, str]]:
+    """As `chunk`, each with its own text, but where prose of one section is cut, a passage begins with the end of the
+    one before: about OVERLAP of its size, from the beginning of a sentence on if one is near.
+    """
+    room = round(size / (1 + OVERLAP))
+    found: list[tuple[Passage, str]] = []
+    before: list[Piece] = []
+    for group in islice(_groups(markdown, pieces(markdown, room), room), most):
+        start = _overlap(markdown, before, group[0], room) if before else group[0].start
+        own = _passage(markdown, group, group[0].start)
+        found.append((own if start == group[0].start else _passage(markdown, group, start), own.text))
+        before = group
+    return found
+
+
+def _overlap(markdown: str, before: list[Piece], first: Piece, size: int) -> int:
+    """Where a passage begins whose `first` piece follows the passage of the pieces `before`."""
+    last = before[-1]
+    if last.path != first.path or not (last.is_prose and first.is_prose):
+        return first.start
+    wanted = OVERLAP * size * CHARACTERS_A_TOKEN
+    prose = list(takewhile(lambda piece: piece.is_prose, reversed(before)))
+    left = max(prose[-1].start, last.end - round(wanted * MOST_OVERLAP))
+    starts = [left + start for start, _ in split_sentences(markdown[left : last.end])]
+    if left > prose[-1].start:
+        del starts[:1]  # the middle of a sentence
+    elif last.end - left < wanted:
+        return left
+    if fitting := [start for start in starts if last.end - start >= wanted * LEAST_OVERLAP]:
+        return fitting[0]
+    blank = markdown.find(" ", last.end - round(wanted), last.end)
+    return blank + 1 if blank >= 0 else first.start
+
+
+def _passage(markdown: str, group: list[Piece], start: int) -> Passage:
     first, last = group[0], group[-1]
-    text, path = first.before + markdown[first.start : last.end] + last.after, last.path
+    text, path = first.before + markdown[start : last.end] + last.after, last.path
     digest = sha256("\0".join((*path, text)).encode("utf-8", "surrogatepass")).hexdigest()
     return Passage(text=text, section_path=path, id=digest[:16])
 
@@ -123,7 +166,7 @@ def _pieces(markdown: str, size: int, found: Iterable[Block]) -> Iterator[Piece]
         is_long = _is_longer(markdown, block.start, block.end, most)
         if block.kind == "paragraph" or (block.kind == "item" and is_long):
             for start, end in _cut(markdown, block.start, block.end, size):
-                yield Piece(start, end, titles)
+                yield Piece(start, end, titles, is_prose=True)
         elif block.kind in ("code", "table") and is_long:
             yield from _parts(markdown, block, titles, size)
         else:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.models import Passage
-from websearch_gateway.text.retrieval.rank import coverage, fuse, rank
+from websearch_gateway.text.retrieval.rank import fuse, rank
 
 TEXTS = st.lists(st.sampled_from(("tower", "height", "the", "paris", "東京", "タワー")), max_size=12).map(" ".join)
 
@@ -81,13 +81,3 @@ def test_the_order_of_the_rankings_does_not_matter(rankings: list[list[int]]) ->
 def test_a_ranking_counts_by_its_weight() -> None:
     assert list(fuse([["a", "b"], ["b", "a"]], weights=(1.0, 0.3))) == ["a", "b"]
     assert list(fuse([["a", "b"], ["b", "a"]], weights=(0.3, 1.0))) == ["b", "a"]
-
-
-def test_coverage_is_the_share_of_the_question_and_rare_words_count_more() -> None:
-    documents = [["tall", "tower"], ["tall"], ["tower"], ["tower"], ["sea"]]
-    shares = coverage(["tall", "tower"], documents)
-    assert shares[0] == pytest.approx(1)
-    assert shares[1] > shares[2] > 0
-    assert shares[4] == 0
-    assert coverage([], documents) == [0.0] * 5
-    assert coverage(["tall"], []) == []

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.retrieval.relevance import ANSWERS, relevance, select
+from websearch_gateway.text.retrieval.relevance import (
+    ANSWERS,
+    DEFAULT_THRESHOLD,
+    RELEVANT,
+    Matches,
+    least_relevance,
+    matches,
+    relevance,
+    select,
+    shown,
+)
 from websearch_gateway.text.retrieval.tokens import query_terms, tokens
 
 PAGE = [
@@ -62,9 +72,37 @@ def test_scores_fall_from_at_most_one_to_at_least_zero(
     assert all(0 <= score <= 1 for score in scores)
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.none() | st.floats(-1, 1))
-def test_more_of_the_words_is_never_less_relevant(one: float, other: float, similarity: float | None) -> None:
-    assert relevance(min(one, other), similarity) <= relevance(max(one, other), similarity)
+SHARE = st.floats(0, 1)
+
+
+@given(st.tuples(SHARE, SHARE), st.tuples(SHARE, SHARE, SHARE), st.none() | st.floats(-1, 1))
+def test_more_of_the_words_is_never_less_relevant(
+    covered: tuple[float, float], rest: tuple[float, float, float], similarity: float | None
+) -> None:
+    fewer, more = (relevance(Matches(share, *rest), similarity) for share in sorted(covered))
+    assert fewer <= more
+
+
+def test_words_of_the_question_side_by_side_count_more_than_scattered_ones() -> None:
+    filler = ["and"] * 60
+    near, far = ["old", "stone", "bridge", *filler], ["old", *filler[:30], "stone", *filler[:30], "bridge"]
+    rarity = dict.fromkeys(("old", "stone", "bridge"), 1.0)
+    assert matches(["old", "stone", "bridge"], near, rarity) == Matches(1, 1, 1, 1)
+    assert matches(["old", "stone", "bridge"], far, rarity) == Matches(1, 1 / 3, 2 / 3, 0)
+    assert matches([], near, {}) == Matches(0, 0, 0, 0)
+
+
+def test_the_threshold_of_the_settings_becomes_the_least_score() -> None:
+    assert least_relevance(DEFAULT_THRESHOLD) == pytest.approx(RELEVANT)
+    assert (least_relevance(0), least_relevance(1)) == (0, 1)
+    assert least_relevance(0.5) < RELEVANT < least_relevance(0.9)
+
+
+def test_passages_far_behind_the_best_are_left_out_unless_all_are_wanted() -> None:
+    scores = [0.97, 0.7, 0.5, 0.1]
+    assert shown(scores, DEFAULT_THRESHOLD) == 2
+    assert shown([0.6, 0.4, 0.26, 0.2], DEFAULT_THRESHOLD) == 3
+    assert (shown(scores, 0), shown(scores, 1), shown([], 0.5)) == (4, 0, 0)
 
 
 def test_an_empty_page_has_no_passages() -> None:
@@ -73,4 +111,4 @@ def test_an_empty_page_has_no_passages() -> None:
 
 @pytest.mark.parametrize("similarity", [0.0, 1.0])
 def test_an_extreme_is_no_error(similarity: float) -> None:
-    assert 0 <= relevance(1.0, similarity) <= 1
+    assert 0 <= relevance(Matches(1.0, 1.0, 1.0, 1.0), similarity) <= 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from websearch_gateway.models import Passage
-from websearch_gateway.text.chunk import chunk
+from websearch_gateway.text.chunk import overlapping
 from websearch_gateway.text.markdown import plain
 from websearch_gateway.text.retrieval.duplicates import near_duplicates
 from websearch_gateway.text.retrieval.relevance import select
@@ -35,14 +35,15 @@ class Cut:
 
 def cut(markdown: str, size: int) -> Cut:
     """Split a page into passages of about `size` tokens."""
-    found = chunk(markdown, size, MOST_PASSAGES + 1)
-    few = found[:MOST_PASSAGES]
+    found = overlapping(markdown, size, MOST_PASSAGES + 1)
+    few = [passage for passage, _ in found[:MOST_PASSAGES]]
     texts = [plain(passage.text) for passage in few]
+    own = [plain(text) for _, text in found[:MOST_PASSAGES]]
     repeated = frozenset(
         near_duplicates(
             [
                 text if len(text) > SHORT_PASSAGE else "\n".join((*passage.section_path, text))
-                for passage, text in zip(few, texts, strict=True)
+                for passage, text in zip(few, own, strict=True)
             ]
         )
     )

@@ -58,15 +58,6 @@ def inverse_document_frequency(terms: Iterable[str], counts: Sequence[Mapping[st
     return {term: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for term, n in found.items()}
 
 
-def coverage(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float]:
-    """The share of a query's tokens that each document contains, from 0 to 1. Rarer tokens weigh more."""
-    wanted = frozenset(terms)
-    found = [wanted.intersection(document) for document in documents]
-    rarity = inverse_document_frequency(wanted, [dict.fromkeys(tokens, 1) for tokens in found])
-    whole = sum(rarity.values())
-    return [sum(map(rarity.__getitem__, tokens)) / whole if whole else 0.0 for tokens in found]
-
-
 def fuse(rankings: Iterable[Sequence[Key]], k: int = 10, weights: Iterable[float] | None = None) -> dict[Key, float]:
     """Reciprocal-rank fusion: each key with the sum of weight / (k + its rank, from 1) over all rankings, best first.
 

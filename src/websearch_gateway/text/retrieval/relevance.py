@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
-from websearch_gateway.text.retrieval.rank import bm25, coverage, fuse
+from websearch_gateway.text.retrieval.rank import bm25, fuse, inverse_document_frequency
 
 CANDIDATES = 10
 """The minimum number of passages to score: their ranks select them, their relevance orders them."""
@@ -13,27 +16,106 @@ CANDIDATES = 10
 ANSWERS = 0.5
 """From this relevance on, a passage more likely answers the query than not."""
 
-RELEVANT = 0.05
-"""A passage below this relevance is left out of a reply: `docs/passages.md` has the figures."""
+RELEVANT = 0.25
+"""A passage below this relevance is left out of a reply at DEFAULT_THRESHOLD: `docs/passages.md` has the figures."""
 
-# Logistic regressions on 612 questions over the article that answers each and over others; `docs/passages.md` has the
-# figures. The first bias is half a unit above the fit, which reported "nothing answers" too often.
-_WORDS, _VECTORS, _BOTH_BIAS = 15.0, 14.0, -9.0
-_WORDS_ALONE, _ALONE_BIAS = 19.0, -6.3
+DEFAULT_THRESHOLD = 0.72
+"""The default of SIMILARITY_THRESHOLD."""
+
+FAR_BEHIND = 20.0
+"""A passage whose odds are this many times worse than those of the best is left out as well."""
+
+# Fitted on questions over encyclopedia articles: the weights by a softmax over the passages of a page, scale and
+# bias by a logistic regression over the best passage of the page that answers and of others; see `docs/passages.md`.
+_WITH_VECTORS: Sequence[float] = (2.33, 2.17, 2.35, 1.82, 4.54, -3.9)
+_WORDS_ALONE: Sequence[float] = (3.04, 2.68, 3.0, 2.45, -2.9)
+
+_SENTENCE, _PARAGRAPH = 20, 50
+"""Tokens of a sentence and of a short paragraph: words of the query that stand so near each other belong together."""
 
 
-def relevance(covered: float, similarity: float | None) -> float:
+def least_relevance(threshold: float) -> float:
+    """The relevance from which on a passage is shown, for a SIMILARITY_THRESHOLD from 0 (all) to 1 (none).
+
+    RELEVANT for DEFAULT_THRESHOLD; between, the odds of both stay in proportion.
+    """
+    return _from_odds(_odds(threshold) * _odds(RELEVANT) / _odds(DEFAULT_THRESHOLD))
+
+
+def shown(scores: Sequence[float], threshold: float) -> int:
+    """How many of the scores, which fall, are good enough to be shown; see `least_relevance` and FAR_BEHIND."""
+    if not scores:
+        return 0
+    least = max(least_relevance(threshold), _from_odds(_odds(scores[0]) / FAR_BEHIND) if threshold else 0.0)
+    return sum(score >= least for score in scores)
+
+
+def _odds(probability: float) -> float:
+    return probability / (1 - probability) if probability < 1 else math.inf
+
+
+def _from_odds(odds: float) -> float:
+    return odds / (1 + odds) if odds < math.inf else 1.0
+
+
+class Matches(NamedTuple):
+    """How the words of a query stand in a passage: shares from 0 to 1, in which rarer words weigh more.
+
+    Attributes:
+        covered: the share of the query's words that the passage contains.
+        sentence, paragraph: the largest share that stands within so many tokens.
+        pairs: the share of the query's pairs of neighbouring words that are neighbours in the passage.
+    """
+
+    covered: float
+    sentence: float
+    paragraph: float
+    pairs: float
+
+
+def relevance(found: Matches, similarity: float | None) -> float:
     """How likely a passage answers a query, from 0 to 1.
 
     Args:
-        covered: the share of the query's words that it contains, see `rank.coverage`.
         similarity: how much closer its vector is to the query's than unrelated texts are, at most 1; None if unknown.
     """
-    if similarity is None:
-        evidence = _WORDS_ALONE * covered + _ALONE_BIAS
-    else:
-        evidence = _WORDS * covered + _VECTORS * similarity + _BOTH_BIAS
-    return 1 / (1 + math.exp(-evidence))
+    weights = _WORDS_ALONE if similarity is None else _WITH_VECTORS
+    values = (*found, 1.0) if similarity is None else (*found, similarity, 1.0)
+    return 1 / (1 + math.exp(-sum(weight * value for weight, value in zip(weights, values, strict=True))))
+
+
+def matches(terms: Sequence[str], passage: Sequence[str], rarity: Mapping[str, float]) -> Matches:
+    """How the `terms` of a query stand among the tokens of a passage; `rarity` is the weight of each term."""
+    whole = sum(rarity.values())
+    if not whole:
+        return Matches(0.0, 0.0, 0.0, 0.0)
+    places = [(place, token) for place, token in enumerate(passage) if token in rarity]
+    covered = sum(map(rarity.__getitem__, {token for _, token in places}))
+    wanted = frozenset(pairwise(terms))
+    pairs = wanted.intersection(pairwise(passage)) if wanted else frozenset[tuple[str, str]]()
+    return Matches(
+        covered / whole,
+        _densest(places, rarity, _SENTENCE) / whole,
+        _densest(places, rarity, _PARAGRAPH) / whole,
+        len(pairs) / len(wanted) if wanted else 0.0,
+    )
+
+
+def _densest(places: Sequence[tuple[int, str]], rarity: Mapping[str, float], width: int) -> float:
+    """The largest weight of distinct terms within `width` tokens."""
+    inside: Counter[str] = Counter()
+    weight = best = 0.0
+    first = 0
+    for place, token in places:
+        weight += 0.0 if inside[token] else rarity[token]
+        inside[token] += 1
+        while place - places[first][0] >= width:
+            left = places[first][1]
+            inside[left] -= 1
+            weight -= 0.0 if inside[left] else rarity[left]
+            first += 1
+        best = max(best, weight)
+    return best
 
 
 def select(
@@ -56,6 +138,7 @@ def select(
     near = {place: similarity for place, similarity in enumerate(similarities) if similarity is not None}
     by_vectors = sorted(near, key=lambda place: -near[place])
     chosen = list(fuse([by_words, by_vectors], weights=(1.0, weight)))[: max(most, CANDIDATES)]
-    covered = coverage(terms, passages)
-    scores = {place: relevance(covered[place], near.get(place)) for place in chosen}
+    wanted = frozenset(terms)
+    rarity = inverse_document_frequency(wanted, [dict.fromkeys(wanted.intersection(one), 1) for one in passages])
+    scores = {place: relevance(matches(terms, passages[place], rarity), near.get(place)) for place in chosen}
     return sorted(scores.items(), key=lambda scored: -scored[1])[:most]
