@@ -2,7 +2,8 @@
 
 FILE is that of `bench.questions`. Each question with a known answer is asked over its article and three others, read as
 pages are. The model is a stand-in (`bench.drafts`): it finds the sentence with the known answer among the passages of
-its prompt, and writes it in other words or invents. No request leaves the process.
+its prompt, and writes it in other words or invents. After that every kind of sentence, true and invented, is made of
+each right one and checked. No request leaves the process.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from typing import Any
 
 import httpx2
 
-from bench.drafts import FOREIGN, PARAPHRASES, TURNED
+from bench.drafts import BORROWED, FOREIGN, MORE_TURNED, PARAPHRASES, TURNED
 from websearch_gateway.answers.llm.chat import Chat
 from websearch_gateway.answers.llm.checked import check
-from websearch_gateway.answers.llm.draft import claims_of
+from websearch_gateway.answers.llm.draft import Claim, Piece, claims_of
 from websearch_gateway.answers.llm.passages import NumberedPassage, numbered_passages
 from websearch_gateway.answers.llm.prompt import REPLY_FORM, messages
 from websearch_gateway.answers.models import utc_now
@@ -52,6 +53,30 @@ class Figures:
     made: Counter[str] = field(default_factory=Counter)
     served: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    every_made: Counter[str] = field(default_factory=Counter)
+    every_served: Counter[str] = field(default_factory=Counter)
+
+    def try_every_kind(self, sentence: str, passage: NumberedPassage, others: Sequence[str]) -> None:
+        """Check what can be made of a right sentence."""
+        chance = random.Random(len(sentence))
+        rewrites = PARAPHRASES | FOREIGN | MORE_TURNED
+        written = {kind: rewrite(sentence, chance) for kind, rewrite in rewrites.items()}
+        written |= {kind: borrow(sentence, chance, others) for kind, borrow in BORROWED.items()}
+        for kind, text in written.items():
+            if kind == "copied" or text != sentence:
+                self.every_made[kind] += 1
+                claim = Claim((Piece(text, (passage.number,)),))
+                self.every_served[kind] += bool(check([claim], [passage]).spans)
+
+    def every_kind(self) -> str:
+        """How many of each kind pass."""
+        rows = [
+            f"    {kind:<16}{made:>5} made{self.every_served[kind]:>6} pass" for kind, made in self.every_made.items()
+        ]
+        for name, kinds in (("true", PARAPHRASES.keys()), ("invented", self.every_made.keys() - PARAPHRASES.keys())):
+            made, passed = (sum(counts[kind] for kind in kinds) for counts in (self.every_made, self.every_served))
+            rows.append(f"    all {name:<12}{made:>5} made{passed:>6} pass ({passed / max(1, made):.4f})")
+        return "\n".join(["every kind of each right sentence", *rows])
 
     def rows(self, kinds: Mapping[str, Any]) -> str:
         """Made and served, by kind."""
@@ -83,6 +108,7 @@ class Figures:
                 f"{milliseconds[int(0.95 * len(milliseconds))]:.1f} {milliseconds[-1]:.1f}",
                 f"prompt tokens per question: mean, most   {sum(self.prompt_tokens) / self.asked:.0f} "
                 f"{max(self.prompt_tokens)}",
+                self.every_kind(),
             ]
         )
 
@@ -108,6 +134,7 @@ class Model:
         self.gold: Sequence[str] = ()
         self.passages: Sequence[NumberedPassage] = ()
         self.draft = Draft([])
+        self.right: tuple[str, NumberedPassage, list[str]] | None = None
 
     def answer(self, request: httpx2.Request) -> httpx2.Response:
         """One chat completion."""
@@ -128,19 +155,21 @@ class Model:
             if 20 < end - start < 400
         ]
         right = [one for one in told if any(answer in one[0] for answer in self.gold)]
+        self.right = None
         if not right:
             return Draft([])
         sentence, passage = right[0]
         sentence = " ".join(re.sub(r"\[\d+\]", "", sentence).split())
+        others = [" ".join(text.split()) for text, where in told if where is passage and text != right[0][0]]
+        self.right = (sentence, passage, others)
         if self.chance.random() >= RIGHT:
             return Draft([self._invented(sentence, passage.number)])
         kind = self.chance.choice([*PARAPHRASES, _MERGED])
         if kind == _MERGED:
-            others = [text for text, where in told if where is passage and text != right[0][0]]
             if not others:
                 kind = "copied"
             else:
-                other = " ".join(self.chance.choice(others).split()).rstrip(".")
+                other = self.chance.choice(others).rstrip(".")
                 return Draft([(f"{sentence.rstrip('.')}, and {other}.", passage.number, kind)])
         return Draft([(PARAPHRASES[kind](sentence, self.chance), passage.number, kind)])
 
@@ -189,6 +218,8 @@ async def _ask(
     figures.found += bool(model.draft.sentences)
     figures.hold_gold += any(answer in checked.text for answer in gold)
     figures.prompt_tokens.append(written.prompt_tokens)
+    if model.right:
+        figures.try_every_kind(*model.right)
     for text, _, kind in model.draft.sentences:
         figures.made[kind] += 1
         figures.served[kind] += bool(checked.spans)

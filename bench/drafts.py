@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 _SYNONYMS = {
     "began": "started",
@@ -75,7 +75,17 @@ _UNITS = {"metres": "feet", "million": "billion", "percent": "points", "km": "mi
 _TURNED = {"before": "after", "after": "before", "more": "less", "largest": "smallest", "first": "last", "won": "lost"}
 _TURNED |= {"north": "south", "east": "west", "increased": "decreased", "higher": "lower", "most": "least"}
 
+_OVERSTATED = {"some": "all", "many": "most", "often": "always", "may": "will", "could": "must", "most": "all"}
+_OVERSTATED |= {"several": "all", "usually": "always", "can": "must", "about": "exactly"}
+_ANTONYMS = {"accepted": "rejected", "included": "excluded", "remained": "ceased", "attacked": "defended"}
+_ANTONYMS |= {"created": "destroyed", "built": "demolished", "public": "private", "common": "rare", "free": "costly"}
+_ANTONYMS |= {"important": "trivial", "early": "late", "old": "recent", "major": "minor", "high": "low", "new": "old"}
+_ANTONYMS |= {"popular": "unpopular", "developed": "abandoned", "direct": "indirect", "internal": "external"}
+_COMMON = re.compile(r"(?<![\w-])(?!about|after|which|where|their|there|these|while)[a-z]{5,}(?![\w-])")
+_REFERS = re.compile(r"(?:It|He|She|They|This|These|The)\b")
+
 Rewrite = Callable[[str, random.Random], str]
+Borrow = Callable[[str, random.Random, Sequence[str]], str]
 
 
 def synonyms(sentence: str, chance: random.Random) -> str:
@@ -186,6 +196,84 @@ def swapped(sentence: str, chance: random.Random) -> str:
     return sentence.replace(one, "\0").replace(other, one).replace("\0", other)
 
 
+def no_longer(sentence: str, chance: random.Random) -> str:
+    """Something is over."""
+    return re.sub(r"\b(is|was|are|were)\b", r"\1 no longer", sentence, count=1)
+
+
+def never(sentence: str, chance: random.Random) -> str:
+    """Something never happens."""
+    return re.sub(r"\b(has|had|have|can|could|will)\b", r"\1 never", sentence, count=1)
+
+
+def affirmed(sentence: str, chance: random.Random) -> str:
+    """A denial left out."""
+    return re.sub(r"\b(is|was|are|were|has|had|can|could|did|does|will|do|would|have) not\b", r"\1", sentence, count=1)
+
+
+def only(sentence: str, chance: random.Random) -> str:
+    """One of several is the only one."""
+    return re.sub(r"\b(is|was|are|were) (?:a|an|the)\b", r"\1 the only", sentence, count=1)
+
+
+def overstated(sentence: str, chance: random.Random) -> str:
+    """Some become all, what may be is."""
+    for word, more in _OVERSTATED.items():
+        changed = re.sub(rf"\b{word}\b", more, sentence, count=1)
+        if changed != sentence:
+            return changed
+    return sentence
+
+
+def antonym(sentence: str, chance: random.Random) -> str:
+    """A word that has no place in a list of opposites."""
+    found = [word for word in re.findall(r"\b[a-z]+\b", sentence) if word in _ANTONYMS]
+    return re.sub(rf"\b{found[0]}\b", _ANTONYMS[found[0]], sentence, count=1) if found else sentence
+
+
+def words_swapped(sentence: str, chance: random.Random) -> str:
+    """Two common words have changed places."""
+    found = list(dict.fromkeys(_COMMON.findall(sentence)))
+    return _swapped(sentence, *chance.sample(found, 2)) if len(found) > 1 else sentence
+
+
+def numbers_swapped(sentence: str, chance: random.Random) -> str:
+    """Two numbers have changed places."""
+    found = list(dict.fromkeys(re.findall(r"\b\d+(?:[.,]\d+)*\b", sentence)))
+    return _swapped(sentence, *found[:2]) if len(found) > 1 else sentence
+
+
+def _swapped(sentence: str, one: str, other: str) -> str:
+    pattern = re.compile(rf"\b(?:({re.escape(one)})|{re.escape(other)})\b")
+    return pattern.sub(lambda match: other if match[1] else one, sentence)
+
+
+def of_the_page(pattern: re.Pattern[str]) -> Borrow:
+    """A rewrite that puts another match of the same page in the place of one."""
+
+    def rewrite(sentence: str, chance: random.Random, others: Sequence[str]) -> str:
+        own = pattern.findall(sentence)
+        strange = [found for other in others for found in pattern.findall(other) if found not in sentence]
+        if not own or not strange:
+            return sentence
+        return re.sub(rf"\b{re.escape(chance.choice(own))}\b", chance.choice(strange), sentence, count=1)
+
+    return rewrite
+
+
+def spliced(sentence: str, chance: random.Random, others: Sequence[str]) -> str:
+    """What another sentence says of another subject."""
+    verb = _VERB.search(sentence)
+    whole = [other for other in others if _VERB.search(other)]
+    if not verb or not whole or _REFERS.match(sentence):
+        return sentence
+    other = chance.choice(whole)
+    found = _VERB.search(other)
+    if not found or _REFERS.match(other) or other[: found.start()] == sentence[: verb.start()]:
+        return sentence
+    return sentence[: verb.start()] + other[found.start() :]
+
+
 FOREIGN: dict[str, Rewrite] = {
     "number": other_number,
     "added number": added_number,
@@ -198,3 +286,23 @@ FOREIGN: dict[str, Rewrite] = {
 
 TURNED: dict[str, Rewrite] = {"denied": denied, "unit": other_unit, "opposite": turned, "swapped": swapped}
 """Inventions out of the passage's own words."""
+
+MORE_TURNED: dict[str, Rewrite] = TURNED | {
+    "no longer": no_longer,
+    "never": never,
+    "affirmed": affirmed,
+    "only": only,
+    "overstated": overstated,
+    "antonym": antonym,
+    "words swapped": words_swapped,
+    "figures swapped": numbers_swapped,
+}
+"""More of them; each is tried on every sentence."""
+
+BORROWED: dict[str, Borrow] = {
+    "page's number": of_the_page(_NUMBER),
+    "page's name": of_the_page(_NAME),
+    "page's word": of_the_page(_COMMON),
+    "spliced": spliced,
+}
+"""Inventions out of the words of other sentences of the passage."""

@@ -125,6 +125,9 @@ _STEP = re.compile(r"\b(?:to|until)\b|[-\u2010-\u2015]")
 DAY, NTH = "day of a month", "nth"
 """The units of `14 May` and `the 14th`."""
 
+_NEVER_UNDERSTOOD = ("bc", "am", "pm")
+"""Units that nobody leaves out."""
+
 
 _DIGIT = re.compile(r"\d")
 _LETTERS = re.compile(r"[a-z]+")
@@ -151,6 +154,8 @@ class Quantity:
             return False
         if other.unit == DAY:
             return self.unit in (DAY, NTH)
+        if self.unit in _NEVER_UNDERSTOOD:
+            return self.unit == other.unit
         return not self.unit or not other.unit or self.unit == other.unit
 
 

@@ -34,6 +34,10 @@ _ABBREVIATIONS = _words(
     "jan feb mar apr jun jul aug sep sept oct nov dec "
     "sra srta dra dña ud uds pág págs núm mme mlle sig dott nr bzw usw bspw abb"
 )
+# German writes `am 3. Mai`, `im 19. Jahrhundert`.
+_AFTER_ORDINALS = _words(
+    "januar februar märz april mai juni juli august september oktober november dezember jahrhundert jahrhunderts"
+)
 _OPENERS = _words(
     "the a an it its he she they we you this that these those there here his her their our my in on at by for "
     "from with as after before when while if although though however since because during under over and but so "
@@ -108,6 +112,8 @@ def _ends_after(last: str, following: str) -> bool:
     """Whether a full stop ends its sentence, given the words around it; `following` does not start in lower case."""
     if last.casefold() == "no":
         return not following[0].isdigit()
+    if last.isdecimal() and len(last) < 3 and following.casefold() in _AFTER_ORDINALS:
+        return False
     is_initial = len(last) == 1 and last.isalpha() and last.isupper()
     if is_initial or _DOTTED.fullmatch(last) or last.casefold() in _ABBREVIATIONS:
         return following.casefold() in _OPENERS
