@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from websearch_gateway.text.citation.calendar import MONTHS
 from websearch_gateway.text.citation.operators import (
@@ -63,12 +63,13 @@ def _chain(claim: Sequence[Word], source: Sequence[Word], here: Sequence[int], t
     for place in there:
         for sense in source[place].senses:
             places.setdefault(sense, []).append(place)
-    pairs = [
+    every = (
         (one, other)
         for one in here
         for other in sorted({place for sense in claim[one].senses for place in places.get(sense, ())})
         if claim[one].is_stated_by(source[other])
-    ][:_MOST_PAIRS]
+    )
+    pairs = list(islice(every, _MOST_PAIRS))
     best: list[tuple[float, int]] = []
     for one, other in pairs:
         top = (1.0, -1)

@@ -42,16 +42,12 @@ class Sentence:
     """A sentence of a passage in one or two wordings. `topic` are the senses of what its pronouns may refer to."""
 
     wordings: tuple[Sequence[Word], ...]
+    senses: frozenset[str]
     topic: frozenset[str]
     stems: frozenset[str]
     figures: tuple[Quantity, ...]
     denies: bool
     hearsay: bool
-
-    @property
-    def senses(self) -> frozenset[str]:
-        """Those of all its words."""
-        return frozenset[str]().union(*(word.senses for word in self.wordings[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,28 +115,33 @@ def anchors(claim: str, evidence: Evidence) -> bool:
 
 
 def _sentences(heading: str, pieces: Sequence[str]) -> Iterator[Sentence]:
-    above = frozenset[str]().union(*(word.senses for word in wording(heading)))
+    above, above_stems = _senses(wording(heading)), frozenset(tokens(heading))
     before: Sequence[Word] = ()
-    for whole, piece in ((one, part) for one in pieces for part in _STOP.split(one)):
+    told = ((part, hearsay) for piece in pieces for hearsay in [is_hearsay(piece)] for part in _STOP.split(piece))
+    for piece, hearsay in told:
         said = wording(piece)
         refers = bool({"the", "both", *PRONOUNS} & set(words(piece)[:1]))
-        named = frozenset[str]().union(*(word.senses for word in before[:_SUBJECT])) if refers else frozenset[str]()
         yield Sentence(
             wordings=(said, turned) if (turned := active(said)) else (said,),
-            topic=(above | named) if refers else above,
-            stems=frozenset(tokens(piece)) | frozenset(tokens(heading)),
+            senses=_senses(said),
+            topic=above | _senses(before[:_SUBJECT]) if refers else above,
+            stems=above_stems.union(tokens(piece)),
             figures=tuple(quantities(piece)),
             denies=denies(piece),
-            hearsay=is_hearsay(whole),
+            hearsay=hearsay,
         )
         before = said
+
+
+def _senses(said: Sequence[Word]) -> frozenset[str]:
+    return frozenset[str]().union(*(word.senses for word in said))
 
 
 def _found(claim: Sequence[Word], evidence: Evidence, most: int, taken: Sequence[int]) -> list[int]:
     """The places of the sentences that the claim is made of; none if it is not. A later statement needs a new one."""
     if len(claim) < 2:
         return []
-    senses = frozenset[str]().union(*(word.senses for word in claim))
+    senses = _senses(claim)
     free = [place for place in range(len(evidence.sentences)) if place not in taken]
     free.sort(key=lambda place: -len(senses & evidence.sentences[place].senses))
     for place in free[:_MOST_SENTENCES]:
