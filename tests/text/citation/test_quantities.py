@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.citation.quantities import quantities, steps
+from websearch_gateway.text.citation.quantities import quantities
 
 
 @pytest.mark.parametrize(
@@ -28,10 +28,6 @@ from websearch_gateway.text.citation.quantities import quantities, steps
 )
 def test_a_number_is_told_with_what_it_counts(text: str, told: list[tuple[str, str]]) -> None:
     assert [(one.value, one.unit) for one in quantities(text)] == told
-
-
-def test_a_step_has_a_direction() -> None:
-    assert list(steps("It rose from 2 to 3 euros, and 24–10 in 1990.")) == [("2", "3"), ("24", "10")]
 
 
 @given(st.text(st.sampled_from("0123456789,. one'-$€ million"), max_size=60))

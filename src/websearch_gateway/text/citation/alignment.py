@@ -67,7 +67,7 @@ def _chain(claim: Sequence[Word], source: Sequence[Word], here: Sequence[int], t
         (one, other)
         for one in here
         for other in sorted({place for sense in claim[one].senses for place in places.get(sense, ())})
-        if claim[one].is_stated_by(source[other])
+        if claim[one].matches(source[other])
     )
     pairs = list(islice(every, _MOST_PAIRS))
     best: list[tuple[float, int]] = []

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise
 
 from websearch_gateway.text.citation.calendar import MONTHS
 
@@ -112,15 +111,8 @@ _MULTIPLIERS = re.compile(rf"\b(?:{'|'.join(_LARGE)})s\b", re.IGNORECASE)
 
 _MONTH_AFTER = re.compile(rf"\s*(?:of\s+)?(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
 _MONTH_BEFORE = re.compile(rf"\b(?:{'|'.join(MONTHS)})\.?\s*$", re.IGNORECASE)
-_TO = re.compile(r"\s*(?:to|until|[-\u2010-\u2015])\s*(?:[$€£¥₹]\s?)?$")
-
-_DIMENSION = re.compile(
-    r"[\s-]+(?:in\s)?(long|wide|high|tall|deep|thick|broad|old|heavy|fast|away|length|width|height|depth|diameter|weight)\b",
-    re.IGNORECASE,
-)
 
 _RATE = re.compile(r"\s{0,2}(?:per|an?|each|every|/)\s{0,2}(second|minute|hour|day|week|month|year)\b", re.IGNORECASE)
-_STEP = re.compile(r"\b(?:to|until)\b|[-\u2010-\u2015]")
 
 DAY, NTH = "day of a month", "nth"
 """The units of `14 May` and `the 14th`."""
@@ -138,14 +130,13 @@ _COUNTING = frozenset({*_SMALL, *_LARGE, *_VAGUE, *(f"{name}s" for name in _LARG
 class Quantity:
     """A number and its place in a text. `unit` is empty if there is no known unit beside it.
 
-    `of` is the dimension right after the unit: `long`, `wide`, `old`; `per` is the time unit of a rate.
+    `per` is the time unit of a rate.
     """
 
     value: str
     unit: str
     start: int
     end: int
-    of: str = ""
     per: str = ""
 
     def matches(self, other: Quantity) -> bool:
@@ -166,10 +157,9 @@ def quantities(text: str) -> Iterator[Quantity]:
     for match in _QUANTITY.finditer(text):
         if match["value"].lower() == "one" and not match["large"].strip() and not match["after"]:
             continue
-        dimension = _DIMENSION.match(text, match.end())
         rate = _RATE.match(text, match.end())
-        of, per = (found[1].lower() if found else "" for found in (dimension, rate))
-        yield Quantity(_value(match), _unit(match, text), match.start("value"), match.end(), of, per)
+        per = rate[1].lower() if rate else ""
+        yield Quantity(_value(match), _unit(match, text), match.start("value"), match.end(), per)
     for pattern in (_VAGUE_WORD, _MULTIPLIERS):
         for match in pattern.finditer(text):
             yield Quantity(match[0].lower(), "", match.start(), match.end())
@@ -227,10 +217,3 @@ def _unit(match: re.Match[str], text: str) -> str:
     ):
         return DAY
     return NTH if match["nth"] or match["value"].lower().endswith(_NTH) else ""
-
-
-def steps(text: str) -> Iterator[tuple[str, str]]:
-    """The values of each `from A to B`, or `A-B`."""
-    for one, other in pairwise(quantities(text)) if _STEP.search(text) else ():
-        if _TO.match(text[one.end : other.start]):
-            yield one.value, other.value

@@ -108,7 +108,7 @@ def anchors(claim: str, evidence: Evidence) -> bool:
         return False
     return any(
         names <= sentence.stems
-        and all(any(map(figure.is_stated_by, sentence.figures)) for figure in figures)
+        and all(any(map(figure.matches, sentence.figures)) for figure in figures)
         and sentence.denies == denies(claim)
         for sentence in evidence.sentences
     )

@@ -42,10 +42,10 @@ class Word:
     part: int = 0
     edge: str = ""
 
-    def is_stated_by(self, other: Word) -> bool:
+    def matches(self, other: Word) -> bool:
         """Whether the other word means the same; a number also needs its unit."""
         if self.figure and other.figure:
-            return self.figure.is_stated_by(other.figure)
+            return self.figure.matches(other.figure)
         return not self.senses.isdisjoint(other.senses)
 
     @property
