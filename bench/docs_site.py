@@ -15,6 +15,8 @@ from pathlib import Path
 WORDS = [f"{a}{b}{c}" for a in ("re", "un", "trans", "co") for b in ("con", "lay", "form") for c in ("ing", "er", "s")]
 KINDS = {".html": "text/html", ".txt": "text/plain", ".inv": "application/octet-stream"}
 LINKS = 10
+# Addresses that differ in digits only look like a trap.
+_LETTERS, _DIGITS = str.maketrans("0123456789", "abcdefghij"), str.maketrans("abcdefghij", "0123456789")
 
 
 class Site:
@@ -74,13 +76,12 @@ class Site:
         return _http(304 if known else 200, b"" if known else body, kind, etag)
 
     def _generated_page(self, path: str) -> bytes | None:
-        name = path.strip("/").removesuffix(".html") or "0"
-        if not name.isdigit() or int(name) >= self._generated:
+        name = (path.strip("/").removesuffix(".html") or "a").translate(_DIGITS)
+        if not name.isdigit() or (number := int(name)) >= self._generated:
             return None
-        number = int(name)
         chance = random.Random(number)
         text = "</p><p>".join(" ".join(chance.choices(WORDS, k=120)) + f" number {number}." for _ in range(8))
-        below = [f"/{number * LINKS + step}.html" for step in range(1, LINKS + 1)]
+        below = [f"/{str(number * LINKS + step).translate(_LETTERS)}.html" for step in range(1, LINKS + 1)]
         return _page(f"Page {number}", text, below)
 
 

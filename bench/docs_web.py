@@ -243,6 +243,7 @@ async def _beside_a_crawl(folder: Path, site: WebSite) -> list[Row]:
         await docs.delete(version)
         for name in ("one", "two"):
             await import_site(docs, embedder, _renamed(folder / "export", name))
+        await gateway.search_docs("warm up")
         quiet = await _searched(gateway, 3 * len(QUERIES))
         crawl = _crawling(folder, site, "third")
         try:

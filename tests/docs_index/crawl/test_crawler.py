@@ -190,3 +190,14 @@ async def test_a_server_goes_on_with_what_is_pending(docs, site):
             await asyncio.sleep(0.05)
     crawling.cancel()
     await asyncio.gather(crawling, return_exceptions=True)
+
+
+async def test_a_start_page_that_is_not_included_still_leads_to_the_others(docs, site):
+    site.pages = {
+        "/docs/": html("Start", links=("api/a.html", "b.html")),
+        "/docs/api/a.html": html("Alpha", "The zebra eats grass."),
+        "/docs/b.html": html("Beta"),
+    }
+    version = await crawled(docs, site.url, CrawlOptions(include=("api/*",), delay=0, browser="never"))
+    assert (version.status, version.page_count) == ("completed", 1)
+    assert await found(docs, version.id, "zebra") == {"api/a.html"}

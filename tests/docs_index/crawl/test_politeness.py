@@ -103,3 +103,15 @@ def test_the_delay_is_that_of_our_own_group():
     assert crawl_delay(robots, "websearch-gateway") == 3
     assert crawl_delay("User-agent: other\nCrawl-delay: 3", "websearch-gateway") == 0
     assert may_read_each(robots, [f"{HOST}/x", f"{HOST}/y"], "websearch-gateway") == [False, True]
+
+
+async def test_a_request_that_is_sent_late_keeps_its_distance_from_the_next(docs, clock):
+    """The machine may be busy: a sleep takes longer than it should."""
+    late = iter([0.04, 0.0, 0.2, 0.0, 0.24, 0.03, 0.0, 0.0, 0.0])
+
+    async def sleep(seconds):
+        clock.now += seconds + next(late, 0.0)
+        await asyncio.sleep(0)
+
+    pace = HostPace(docs, HOST, 0.25, clock=clock, sleep=sleep)
+    assert min(await asked(pace, clock, 5)) >= 0.249

@@ -116,7 +116,8 @@ class PageWork:
         if (duplicate := await self.store.find_body(task, digest)) is not None:
             await self.store.finish_url(task, "alias", alias_of=duplicate)
             return Result("skipped")
-        index = is_only_followed(task.url)
+        # The start page leads to the others even where --include or --exclude leaves it out.
+        index = is_only_followed(task.url) or not self.scope.contains(task.url)
         try:
             document = await self.read(fetched, self.browser, Deadline.after(PAGE_SECONDS), only_links=index)
         except SearchTimeoutError as error:  # this machine may be busy

@@ -120,7 +120,7 @@ class WebSource:
         if len(found) == 1:
             found += await self._search_index(root)
         inside = dict.fromkeys(url for seed in found if (url := self._scope.link(root, seed)))
-        return without_twins(inside), defined
+        return without_twins({canonical(self._start): None, **inside}), defined
 
     async def inventory(self, folder: str) -> Defined:
         defined: Defined = {}
