@@ -17,7 +17,7 @@ from websearch_gateway.admin.operations import Operations
 from websearch_gateway.answers import Outside
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app.caches import Caches, open_caches
-from websearch_gateway.app.docs import open_docs
+from websearch_gateway.app.docs import lazy_docs
 from websearch_gateway.app.domains import OperatorDomains, address_policy
 from websearch_gateway.app.engines import answering, open_engines
 from websearch_gateway.app.gateway import Gateway
@@ -60,7 +60,7 @@ def build(settings: Settings) -> Gateway:
     """
     shared = _shared(settings)
     pages = open_reading(settings, shared.state, shared.embedder)
-    docs = open_docs(settings, pages, shared.embedder)
+    docs = lazy_docs(settings, pages, shared.embedder)
     caches = open_caches(settings, shared.state, shared.embedder)
     gather = Gathering(
         shared.upstreams.selection.pool, pages.page_cache, shared.gate, settings.request_timeout_ms / 1000
@@ -91,7 +91,7 @@ def build(settings: Settings) -> Gateway:
         operations=Operations(shared.health, shared.statistics, shared.ledger, shared.telemetry),
         migration=Migration(shared.state, settings.effective_state_url, open_state, settings.data_dir),
         workers=pages.workers,
-        docs=docs,
+        lazy_docs=docs,
         embedder=shared.embedder,
         max_reply_tokens=settings.max_reply_tokens,
         closers=(docs.close, *shared.closers, *pages.closers, caches.close),

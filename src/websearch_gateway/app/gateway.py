@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from websearch_gateway.admin.cache_admin import CacheAdmin
 from websearch_gateway.admin.doctor import Doctor
 from websearch_gateway.admin.migrate import Migration
 from websearch_gateway.admin.operations import Operations
 from websearch_gateway.app.caches import Caches
-from websearch_gateway.docs_index.library import DocsLibrary
-from websearch_gateway.docs_index.search import search_docs
+from websearch_gateway.app.docs import LazyDocs
 from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.pipeline.cached_answers import CachedAnswers
 from websearch_gateway.pipeline.raw_search import RawSearch
@@ -29,6 +29,9 @@ from websearch_gateway.results.docs import DocsSearchResponse
 from websearch_gateway.results.ops import Check, Diagnosis
 from websearch_gateway.results.search import RawSearchResponse, WebSearchResponse
 from websearch_gateway.workers.pool import Workers
+
+if TYPE_CHECKING:
+    from websearch_gateway.docs_index.library import DocsLibrary
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +51,15 @@ class Gateway:
     operations: Operations
     migration: Migration
     workers: Workers
-    docs: DocsLibrary
+    lazy_docs: LazyDocs
     embedder: Embedder
     max_reply_tokens: int
     closers: tuple[Callable[[], Awaitable[None]], ...]
+
+    @property
+    def docs(self) -> DocsLibrary:
+        """The documentation index. The first use imports it, in about 0.1 s."""
+        return self.lazy_docs.get()
 
     async def search(
         self, request: SearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
@@ -93,6 +101,8 @@ class Gateway:
         max_tokens: int = 2_000,
     ) -> DocsSearchResponse:
         """Search the documentation index. Raises what `docs_index.search.search_docs` raises."""
+        from websearch_gateway.docs_index.search import search_docs
+
         return await search_docs(
             self.docs,
             self.embedder,

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 WARM_UP = "warm_up"
 """The name of the task that loads in the background."""
 
+LOOK_SECONDS = 30.0
+"""How often to look for an index of documentation (seconds)."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -80,8 +83,16 @@ class LazyGateway:
             return
         if self._owns_process:
             _collect_rarely()
-            runner = (await self.get()).docs.runner
-            self._crawling = asyncio.create_task(runner.keep_crawling(3600 * self.settings.docs_refresh_hours))
+            self._crawling = asyncio.create_task(self._crawl())
+
+    async def _crawl(self) -> None:
+        """Crawl pending documentation, from when there is an index."""
+        index = self.settings.docs_path
+        while index is not None and not await asyncio.to_thread(index.is_file):  # noqa: ASYNC110 - a file has no event
+            await asyncio.sleep(LOOK_SECONDS)
+        gateway = await self.get()
+        docs = await asyncio.to_thread(gateway.lazy_docs.get)
+        await docs.runner.keep_crawling(3600 * self.settings.docs_refresh_hours)
 
 
 def _collect_rarely() -> None:
