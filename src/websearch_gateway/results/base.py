@@ -14,7 +14,7 @@ from websearch_gateway.errors import SearchError
 class WireModel(BaseModel):
     """The base of all results: frozen, camelCase in JSON, both spellings accepted in Python."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, defer_build=True)
 
 
 class FallbackInfo(WireModel):

@@ -11,9 +11,9 @@ from urllib.parse import unquote, urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
-# An unescaped password may contain anything, so a login reaches to the last @; a path has none before it.
 APP_NAME = "websearch-gateway"
 
+# An unescaped password may contain anything, so a login reaches to the last @; a path has none before it.
 _LOGIN = re.compile(r"(?<=://)([^/\s]\S*)@")
 
 
@@ -100,6 +100,12 @@ OptionalUrl = Annotated[Url | None, BeforeValidator(_blank_is_unset)]
 Quota = Annotated[str, AfterValidator(_quota)]
 Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Budget = Annotated[Usd | None, BeforeValidator(_none_is_no_limit)]
+
+
+class SettingsGroup(BaseModel):
+    """Base of the groups. Only `Settings`, which joins them, validates values, so they need no validators (1 MB)."""
+
+    model_config = ConfigDict(defer_build=True)
 
 
 class RouteSettings(BaseModel):

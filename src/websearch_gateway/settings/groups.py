@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import Field, field_validator
 
 from websearch_gateway.settings.fields import (
     Amounts,
@@ -14,6 +14,7 @@ from websearch_gateway.settings.fields import (
     Names,
     OptionalUrl,
     RouteSettings,
+    SettingsGroup,
     Text,
     Url,
     any_case,
@@ -23,7 +24,7 @@ TOOLSETS = ("answer", "search", "read", "docs", "cache", "ops", "admin")
 DEFAULT_TOOLSETS = ("answer", "search", "read")
 
 
-class Upstreams(BaseModel):
+class Upstreams(SettingsGroup):
     """Upstreams and their keys"""
 
     answer_engines: Names = Field(
@@ -80,7 +81,7 @@ class Upstreams(BaseModel):
     _safe_search_case = any_case("google_safe_search")
 
 
-class Pages(BaseModel):
+class Pages(SettingsGroup):
     """Reading pages"""
 
     concurrency: int = Field(
@@ -115,7 +116,7 @@ class Pages(BaseModel):
     embedding_tokens_size: int = Field(512, ge=32, le=8192, description="The approximate size of a passage (tokens).")
 
 
-class Behaviour(BaseModel):
+class Behaviour(SettingsGroup):
     """Time, failure and routing"""
 
     search_deadline_seconds: float = Field(
@@ -148,7 +149,7 @@ class Behaviour(BaseModel):
     )
 
 
-class Serving(BaseModel):
+class Serving(SettingsGroup):
     """Serving"""
 
     toolsets: Names = Field(DEFAULT_TOOLSETS, description="The toolsets whose tools are listed; `all` for every one.")

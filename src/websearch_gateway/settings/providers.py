@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import Field, create_model
 
-from websearch_gateway.settings.fields import Key, OptionalUrl, Url
+from websearch_gateway.settings.fields import Key, OptionalUrl, SettingsGroup, Url
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,12 @@ def _settings_of(row: ProviderRow) -> dict[str, Any]:
 
 if TYPE_CHECKING:
 
-    class ProviderSettings(BaseModel):
+    class ProviderSettings(SettingsGroup):
         """Search providers"""
 else:
     ProviderSettings = create_model(
         "ProviderSettings",
+        __base__=SettingsGroup,
         __doc__="Search providers",
         __module__=__name__,
         **{name: definition for row in PROVIDERS for name, definition in _settings_of(row).items()},

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 import platformdirs
-from pydantic import BaseModel, Field, field_validator
+from pydantic import Field, field_validator
 
-from websearch_gateway.settings.fields import APP_NAME, Amounts, Budget, Quota, Text, any_case
+from websearch_gateway.settings.fields import APP_NAME, Amounts, Budget, Quota, SettingsGroup, Text, any_case
 
 
-class Storage(BaseModel):
+class Storage(SettingsGroup):
     """State, cache, limits and budgets"""
 
     data_dir: Path = Field(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Arguments(BaseModel):
     """Base of argument models. Unknown names are refused. Ranges are declared here and judged by the guard."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod
