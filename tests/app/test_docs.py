@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.opening import Open
-from websearch_gateway.app import build
-from websearch_gateway.app.docs import LazyDocs
+from websearch_gateway.app.docs import LazyDocs, lazy_docs
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings
 
@@ -33,4 +32,4 @@ def test_a_gateway_without_documentation_does_not_import_its_index() -> None:
 def test_a_missing_library_is_reported_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SearchNotConfiguredError, match="lancedb"):
-        build(Settings(state_url="memory://", docs_vectors="lance:///vectors"))
+        lazy_docs(Settings(docs_vectors="lance:///vectors"), None, None)  # type: ignore[arg-type]
