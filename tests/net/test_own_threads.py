@@ -1,15 +1,52 @@
-"""Replies of upstreams are parsed apart from the event loop and from the threads that everybody shares."""
+"""Replies of upstreams are parsed apart from the event loop and from the threads that everybody shares.
+
+Long ones are read in worker processes, short ones in a thread; what comes out is the same.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import threading
 from contextvars import ContextVar
+from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
-from websearch_gateway.net.own_threads import THREADS, in_own_thread
+from websearch_gateway.answers.openai.reply import Reply, read_reply
+from websearch_gateway.answers.perplexity import Perplexity
+from websearch_gateway.errors import SearchProviderParseError, SearchValidationError
+from websearch_gateway.models import Deadline, Hit
+from websearch_gateway.net.own_threads import SMALL_BYTES, THREADS, ReplyParser, in_own_thread, without_key
+from websearch_gateway.providers.duckduckgo import DuckDuckGo
+from websearch_gateway.providers.google import Google
+from websearch_gateway.providers.serper import Serper
+from websearch_gateway.workers.pool import Workers
 
 WORD: ContextVar[str] = ContextVar("word")
+ROW = {"title": "Tides", "link": "https://a.example/", "snippet": "High \ud800 water", "date": "3 days ago"}
+MANY = json.dumps({"organic": [ROW] * 1_000}).encode()
+REFUSAL = {"type": "message", "content": [{"type": "refusal", "refusal": "No. " * SMALL_BYTES}]}
+SEARCHED = {"type": "web_search_call", "status": "completed", "action": {"type": "search"}}
+CITED = {"type": "url_citation", "start_index": 0, "end_index": 4, "url": "https://a.example/", "title": "Tides"}
+WRITTEN = {
+    "type": "message",
+    "content": [{"type": "output_text", "text": "High " * 20_000, "annotations": [CITED] * 9}],
+}
+ANSWER = json.dumps({"output": [SEARCHED, WRITTEN], "usage": {"input_tokens": 5}}).encode()
+
+
+def soon() -> Deadline:
+    return Deadline.after(60)
+
+
+def process_and_thread(body: bytes) -> list[str]:
+    return [str(os.getpid()), threading.current_thread().name]
+
+
+def ended(body: bytes) -> list[str]:
+    os._exit(1)
 
 
 async def test_a_call_runs_in_one_of_few_threads_with_the_context_of_its_caller() -> None:
@@ -22,3 +59,44 @@ async def test_a_call_runs_in_one_of_few_threads_with_the_context_of_its_caller(
 async def test_what_it_raises_is_raised() -> None:
     with pytest.raises(ZeroDivisionError):
         await in_own_thread(divmod, 1, 0)
+
+
+async def test_only_a_long_reply_leaves_the_process(workers: Workers) -> None:
+    parser = ReplyParser(workers)
+    own, _ = await parser.read(list[str], process_and_thread, b"a" * SMALL_BYTES, vendor="", deadline=soon())
+    other, _ = await parser.read(list[str], process_and_thread, b"a" * (SMALL_BYTES + 1), vendor="", deadline=soon())
+    assert own == str(os.getpid())
+    assert other != own
+
+
+@pytest.mark.parametrize(
+    ("kind", "parse", "body"),
+    [(list[Hit], Serper("key").parse, MANY), (Reply, read_reply, ANSWER)],
+    ids=["hits", "an answer"],
+)
+async def test_it_reads_the_same(kind: Any, parse: Any, body: bytes, workers: Workers) -> None:
+    assert len(body) > SMALL_BYTES
+    read = await ReplyParser(workers).read(kind, parse, body, vendor="Vendor", deadline=soon())
+    assert read == parse(body)
+
+
+async def test_a_refusal_stays_one(workers: Workers) -> None:
+    body = json.dumps({"output": [SEARCHED, REFUSAL]}).encode()
+    with pytest.raises(SearchValidationError, match="declined"):
+        await ReplyParser(workers).read(Reply, read_reply, body, vendor="OpenAI", deadline=soon())
+
+
+async def test_what_cannot_be_read_is_the_vendors_fault(workers: Workers) -> None:
+    parser = ReplyParser(workers)
+    with pytest.raises(SearchProviderParseError, match="The reply of serper is not JSON"):
+        await parser.read(list[Hit], Serper("k").parse, b"[" * 100_000, vendor="serper", deadline=soon())
+    with pytest.raises(SearchProviderParseError, match="The reply of Vendor could not be read"):
+        await parser.read(list[str], ended, b"a" * 100_000, vendor="Vendor", deadline=soon())
+
+
+def test_workers_get_no_key() -> None:
+    google = without_key(Google("secret", "engine"))
+    assert (google.key, google.engine_id) == ("", "engine")
+    perplexity = without_key(Perplexity(SecretStr("secret"), "https://a.example"))
+    assert not perplexity.key.get_secret_value()
+    assert without_key(DuckDuckGo()) == DuckDuckGo()

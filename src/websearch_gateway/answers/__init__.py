@@ -67,6 +67,7 @@ def _openai(settings: Settings, outside: Outside) -> HostedEngine:
     from websearch_gateway.answers.openai.client import OpenAIClient
     from websearch_gateway.answers.openai.engine import OpenAIEngine
     from websearch_gateway.answers.openai.models import SEARCH_USD
+    from websearch_gateway.net.own_threads import ReplyParser
 
     account = OpenAIClient(
         outside.client,
@@ -76,16 +77,18 @@ def _openai(settings: Settings, outside: Outside) -> HostedEngine:
         settings.secrets(),
     )
     search_usd = settings.prices.get("openai", SEARCH_USD)
-    return OpenAIEngine(account, settings.openai_models, outside.retry, search_usd)
+    return OpenAIEngine(account, settings.openai_models, outside.retry, search_usd, ReplyParser(outside.workers))
 
 
 def _over_http(
     settings: Settings, outside: Outside, api: EngineApi, models: tuple[str, ...], finish: Finish | None = None
 ) -> HostedEngine:
     from websearch_gateway.answers.http_engine import HttpEngine
+    from websearch_gateway.net.own_threads import ReplyParser
 
     seconds, price = settings.request_timeout_ms / 1000, settings.prices.get(api.name)
-    return HttpEngine(api, models, outside.client, outside.retry, seconds, price, finish)
+    parser = ReplyParser(outside.workers)
+    return HttpEngine(api, models, outside.client, outside.retry, seconds, price, parser, finish)
 
 
 def _anthropic(settings: Settings, outside: Outside) -> HostedEngine:

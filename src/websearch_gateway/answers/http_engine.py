@@ -29,7 +29,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, AppliedFilters, Deadline, HttpRequest, SearchQuery, TokenUsage
 from websearch_gateway.net.client import Reply, send
-from websearch_gateway.net.own_threads import in_own_thread
+from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
 from websearch_gateway.net.span_attributes import note_host, note_status
 from websearch_gateway.ports import Progress
@@ -135,6 +135,7 @@ class HttpEngine:
     retry: Retry = field(repr=False)
     timeout_seconds: float = 20.0
     search_usd: float | None = None
+    parser: ReplyParser = field(default=ReplyParser(), repr=False)
     finish: Callable[[Answer, Deadline], Awaitable[Answer]] | None = field(default=None, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
     now: Callable[[], datetime] = field(default=lambda: models.utc_now(), repr=False)
@@ -224,18 +225,22 @@ class HttpEngine:
         try:
             while request is not None and len(bodies) < MAX_TURNS:
                 bodies.append(await self.retry(partial(self._exchange, request, deadline), deadline))
-                request = self.api.next_turn(request, bodies[-1])
-            # Long replies take milliseconds of CPU: not on the loop.
-            answer = await in_own_thread(self.api.parse, *bodies)
+                request = await in_own_thread(self.api.next_turn, request, bodies[-1])
+            parse, vendor = without_key(self.api).parse, self.api.vendor
+            answer = await self.parser.read(Answer, parse, *bodies, vendor=vendor, deadline=deadline)
         except SearchError as error:  # a request that was sent is billed, usable or not
-            error.cost_usd += self._usd(model, self._billed(bodies))
+            billed, _ = await in_own_thread(self._billed, bodies)
+            error.cost_usd += self._usd(model, billed)
             raise
-        if not all(self.api.limits.allow(self.api.billed(body)) for body in bodies):
+        billed, is_possible = await in_own_thread(self._billed, bodies)
+        if not is_possible:
             answer = replace(answer, warnings=(IMPOSSIBLE_BILL, *answer.warnings))
-        return self._complete(answer, model, query, self._billed(bodies))
+        return self._complete(answer, model, query, billed)
 
-    def _billed(self, bodies: Sequence[bytes]) -> Billed:
-        return sum((self.api.limits.booked(self.api.billed(body)) for body in bodies), start=Billed())
+    def _billed(self, bodies: Sequence[bytes]) -> tuple[Billed, bool]:
+        """What is booked for the replies, and whether it is what they say."""
+        said, limits = [self.api.billed(body) for body in bodies], self.api.limits
+        return sum(map(limits.booked, said), start=Billed()), all(map(limits.allow, said))
 
     def _usd(self, model: str, billed: Billed) -> float:
         """The cost of the searches, and of the tokens if their price is known."""
@@ -265,9 +270,10 @@ class HttpEngine:
 
     async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:
         note_host(request.url)
-        reply = await send(self.client, request, deadline.within(self.timeout_seconds), self.api.vendor)
+        within = deadline.within(self.timeout_seconds)
+        reply = await send(self.client, request, within, self.api.vendor, max_bytes=MAX_REPLY_BYTES)
         note_status(reply.status)
-        if error := self.api.refusal(reply) or self._failure(reply):
+        if error := await in_own_thread(self.api.refusal, reply) or self._failure(reply):
             raise error
         return reply.body
 

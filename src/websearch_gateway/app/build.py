@@ -22,7 +22,7 @@ from websearch_gateway.app.domains import OperatorDomains, address_policy
 from websearch_gateway.app.engines import answering, open_engines
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.app.outbound import outbound
-from websearch_gateway.app.page_reading import PageReaders, open_reading
+from websearch_gateway.app.page_reading import WARM_UP, PageReaders, open_reading
 from websearch_gateway.app.upstreams import Upstreams, open_upstreams
 from websearch_gateway.budget.budgeted_embedder import BudgetedEmbedder
 from websearch_gateway.budget.ledger import Ledger
@@ -50,6 +50,7 @@ from websearch_gateway.resilience.layered_call import LayeredEngine
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.workers.pool import Workers
 
 
 def build(settings: Settings) -> Gateway:
@@ -59,7 +60,7 @@ def build(settings: Settings) -> Gateway:
         SearchNotConfiguredError: a setting names something that does not exist or lacks its key.
     """
     shared = _shared(settings)
-    pages = open_reading(settings, shared.state, shared.embedder)
+    pages = open_reading(settings, shared.state, shared.embedder, shared.workers)
     docs = lazy_docs(settings, pages, shared.embedder)
     caches = open_caches(settings, shared.state, shared.embedder)
     gather = Gathering(
@@ -113,6 +114,7 @@ class _Shared:
     ledger: Ledger
     telemetry: Telemetry
     upstreams: Upstreams
+    workers: Workers
     addresses: AddressPolicy
     gate: asyncio.Semaphore
 
@@ -124,7 +126,7 @@ class _Shared:
 
 def _shared(settings: Settings) -> _Shared:
     client, retry = create_client(outbound=outbound(settings)), Retry()
-    health, statistics = HealthRegistry(), Statistics()
+    health, statistics, workers = HealthRegistry(), Statistics(), Workers(warm_up=WARM_UP)
     state = open_state(settings.effective_state_url)
     if isinstance(state, BoundedState):
         state.limit(settings.max_state_mb * 2**20, tuple(PREFIXES.values()))
@@ -142,7 +144,8 @@ def _shared(settings: Settings) -> _Shared:
         statistics=statistics,
         ledger=ledger,
         telemetry=Telemetry([statistics.observe, ledger.observe]),
-        upstreams=open_upstreams(settings, client, retry, health, ledger),
+        upstreams=open_upstreams(settings, client, retry, health, ledger, workers),
+        workers=workers,
         addresses=address_policy(settings),
         gate=asyncio.Semaphore(settings.concurrency),
     )

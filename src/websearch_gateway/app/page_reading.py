@@ -48,13 +48,12 @@ class PageReaders:
     closers: tuple[Callable[[], Awaitable[None]], ...]
 
 
-def open_reading(settings: Settings, state: State, embedder: Embedder) -> PageReaders:
+def open_reading(settings: Settings, state: State, embedder: Embedder, workers: Workers) -> PageReaders:
     """The parts that read pages. Sockets, processes and the browser open on first use."""
     addresses = address_policy(settings)
     name, way = user_agent(settings.contact_url), outbound(settings)
     fetcher = Fetcher(addresses, user_agent=name, outbound=way)
     site_fetcher = Fetcher(addresses, user_agent=name, keep_alive=True, outbound=way)
-    workers = Workers(warm_up=WARM_UP)
     blobs = BlobCache(state)
     readers, browser = _readers(settings, fetcher, workers)
     page_cache = PageCache(

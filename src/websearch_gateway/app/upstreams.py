@@ -13,11 +13,12 @@ from websearch_gateway.app.domains import address_policy
 from websearch_gateway.budget.budgeted import BudgetedSearcher
 from websearch_gateway.budget.ledger import Ledger
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.net.own_threads import ReplyParser
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
 from websearch_gateway.observability.tracing import traced_upstream
 from websearch_gateway.pipeline.cleaning.hits import CleanedSearcher
-from websearch_gateway.ports import Searcher
+from websearch_gateway.ports import Searcher, Workers
 from websearch_gateway.providers import absent, advice, configured
 from websearch_gateway.resilience.burst_gate import BurstGate
 from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
@@ -43,7 +44,12 @@ class Upstreams:
 
 
 def open_upstreams(
-    settings: Settings, client: httpx2.AsyncClient, retry: Retry, health: HealthRegistry, ledger: Ledger
+    settings: Settings,
+    client: httpx2.AsyncClient,
+    retry: Retry,
+    health: HealthRegistry,
+    ledger: Ledger,
+    workers: Workers,
 ) -> Upstreams:
     """Every configured upstream. Calls nothing.
 
@@ -55,7 +61,8 @@ def open_upstreams(
     for engine in answers.configured(settings):
         health.of(engine.name)  # the health page lists engines first
     timeout = settings.request_timeout_ms / 1000
-    bare = [HttpSearcher(provider, client, retry, timeout, settings.prices) for provider in providers]
+    parser = ReplyParser(workers)
+    bare = [HttpSearcher(provider, client, retry, timeout, settings.prices, parser=parser) for provider in providers]
     searchers = [_layered(settings, searcher, health, ledger) for searcher in bare]
     order: Order = ByWeight(settings.provider_weights) if settings.provider_weights else tuple
     hedging, advised = Hedging(health), advice(settings)

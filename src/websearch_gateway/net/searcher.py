@@ -22,7 +22,7 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Deadline, Hit, HttpRequest, SearchQuery, SearchResults
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.cost_context import spend, spent
-from websearch_gateway.net.own_threads import in_own_thread
+from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
 from websearch_gateway.net.sent_requests import note_request
 from websearch_gateway.net.span_attributes import note_host, note_status
@@ -50,6 +50,7 @@ class HttpSearcher:
     timeout_seconds: float = 20.0
     prices: Mapping[str, float] = field(default_factory=dict)
     layers: Sequence[Layer] = field(default=(), repr=False)
+    parser: ReplyParser = field(default=ReplyParser(), repr=False)
     on_headers: Callable[[Mapping[str, str]], None] = field(default=_ignore, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
 
@@ -114,8 +115,8 @@ class HttpSearcher:
         spent_before = spent()
         try:
             body = await self.retry(lambda: self._in_layers(request, deadline), deadline)
-            # Parsing megabytes of HTML or JSON, or dates in words, would block the event loop.
-            hits = await in_own_thread(self.provider.parse, body)
+            parse = without_key(self.provider).parse
+            hits = await self.parser.read(list[Hit], parse, body, vendor=self.name, deadline=deadline)
         except Unavailable as error:
             error.cost_usd = round(spent() - spent_before, 9)
             raise
@@ -133,10 +134,11 @@ class HttpSearcher:
         note_request()
         note_host(request.url)
         try:
-            reply = await send(self.client, request, deadline.within(self.timeout_seconds), self.name)
+            within = deadline.within(self.timeout_seconds)
+            reply = await send(self.client, request, within, self.name, max_bytes=MAX_REPLY_BYTES)
             note_status(reply.status)
             self.on_headers(reply.headers)
-            if error := self._refusal(reply) or self._failure(reply):
+            if error := await in_own_thread(self._refusal, reply) or self._failure(reply):
                 raise error
         except SearchTimeoutError:
             raise  # the vendor may have answered too late and still bill it

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp.types import PARSE_ERROR, TextContent
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, TextContent
 
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
@@ -258,7 +258,9 @@ def test_lines_that_the_sdk_cannot_read_are_answered(sandbox: Sandbox, tmp_path:
     arguments = {"query": f"{QUESTION} \U0001f5fc \ud83d"}
     half = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search_web", "arguments": arguments}}
     deep = '{"method":"tools/call","params":{"name":%s},"jsonrpc":"2.0","id":3}' % ("[" * 20_000 + "]" * 20_000)
-    replies, _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, deep, half, requests=3)
+    no_request = {"jsonrpc": "2.0", "id": 4, "method": 7}
+    replies, _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, deep, no_request, half, requests=4)
     by_id = {reply["id"]: reply for reply in replies}
     assert "330 metres" in by_id[2]["result"]["structuredContent"]["text"]
     assert by_id[3]["error"]["code"] == PARSE_ERROR
+    assert by_id[4]["error"]["code"] == INVALID_REQUEST

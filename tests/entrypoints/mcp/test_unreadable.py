@@ -7,9 +7,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp.types import PARSE_ERROR, JSONRPCError
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, JSONRPCError
 
-from websearch_gateway.entrypoints.mcp.unreadable import refusal_of
+from websearch_gateway.entrypoints.mcp.unreadable import refusal_of, refusal_of_value
 
 DEEP = "[" * 20_000 + "]" * 20_000
 
@@ -55,3 +55,31 @@ def test_any_line_is_looked_at_without_harm(line: str) -> None:
 def test_every_id_is_found(name: int | str, text: str) -> None:
     line = json.dumps({"jsonrpc": "2.0", "method": "m", "params": {text: text}, "id": name})
     assert refused(line[:-1] + ", broken}") == name
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ({"jsonrpc": "2.0", "id": 7, "method": 1}, 7),
+        ({"jsonrpc": "1.0", "id": "seven", "method": "ping"}, "seven"),
+        ({"jsonrpc": "2.0", "id": 7}, 7),
+        ({"method": "ping", "id": {"a": 1}}, None),
+        ({"method": "ping", "id": True}, None),
+        ({"method": "ping", "id": 10**400}, None),
+        ({"method": "ping", "id": "a" * 300}, None),
+        ({}, None),
+        ([{"jsonrpc": "2.0", "id": 7, "method": "ping"}], None),
+        ("ping", None),
+        (None, None),
+    ],
+)
+def test_json_that_is_no_request_is_refused_under_its_id_or_none(message: object, name: int | str | None) -> None:
+    refusal = refusal_of_value(message)
+    assert refusal is not None
+    assert isinstance(refusal.message, JSONRPCError)
+    assert (refusal.message.id, refusal.message.error.code) == (name, INVALID_REQUEST)
+
+
+@pytest.mark.parametrize("message", [{"id": 7, "result": 1}, {"jsonrpc": "2.0", "id": None, "error": "x"}])
+def test_a_broken_response_is_not_answered(message: object) -> None:
+    assert refusal_of_value(message) is None

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from websearch_gateway.answers.openai.errors import from_sdk
 from websearch_gateway.errors import SearchProviderParseError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.decode import MAX_BYTES
+from websearch_gateway.net.own_threads import MAX_REPLY_BYTES
 from websearch_gateway.net.span_attributes import note_host, note_status
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class OpenAIClient:
 
 
 class _OwnTransport(httpx2.AsyncBaseTransport):
-    """Sends through the process's client with its own headers, and reads at most MAX_BYTES, also of errors.
+    """Sends through the process's client with its own headers, and reads at most MAX_REPLY_BYTES, also of errors.
 
     The SDK takes headers from OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS, and describes the machine in
     others; none of them is a setting of the gateway.
@@ -140,6 +140,6 @@ async def _read(response: httpx2.Response) -> bytes:
     body = bytearray()
     async for piece in response.aiter_bytes():
         body += piece
-        if len(body) > MAX_BYTES:
-            raise SearchProviderParseError(f"The reply of OpenAI is larger than {MAX_BYTES:,} bytes.")
+        if len(body) > MAX_REPLY_BYTES:
+            raise SearchProviderParseError(f"The reply of OpenAI is larger than {MAX_REPLY_BYTES:,} bytes.")
     return bytes(body)

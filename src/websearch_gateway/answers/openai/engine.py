@@ -27,7 +27,7 @@ from websearch_gateway.answers.outcomes import CUT_OFF, ModelGone, applying, los
 from websearch_gateway.answers.prompt import LINK_RULE, instructions
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Answer, AppliedFilters, Deadline, SearchQuery, Source, TokenUsage
-from websearch_gateway.net.own_threads import in_own_thread
+from websearch_gateway.net.own_threads import ReplyParser, in_own_thread
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.ports import Progress
 
@@ -63,6 +63,7 @@ class OpenAIEngine:
     models: Sequence[str]
     retry: Retry = field(repr=False)
     search_usd: float = SEARCH_USD
+    parser: ReplyParser = field(default=ReplyParser(), repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
     now: Callable[[], datetime] = field(default=lambda: models.utc_now(), repr=False)
     name: str = "openai"
@@ -148,11 +149,10 @@ class OpenAIEngine:
     async def _exchange(self, request: Mapping[str, Any], deadline: Deadline) -> Reply:
         body = await self.client.respond(request, deadline)
         try:
-            # Verifying hundreds of spans in a long text takes milliseconds of CPU: not on the loop.
-            return await in_own_thread(read_reply, body)
+            return await self.parser.read(Reply, read_reply, body, vendor="OpenAI", deadline=deadline)
         except SearchError as error:  # an answer that was declined is billed, too
             with suppress(SearchProviderParseError):
-                error.cost_usd = self._usd(find_model(request["model"]), read_bill(body))
+                error.cost_usd = self._usd(find_model(request["model"]), await in_own_thread(read_bill, body))
             raise
 
     def _request(self, model: str, query: SearchQuery, refused: Iterable[str]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from websearch_gateway.entrypoints.mcp.unreadable import refusal_of
+from websearch_gateway.entrypoints.mcp.unreadable import refusal_of, refusal_of_value
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -55,15 +55,20 @@ class SurrogateFixStream:
         await self.aclose()
 
     async def _answered(self, item: Item) -> Item:
-        if isinstance(item, ValidationError) and (line := _line(item)) and (refusal := refusal_of(line)):
+        if isinstance(item, ValidationError) and (refusal := _refusal(item)):
             await self._replies.send(refusal)
         return item
 
 
-def _line(error: ValidationError) -> str | None:
-    """The line that is not JSON; None for any other error."""
-    first = error.errors(include_url=False)[0]
-    return first["input"] if first["type"] == "json_invalid" else None
+def _refusal(error: ValidationError) -> SessionMessage | None:
+    faults = error.errors(include_url=False, include_context=False)
+    if faults[0]["type"] == "json_invalid":
+        return refusal_of(faults[0]["input"])
+    # The whole message is the input of a fault of its own; a fault of a member has that member.
+    whole = [
+        fault["input"] for fault in faults if fault["type"] in ("missing", "model_type") and len(fault["loc"]) <= 2
+    ]
+    return refusal_of_value(whole[0]) if whole else None
 
 
 def _repaired(item: Item) -> Item:

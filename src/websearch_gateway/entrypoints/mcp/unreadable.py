@@ -1,6 +1,6 @@
-"""Refuses requests over stdio that are not readable JSON: the SDK drops such a line, and its client waits for ever.
+"""Refuses requests over stdio that are not JSON, or no request: the SDK drops them, and their client waits for ever.
 
-A line may be broken, or nested deeper than pydantic reads (about 200 levels).
+A line may be broken, nested deeper than pydantic reads (about 200 levels), or break the rules of JSON-RPC.
 """
 
 from __future__ import annotations
@@ -10,19 +10,43 @@ import re
 from typing import Any
 
 from mcp.shared.message import SessionMessage
-from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]+|[\]}]+')
 _MEMBER = re.compile(r'"(id|method)"\s*+:\s*+(-?\d{1,18}|"(?:[^"\\]|\\.){0,200}")(?=\s*[,}])')
 
-_MESSAGE = "The message is not JSON, or is nested too deeply to be read."
+_UNREADABLE = "The message is not JSON, or is nested too deeply to be read."
+_INVALID = "The message is not a JSON-RPC 2.0 request."
+_MOST_ID_CHARS = 200
 
 
 def refusal_of(line: str) -> SessionMessage | None:
     """The reply to an unreadable line that is a request: JSON-RPC's "Parse error"; None for any other line."""
     if (name := _request_id(line)) is None:
         return None
-    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=name, error=ErrorData(code=PARSE_ERROR, message=_MESSAGE)))
+    return _refusal(name, PARSE_ERROR, _UNREADABLE)
+
+
+def refusal_of_value(message: Any) -> SessionMessage | None:
+    """The reply to JSON that is no message of JSON-RPC: "Invalid Request" under its id, or under null if it has none.
+
+    None for a response, which nobody may answer (https://www.jsonrpc.org/specification#response_object).
+    """
+    if not isinstance(message, dict):
+        return _refusal(None, INVALID_REQUEST, _INVALID)
+    if "method" not in message and ("result" in message or "error" in message):
+        return None
+    return _refusal(_usable(message.get("id")), INVALID_REQUEST, _INVALID)
+
+
+def _refusal(name: int | str | None, code: int, message: str) -> SessionMessage:
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=name, error=ErrorData(code=code, message=message)))
+
+
+def _usable(name: Any) -> int | str | None:
+    if isinstance(name, str):
+        return name if len(name) <= _MOST_ID_CHARS else None
+    return name if type(name) is int and abs(name) < 10**18 else None
 
 
 def _request_id(line: str) -> int | str | None:
