@@ -10,7 +10,7 @@ TOGETHER := $(MAKE) --no-print-directory --jobs
 # Without compiled modules each process that the tests start takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test prepared check lint types layers unit coverage conformance docs picture bench bench-answers bench-docs bench-extract bench-questions bench-replay bench-semantic clean
+.PHONY: demo test prepared check lint types layers unit coverage conformance docs picture bench bench-answers bench-docs bench-extract bench-fidelity bench-questions bench-replay bench-semantic clean
 
 # By uv, which is faster, or by pip where uv cannot be had or knows no registry.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -105,6 +105,10 @@ bench-docs: $(VENV)/.installed
 
 bench-semantic: $(VENV)/.installed
 	$(BIN)/python -m bench.semantic $(DATA)
+
+bench-fidelity: $(VENV)/.installed
+	@test -n "$(DATA)" || { echo "Say which pages: make bench-fidelity DATA='FILE ...'"; exit 2; }
+	$(BIN)/python -m bench.fidelity $(DATA)
 
 bench-replay: $(VENV)/.installed
 	$(BIN)/python -m bench.replay $(DATA)

@@ -36,6 +36,11 @@ def test_each_element_has_its_markdown(html: str, markdown: str) -> None:
     assert rendered(html) == markdown
 
 
+def test_the_language_of_a_nested_block_of_code_is_known() -> None:
+    html = "<pre><pre class='playground'><code class='language-rust ignore'>fn main() {}</code></pre></pre>"
+    assert rendered(html) == "```rust\nfn main() {}\n```"
+
+
 def test_a_fence_names_its_language_and_is_followed_by_a_blank_line() -> None:
     html = "<pre><code class='language-python'>def f():\n    return `1`</code></pre><p>after</p>"
     assert rendered(html) == "```python\ndef f():\n    return `1`\n```\n\nafter"

@@ -74,6 +74,31 @@ def test_a_list_that_seems_to_be_text_is_kept_whole(items: tuple[float, ...]) ->
     assert kept(LIST, likely) == ["Text before it.", "first", "inner", "second", "Text after it."]
 
 
+REFERENCE = """<body><nav>Menu</nav><{main}><h1>Class</h1><p>It opens files and closes them again.</p><pre>a</pre>
+<h2>read()</h2><p>Added in: v1</p><pre>b</pre><p>Reads all that is there.</p><pre>c</pre><nav>Next page</nav>
+<p>Never</p></main></body>"""
+REFERENCE_TEXT = {
+    "It opens files and closes them again.": 0.9,
+    "Reads all that is there.": 0.9,
+    "a": 0.9,
+    "b": 0.9,
+    "c": 0.9,
+}
+CRUMBS = {"Class": 0.1, "read()": 0.1, "Added in: v1": 0.1, "Next page": 0.3, "Menu": 0.3, "Never": 0.01}
+
+
+def test_the_main_element_of_a_reference_page_is_kept_as_a_whole_without_navigation() -> None:
+    found = kept(REFERENCE.format(main="main"), REFERENCE_TEXT | CRUMBS)
+    assert {"Class", "read()", "Added in: v1", *REFERENCE_TEXT} == set(found)
+
+
+@pytest.mark.parametrize(
+    "main", ["div", "main itemscope itemtype='https://schema.org/QAPage'"], ids=["unmarked", "a thread"]
+)
+def test_of_any_other_page_the_likely_blocks_are_kept(main: str) -> None:
+    assert "Added in: v1" not in kept(REFERENCE.format(main=main), REFERENCE_TEXT | CRUMBS)
+
+
 def test_a_list_of_other_things_amid_kept_text_is_dropped() -> None:
     assert kept(LIST, {"Text before it.": 0.9, "Text after it.": 0.9, "first": 0.2}) == [
         "Text before it.",

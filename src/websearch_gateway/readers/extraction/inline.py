@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -81,7 +82,8 @@ def fence(pre: Any) -> str:
 
 
 def _language(pre: Any) -> str:
-    near = [pre, *pre.iterchildren("code"), *list(pre.iterancestors())[:2]]
+    # mdBook nests: <pre><pre class="playground"><code class="language-rust">.
+    near = [pre, *pre.iterdescendants("pre", "code"), *islice(pre.iterancestors(), 2)]
     for element in near:
         found = _LANGUAGE.search(element.get("class", "")) or _LANGUAGE.search(element.get("data-lang", ""))
         name = found[1].lower() if found else element.get("data-lang", "") or element.get("data-language", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.readers.extraction.blocks import Container, Outline
@@ -20,6 +21,15 @@ _LOWEST, _HIGHEST = 0.15, 0.6
 _MOST, _FOLLOWS, _LISTED = 0.5, 0.1, 0.36
 _LISTS = frozenset(("ul", "ol", "dl"))
 _WHOLE = _LISTS | {"table", "tr"}
+_MAIN_IDS = frozenset(("main-content", "page-content", "apicontent"))
+_ASIDE = frozenset(("nav", "aside", "footer"))
+_POSTS = (
+    "boolean(//*[contains(@itemtype, 'schema.org/Question') or contains(@itemtype, 'schema.org/QAPage') "
+    "or contains(@itemtype, 'schema.org/DiscussionForumPosting')])"
+)
+_LEAST_CODE = 3
+_MOST_MAINS = 3
+_CRUMB = 0.05
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
@@ -31,6 +41,7 @@ def chosen(page: Outline, likely: Floats) -> Mask:
     for container in page.containers:
         _keep_whole(container, tables, words, likely, keep)
     _keep_code_and_headings(page, likely, keep)
+    _keep_reference(page, words, likely, keep)
     return keep
 
 
@@ -110,6 +121,32 @@ def _keep_code_and_headings(page: Outline, likely: Floats, keep: Mask) -> None:
     for at in range(last, -1, -1):
         if tags[at] in _HEADINGS and at < last and likely[at] > 0.05 and keep[at + 1]:
             keep[at] = True
+
+
+def _keep_reference(page: Outline, words: Floats, likely: Floats, keep: Mask) -> None:
+    """Keep the main element of a page of documentation as a whole, without its navigation.
+
+    The short lines of such a page (signatures, versions, histories) look like the crumbs of others. It is
+    documentation if its author marked its main element, and that has code among its kept text; a forum marks its posts.
+    """
+    mains = (container for container in page.containers if _is_main(container.element))
+    for container in islice(mains, _MOST_MAINS):
+        part = slice(container.start, container.end)
+        code = sum(page.containers[block.place].element.tag == "pre" for block in page.blocks[part])
+        if code < _LEAST_CODE or (words[part] * keep[part]).sum() < _MOST * words[part].sum():
+            continue
+        if container.element.getroottree().xpath(_POSTS):
+            return
+        whole = likely[part] >= _CRUMB
+        for inner in page.containers:
+            if inner.element.tag in _ASIDE and part.start <= inner.start and inner.end <= part.stop:
+                whole[inner.start - part.start : inner.end - part.start] = False
+        keep[part] |= whole
+        return
+
+
+def _is_main(element: Any) -> bool:
+    return element.tag == "main" or element.get("role") == "main" or element.get("id") in _MAIN_IDS
 
 
 def blank(page: Outline, keep: Mask) -> None:
