@@ -180,7 +180,8 @@ def _search_rows(found: Found) -> list[Row]:
         )
         for kind, ranks in sorted(found.ranks.items())
     ]
-    cpu = f"{statistics.median(found.cpu) * 1000:.0f} ms CPU"
+    cpu95 = statistics.quantiles(found.cpu, n=20)[-1] if len(found.cpu) > 1 else found.cpu[0]
+    cpu = f"{statistics.median(found.cpu) * 1000:.0f} ms CPU, p95 {cpu95 * 1000:.0f} ms"
     rows.append(Row("docs: search", cpu, "p95, wall", f"{p95 * 1000:.0f} ms", "<= 20 ms at 26,000 chunks"))
     rows.append(Row("docs: reply", "the largest", "2,000 tokens", f"{found.largest:,}", "<= 2,000"))
     return rows

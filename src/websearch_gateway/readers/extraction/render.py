@@ -81,7 +81,7 @@ class _Writer:
         return "\n\n".join(self._closed(self.frames[0])).strip()
 
     def start(self, element: Any) -> bool:
-        """Open an element. Returns whether to walk its children: `<pre>`, code and tables are written as a whole."""
+        """Open an element. Returns whether to walk its children: code, tables and the like are written as a whole."""
         tag = element.tag
         if tag == "pre":
             self._flush()
@@ -100,6 +100,9 @@ class _Writer:
         elif tag == "img":
             self._inline(escaped(element.get("alt", "")))
         elif tag in INLINE:
+            if not len(element):  # most inline elements are a few words
+                self._inline(self._marked(element, escaped(element.text or "")))
+                return False
             self.frames.append(_Frame(element))
         else:
             self._flush()

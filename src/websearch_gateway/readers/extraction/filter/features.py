@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\w+")
 _NAMING = ("class", "id", "role", "itemprop", "data-testid")
 _TAG_NUMBER = {tag: number for number, tag in enumerate(TAGS, 1)}
+_WITHIN_BITS = {tag: 1 << place for place, tag in enumerate(WITHIN)}
 _SIZES = (30, 100, 300, 1000)
 _LEVELS = 4
 _UPPER, _DIGITS = string.ascii_uppercase.encode(), string.digits.encode()
@@ -92,9 +93,10 @@ class Features:
         far: list[int] = []
         inside: list[int] = []
         for container in containers:
-            attributes = container.element.attrib
-            own = name_bits(" ".join([attributes[n] for n in _NAMING if n in attributes])) if attributes else 0
-            tag = 1 << WITHIN.index(container.element.tag) if container.element.tag in WITHIN else 0
+            element = container.element
+            present = element.keys()
+            own = name_bits(" ".join([element.get(name) for name in _NAMING if name in present])) if present else 0
+            tag = _WITHIN_BITS.get(element.tag, 0)
             first = container.parent == len(names)
             names.append(own)
             near.append(own | (0 if first else names[container.parent]))

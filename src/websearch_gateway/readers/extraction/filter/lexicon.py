@@ -72,6 +72,7 @@ _WORD_BITS: dict[str, int] = {}
 for _place, _words in enumerate(_WORD_LISTS):
     for _word in _words.split():
         _WORD_BITS[_word] = _WORD_BITS.get(_word, 0) | 1 << _place
+_HINT_WORDS = frozenset(_WORD_BITS)
 
 
 @lru_cache(maxsize=5_000)
@@ -91,6 +92,6 @@ def _bits_of_name(name: str) -> int:
 def text_bits(words: list[str]) -> int:
     """Which word lists contain the lower-case words of a block. Looks only at its first words."""
     bits = 0
-    for word in words[:_FIRST_WORDS]:
-        bits |= _WORD_BITS.get(word, 0)
+    for word in _HINT_WORDS.intersection(words[:_FIRST_WORDS]):
+        bits |= _WORD_BITS[word]
     return bits
