@@ -81,7 +81,8 @@ class Site:
             return None
         chance = random.Random(number)
         text = "</p><p>".join(" ".join(chance.choices(WORDS, k=120)) + f" number {number}." for _ in range(8))
-        below = [f"/{str(number * LINKS + step).translate(_LETTERS)}.html" for step in range(1, LINKS + 1)]
+        linked = range(number * LINKS + 1, min(number * LINKS + LINKS + 1, self._generated))
+        below = [f"/{str(one).translate(_LETTERS)}.html" for one in linked]
         return _page(f"Page {number}", text, below)
 
 

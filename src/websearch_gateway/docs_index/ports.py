@@ -235,10 +235,11 @@ class DocsStore(Protocol):
         """Store the text of its robots.txt, or None if nothing is allowed."""
         ...
 
-    async def reserve(self, host: str, seconds: float) -> float:
-        """Book the next request to a host, at least `seconds` after the one before; returns when it may be sent.
+    async def reserve(self, host: str, seconds: float) -> float | None:
+        """Book a request to a host that is sent now: None. Until `seconds` after the last one the time to ask again.
 
-        All processes that share the store share the booking.
+        All processes that share the store share the bookings. Nothing is booked ahead: a process that is late would
+        send right before the next one.
         """
         ...
 

@@ -46,8 +46,8 @@ async def test_two_crawlers_keep_one_pace_on_a_host(site, workers, postgresql_se
         for store in stores:
             stack.push_async_callback(store.close)
         booked = await asyncio.gather(*(store.reserve("https://a", 5) for _ in range(5) for store in stores))
-    steps = [later - earlier for earlier, later in zip(sorted(booked), sorted(booked)[1:], strict=False)]
-    assert all(step >= 5 - 1e-6 for step in steps)
+    assert booked.count(None) == 1
+    assert len(set(booked)) == 2
 
 
 async def test_a_site_that_another_living_crawler_has_is_not_pending(site, workers, postgresql_server):

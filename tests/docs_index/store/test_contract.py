@@ -226,10 +226,11 @@ async def test_a_host_is_remembered(docs, clock):
 
 
 async def test_requests_to_a_host_are_booked_one_after_the_other(docs, clock):
-    assert [await docs.reserve("https://a", 5) - clock.now for _ in range(3)] == [0, 5, 10]
-    assert await docs.reserve("https://b", 5) == clock.now
-    clock.now += 60
-    assert await docs.reserve("https://a", 5) == clock.now
+    assert await docs.reserve("https://a", 5) is None
+    assert [await docs.reserve("https://a", 5) for _ in range(2)] == [clock.now + 5] * 2
+    assert await docs.reserve("https://b", 5) is None
+    clock.now += 5
+    assert await docs.reserve("https://a", 5) is None
     await docs.pause_host("https://a", clock.now + 100, "HTTP 429")
     await docs.pause_host("https://a", clock.now + 50, "HTTP 503")
     assert await docs.reserve("https://a", 5) == clock.now + 100

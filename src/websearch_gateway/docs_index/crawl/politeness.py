@@ -24,9 +24,6 @@ MAX_ROBOTS_BYTES = 512_000
 MAX_CRAWL_DELAY = 30.0
 MAX_PAUSE_SECONDS = 86_400.0
 MAX_SLOWDOWN = 64.0
-MOST_BOOKINGS = 3
-LATE = 0.2
-"""A request that is late by more of the interval books a new time: another process may send right after it."""
 _FETCH_SECONDS = 30.0
 
 
@@ -73,11 +70,8 @@ class HostPace:
     async def turn(self) -> AsyncIterator[None]:
         """Wait for a turn and hold it while the host answers."""
         async with self._slots:
-            for _ in range(MOST_BOOKINGS):
-                at = await self._store.reserve(self.host, self.interval)
+            while (at := await self._store.reserve(self.host, self.interval)) is not None:
                 await self._wait_until(at)
-                if self._clock() - at <= LATE * self.interval:
-                    break
             await self._wait_until(self._sent + self.interval)
             self.waiting = ""
             self._sent = started = self._clock()

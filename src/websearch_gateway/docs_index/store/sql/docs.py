@@ -195,7 +195,7 @@ class SqlDocs:
         """See `DocsStore`."""
         await self.file.write(lambda db: sites.put_robots(db, host, robots, self._clock()))
 
-    async def reserve(self, host: str, seconds: float) -> float:
+    async def reserve(self, host: str, seconds: float) -> float | None:
         """See `DocsStore`."""
         return await self.file.write(lambda db: sites.reserve(db, host, seconds, self._clock()))
 

@@ -118,18 +118,20 @@ def put_robots(db: Database, name: str, robots: str | None, now: float) -> None:
     )
 
 
-def reserve(db: Database, name: str, seconds: float, now: float) -> float:
+def reserve(db: Database, name: str, seconds: float, now: float) -> float | None:
     """See `DocsStore.reserve`."""
-    (after,) = db.execute(
+    booked = db.execute(
         """
         INSERT INTO hosts (host, next_at) VALUES (:host, :now + :seconds)
-        ON CONFLICT (host) DO UPDATE SET
-            next_at = CASE WHEN hosts.next_at > :now THEN hosts.next_at ELSE :now END + :seconds
+        ON CONFLICT (host) DO UPDATE SET next_at = :now + :seconds WHERE hosts.next_at <= :now
         RETURNING next_at
         """,
         {"host": name, "now": now, "seconds": seconds},
     ).fetchone()
-    return float(after) - seconds
+    if booked is not None:
+        return None
+    (next_at,) = db.execute("SELECT next_at FROM hosts WHERE host = ?", (name,)).fetchone()
+    return float(next_at)
 
 
 def pause_host(db: Database, name: str, until: float, reason: str) -> None:
