@@ -340,3 +340,29 @@ def test_words_of_the_page_put_together_in_another_way_are_not_held(claim: str) 
 )
 def test_parts_left_out_moved_or_replaced_by_synonyms_are_held(claim: str) -> None:
     assert supports(claim, COLONY)
+
+
+@pytest.mark.parametrize(
+    ("told", "invented"),
+    [
+        ("Die Brücke wurde 1932 von Anna Berg gebaut.", "Die Brücke wurde 1932 nicht von Anna Berg gebaut."),
+        ("Die Brücke wurde 1932 von Anna Berg gebaut.", "Die Brücke wurde 1932 von Anna Lund gebaut."),
+        ("El puente tiene dos torres de 120 metros.", "El puente nunca tiene dos torres de 120 metros."),
+        ("这座桥建于1932年，全长120米。", "这座桥建于1932年，全长120公里。"),
+        ("这座桥建于1932年，全长120米。", "这座桥不建于1932年，全长120米。"),
+        ("สะพานเปิดในปี 1932 และยาว 120 เมตร", "สะพานปิดในปี 1932 และยาว 120 เมตร"),
+        ("पुल 1932 में खुला और 120 मीटर लंबा है।", "पुल 1932 में नहीं खुला और 120 मीटर लंबा है।"),
+        ("तापमान में वृद्धि हुई और नदी में पानी बढ़ा।", "तापमान में कमी हुई और नदी में पानी बढ़ा।"),
+        ("افتتح الجسر في عام 1932 وطوله 120 مترا.", "لم يفتتح الجسر في عام 1932 وطوله 120 مترا."),
+        ("Мост был открыт в 1932 году в Осло.", "Мост не был открыт в 1932 году в Осло."),
+        ("Η γέφυρα άνοιξε το 1932 στο Όσλο.", "Η γέφυρα δεν άνοιξε το 1932 στο Όσλο."),
+        ("Cây cầu được mở vào năm 1932.", "Cây cầu không được mở vào năm 1932."),
+        ("Köprü 1932 yılında açıldı.", "Köprü 1932 yılında açılmadı."),
+        ("Podul a fost deschis în 1932.", "Podul nu a fost deschis în 1932."),
+    ],
+)
+def test_a_sentence_in_the_language_of_its_source_is_checked_like_an_english_one(told: str, invented: str) -> None:
+    evidence = Evidence.of(f"Harbour\n{told}")
+    assert supports(told, evidence)
+    assert not supports(invented, evidence)
+    assert not anchors(invented, evidence)

@@ -20,7 +20,9 @@ from websearch_gateway.text.citation.operators import (
 )
 from websearch_gateway.text.citation.wording import Word
 
-_MOST_PAIRS = 200
+_MOST_PAIRS = 1000
+_REACH = 60
+"""How many pairs back a chain looks for the one before."""
 
 Pair = tuple[int, int]
 """The place of a word in the claim, and that of its match in the source."""
@@ -73,8 +75,8 @@ def _chain(claim: Sequence[Word], source: Sequence[Word], here: Sequence[int], t
     best: list[tuple[float, int]] = []
     for one, other in pairs:
         top = (1.0, -1)
-        for index, (score, _) in enumerate(best):
-            before, told = pairs[index]
+        for index in range(max(0, len(best) - _REACH), len(best)):
+            score, (before, told) = best[index][0], pairs[index]
             if before < one and told < other:
                 distance = other - told
                 reached = score + 1.0 + (0.4 if distance == 1 else 0.0) - 0.02 * min(distance, 9)

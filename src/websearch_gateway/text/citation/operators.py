@@ -75,8 +75,11 @@ _JOINS = "and or but nor while whereas although though because which who whom wh
 JOINING = frozenset(_JOINS.split())
 """Words that begin a clause."""
 
-BETWEEN_STATEMENTS = frozenset(("and", "but", "while", "whereas", "although", "though"))
-"""Words between two statements that a writer may have put together."""
+_BETWEEN = """\
+and but while whereas although though und aber y pero et mais e ma en maar и но και αλλα ve ama si dar va \
+और लेकिन"""
+BETWEEN_STATEMENTS = frozenset(_BETWEEN.split())
+"""Words between two statements that a writer may have put together, in a dozen languages."""
 
 HARMLESS_JOINS = frozenset(("and", "which", "who", "that"))
 """Words that may begin a clause where its source has another word."""
@@ -91,7 +94,10 @@ _LITTLE = """\
 one ones own another other such both either even very quite just still already then now etc eg ie yes don away out off \
 up down about around approximately roughly circa also however additionally furthermore moreover therefore thus hence \
 respectively example instance minus"""
-FUNCTION = frozenset((*STOP_WORDS, *_PREPOSITIONS, *_JOINS.split(), *PRONOUNS, *_LITTLE.split())) - OPERATORS.keys()
+FUNCTION = (
+    frozenset((*STOP_WORDS, *_PREPOSITIONS, *_JOINS.split(), *_BETWEEN.split(), *PRONOUNS, *_LITTLE.split()))
+    - OPERATORS.keys()
+)
 """Words that need not be the same in a claim and its source."""
 
 

@@ -12,14 +12,19 @@ from websearch_gateway.text.citation.quantities import Quantity, quantities
 from websearch_gateway.text.citation.synonyms import in_one_word, senses
 from websearch_gateway.text.retrieval.tokens import fold, stems, words
 
-MOST_WORDS = 200
-"""The most content words of a sentence that are read."""
+MOST_WORDS = 600
+"""The most content words of a sentence that are read: no claim has more."""
 
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _MONTH_FIRST = re.compile(rf"\b({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}})\b)?", re.IGNORECASE)
 _ISO_DATE = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)\b")
 _FULL_NAMES = [name.capitalize() for name in MONTHS if len(name) > 4 or name in ("may", "june", "july")]
-_PIECE = re.compile(r"(?P<edge>[,;:()\[\]—\"“”«»，、；：（）]|\s[-–]\s|[.!?](?=\s))|(?P<word>[^\W_]+(?:['’.][^\W_]+)*)")
+# With the vowel signs of Arabic and of Indic and South-East Asian scripts, which are no letters to `re`.
+_LETTERS = r"(?:[^\W_]|[\u064b-\u0652\u0900-\u0eff\u1000-\u109f\u1780-\u17ff])+"
+_PIECE = re.compile(
+    r"(?P<edge>[,;:()\[\]—\"“”«»，、；：（）。।؛،]|\s[-–]\s|[.!?](?=\s))" rf"|(?P<word>{_LETTERS}(?:['’.]{_LETTERS})*)"
+)
+_SPELLED = re.compile(r"[\u0900-\u0dff]")
 _NOT = re.compile(r"n['’]t$")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _AGENT = frozenset(("by", "the", "a", "an", "its", "his", "her", "their"))
@@ -76,7 +81,8 @@ def wording(text: str) -> list[Word]:
             before.append(_NOT.sub("", said))
             before += ["not"] * bool(_NOT.search(said))
         else:
-            for one in words(_POSSESSIVE.sub("", piece)):
+            bare = _POSSESSIVE.sub("", piece)
+            for one in [fold(bare)] if _SPELLED.search(bare) else words(bare):
                 found.append(_word(one, before, part, edge))
                 before, edge = [], ""
         if len(found) >= MOST_WORDS:
