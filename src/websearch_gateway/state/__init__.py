@@ -1,4 +1,4 @@
-"""Backends for the five verbs of `ports.State`, one file or file prefix each; BACKENDS is the only list of them.
+"""Backends for the five verbs of `ports.State`, one file, file prefix or folder each; BACKENDS is their only list.
 
 To add one, follow docs/adding-a-state-backend.md. Policy (limits, caches, budgets) belongs elsewhere.
 """

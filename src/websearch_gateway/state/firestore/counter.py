@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.state.firestore_client import FirestoreClient, contention
-from websearch_gateway.state.firestore_record import Record, fields_of, moment, new_incarnation, record_of
+from websearch_gateway.state.firestore.client import FirestoreClient, contention
+from websearch_gateway.state.firestore.record import Record, fields_of, moment, new_incarnation, record_of
 
 if TYPE_CHECKING:
     from google.cloud.firestore import AsyncWriteBatch

@@ -6,7 +6,7 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING, Any
 
-from websearch_gateway.state.firestore_record import document_id, kind_of
+from websearch_gateway.state.firestore.record import document_id, kind_of
 
 if TYPE_CHECKING:
     from google.api_core.retry import AsyncRetry

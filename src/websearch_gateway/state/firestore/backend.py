@@ -1,6 +1,6 @@
-"""State in Google Cloud Firestore: for processes that share nothing else, such as the instances of a Cloud Function.
+"""The five verbs over Firestore.
 
-API: https://cloud.google.com/python/docs/reference/firestore/latest. `firestore_record.py` describes the documents.
+API: https://cloud.google.com/python/docs/reference/firestore/latest. `record.py` describes the documents.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import StateEntry
 from websearch_gateway.state.coalesced_increments import CoalescedIncrements
 from websearch_gateway.state.extras import require
-from websearch_gateway.state.firestore_client import FirestoreClient, contention, load
-from websearch_gateway.state.firestore_counter import FirestoreCounters
-from websearch_gateway.state.firestore_record import (
+from websearch_gateway.state.firestore.client import FirestoreClient, contention, load
+from websearch_gateway.state.firestore.counter import FirestoreCounters
+from websearch_gateway.state.firestore.record import (
     OTHER,
     Record,
     fields_of,
