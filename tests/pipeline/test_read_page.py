@@ -167,6 +167,7 @@ async def test_each_call_is_one_event_that_does_not_name_the_page(
         ("read_from_page", "ok", 3),
         ("get_content", "VALIDATION", 0),
     ]
+    assert [event.outcome.cache for event in events[:2]] == ["miss", "exact"]
     assert all(URL not in str(event.outcome) for event in events)
 
 

@@ -12,6 +12,7 @@ from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Deadline
 from websearch_gateway.observability.histogram import Distribution
 from websearch_gateway.resilience.health import (
+    MAX_MESSAGE_CHARS,
     WINDOW,
     HealthRegistry,
     LastError,
@@ -122,3 +123,10 @@ async def test_the_stopwatch_times_answers_and_lets_errors_pass() -> None:
     with pytest.raises(SearchProviderError):
         await watch(fail, deadline)
     assert (health.samples, health.quantile(0.5)) == (1, pytest.approx(0.6))
+
+
+def test_the_message_of_the_last_error_is_cut() -> None:
+    health = record()
+    health.noted(SearchProviderError("long " * 1_000))
+    assert health.last_error is not None
+    assert len(health.last_error.message) == MAX_MESSAGE_CHARS

@@ -62,7 +62,7 @@ class PageReading:
                     details={"field": "offset", "allowed": f"0-{total}"},
                 )
             text, next_offset = window(page.markdown, request.offset, request.max_chars)
-            event.served("page", 1)
+            event.served("page", 1, cache=page.cache)
         return PageContent(
             url=page.url,
             page_content=text,
@@ -90,7 +90,7 @@ class PageReading:
                 await self.rate_limits.admit(caller)
                 page = await self._read(request.url, deadline, fresh=request.force_refresh)
                 found = await self.finder.find(page, queries, request.max_results, deadline)
-            event.served("page", sum(map(len, found.answers)))
+            event.served("page", sum(map(len, found.answers)), cache=page.cache)
         return PagePassages(
             url=page.url,
             title=page.title,

@@ -16,6 +16,7 @@ from websearch_gateway.observability.histogram import NOTHING, Distribution, His
 
 BreakerState = Literal["closed", "open", "half_open"]
 
+MAX_MESSAGE_CHARS = 300
 WINDOW = 100
 """The number of latencies to keep per upstream."""
 
@@ -120,7 +121,8 @@ class UpstreamHealth:
         """Record an error as the last one."""
         self._errors[error.code] += 1
         cause = error.details.get("reason")
-        self.last_error = LastError(error.code, error.message, self.now(), cause if isinstance(cause, str) else "")
+        message = error.message[:MAX_MESSAGE_CHARS]
+        self.last_error = LastError(error.code, message, self.now(), cause if isinstance(cause, str) else "")
 
     def circuit_open(self) -> NotAsked:
         """The error of a call that is not made because the circuit is open or a probe is in flight.

@@ -204,6 +204,59 @@ async def test_a_call_that_does_not_end_is_given_up_after_the_time_of_one_search
     assert "Traceback" not in log.read_text()
 
 
+HOSTILE = {
+    "/images.txt": ("text/plain", b"![" * 1_000_000),
+    "/links.txt": ("text/plain", b"[" * 400_000 + b"](a)" * 400_000),
+    "/paragraphs": ("text/html", b"<article>" + b"<p>a" * 500_000),
+    "/deep": ("text/html", b"<article>" + b"<h2>" * 2_000 + b"<a href=x>b</a>" * 130_000),
+    "/tables": ("text/html", b"<article>" + b"<table><tr><td>a" * 120_000),
+    "/numbers.json": ("application/json", b"[" + b"1," * 1_000_000 + b"1]"),
+}
+MOST_GROWTH = 60e6
+"""The most bytes by which hostile pages may make the main process grow."""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory of another process is read there")
+async def test_hostile_pages_leave_the_server_answering_small_and_stoppable(serve: Serve, log: Path) -> None:
+    asked = asyncio.Semaphore(0)
+
+    async def site(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        path = (await reader.readuntil(b"\r\n\r\n")).decode().split(" ")[1]
+        kind, body = HOSTILE.get(path.removesuffix("?again"), ("text/html", b"<p>A tiny page."))
+        writer.write(f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+        writer.close()
+        asked.release()
+
+    async with await asyncio.start_server(site, "127.0.0.1", 0) as server:
+        host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with serve(FETCH_ALLOW_PRIVATE_HOSTS=host, RESPECT_ROBOTS="false") as (process, http):
+
+            async def read(path: str) -> int:
+                return (await http.post("/v1/read", json={"url": f"http://{host}{path}"}, timeout=120)).status_code
+
+            assert await read("/tiny") == 200
+            await asked.acquire()
+            warm = resident(process.pid)
+            reads = [asyncio.create_task(read(path)) for path in HOSTILE]
+            for _ in reads:
+                await asked.acquire()
+            assert (await http.get("/healthz")).status_code == 200
+            assert not all(one.done() for one in reads), "it answers while it reads"
+            assert set(await asyncio.gather(*reads)) <= {200, 502, 504}
+            assert resident(process.pid) < warm + MOST_GROWTH
+            again = [asyncio.create_task(read(f"{path}?again")) for path in HOSTILE]
+            await asked.acquire()
+            process.send_signal(signal.SIGTERM)
+            assert await asyncio.wait_for(process.wait(), 120) == 0
+            await asyncio.gather(*again, return_exceptions=True)
+    assert "Traceback" not in log.read_text()
+
+
+def resident(pid: int) -> int:
+    """The resident memory of a process in bytes."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
 STUCK = """
 import asyncio, os, signal, sys, threading, time
 from websearch_gateway.entrypoints.http import server
