@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from tests.opening import gateway as gateway
 from tests.tracing import Spans, recorded_spans
@@ -15,6 +16,8 @@ from tools.servers import NotHere, Postgresql, postgresql
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 from websearch_gateway.workers.pool import Workers
+
+hypothesis_settings.load_profile("ci")  # the same examples in each run, and no limit that a busy machine would break
 
 SLOW = (
     "functions",

@@ -17,6 +17,7 @@ from websearch_gateway.net import dial
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.dial import PinnedBackend, SystemResolver
 from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.net.outbound import Outbound
 
 from .conftest import Serve, issue, page
 
@@ -132,13 +133,13 @@ async def test_the_system_resolver_finds_loopback() -> None:
 
 @pytest.mark.parametrize(("asked", "served"), [("secure.example.com", True), ("other.example.com", False)])
 async def test_tls_verifies_the_name_although_an_address_is_dialled(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, served: bool
+    serve: Serve, tmp_path: Path, asked: str, served: bool
 ) -> None:
     authority, context = issue(tmp_path, "secure.example.com")
-    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    trusting, names = Outbound(ca_bundle=authority), Names(["127.0.0.1"])
     server = await serve(page(b"sealed"), context)
     url = f"https://{asked}:{server.port}/"
-    async with Fetcher(AddressPolicy([f"{asked}:{server.port}"]), resolve=Names(["127.0.0.1"])) as fetcher:
+    async with Fetcher(AddressPolicy([f"{asked}:{server.port}"]), resolve=names, outbound=trusting) as fetcher:
         if served:
             assert (await fetcher.fetch(url, Deadline.after(60))).body == b"sealed"
         else:
