@@ -15,7 +15,7 @@ from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationE
 from websearch_gateway.models import SearchQuery
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.settings import RouteSettings
-from websearch_gateway.text.normalise import LONGEST_QUERY, LONGEST_RAW_QUERY, SHORTEST_QUERY
+from websearch_gateway.text.normalise import LONGEST_QUERY, LONGEST_RAW_QUERY
 
 GUARD = Guard({}, strict=False, secrets=())
 
@@ -53,9 +53,14 @@ def test_a_query_is_3_to_400_characters_after_normalising(text: str) -> None:
     assert refused.code == "VALIDATION"
 
 
+@pytest.mark.parametrize("text", ["\u5929\u6c17", "\u732b", "\ub0a0\uc528", "\u306d\u3053"])
+def test_one_or_two_characters_are_a_word_in_chinese_japanese_and_korean(text: str) -> None:
+    assert GUARD.check(text).query.text == text
+
+
 @pytest.mark.parametrize("text", ["abc", "x" * 400, " " * 300 + "x" * 400, "\ufb03", "\u5929\u6c17\u56f3"])
 def test_the_bounds_themselves_pass_and_are_counted_after_normalising(text: str) -> None:
-    assert SHORTEST_QUERY <= len(GUARD.check(text).query.text) <= LONGEST_QUERY
+    assert 1 <= len(GUARD.check(text).query.text) <= LONGEST_QUERY
 
 
 @pytest.mark.parametrize("text", [None, 5, b"who won", ["who won"]])
@@ -201,7 +206,7 @@ def test_whatever_is_asked_the_guard_passes_it_clean_or_refuses_with_a_reason(te
     except SearchValidationError as error:
         refused = error
     else:
-        assert SHORTEST_QUERY <= len(query.text) <= LONGEST_QUERY
+        assert 1 <= len(query.text) <= LONGEST_QUERY
         assert GUARD.check(query.text).query == query
         return
     assert refused.message.endswith((".", ".)"))

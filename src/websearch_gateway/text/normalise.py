@@ -14,6 +14,8 @@ import unicodedata
 from websearch_gateway.errors import SearchValidationError
 
 SHORTEST_QUERY = 3
+"""The fewest characters. In scripts that write a word in one or two, one is enough."""
+
 LONGEST_QUERY = 400
 LONGEST_RAW_QUERY = 10_000
 """The most characters; a longer text is rejected before normalisation."""
@@ -23,6 +25,9 @@ _FOLDED_TAGS = frozenset(
 )
 _LATIN_LIGATURES = range(0xFB00, 0xFB07)
 _TYPOGRAPHIC_FORMS = range(0xFB00, 0xFFF0)
+
+_WRITES_WORDS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff]")
+"""Kana, ideographs and Hangul syllables."""
 
 _WHITE_SPACE = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029 \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 
@@ -123,15 +128,17 @@ def checked_query(text: str) -> str:
     """The normalised query.
 
     Raises:
-        SearchValidationError: not text, or outside `SHORTEST_QUERY` to `LONGEST_QUERY` characters.
+        SearchValidationError: not text, or outside `SHORTEST_QUERY` (1 with a Chinese, Japanese or Korean character) to
+            `LONGEST_QUERY` characters.
     """
     if not isinstance(text, str):
         raise SearchValidationError("`query` must be text.", details={"field": "query", "allowed": "text"})
     if len(text) <= LONGEST_RAW_QUERY:
         text = normalise(text)
-    if not SHORTEST_QUERY <= len(text) <= LONGEST_QUERY:
+    if not (1 if _WRITES_WORDS.search(text) else SHORTEST_QUERY) <= len(text) <= LONGEST_QUERY:
         raise SearchValidationError(
-            f"`query` must be {SHORTEST_QUERY} to {LONGEST_QUERY} characters long, white space collapsed.",
+            f"`query` must be {SHORTEST_QUERY} to {LONGEST_QUERY} characters long, white space collapsed; one is "
+            "enough in Chinese, Japanese and Korean.",
             details={"field": "query", "allowed": f"{SHORTEST_QUERY}-{LONGEST_QUERY} characters"},
         )
     return text

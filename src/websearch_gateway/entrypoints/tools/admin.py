@@ -20,7 +20,7 @@ class CacheClearArguments(Arguments):
         StrictFloat | None, declared("Only what is older; default: any age.", exclusiveMinimum=0)
     ] = None
     query: Annotated[
-        StrictStr | None, declared("Only answers to this question; default: everything.", minLength=3, maxLength=400)
+        StrictStr | None, declared("Only answers to this question; default: everything.", minLength=1, maxLength=400)
     ] = None
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SearchWebArguments(Arguments):
-    query: Annotated[StrictStr, declared("The question.", minLength=3, maxLength=400)]
+    query: Annotated[StrictStr, declared("The question.", minLength=1, maxLength=400)]
     max_results: Annotated[StrictInt, declared("Sources to cite at most.", minimum=1, maximum=8)] = 5
     freshness_hours: Annotated[StrictInt | None, declared("Only what is this new.", minimum=1, maximum=168)] = None
     region: Annotated[

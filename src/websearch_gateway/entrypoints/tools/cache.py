@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SearchCachedArguments(Arguments):
-    query: Annotated[StrictStr, declared("The question, in full words.", minLength=3, maxLength=400)]
+    query: Annotated[StrictStr, declared("The question, in full words.", minLength=1, maxLength=400)]
 
 
 class SearchSimilarArguments(SearchCachedArguments):

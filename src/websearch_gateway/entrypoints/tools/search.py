@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class WebSearchArguments(Arguments):
     model_config = ConfigDict(alias_generator=None)  # these names are snake_case on the wire too
 
-    query: Annotated[StrictStr, declared("What to find.", minLength=3, maxLength=400)]
+    query: Annotated[StrictStr, declared("What to find.", minLength=1, maxLength=400)]
     num_results: Annotated[StrictInt, declared("Pages at most.", minimum=1, maximum=50)] = 3
     providers: Annotated[
         tuple[StrictStr, ...],
@@ -48,7 +48,7 @@ class SearchNewsArguments(WebSearchArguments):
 
 class WebSearchRawArguments(Arguments):
     query: Annotated[
-        StrictStr | tuple[StrictStr, ...], declared("One query, or up to 20.", minLength=3, maxLength=400, maxItems=20)
+        StrictStr | tuple[StrictStr, ...], declared("One query, or up to 20.", minLength=1, maxLength=400, maxItems=20)
     ]
     results_per_query: Annotated[StrictInt, declared("Items at most.", minimum=1, maximum=50)] = 10
     region: Annotated[

@@ -36,6 +36,10 @@ _HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
 _LAB_WHITE = 100.0
 
 
+VISIBLE_CHANNEL = 0.6
+"""The least difference of a colour channel, of 0..1, that shows at any contrast."""
+
+
 @lru_cache(maxsize=1_000)
 def color(value: str) -> Rgba | None:
     """A CSS colour; None if it is invalid or unsupported."""
@@ -106,6 +110,13 @@ def contrast(ink: Rgba, paper: Rgba) -> float:
     mixed = tuple(i * opacity + p * (1 - opacity) for i, p in zip(ink[:3], paper[:3], strict=True))
     lights = sorted((_luminance(*mixed), _luminance(*paper[:3])))
     return (lights[1] + 0.05) / (lights[0] + 0.05)
+
+
+@lru_cache(maxsize=1_000)
+def differs_in_hue(ink: Rgba, paper: Rgba) -> bool:
+    """Whether a channel differs so much that the text shows in spite of its lightness: yellow on white."""
+    opacity = min(1.0, ink[3])
+    return any(abs(i - p) * opacity >= VISIBLE_CHANNEL for i, p in zip(ink[:3], paper[:3], strict=True))
 
 
 def _luminance(*channels: float) -> float:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from websearch_gateway.readers.visibility.colors import FAINT, Rgba, color, contrast, fraction
+from websearch_gateway.readers.visibility.colors import FAINT, Rgba, color, contrast, differs_in_hue, fraction
 from websearch_gateway.readers.visibility.lengths import EM_PX, NUMBER, pixels
 
 Style = Mapping[str, str]
@@ -45,7 +45,10 @@ class TextStyle:
             return False
         if self.color[3] <= FAINT:
             return True
-        return self.background is not None and contrast(self.color, self.background) < MIN_CONTRAST
+        paper = self.background
+        if paper is None or contrast(self.color, paper) >= MIN_CONTRAST:
+            return False
+        return not differs_in_hue(self.color, paper)
 
     def within(self, style: Style) -> TextStyle:
         """The text style of a child element with the style `style` inside a parent with this one."""
