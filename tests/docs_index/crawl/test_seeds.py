@@ -1,8 +1,12 @@
 """What a site publishes about its pages."""
 
+import gzip
+import zlib
+
 import pytest
 
-from websearch_gateway.docs_index.crawl.seeds import search_index_urls
+from websearch_gateway.docs_index.crawl import seeds
+from websearch_gateway.docs_index.crawl.seeds import inventory, search_index_urls, sitemap_urls
 
 BASE = "https://docs.example.org/3/"
 
@@ -22,3 +26,12 @@ def test_a_search_index_lists_the_pages(body: bytes) -> None:
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b'{"docs": [{"location": 1}]}', b"[" * 100_000])
 def test_anything_else_lists_none(body: bytes) -> None:
     assert search_index_urls(body, BASE) == []
+
+
+def test_a_list_that_inflates_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    sitemap = gzip.compress(b"<urlset>" + b"<url><loc>https://a.example/</loc></url>" * 10_000)
+    names = b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(b"a.b py:function 1 c.html#$ -\n" * 10_000)
+    assert (len(sitemap_urls(sitemap)), len(inventory(names, BASE))) == (10_000, 10_000)
+    monkeypatch.setattr(seeds, "MAX_INFLATED", 10_000)
+    assert 100 < len(sitemap_urls(sitemap)) < 300
+    assert 100 < len(inventory(names, BASE)) < 500

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -40,8 +42,8 @@ def unpack(archive: Path, target: Path) -> None:
                 shutil.copyfileobj(_Capped(file), copy)
             total += place.stat().st_size
             if total > MAX_UNPACKED_BYTES or count > MAX_FILES:
-                raise SearchFetchError("The archive holds more than may be unpacked.", details={"reason": "too_large"})
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, RuntimeError, OSError) as error:
+                raise _too_large()
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError) as error:
         raise SearchFetchError(f"The archive cannot be unpacked ({type(error).__name__}).") from error
 
 
@@ -54,8 +56,14 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
         return
     with tarfile.open(archive) as tarred:
         for member in tarred:
+            if member.offset_data + member.size > MAX_UNPACKED_BYTES:  # to skip a member is to unpack it
+                raise _too_large()
             if member.isfile() and _is_document(member.name) and (file := tarred.extractfile(member)) is not None:
                 yield member.name, file
+
+
+def _too_large() -> SearchFetchError:
+    return SearchFetchError("The archive holds more than may be unpacked.", details={"reason": "too_large"})
 
 
 def _is_document(name: str) -> bool:

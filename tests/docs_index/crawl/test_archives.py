@@ -1,0 +1,80 @@
+"""An archive from outside is unpacked within limits, whatever it claims to hold."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from websearch_gateway.docs_index.crawl import archives
+from websearch_gateway.docs_index.crawl.archives import unpack
+from websearch_gateway.docs_index.crawl.sources import MAX_PAGE_BYTES
+from websearch_gateway.errors import SearchFetchError
+
+
+def zipped(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def tarred(path: Path, files: dict[str, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return path
+
+
+@pytest.mark.parametrize("make", [zipped, tarred])
+def test_a_document_that_inflates_ends_after_the_size_of_a_page(make: object, tmp_path: Path) -> None:
+    archive = (zipped if make is zipped else tarred)(tmp_path / "a.zip", {"a.html": bytes(4 * MAX_PAGE_BYTES)})
+    archive = archive.rename(tmp_path / ("a.zip" if make is zipped else "a.tar.gz"))
+    unpack(archive, tmp_path / "out")
+    assert (tmp_path / "out" / "a.html").stat().st_size == MAX_PAGE_BYTES + 1
+
+
+def test_all_documents_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = zipped(tmp_path / "a.zip", {f"{number}.html": bytes(1_000) for number in range(20)})
+    unpack(archive, tmp_path / "whole")
+    monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", 5_000)
+    with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+        unpack(archive, tmp_path / "large")
+    monkeypatch.undo()
+    monkeypatch.setattr(archives, "MAX_FILES", 5)
+    with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+        unpack(archive, tmp_path / "many")
+
+
+def test_what_would_only_be_skipped_counts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a compressed stream, to skip a file is to unpack it."""
+    monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", 50_000)
+    archive = tarred(tmp_path / "a.tar.gz", {"a.html": b"<p>a", "film.mp4": bytes(1_000_000), "b.html": b"<p>b"})
+    with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+        unpack(archive, tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar.bz2", "a.tar.xz"])
+def test_a_damaged_archive_is_refused(name: str, tmp_path: Path) -> None:
+    whole = tarred(tmp_path / "whole.tar.gz", {"a.html": bytes(range(256)) * 200}).read_bytes()
+    for number, body in enumerate(
+        (b"no archive", whole[:200], whole[:60] + b"\xff" * 60 + whole[120:], gzip.compress(b""))
+    ):
+        archive = tmp_path / f"{number}{name}"
+        archive.write_bytes(body)
+        with pytest.raises(SearchFetchError, match="cannot be unpacked"):
+            unpack(archive, tmp_path / "out")
+
+
+def test_nothing_is_written_outside(tmp_path: Path) -> None:
+    unpack(
+        zipped(tmp_path / "a.zip", {"../up.html": b"x", "/tmp/../../root.html": b"x", "in.html": b"x"}),
+        tmp_path / "out",
+    )
+    assert [path.name for path in tmp_path.rglob("*.html")] == ["in.html"]
