@@ -27,7 +27,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 def record(*latencies: float) -> UpstreamHealth:
     health = UpstreamHealth("serper")
     for seconds in latencies:
-        health.took(seconds, finished=True)
+        health.record_latency(seconds, finished=True)
     return health
 
 
@@ -47,8 +47,8 @@ def test_the_last_success_is_the_last_call_that_was_finished() -> None:
     times = iter([NOON, NOON.replace(hour=13)])
     health = UpstreamHealth("serper", now=lambda: next(times))
     assert health.status().last_success is None
-    health.took(0.1, finished=True)
-    health.took(0.1, finished=False)
+    health.record_latency(0.1, finished=True)
+    health.record_latency(0.1, finished=False)
     assert health.status().last_success == NOON
 
 
@@ -70,12 +70,12 @@ def test_a_quantile_lies_between_the_extremes_and_grows_with_its_part(latencies:
 def test_what_was_cut_off_counts_only_when_it_was_slow_already() -> None:
     """A call that failed at once says nothing about speed; one that was given up after long says that it is slow."""
     health = record(*[0.5] * 19, 1.0)
-    health.took(0.01, finished=False)
+    health.record_latency(0.01, finished=False)
     assert health.samples == 20
-    health.took(3.0, finished=False)
+    health.record_latency(3.0, finished=False)
     assert (health.samples, health.quantile(1.0)) == (21, 3.0)
     untried = record()
-    untried.took(3.0, finished=False)
+    untried.record_latency(3.0, finished=False)
     assert untried.samples == 0
 
 
@@ -84,8 +84,8 @@ def test_a_snapshot_shows_every_upstream_at_this_moment_and_stays_as_it_is() -> 
     serper, brave = registry.of("serper"), registry.of("brave")
     assert registry.of("serper") is serper
     serper.calls, serper.failures, serper.open_until = 7, 5, 112.0
-    serper.noted(SearchProviderError("serper answered with HTTP 500."))
-    serper.took(0.4, finished=True)
+    serper.record_error(SearchProviderError("serper answered with HTTP 500."))
+    serper.record_latency(0.4, finished=True)
     brave.open_until = 99.0
     before = registry.snapshot()
     serper.calls += 1

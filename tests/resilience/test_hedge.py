@@ -37,7 +37,7 @@ A, B, C = Named("a"), Named("b"), Named("c")
 def test_slow_is_slower_than_ones_own_recent_p95_within_bounds(latencies: list[float], patience: float | None) -> None:
     health = HealthRegistry()
     for seconds in latencies:
-        health.of("serper").took(seconds, finished=True)
+        health.of("serper").record_latency(seconds, finished=True)
     assert Hedging(health).slow_after("serper") == patience
     assert Hedging(health).slow_after("ignore_progress of") is None
     assert [upstream.name for upstream in health.snapshot()] == ["serper"]

@@ -68,7 +68,7 @@ class Pool:
     def __post_init__(self) -> None:
         for vendor in self.vendors:
             for _ in range(20):
-                self.health.of(vendor.name).took(USUAL, finished=True)
+                self.health.of(vendor.name).record_latency(USUAL, finished=True)
         self.hedging = Hedging(self.health)
         for _ in range(20):
             self.hedging.called()

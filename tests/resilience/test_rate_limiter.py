@@ -62,7 +62,7 @@ async def test_whose_turn_would_come_too_late_is_told_at_once_and_the_others_are
 @in_virtual_time
 async def test_a_turn_that_leaves_no_time_for_the_usual_latency_is_not_waited_for() -> None:
     upstream, pace = Upstream(2.0), paced(1.0)
-    pace.health.took(2.0, finished=True)
+    pace.health.record_latency(2.0, finished=True)
     outcomes = await burst(pace, upstream, 10, seconds=5.0)
     assert outcomes.count("answer") == 3
     assert now() <= 5.0

@@ -78,14 +78,14 @@ class Anthropic:
             tool["allowed_domains"] = list(query.include_domains)
         elif query.exclude_domains:
             tool["blocked_domains"] = list(query.exclude_domains[:MOST_DOMAINS])
-        thrifty = any(known.name == model and "low" in known.efforts for known in self.known_models)
+        has_low_effort = any(known.name == model and "low" in known.efforts for known in self.known_models)
         body = {
             "model": model,
             "max_tokens": MAX_TOKENS,
             "system": instructions(query, now),
             "messages": [{"role": "user", "content": query.text}],
             "tools": [tool],
-            **({"output_config": {"effort": "low"}} if thrifty else {}),
+            **({"output_config": {"effort": "low"}} if has_low_effort else {}),
         }
         return HttpRequest("POST", f"{self.base_url}/v1/messages", headers=self._headers(), json=body)
 

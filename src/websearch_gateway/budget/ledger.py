@@ -46,8 +46,8 @@ _log = logging.getLogger(__name__)
 class Day:
     """The costs of one day and the savings of the cache, in USD; by upstream, with the number of paid calls.
 
-    `took[i]` calls of tools lasted no longer than `histogram.BOUNDS[i]` and longer than the bound before; the last
-    number counts calls longer than every bound.
+    `calls_by_latency[i]` counts calls of tools that took at most `histogram.BOUNDS[i]` and more than the bound before;
+    the last number counts calls longer than every bound.
     """
 
     day: str
@@ -55,14 +55,14 @@ class Day:
     saved_usd: float = 0.0
     usd_by_upstream: Mapping[str, float] = field(default_factory=dict)
     calls_by_upstream: Mapping[str, int] = field(default_factory=dict)
-    took: Sequence[int] = (0,) * (len(BOUNDS) + 1)
+    calls_by_latency: Sequence[int] = (0,) * (len(BOUNDS) + 1)
 
     def quantile_ms(self, share: float) -> float | None:
         """The bound that `share` (0..1) of the calls did not exceed, in milliseconds; None without calls."""
-        least = share * sum(self.took)
-        so_far = zip(BOUNDS, accumulate(self.took), strict=False)  # the last number has no bound
+        least = share * sum(self.calls_by_latency)
+        so_far = zip(BOUNDS, accumulate(self.calls_by_latency), strict=False)  # the last number has no bound
         within = next((bound for bound, count in so_far if count >= least), BOUNDS[-1])
-        return within * 1000 if any(self.took) else None
+        return within * 1000 if any(self.calls_by_latency) else None
 
 
 @dataclass(slots=True)

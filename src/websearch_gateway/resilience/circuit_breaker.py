@@ -71,7 +71,7 @@ class CircuitBreaker:
             raise
         except Refused as error:
             if not isinstance(error, SearchValidationError):  # which is about one request, not about the upstream
-                self.health.noted(error)
+                self.health.record_error(error)
             self._answered(generation)
             raise
         except Unavailable as error:
@@ -115,7 +115,7 @@ class CircuitBreaker:
 
     def _failed(self, error: Unavailable, generation: int) -> None:
         self.health.failures += 1
-        self.health.noted(error)
+        self.health.record_error(error)
         if generation != self._generation:
             return
         self._row += 1

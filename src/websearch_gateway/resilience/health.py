@@ -105,7 +105,7 @@ class UpstreamHealth:
             return None
         return sorted(self._latencies)[max(0, math.ceil(part * len(self._latencies)) - 1)]
 
-    def took(self, seconds: float, *, finished: bool) -> None:
+    def record_latency(self, seconds: float, *, finished: bool) -> None:
         """Remember how long a call took.
 
         For a call that failed or was cut off, this is only a lower bound. It counts if it is already slow; otherwise
@@ -117,7 +117,7 @@ class UpstreamHealth:
         if finished or seconds > (self.quantile(0.95) or math.inf):
             self._latencies.append(seconds)
 
-    def noted(self, error: SearchError) -> None:
+    def record_error(self, error: SearchError) -> None:
         """Record an error as the last one."""
         self._errors[error.code] += 1
         cause = error.details.get("reason")
@@ -193,4 +193,4 @@ class Stopwatch:
             finished = True
             return result
         finally:
-            self.health.took(self.health.clock() - started, finished=finished)
+            self.health.record_latency(self.health.clock() - started, finished=finished)

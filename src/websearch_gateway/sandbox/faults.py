@@ -25,7 +25,7 @@ _NONSENSE = b"\x00\xff<<{]]]} \xc3\x28 this is neither JSON nor HTML "
 
 
 @dataclass(frozen=True, slots=True)
-class Spoiled:
+class FaultyRequest:
     """A request with a fault: the request, the app that would serve it, and the means to reply."""
 
     fault: Fault
@@ -46,7 +46,7 @@ class Spoiled:
         await response(self.scope, self.receive, self.send)
 
 
-async def _status(request: Spoiled) -> None:
+async def _status(request: FaultyRequest) -> None:
     fault, vendor = request.fault, request.vendor
     refusal = vendor.refusal(fault.status, fault.reason) if vendor else VendorRefusal(fault.status, None)
     response = refusal.response()
@@ -55,32 +55,32 @@ async def _status(request: Spoiled) -> None:
     await request.answer(response)
 
 
-async def _delay(request: Spoiled) -> None:
+async def _delay(request: FaultyRequest) -> None:
     await asyncio.sleep(request.fault.seconds)
     await request.app(request.scope, request.receive, request.send)
 
 
-async def _hang(_: Spoiled) -> None:
+async def _hang(_: FaultyRequest) -> None:
     await asyncio.Event().wait()
 
 
-async def _reset(request: Spoiled) -> None:
+async def _reset(request: FaultyRequest) -> None:
     # Lingering for zero seconds makes close() send RST instead of FIN.
     connection = request.transport.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     request.transport.abort()
 
 
-async def _garbage(request: Spoiled) -> None:
+async def _garbage(request: FaultyRequest) -> None:
     await request.answer(Response(_NONSENSE, media_type="application/json"))
 
 
-async def _bot(request: Spoiled) -> None:
+async def _bot(request: FaultyRequest) -> None:
     status, page = request.vendor.bot_page if request.vendor else (403, "<title>Just a moment...</title>")
     await request.answer(HTMLResponse(page, status))
 
 
-async def _drip(request: Spoiled) -> None:
+async def _drip(request: FaultyRequest) -> None:
     """The correct reply, including headers, one byte at a time."""
     head, body = b"", b""
 
@@ -98,7 +98,7 @@ async def _drip(request: Spoiled) -> None:
     request.transport.close()
 
 
-async def _huge(request: Spoiled) -> None:
+async def _huge(request: FaultyRequest) -> None:
     """A page without an end."""
     paragraph = b"<p>" + b"and so on, " * 5000 + b"</p>\n"
     await request.send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/html")]})
@@ -107,7 +107,7 @@ async def _huge(request: Spoiled) -> None:
         await asyncio.sleep(0)
 
 
-async def _gzip_bomb(request: Spoiled) -> None:
+async def _gzip_bomb(request: FaultyRequest) -> None:
     """4 GiB of spaces in 4 MiB of gzip: a block that is compressed once and repeated."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     block = packer.compress(b" " * _BOMB_BLOCK) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -121,27 +121,27 @@ async def _gzip_bomb(request: Spoiled) -> None:
     await request.send({"type": "http.response.body", "body": packer.flush()})
 
 
-async def _redirect_private(request: Spoiled) -> None:
+async def _redirect_private(request: FaultyRequest) -> None:
     await request.answer(RedirectResponse(request.fault.location, 302))
 
 
-async def _redirect_loop(request: Spoiled) -> None:
+async def _redirect_loop(request: FaultyRequest) -> None:
     await request.answer(RedirectResponse(request.scope["path"], 302))
 
 
-async def _wrong_length(request: Spoiled) -> None:
+async def _wrong_length(request: FaultyRequest) -> None:
     """Promises 10,000 bytes, sends a few, hangs up."""
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 10000\r\n\r\n"
     request.transport.write(head + b"<!doctype html><title>Cut short</title><p>The rest is")
     request.transport.close()
 
 
-async def _odd_charset(request: Spoiled) -> None:
+async def _odd_charset(request: FaultyRequest) -> None:
     """A charset that takes Python seconds to decode."""
     await request.answer(Response(b"a" * 20_000 + b"-99999", media_type="text/html; charset=punycode"))
 
 
-FAULTS: dict[str, Callable[[Spoiled], Awaitable[None]]] = {
+FAULTS: dict[str, Callable[[FaultyRequest], Awaitable[None]]] = {
     "status": _status,
     "delay": _delay,
     "hang": _hang,

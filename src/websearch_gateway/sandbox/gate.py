@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from websearch_gateway.sandbox.board import Board, Call, Fault
-from websearch_gateway.sandbox.faults import FAULTS, Spoiled
+from websearch_gateway.sandbox.faults import FAULTS, FaultyRequest
 from websearch_gateway.sandbox.vendor import Vendor
 
 
@@ -81,4 +81,4 @@ class Gate:
             await self._app(scope, receive, send)
             return
         vendor = self._vendors.get(call.path.split("/")[0])
-        await FAULTS[fault.kind](Spoiled(fault, vendor, self._app, scope, receive, send))
+        await FAULTS[fault.kind](FaultyRequest(fault, vendor, self._app, scope, receive, send))

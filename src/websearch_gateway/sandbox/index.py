@@ -17,7 +17,7 @@ from websearch_gateway.sandbox.pages import Page, library
 
 _K1, _B = 1.2, 0.75
 _TITLE_WEIGHT, _TOPIC_WEIGHT = 3, 2
-_HOME_BONUS, _ABROAD_MALUS = 1.5, 0.5
+_HOME_FACTOR, _FOREIGN_FACTOR = 1.5, 0.5
 _WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 _ENDINGS = ("ingly", "edly", "ations", "ation", "ing", "ied", "ies", "ed", "es", "ly", "s", "e", "y")
@@ -94,8 +94,8 @@ def best_sentences(page: Page, query: str, count: int) -> list[str]:
     common = Counter(term for found in shared for term in found)
 
     def worth(position: int) -> tuple[float, int]:
-        telling = sum(_index().rarity(term) / math.sqrt(common[term]) for term in shared[position])
-        return telling / (1 + len(page.sentences[position]) / 600), -position
+        score = sum(_index().rarity(term) / math.sqrt(common[term]) for term in shared[position])
+        return score / (1 + len(page.sentences[position]) / 600), -position
 
     chosen = sorted(sorted(range(len(page.sentences)), key=worth, reverse=True)[:count])
     return [page.sentences[position] for position in chosen]
@@ -129,7 +129,7 @@ def search(
             continue
         score = _index().score(page.slug, wanted)
         if region and page.region:
-            score *= _HOME_BONUS if page.region == region.upper() else _ABROAD_MALUS
+            score *= _HOME_FACTOR if page.region == region.upper() else _FOREIGN_FACTOR
         if score > 0:
             matches.append(Match(page, score, published, query))
     return sorted(matches, key=lambda match: (-match.score, match.page.slug))

@@ -23,11 +23,11 @@ NOT_KINDS = {"calls", "took", "usd"}
 
 
 @pytest.fixture
-async def telling(emulator, monkeypatch):
+async def proxy(emulator, monkeypatch):
     """A server that says what an increment came to, as the real one does and the emulator does not."""
-    async with CountingProxy(emulator.host) as proxy:
-        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", proxy.host)
-        yield proxy
+    async with CountingProxy(emulator.host) as started:
+        monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", started.host)
+        yield started
 
 
 @pytest.fixture
@@ -43,22 +43,22 @@ async def documents(library, collection):
 
 
 class TestCountersOfTheRealService:
-    async def test_an_addition_is_one_request(self, telling, prefix):
+    async def test_an_addition_is_one_request(self, proxy, prefix):
         state = FirestoreState(PROJECT, prefix, timeout_seconds=PATIENCE)
         await state.add("n/1")
-        telling.calls.clear()
+        proxy.calls.clear()
         assert [await state.add("n/1"), await state.add("n/1", 5)] == [2, 7]
-        assert telling.calls == {"Commit": 2}
+        assert proxy.calls == {"Commit": 2}
         await state.close()
 
-    async def test_a_hundred_additions_at_once_are_a_handful_of_requests(self, telling, prefix):
+    async def test_a_hundred_additions_at_once_are_a_handful_of_requests(self, proxy, prefix):
         state = FirestoreState(PROJECT, prefix, timeout_seconds=PATIENCE)
         assert sorted(await asyncio.gather(*(state.add("n/1") for _ in range(100)))) == list(range(1, 101))
-        assert telling.calls["Commit"] <= 5
+        assert proxy.calls["Commit"] <= 5
         await state.close()
 
     @pytest.mark.parametrize("before", ["nothing", "expired counter", "value"])
-    async def test_no_addition_of_four_instances_is_lost(self, telling, prefix, clock, before):
+    async def test_no_addition_of_four_instances_is_lost(self, proxy, prefix, clock, before):
         states = [FirestoreState(PROJECT, prefix, clock=clock, timeout_seconds=PATIENCE) for _ in range(4)]
         if before == "expired counter":
             await states[0].add("n/1", 1_000, ttl=5)
@@ -72,16 +72,16 @@ class TestCountersOfTheRealService:
         assert await states[0].get("n/1") is None
         await asyncio.gather(*(state.close() for state in states))
 
-    async def test_a_lost_race_is_run_again(self, telling, prefix):
+    async def test_a_lost_race_is_run_again(self, proxy, prefix):
         """Google's: ABORTED says that nothing was written."""
         state = FirestoreState(PROJECT, prefix, timeout_seconds=PATIENCE)
         for verb in (state.add("n"), state.add("n"), state.put("k", b"v"), state.delete("k")):
-            telling.aborts = 2
+            proxy.aborts = 2
             await verb
         assert await state.add("n") == 3
         await state.close()
 
-    async def test_only_the_first_addition_sets_the_ttl(self, telling, prefix, clock):
+    async def test_only_the_first_addition_sets_the_ttl(self, proxy, prefix, clock):
         state = FirestoreState(PROJECT, prefix, clock=clock, timeout_seconds=PATIENCE)
         await state.add("n", ttl=10)
         clock.now += 9

@@ -179,7 +179,7 @@ def _progress(context: Context) -> Callable[[str], Awaitable[None]]:
 def _failure(tool: Tool, error: Exception, arguments: Arguments | None) -> CallToolResult:
     """The error, under `error`, and the fields that the tool sets despite it; no other fields."""
     info = describe(error)
-    fields = {**(tool.despite(arguments, info) if tool.despite and arguments else {}), "error": info}
+    fields = {**(tool.on_error(arguments, info) if tool.on_error and arguments else {}), "error": info}
     return _rendered(tool.result.model_construct(set(fields), **fields), failed=True)
 
 

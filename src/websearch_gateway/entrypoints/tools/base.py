@@ -45,7 +45,7 @@ class Tool:
 
     `aliases` are understood in calls and never listed. `changes_data` says that a call removes or moves something;
     `open_world` that it may reach the web. `scope` is the scope that it needs, if not its
-    toolset's. `despite` gives the fields that the result of a failed call has beside its
+    toolset's. `on_error` gives the fields that the result of a failed call has beside its
     `error`.
     `text` renders a result for models that read text; without it they get the JSON.
     """
@@ -61,7 +61,7 @@ class Tool:
     changes_data: bool = False
     open_world: bool = True
     scope: str | None = None
-    despite: Callable[[Any, ErrorInfo], Mapping[str, Any]] | None = None
+    on_error: Callable[[Any, ErrorInfo], Mapping[str, Any]] | None = None
     text: Callable[[Any], str] | None = None
 
     async def call(self, gateway: Gateway, arguments: Any, caller: Caller, progress: Progress) -> WireModel:

@@ -120,7 +120,7 @@ READ: tuple[Tool, ...] = (
         result=PageContent,
         run=_get_content,
         text=page_text,
-        despite=_unread,
+        on_error=_unread,
     ),
     Tool(
         name="read_from_page",
@@ -135,6 +135,6 @@ READ: tuple[Tool, ...] = (
         run=_read_from_page,
         text=passages_text,
         aliases=("web.readFromPage",),
-        despite=_without_passages,
+        on_error=_without_passages,
     ),
 )
