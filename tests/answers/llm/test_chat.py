@@ -65,6 +65,13 @@ USAGE = {"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 12,
             delta("stop", content=None),
             USAGE,
         ),
+        # Mistral and gateways: thoughts as a part of the content.
+        stream(
+            delta(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]),
+            delta(content=[{"type": "text", "text": "It is high [1]."}]),
+            delta("stop", content=""),
+            USAGE,
+        ),
         # A server that ignores `stream`.
         reply(
             200,
@@ -72,7 +79,7 @@ USAGE = {"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 12,
             | {"usage": USAGE["usage"]},
         ),
     ],
-    ids=["ollama and vllm", "llama.cpp", "whole"],
+    ids=["ollama and vllm", "llama.cpp", "mistral", "whole"],
 )
 async def test_the_text_is_read_without_the_thoughts(served: httpx2.Response) -> None:
     written = await write(lambda _: served)

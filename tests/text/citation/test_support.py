@@ -366,3 +366,24 @@ def test_a_sentence_in_the_language_of_its_source_is_checked_like_an_english_one
     assert supports(told, evidence)
     assert not supports(invented, evidence)
     assert not anchors(invented, evidence)
+
+
+IRON = Evidence.of(
+    "Iron Tower\n"
+    "The Iron Tower (French: Tour de fer; short: TdF) is a lattice tower on the Field of Mars in Paris. During its "
+    "construction, it surpassed the Monument, a title that it held until the Harbour Building was finished."
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "held"),
+    [
+        ("The Iron Tower is a lattice tower in Paris.", True),
+        ("It surpassed the Monument during its construction.", True),
+        ("It surpassed the Harbour Building during its construction.", False),
+        ("The Monument surpassed it during its construction.", False),
+        ("The Field of Mars is a lattice tower in Paris.", False),
+    ],
+)
+def test_brackets_and_synonyms_elsewhere_in_a_sentence_do_not_hide_its_words(claim: str, held: bool) -> None:
+    assert supports(claim, IRON) is held

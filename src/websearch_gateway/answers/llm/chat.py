@@ -230,8 +230,15 @@ def _take(event: Json, written: Written) -> None:
         raise SearchProviderError("The server at LLM_BASE_URL failed while it wrote.")
     for choice in objects(event.get("choices"))[:1]:
         said = typed(dict, choice.get("delta")) or typed(dict, choice.get("message"))
-        written.text += typed(str, said.get("content"))
+        written.text += _text(said.get("content"))
         written.cut_off = written.cut_off or choice.get("finish_reason") == "length"
     if usage := typed(dict, event.get("usage")):
         written.prompt_tokens = count(usage.get("prompt_tokens"), written.prompt_tokens)
         written.response_tokens = count(usage.get("completion_tokens"), written.response_tokens)
+
+
+def _text(content: Any) -> str:
+    """The text of a message: a string, or a list with parts of text beside thoughts."""
+    if isinstance(content, list):
+        return "".join(typed(str, part.get("text")) for part in objects(content) if part.get("type") == "text")
+    return typed(str, content)

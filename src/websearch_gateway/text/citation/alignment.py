@@ -40,7 +40,12 @@ def is_made_of(
     vocabulary = frozenset[str]().union(*(word.senses for word in source), topic)
     if any(word.senses.isdisjoint(vocabulary) for word in claim[:-1]):
         return False
-    chain = _chain(claim, source, range(len(claim) - 1), range(len(source) - 1))
+    # A synonym elsewhere in the sentence must not hide that the word itself has moved.
+    return any(_fits(claim, source, topic, literal, whole=whole) for literal in (False, True))
+
+
+def _fits(claim: Sequence[Word], source: Sequence[Word], topic: frozenset[str], literal: bool, *, whole: bool) -> bool:
+    chain = _chain(claim, source, range(len(claim) - 1), range(len(source) - 1), literal)
     if not chain:
         return False
     named = _named_for_pronouns(claim, source, chain, topic)
@@ -59,8 +64,10 @@ def is_made_of(
     return _may_move(claim, source, phrase) and _is_kept(claim, source, chain, phrase, whole=whole)
 
 
-def _chain(claim: Sequence[Word], source: Sequence[Word], here: Sequence[int], there: Sequence[int]) -> list[Pair]:
-    """The longest match of words in the same order, neighbours preferred."""
+def _chain(
+    claim: Sequence[Word], source: Sequence[Word], here: Sequence[int], there: Sequence[int], literal: bool = False
+) -> list[Pair]:
+    """The longest match of words in the same order, neighbours preferred; if `literal`, without synonyms."""
     places: dict[str, list[int]] = {}
     for place in there:
         for sense in source[place].senses:
@@ -69,7 +76,7 @@ def _chain(claim: Sequence[Word], source: Sequence[Word], here: Sequence[int], t
         (one, other)
         for one in here
         for other in sorted({place for sense in claim[one].senses for place in places.get(sense, ())})
-        if claim[one].matches(source[other])
+        if claim[one].matches(source[other]) and not (literal and claim[one].stem != source[other].stem)
     )
     pairs = list(islice(every, _MOST_PAIRS))
     best: list[tuple[float, int]] = []

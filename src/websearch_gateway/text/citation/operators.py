@@ -93,7 +93,7 @@ BEING = frozenset(("is", "are", "was", "were", "be", "been", "being"))
 _LITTLE = """\
 one ones own another other such both either even very quite just still already then now etc eg ie yes don away out off \
 up down about around approximately roughly circa also however additionally furthermore moreover therefore thus hence \
-respectively example instance minus"""
+respectively example instance minus located situated"""
 FUNCTION = (
     frozenset((*STOP_WORDS, *_PREPOSITIONS, *_JOINS.split(), *_BETWEEN.split(), *PRONOUNS, *_LITTLE.split()))
     - OPERATORS.keys()

@@ -117,7 +117,7 @@ def anchors(claim: str, evidence: Evidence) -> bool:
 def _sentences(heading: str, pieces: Sequence[str]) -> Iterator[Sentence]:
     above, above_stems = _senses(wording(heading)), frozenset(tokens(heading))
     before: Sequence[Word] = ()
-    told = ((part, hearsay) for piece in pieces for hearsay in [is_hearsay(piece)] for part in _STOP.split(piece))
+    told = ((part, hearsay) for piece in pieces for hearsay in [is_hearsay(piece)] for part in _parts(piece))
     for piece, hearsay in told:
         said = wording(piece)
         refers = bool({"the", "both", *PRONOUNS} & set(words(piece)[:1]))
@@ -131,6 +131,12 @@ def _sentences(heading: str, pieces: Sequence[str]) -> Iterator[Sentence]:
             hearsay=hearsay,
         )
         before = said
+
+
+def _parts(sentence: str) -> list[str]:
+    """The statements that semicolons separate, unless one stands in brackets."""
+    parts = _STOP.split(sentence)
+    return parts if all(part.count("(") == part.count(")") for part in parts) else [sentence]
 
 
 def _senses(said: Sequence[Word]) -> frozenset[str]:

@@ -12,7 +12,6 @@ ended end finished finish concluded completed
 big large sizable
 small little tiny
 named called termed dubbed titled
-located situated sited lies stands
 built constructed erected build construct
 created made produced create make produce formed form
 used employed utilised utilized use employ utilise utilize

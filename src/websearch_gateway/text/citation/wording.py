@@ -35,11 +35,13 @@ _OF_NUMBERS = frozenset(("usd", "eur", "gbp", "jpy", "inr", "minus", "some"))
 class Word:
     """A content word or a number.
 
-    `senses` are its stem and its synonyms. `before` are the function words since the last content word, `operators` the
-    denials, doubts and amounts among them. `part` counts the commas and other edges so far; `edge` is the last of them.
+    `senses` are its stem (empty for a number) and its synonyms. `before` are the function words since the last content
+    word, `operators` the denials, doubts and amounts among them. `part` counts the commas and other edges so far;
+    `edge` is the last of them.
     """
 
     text: str
+    stem: str = ""
     senses: frozenset[str] = frozenset()
     figure: Quantity | None = None
     before: tuple[str, ...] = ()
@@ -89,7 +91,8 @@ def wording(text: str) -> list[Word]:
             break
     known = stems([word.text for word in found])
     told = [
-        word if word.figure else replace(word, senses=senses(stem)) for word, stem in zip(found, known, strict=True)
+        word if word.figure else replace(word, stem=stem, senses=senses(stem))
+        for word, stem in zip(found, known, strict=True)
     ]
     return [*told, _word("", before, part, edge)]
 
@@ -146,7 +149,7 @@ def _is_small(word: str) -> bool:
 def _word(text: str, before: Sequence[str], part: int, edge: str, figure: Quantity | None = None) -> Word:
     operators = tuple(OPERATORS[word] for word in before if word in OPERATORS)
     said = frozenset((f"#{text}",)) if figure else frozenset()
-    return Word(text, said, figure, tuple(before), operators, part, edge)
+    return Word(text, "", said, figure, tuple(before), operators, part, edge)
 
 
 def _spelled_out(date: re.Match[str]) -> str:
