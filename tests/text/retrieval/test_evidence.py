@@ -74,6 +74,14 @@ def test_a_sentence_that_begins_with_a_pronoun_is_not_quoted_without_the_one_bef
     assert "It was the first lighthouse that was lit by gas." not in quoted("When was the Skerry lighthouse lit?", page)
 
 
+def test_the_best_sentence_brings_the_one_that_names_what_its_pronoun_means() -> None:
+    page = "Skerry has a new museum. It was opened by the queen in 1901. The harbour is old. Boats leave daily."
+    assert quoted("When was it opened by the queen?", page) == [
+        "It was opened by the queen in 1901.",
+        "Skerry has a new museum.",
+    ]
+
+
 def test_a_sentence_without_a_word_of_the_question_needs_what_was_asked_for() -> None:
     page = "The Eiffel tower is tall. It measures 330 metres. Bread is nice."
     assert quoted("How tall is the Eiffel tower?", page) == ["The Eiffel tower is tall.", "It measures 330 metres."]

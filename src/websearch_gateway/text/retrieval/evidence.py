@@ -66,7 +66,7 @@ def find_evidence(query: str, documents: Sequence[Document], max_characters: int
 
     They come from prose, lists and tables, never from headings, code or runs of links, and together they have at most
     `max_characters`, where each counts `overhead` more. A sentence that begins with a pronoun is quoted only
-    with the one before it, unless it is the best.
+    with the one before it; the best brings that along.
     """
     question = Question.of(query)
     found = candidates(question.terms, question.language, documents)
@@ -81,9 +81,20 @@ def find_evidence(query: str, documents: Sequence[Document], max_characters: int
     near = [at for at in order if scores[at] >= scores[order[0]] - CLOSE]
     if not any(features[at].kind > 0 for at in near):
         near += [at for at in order if features[at].kind > 0][:1]
+    near = _with_antecedent(found, near)
     picked = _picked([found[at] for at in near], max_characters, overhead, MOST if is_answer else NEAREST)
     read = [*picked[:1], *sorted(picked[1:], key=lambda one: (one.document, one.order))]
     return Findings(tuple(Evidence(one.text, one.document) for one in read), is_answer, question.language)
+
+
+def _with_antecedent(found: Sequence[Candidate], near: Sequence[int]) -> list[int]:
+    """`near`, with the sentence before the best one second if the best begins with a pronoun."""
+    best = found[near[0]]
+    if not best.before or not _PRONOUN.match(best.text):
+        return list(near)
+    place = best.order[0], best.order[1] - 1
+    before = [at for at, one in enumerate(found) if (one.document, one.order) == (best.document, place)]
+    return [near[0], *before, *(at for at in near[1:] if at not in before)]
 
 
 def _score(one: Features) -> float:
