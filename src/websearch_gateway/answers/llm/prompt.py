@@ -14,7 +14,8 @@ NO_ANSWER = "NO ANSWER"
 
 _RULES = f"""\
 You answer a question from numbered passages of web pages, for a program that checks each sentence against its passages.
-- Use only the passages. Copy numbers, names and dates exactly as they stand there.
+- Use only the passages. Keep their words in their order and leave out what is not needed: other words are thrown away.
+  Copy numbers, names and dates exactly.
 - Write one to four short sentences in the language of the question, at most 800 characters together.
 - Each sentence states one fact and ends with the number of the passage that holds it, such as [2].
 - Say the date of what you report where it matters and is known.
