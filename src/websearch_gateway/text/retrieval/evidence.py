@@ -15,9 +15,11 @@ _OWN, _COVERED, _BESIDE, _PHRASES, _PASSAGE = 8.7, 9.3, 5.9, 2.4, 12.1
 _KIND, _OTHER_KIND, _LENGTH, _NAMED, _SCRAP = 0.9, -1.5, -4.0, 0.5, -1.0
 
 _GATE = (5.1, -0.8, 24.1, 2.5, 0.9, -4.2)
-_UNSPACED = (-13.1, 6.0, 23.1, 4.9, 2.1, -3.2)
-_GATES = {"en": (4.5, 4.9, 11.5, 5.6, 2.4, -6.3), "zh": _UNSPACED, "th": _UNSPACED, "ja": _UNSPACED, "ko": _UNSPACED}
-"""The weights of the gate and its bias, by language. In scripts split into bigrams, unrelated pages share tokens."""
+_HAN = (4.2, 7.8, 29.4, 0.2, 2.0, -6.3)
+_THAI = (3.0, 4.3, 13.5, 8.8, 1.4, -10.8)
+_GATES = {"en": (4.5, 4.9, 11.5, 5.6, 2.4, -6.3), "zh": _HAN, "ja": _HAN, "ko": _HAN, "th": _THAI}
+"""The weights of the gate and its bias, by language. In scripts split into bigrams, unrelated pages share tokens, most
+of all where the letters are few, as in Thai."""
 
 CLOSE = 4.5
 """The largest distance in score from the best sentence at which another one is also quoted."""
@@ -30,6 +32,11 @@ NEAREST = 3
 
 ENOUGH = 0.28
 """The minimum share of the question's words that the best sentence and its context must contain to be quoted."""
+
+ENOUGH_BIGRAMS = 0.1
+"""The same in scripts split into bigrams, many of which join the end of one word to the beginning of the next."""
+
+_IN_BIGRAMS = frozenset(("zh", "ja", "ko", "th"))
 
 SAME = 0.75
 """Two sentences are duplicates if they share this part of the shorter one's words."""
@@ -129,7 +136,8 @@ def _answers(question: Question, best: Features, every: Sequence[Features]) -> b
 
 def _is_near(question: Question, best: Candidate) -> bool:
     around = best.beside | best.above | frozenset(best.words)
-    return sum(term in around for term in question.terms) >= ENOUGH * len(question.terms)
+    enough = ENOUGH_BIGRAMS if question.language in _IN_BIGRAMS else ENOUGH
+    return sum(term in around for term in question.terms) >= enough * len(question.terms)
 
 
 def _picked(close: Sequence[Candidate], room: int, overhead: int, most: int) -> list[Candidate]:
