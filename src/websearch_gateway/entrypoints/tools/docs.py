@@ -87,8 +87,8 @@ async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: P
         limit=given.limit,
         max_tokens=given.max_tokens,
     )
-    told = found.model_copy(update={"notice": NOTICE}) if found.results else found
-    return fit_docs(told, reply_tokens(gateway))
+    marked = found.model_copy(update={"notice": NOTICE}) if found.results else found
+    return fit_docs(marked, reply_tokens(gateway))
 
 
 async def _read(gateway: Gateway, given: ReadDocsArguments, _: Caller, __: Progress) -> DocsReadResponse:

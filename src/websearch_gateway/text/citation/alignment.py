@@ -83,9 +83,9 @@ def _chain(
     for one, other in pairs:
         top = (1.0, -1)
         for index in range(max(0, len(best) - _REACH), len(best)):
-            score, (before, told) = best[index][0], pairs[index]
-            if before < one and told < other:
-                distance = other - told
+            score, (before, matched) = best[index][0], pairs[index]
+            if before < one and matched < other:
+                distance = other - matched
                 reached = score + 1.0 + (0.4 if distance == 1 else 0.0) - 0.02 * min(distance, 9)
                 top = max(top, (reached, index))
         best.append(top)
@@ -102,8 +102,8 @@ def _named_for_pronouns(
 ) -> set[int]:
     """The words of the claim that name its subject, where the source has a pronoun or a shorter name."""
     found: set[int] = set()
-    first, told = chain[0]
-    if told == 0 and all(not word.senses.isdisjoint(topic) and not word.prepositions for word in claim[:first]):
+    first, place = chain[0]
+    if place == 0 and all(not word.senses.isdisjoint(topic) and not word.prepositions for word in claim[:first]):
         found |= set(range(first))
     for (one, here), (other, there) in pairwise(chain):
         between = claim[one + 1 : other]
@@ -129,25 +129,25 @@ def _is_kept(
     new_place = {
         place: index for index, place in enumerate(place for place in range(len(source)) if place not in moved)
     }
-    told = -1
+    last = -1
     for one, other in chain:
         at = new_place[other]
-        if not _keeps_sense(claim[one], rest, told, at):
+        if not _keeps_sense(claim[one], rest, last, at):
             return False
-        told = at
-    end, following = claim[-1], rest[told + 1]
+        last = at
+    end, following = claim[-1], rest[last + 1]
     return end.prepositions <= following.prepositions and (not end.operators or end.operators == following.operators)
 
 
 def _keeps_sense(word: Word, source: Sequence[Word], last: int, at: int) -> bool:
     """Whether `word`, matched at `at`, follows the match at `last` (-1: it is the first) in the source's sense."""
-    told, skipped = source[at], source[last + 1 : at]
+    match, skipped = source[at], source[last + 1 : at]
     joins = JOINING & frozenset(word.before)
-    there = {join for one in (*skipped, told) for join in one.before}
+    there = {join for one in (*skipped, match) for join in one.before}
     if not _same_operators(word, source, last, at) or joins - HARMLESS_JOINS - there:
         return False
     if last >= 0 and not skipped:
-        return word.prepositions == told.prepositions
+        return word.prepositions == match.prepositions
     if skipped and not _may_be_left_out(source, last, at):
         return False
     if last < 0 and not PRONOUNS.isdisjoint(word.before[:2]):
@@ -157,32 +157,32 @@ def _keeps_sense(word: Word, source: Sequence[Word], last: int, at: int) -> bool
 
 def _same_operators(word: Word, source: Sequence[Word], last: int, at: int) -> bool:
     parts = {source[at].part, source[last].part if last >= 0 else -1}
-    told = Counter(
+    theirs = Counter(
         operator
         for place in range(last + 1, at + 1)
         if source[place].part in parts
         for operator in source[place].operators
     )
     said = Counter(word.operators)
-    return said <= told and all(operator in MAY_BE_LEFT_OUT for operator in (told - said))
+    return said <= theirs and all(operator in MAY_BE_LEFT_OUT for operator in (theirs - said))
 
 
 def _may_be_left_out(source: Sequence[Word], last: int, at: int) -> bool:
     """Whether what stands between two matches is an aside, a phrase, an attribute or another part of an enumeration."""
-    told = source[at]
+    match = source[at]
     skipped = source[last + 1 : at]
-    head = [word for word in skipped if word.part == told.part]
-    if head and skipped[-1].figure and not told.before and not told.figure and told.text not in MONTHS:
+    head = [word for word in skipped if word.part == match.part]
+    if head and skipped[-1].figure and not match.before and not match.figure and match.text not in MONTHS:
         return False  # `second largest` is not `largest`
     if last < 0:
         return True
-    if told.part != source[last].part:
+    if match.part != source[last].part:
         tail = any(word.part == source[last].part for word in skipped)
         return not (tail and head)
     opening = frozenset(skipped[0].before)
     is_phrase = bool(skipped[0].prepositions or opening & JOINING)
-    is_attribute = not any(word.before for word in (*skipped[1:], told))
-    return is_phrase or is_attribute or not frozenset(("and", "or", "but")).isdisjoint(told.before)
+    is_attribute = not any(word.before for word in (*skipped[1:], match))
+    return is_phrase or is_attribute or not frozenset(("and", "or", "but")).isdisjoint(match.before)
 
 
 def _group_prepositions(source: Sequence[Word], at: int, last: int) -> frozenset[str]:
@@ -197,14 +197,14 @@ def _may_move(claim: Sequence[Word], source: Sequence[Word], phrase: Sequence[Pa
     steps = pairwise(phrase)
     if not all(_keeps_sense(claim[one], source, last, at) for (_, last), (one, at) in steps):
         return False
-    (first, first_told), (last, last_told) = phrase[0], phrase[-1]
+    (first, first_place), (last, last_place) = phrase[0], phrase[-1]
     prepositions = claim[first].prepositions
     return (
         (bool(prepositions) or "all" in claim[first].operators)  # `each month`
-        and prepositions == _group_prepositions(source, first_told, -1)
-        and claim[first].operators == source[first_told].operators
+        and prepositions == _group_prepositions(source, first_place, -1)
+        and claim[first].operators == source[first_place].operators
         and (first == 0 or last == len(claim) - 2 or _edges(claim, first, last) == 2)
-        and _edges(source, first_told, last_told) > 0
+        and _edges(source, first_place, last_place) > 0
     )
 
 

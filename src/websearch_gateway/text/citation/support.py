@@ -117,8 +117,8 @@ def anchors(claim: str, evidence: Evidence) -> bool:
 def _sentences(heading: str, pieces: Sequence[str]) -> Iterator[Sentence]:
     above, above_stems = _senses(wording(heading)), frozenset(tokens(heading))
     before: Sequence[Word] = ()
-    told = ((part, hearsay) for piece in pieces for hearsay in [is_hearsay(piece)] for part in _parts(piece))
-    for piece, hearsay in told:
+    parts = ((part, hearsay) for piece in pieces for hearsay in [is_hearsay(piece)] for part in _parts(piece))
+    for piece, hearsay in parts:
         said = wording(piece)
         refers = bool({"the", "both", *PRONOUNS} & set(words(piece)[:1]))
         yield Sentence(
@@ -151,7 +151,7 @@ def _found(claim: Sequence[Word], evidence: Evidence, most: int, taken: Sequence
     free = [place for place in range(len(evidence.sentences)) if place not in taken]
     free.sort(key=lambda place: -len(senses & evidence.sentences[place].senses))
     for place in free[:_MOST_SENTENCES]:
-        if _is_told(claim, evidence.sentences[place], whole=bool(taken)):
+        if _is_said(claim, evidence.sentences[place], whole=bool(taken)):
             return [place]
     if most == 1:
         return []
@@ -163,12 +163,12 @@ def _found(claim: Sequence[Word], evidence: Evidence, most: int, taken: Sequence
     return []
 
 
-def _is_told(claim: Sequence[Word], sentence: Sentence, *, whole: bool) -> bool:
+def _is_said(claim: Sequence[Word], sentence: Sentence, *, whole: bool) -> bool:
     turned = active(claim)
     return any(
-        is_made_of(said, told, sentence.topic, whole=whole)
+        is_made_of(said, theirs, sentence.topic, whole=whole)
         for said in ((claim, turned) if turned else (claim,))
-        for told in sentence.wordings
+        for theirs in sentence.wordings
     )
 
 

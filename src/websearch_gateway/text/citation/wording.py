@@ -90,11 +90,11 @@ def wording(text: str) -> list[Word]:
         if len(found) >= MOST_WORDS:
             break
     known = stems([word.text for word in found])
-    told = [
+    read = [
         word if word.figure else replace(word, stem=stem, senses=senses(stem))
         for word, stem in zip(found, known, strict=True)
     ]
-    return [*told, _word("", before, part, edge)]
+    return [*read, _word("", before, part, edge)]
 
 
 def active(sentence: Sequence[Word]) -> list[Word] | None:

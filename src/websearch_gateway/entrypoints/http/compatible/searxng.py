@@ -73,7 +73,7 @@ async def search(gateway: Gateway, given: Given, caller: Caller) -> Any:
         topic="news" if category == "news" else "general",
     )
     found = await gateway.web_search(request, caller)
-    found = fit_web(found, gateway.max_reply_tokens // 2)  # every link is told twice
+    found = fit_web(found, gateway.max_reply_tokens // 2)  # every link is listed twice
     first = (wanted.pageno - 1) * PER_PAGE + 1
     return _reply(wanted.q, [_result(one, place, category) for place, one in enumerate(found.results, start=first)])
 

@@ -36,7 +36,7 @@ def _participle(reader: QuestionParser) -> int | None:
     return verb if first and ends and verb > reader.before_be and not reader.terms[verb].sign else None
 
 
-def _told(verb: Term, *, past: bool = False) -> Term:
+def _in_active(verb: Term, *, past: bool = False) -> Term:
     """The verb as an active question has it: with its ending only where no auxiliary gives the tense."""
     return verb._replace(form=Form(verb.form.base, "past" if past else "", verb=True), role="", chunk=0)
 
@@ -54,7 +54,7 @@ def _with_named_agent(reader: QuestionParser, verb: int, chunk: int) -> None:
     if asked:  # "which country is x ruled by y": not a plain passive
         return
     _unmark(reader)
-    reader.terms = [*agent, _told(terms[verb]), *done_to, *rest]
+    reader.terms = [*agent, _in_active(terms[verb]), *done_to, *rest]
 
 
 def _with_asked_agent(reader: QuestionParser, verb: int) -> None:
@@ -65,18 +65,18 @@ def _with_asked_agent(reader: QuestionParser, verb: int) -> None:
         return
     _unmark(reader)
     reader.marks.remove("by")
-    told = _told(terms[verb], past="past" in reader.tenses)
+    verb_term = _in_active(terms[verb], past="past" in reader.tenses)
     if asked:
-        reader.terms = [*asked, told, *done_to, *rest]
-    elif agent := AGENTS.get(told.base):
-        first = Term(agent, "", "", told.chunk, told.joint, Form(agent))
+        reader.terms = [*asked, verb_term, *done_to, *rest]
+    elif agent := AGENTS.get(verb_term.base):
+        first = Term(agent, "", "", verb_term.chunk, verb_term.joint, Form(agent))
         whom = [term._replace(role="of" if i == 0 else "", chunk=term.chunk + 1) for i, term in enumerate(done_to)]
         reader.terms = [first, *whom, *(term._replace(chunk=term.chunk + 1) for term in rest)]
         reader.tenses.clear()
     else:
         reader.kinds.add("WHO")
         reader.asked_of = ""
-        reader.terms = [told, *done_to, *rest]
+        reader.terms = [verb_term, *done_to, *rest]
 
 
 def _without_agent(reader: QuestionParser, verb: int) -> None:
@@ -86,4 +86,4 @@ def _without_agent(reader: QuestionParser, verb: int) -> None:
         return
     _unmark(reader)
     reader.marks.append(SOMEBODY)
-    reader.terms = [_told(terms[verb]), *terms[:verb], *terms[verb + 1 :]]
+    reader.terms = [_in_active(terms[verb]), *terms[:verb], *terms[verb + 1 :]]

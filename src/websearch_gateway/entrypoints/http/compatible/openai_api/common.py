@@ -35,7 +35,7 @@ def openai_error(error: ErrorInfo, status: int) -> Any:
 
 
 async def answered(gateway: Gateway, asked: SearchRequest, caller: Caller) -> SearchResponse:
-    """The answer of `search_web`, in half of a reply: its links are told twice, as sources and where they are cited."""
+    """The answer of `search_web`, in half of a reply: each link is listed twice, as a source and as a citation."""
     return fit_answer(await gateway.search(asked, caller), gateway.max_reply_tokens // 2)
 
 
