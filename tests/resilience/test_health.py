@@ -127,6 +127,6 @@ async def test_the_stopwatch_times_answers_and_lets_errors_pass() -> None:
 
 def test_the_message_of_the_last_error_is_cut() -> None:
     health = record()
-    health.noted(SearchProviderError("long " * 1_000))
+    health.record_error(SearchProviderError("long " * 1_000))
     assert health.last_error is not None
     assert len(health.last_error.message) == MAX_MESSAGE_CHARS
