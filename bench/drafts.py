@@ -178,13 +178,18 @@ def other_unit(sentence: str, chance: random.Random) -> str:
     return sentence
 
 
-def turned(sentence: str, chance: random.Random) -> str:
-    """A word replaced by its opposite."""
-    for word, opposite in _TURNED.items():
-        changed = re.sub(rf"\b{word}\b", opposite, sentence, count=1)
+def _replaced(sentence: str, words: dict[str, str]) -> str:
+    """The first of `words` that occurs, replaced."""
+    for word, other in words.items():
+        changed = re.sub(rf"\b{word}\b", other, sentence, count=1)
         if changed != sentence:
             return changed
     return sentence
+
+
+def turned(sentence: str, chance: random.Random) -> str:
+    """A word replaced by its opposite."""
+    return _replaced(sentence, _TURNED)
 
 
 def swapped(sentence: str, chance: random.Random) -> str:
@@ -218,11 +223,7 @@ def only(sentence: str, chance: random.Random) -> str:
 
 def overstated(sentence: str, chance: random.Random) -> str:
     """Some become all, what may be is."""
-    for word, more in _OVERSTATED.items():
-        changed = re.sub(rf"\b{word}\b", more, sentence, count=1)
-        if changed != sentence:
-            return changed
-    return sentence
+    return _replaced(sentence, _OVERSTATED)
 
 
 def antonym(sentence: str, chance: random.Random) -> str:

@@ -1,4 +1,4 @@
-"""What answer engines report in the same words, whoever their vendor is."""
+"""Warnings and errors that are the same for all answer engines."""
 
 from __future__ import annotations
 

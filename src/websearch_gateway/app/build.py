@@ -68,13 +68,7 @@ def build(settings: Settings) -> Gateway:
     )
     engines = open_engines(settings, Outside(shared.client, shared.retry, gather, pages.workers, pages.site_fetcher))
     pipeline = _pipeline(settings, shared, caches, _answers(settings, shared, engines, gather, pages))
-    searching = RateLimits(
-        shared.state,
-        settings.search_rate_limit,
-        settings.global_rate_limit,
-        setting="SEARCH_RATE_LIMIT",
-        here=shared.counts,
-    )
+    searching = _search_limits(settings, shared)
     reading = RateLimits(shared.state, settings.read_rate_limit, setting="READ_RATE_LIMIT")
     return Gateway(
         pipeline=pipeline,
@@ -196,6 +190,16 @@ def _cached_answers(
 def _cache_admin(shared: _Shared, caches: Caches, pages: PageReaders) -> CacheAdmin:
     memories = (*caches.memories(), pages.finder)
     return CacheAdmin(shared.state, memories, shared.statistics, shared.telemetry, shared.ledger)
+
+
+def _search_limits(settings: Settings, shared: _Shared) -> RateLimits:
+    return RateLimits(
+        shared.state,
+        settings.search_rate_limit,
+        settings.global_rate_limit,
+        setting="SEARCH_RATE_LIMIT",
+        here=shared.counts,
+    )
 
 
 def _web_search(

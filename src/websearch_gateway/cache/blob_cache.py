@@ -9,7 +9,7 @@ from websearch_gateway.ports import State
 from websearch_gateway.resilience.best_effort import BestEffort
 
 MOST_STORED_BYTES = 900_000
-"""The largest compressed record (bytes): the smallest backend limit is a million bytes, keys included."""
+"""The largest compressed record (bytes): Firestore and others take a million bytes, keys included."""
 
 MOST_RECORD_BYTES = 24_000_000
 """The largest uncompressed record. Checked on reads too, since others may write to the state."""

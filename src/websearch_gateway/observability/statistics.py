@@ -119,6 +119,6 @@ class Statistics:
 
 
 def quantiles(values: Sequence[float] | deque[float]) -> tuple[float, ...]:
-    """`values` at QUANTILES: each is the smallest value that this share does not exceed; empty without values."""
+    """The QUANTILES of `values`: the value that each share of them stays within; empty without values."""
     ordered = sorted(values)
     return tuple(ordered[min(int(share * len(ordered)), len(ordered) - 1)] for share in QUANTILES) if ordered else ()

@@ -1,4 +1,4 @@
-"""State in a dictionary: for one process, and for tests. The smallest backend, and so a template for new ones."""
+"""State in a dictionary: for one process, and for tests. Copy it to start a new backend: it is the shortest."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def utc_now() -> datetime:
 
 
 def bucket(hours: int | None) -> Bucket | None:
-    """The smallest bucket with at least this many hours; None without a limit or for more than a year (no bucket)."""
+    """The shortest period that spans this many hours; None without a limit or above a year, which has no period."""
     return next((name for most, name in _BUCKETS if hours <= most), None) if hours is not None else None
 
 

@@ -39,6 +39,20 @@ def test_one_stray_word_of_a_long_question_is_not_enough() -> None:
     assert quoted("Which broth company sponsored the national rowing championship final?", SOUP.markdown) == []
 
 
+def test_a_chinese_question_needs_few_pairs_of_characters_on_the_page() -> None:
+    page = "斯凯里灯塔建于1901年，高四十二米。守塔人一直住到1987年才离开。"
+    assert quoted("最后一位守塔人究竟是在什么时候离开那里的呢？", page)[0] == "守塔人一直住到1987年才离开。"
+    assert quoted("谁赢得了上个世纪最后一次划船比赛的冠军？", page) == []
+
+
+def test_thai_letters_that_occur_on_every_page_are_no_answer() -> None:
+    lighthouse = Document("ประภาคาร", "ประภาคารสเกอร์รีสร้างขึ้นในปี 1901 และมีความสูง 42 เมตร")
+    soup = Document("ซุปมันฝรั่ง", "การทำซุปที่ดีจะต้องใช้มันฝรั่งสดใหม่ และต้มในน้ำซุปเป็นเวลาครึ่งชั่วโมง ใส่เกลือเล็กน้อย")
+    question = "ประภาคารสเกอร์รีสร้างขึ้นในปีใด"
+    assert find_evidence(question, [soup, lighthouse], 800).is_answer
+    assert not find_evidence("การทำสงครามที่ใช้เวลานานที่สุดเป็นของใคร", [soup], 800).is_answer
+
+
 def test_a_sentence_on_two_pages_is_said_once() -> None:
     page = "The bridge was opened to traffic in May 1932."
     repeated = "The bridge was opened to traffic, in May 1932!"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from websearch_gateway.answers.llm.draft import Claim, Piece, claims_of
 from websearch_gateway.answers.llm.passages import NumberedPassage
 from websearch_gateway.answers.outcomes import applying
-from websearch_gateway.models import Span
+from websearch_gateway.models import Source, Span
 from websearch_gateway.text.citation.support import Evidence, anchors, supports
 from websearch_gateway.text.urls import canonical
 
@@ -43,6 +43,30 @@ class Checked:
         return applying(notes)
 
 
+@dataclass(slots=True)
+class _Answer:
+    """The answer so far. `ranks` are the numbers of its pages."""
+
+    text: str = ""
+    spans: list[Span] = field(default_factory=list)
+    ranks: dict[str, int] = field(default_factory=dict)
+
+    def add(self, sentence: str, pages: Mapping[str, Source]) -> bool:
+        """Append a sentence and a mark for each of its pages; False if there is no room for them."""
+        start, ranks, marked = len(self.text) + (1 if self.text else 0), dict(self.ranks), sentence
+        found: list[Span] = []
+        for url, source in pages.items():
+            mark = f"[{ranks.setdefault(url, len(ranks) + 1)}]"
+            marked += mark if found else f" {mark}"
+            found.append(Span(source.url, source.title, start + len(marked) - len(mark), start + len(marked)))
+        if start + len(marked) > MAX_ANSWER:
+            return False
+        self.text = f"{self.text} {marked}" if self.text else marked
+        self.spans += found
+        self.ranks = ranks
+        return True
+
+
 def checked_draft(reply: str, passages: Sequence[NumberedPassage]) -> Checked:
     """What is left of a model's reply."""
     return check(claims_of(reply), passages)
@@ -57,10 +81,7 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage]) -> Check
     by_number = {passage.number: passage for passage in passages}
     cited = {number for claim in claims[:MAX_CLAIMS] for piece in claim.pieces for number in piece.numbers}
     evidence = {number: Evidence.of(by_number[number].evidence) for number in cited & by_number.keys()}
-    ranks: dict[str, int] = {}
-    text = ""
-    spans: list[Span] = []
-    said: set[str] = set()
+    answer, said = _Answer(), set[str]()
     dropped = lost = foreign = 0
     for claim in claims[:MAX_CLAIMS]:
         held, missed = _held(claim, evidence, supports)
@@ -74,22 +95,10 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage]) -> Check
             continue
         said.add(claim.text)
         pages = {canonical(by_number[number].source.url): by_number[number].source for number in held}
-        marked = claim.text
-        start = len(text) + (1 if text else 0)
-        new_ranks = dict(ranks)
-        found: list[Span] = []
-        for url, source in pages.items():
-            rank = new_ranks.setdefault(url, len(new_ranks) + 1)
-            mark = f"[{rank}]"
-            marked += mark if found else f" {mark}"
-            found.append(Span(source.url, source.title, start + len(marked) - len(mark), start + len(marked)))
-        if start + len(marked) > MAX_ANSWER:
+        if not answer.add(claim.text, pages):
             break
-        text = f"{text} {marked}" if text else marked
-        spans += found
-        ranks = new_ranks
         foreign += bool(anchored)
-    return Checked(text, tuple(spans), dropped, lost, foreign)
+    return Checked(answer.text, tuple(answer.spans), dropped, lost, foreign)
 
 
 def _held(

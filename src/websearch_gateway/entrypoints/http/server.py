@@ -56,7 +56,18 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     gateway = LazyGateway(settings, owns_process=True)
     await gateway.get()  # report bad settings before anything listens
-    config = uvicorn.Config(
+    async with exporting(settings):
+        with listening(host, port) as listener:
+            _log.info("Serving MCP at http://%s:%s/mcp", host, listener.getsockname()[1])
+            server = uvicorn.Server(_config(settings, gateway))
+            _end_by_force(server, settings.search_deadline_seconds + CLOSE_SECONDS)
+            await server.serve([listener])
+
+
+def _config(settings: Settings, gateway: LazyGateway) -> uvicorn.Config:
+    import uvicorn
+
+    return uvicorn.Config(
         create_app(settings, gateway),
         http="h11",  # httptools leaves white space at the end of header values
         ws="none",
@@ -69,12 +80,6 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
         timeout_graceful_shutdown=math.ceil(settings.search_deadline_seconds),
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
     )
-    async with exporting(settings):
-        with listening(host, port) as listener:
-            _log.info("Serving MCP at http://%s:%s/mcp", host, listener.getsockname()[1])
-            server = uvicorn.Server(config)
-            _end_by_force(server, settings.search_deadline_seconds + CLOSE_SECONDS)
-            await server.serve([listener])
 
 
 def _end_by_force(server: uvicorn.Server, seconds: float) -> None:

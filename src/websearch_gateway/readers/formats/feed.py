@@ -65,7 +65,7 @@ def parse_feed(body: bytes, charset: str = "utf-8") -> Feed:
     """Read RSS 0.9 to 2.0, RDF or Atom.
 
     Raises:
-        SearchFetchError: the body is none of them.
+        SearchFetchError: the body is not a feed.
     """
     from lxml import etree
 

@@ -118,5 +118,5 @@ def _kinds() -> tuple[tuple[re.Pattern[str], Kind], ...]:
 
 
 def asked_for(query: str) -> Kind | None:
-    """The kind of thing that a question asks for; None if it is none of these."""
+    """The kind of thing that a question asks for; None if it is not one of these."""
     return next((kind for asked, kind in _kinds() if asked.search(query)), None)

@@ -30,7 +30,7 @@ REQUESTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def compatible_paths() -> dict[str, dict[str, Any]]:
-    """The path items of all compatible endpoints, but for `/`, which is the status page, and for what is refused."""
+    """The path items of the compatible endpoints, without `/`, which is the status page, and without refused ones."""
     return {
         path: {
             method.lower(): _operation(path, method, [row for row in rows if method in row.methods])
