@@ -10,7 +10,7 @@ TOGETHER := $(MAKE) --no-print-directory --jobs
 # Without compiled modules each process that the tests start takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test prepared check lint types layers unit coverage conformance docs picture bench bench-answers bench-docs bench-extract bench-fidelity bench-questions bench-replay bench-semantic clean
+.PHONY: demo test prepared check lint types layers unit coverage conformance docs picture bench bench-answers bench-docs bench-extract bench-fidelity bench-languages bench-questions bench-replay bench-semantic clean
 
 # By uv, which is faster, or by pip where uv cannot be had or knows no registry.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -116,6 +116,10 @@ bench-replay: $(VENV)/.installed
 bench-answers: $(VENV)/.installed
 	@test -n "$(DATA)" || { echo "Say which questions: make bench-answers DATA=FILE"; exit 2; }
 	$(BIN)/python -m bench.answers $(DATA)
+
+bench-languages: $(VENV)/.installed
+	@test -n "$(DATA)" || { echo "Say which questions: make bench-languages DATA=FILE"; exit 2; }
+	$(BIN)/python -m bench.languages $(DATA)
 
 bench-questions: $(VENV)/.installed
 	@test -n "$(DATA)" || { echo "Say which questions: make bench-questions DATA=FILE"; exit 2; }

@@ -28,6 +28,9 @@ _SAID = {
     "zh": ("没有网页直接回答这个问题。", "没有网页直接回答这个问题；最接近的是："),
 }
 
+LANGUAGES = ("en", *_SAID)
+"""The languages that a hedge can be in."""
+
 
 def no_answer(language: str) -> str:
     """The sentence that stands alone where nothing comes near; `language` is an ISO 639-1 code."""
