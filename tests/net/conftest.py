@@ -6,14 +6,15 @@ import asyncio
 import contextlib
 import datetime
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
-Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+from tests.loopback import Handler as Script
+from tests.loopback import serving
 
 
 @dataclass
@@ -54,15 +55,10 @@ async def serve() -> AsyncIterator[Serve]:
                         await writer.drain()
                     else:
                         await answer(reader, writer)
-                except (ConnectionError, asyncio.IncompleteReadError):
-                    pass
                 finally:
                     server.gone.set()
-                    writer.close()
 
-            listening = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=tls)
-            server.port = listening.sockets[0].getsockname()[1]
-            running.callback(listening.close)
+            server.port = await running.enter_async_context(serving(connected, tls))
             return server
 
         yield start

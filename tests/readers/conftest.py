@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.clock import Clock
+from tests.loopback import serving
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
@@ -83,15 +84,12 @@ class Api:
         lines = [f"HTTP/1.1 {status} So", f"content-length: {len(body)}", *(f"{n}: {v}" for n, v in headers.items())]
         writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
         await writer.drain()
-        writer.close()
 
 
 @pytest.fixture
 async def api() -> AsyncIterator[Api]:
     api = Api()
-    server = await asyncio.start_server(api.serve, "127.0.0.1", 0)
-    api.port = server.sockets[0].getsockname()[1]
-    async with server:
+    async with serving(api.serve) as api.port:
         yield api
 
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from tests.docs_index.crawl.small_site import Site
+from tests.loopback import serving
 from websearch_gateway.app.page_reading import WARM_UP
 from websearch_gateway.models import Deadline
 from websearch_gateway.workers.pool import Workers
@@ -24,7 +25,5 @@ async def workers() -> AsyncIterator[Workers]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def site() -> AsyncIterator[Site]:
     served = Site()
-    server = await asyncio.start_server(served.serve, "127.0.0.1", 0)
-    served.port = server.sockets[0].getsockname()[1]
-    async with server:
+    async with serving(served.serve) as served.port:
         yield served

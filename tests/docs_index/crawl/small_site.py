@@ -66,7 +66,6 @@ class Site:
             status, told, data = 200, "content-type: application/octet-stream\r\n", self.raw[path]
         writer.write(f"HTTP/1.1 {status} X\r\ncontent-length: {len(data)}\r\n{told}\r\n".encode() + data)
         await writer.drain()
-        writer.close()
 
 
 @asynccontextmanager

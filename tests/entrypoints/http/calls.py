@@ -59,4 +59,4 @@ async def raw(client: httpx2.AsyncClient, request: bytes) -> bytes:
         )
         return head + await asyncio.wait_for(reader.readexactly(length), 60)
     finally:
-        writer.close()
+        writer.transport.abort()

@@ -19,6 +19,7 @@ import pytest
 from tests.entrypoints.command import run, start
 from tests.entrypoints.http.calls import QUESTION, call, post, search
 from tests.entrypoints.http.conftest import SECRET
+from tests.loopback import serving
 from tests.patience import PATIENT_PROCESS
 from websearch_gateway.entrypoints.http.server import listening
 from websearch_gateway.sandbox import Sandbox
@@ -128,6 +129,7 @@ async def test_a_reply_is_sent_at_once() -> None:
             _, writer = await asyncio.open_connection(*listener.getsockname())
             assert await delay != 0
             writer.close()
+            await writer.wait_closed()
 
 
 async def test_insecure_serves_without_tokens_and_still_judges_the_host(serve: Serve) -> None:
@@ -224,11 +226,11 @@ async def test_hostile_pages_leave_the_server_answering_small_and_stoppable(serv
         path = (await reader.readuntil(b"\r\n\r\n")).decode().split(" ")[1]
         kind, body = HOSTILE.get(path.removesuffix("?again"), ("text/html", b"<p>A tiny page."))
         writer.write(f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
-        writer.close()
+        await writer.drain()
         asked.release()
 
-    async with await asyncio.start_server(site, "127.0.0.1", 0) as server:
-        host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with serving(site) as port:
+        host = f"127.0.0.1:{port}"
         async with serve(FETCH_ALLOW_PRIVATE_HOSTS=host, RESPECT_ROBOTS="false") as (process, http):
 
             async def read(path: str) -> int:

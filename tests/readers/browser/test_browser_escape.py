@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.loopback import serving
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetched, Fetcher
@@ -94,7 +95,6 @@ class Inside:
         path = re.match(r"[A-Z]+ /([\w-]*)", first)
         self.asked.add(path[1] if path else "tcp")
         writer.write(b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 0\r\n\r\n")
-        writer.close()
 
 
 class Datagrams(asyncio.DatagramProtocol):
@@ -108,12 +108,10 @@ class Datagrams(asyncio.DatagramProtocol):
 @pytest.fixture
 async def inside() -> AsyncIterator[Inside]:
     inside = Inside()
-    server = await asyncio.start_server(inside.serve, "127.0.0.1", 0)
-    inside.port = server.sockets[0].getsockname()[1]
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_datagram_endpoint(lambda: Datagrams(inside), local_addr=("127.0.0.1", 0))
     inside.udp_port = transport.get_extra_info("sockname")[1]
-    async with server:
+    async with serving(inside.serve) as inside.port:
         yield inside
     transport.close()
 

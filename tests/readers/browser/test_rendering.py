@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from tests.loopback import serving
 from tests.readers.conftest import Api
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, Page
@@ -31,9 +32,7 @@ SHOW = f"root.innerHTML = '<p>{TIDES * 5}</p>'"
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site() -> AsyncIterator[Api]:
     site = Api()
-    server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
-    site.port = server.sockets[0].getsockname()[1]
-    async with server:
+    async with serving(site.serve) as site.port:
         yield site
 
 
