@@ -32,7 +32,8 @@ from websearch_gateway.settings import load_settings
 
 KILLS = 30
 POLITE_PAGES, DELAY = 60, 0.25
-MANY_PAGES = 6_000
+SAMPLES = (2_000, 5_000, 10_000, 20_000)
+MANY_PAGES = SAMPLES[-1] + 500
 PYTHON = [sys.executable, "-m"]
 QUERIES = (
     "how to cancel a task", "create an index concurrently", "asyncio.timeout", "--no-verify", "str.removeprefix",
@@ -282,16 +283,18 @@ def _renamed(export: Path, name: str) -> Path:
 
 def memory(folder: Path, site: WebSite) -> list[Row]:
     """Crawl a large site: the memory of all processes, by the number of pages."""
-    crawl = _crawling(folder, site, "large")
+    crawl = _crawling(folder, site, "large", "--max-pages", str(MANY_PAGES))
     seen: dict[int, float] = {}
-    steps = [MANY_PAGES // 6 * step for step in range(1, 6)]
     peak = 0.0
-    while crawl.poll() is None:
-        time.sleep(1)
-        peak = max(peak, _resident(crawl.pid))
-        with contextlib.suppress(sqlite3.Error):
-            pages = _count(folder, "SELECT count(*) FROM pages")
-            seen |= {step: _resident(crawl.pid) for step in steps if pages >= step and step not in seen}
+    try:
+        while crawl.poll() is None and len(seen) < len(SAMPLES):
+            time.sleep(1)
+            peak = max(peak, _resident(crawl.pid))
+            with contextlib.suppress(sqlite3.Error):
+                pages = _count(folder, "SELECT count(*) FROM pages")
+                seen |= {step: _resident(crawl.pid) for step in SAMPLES if pages >= step and step not in seen}
+    finally:
+        _killed(crawl)
     by_pages = ", ".join(f"{megabytes:.0f} MB at {step:,}" for step, megabytes in seen.items())
     return [Row("docs: memory of a crawl", f"peak {peak:.0f} MB", "all processes", by_pages, "<= 450 MB, flat")]
 

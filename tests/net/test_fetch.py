@@ -310,3 +310,30 @@ async def test_a_redirect_into_a_domain_that_the_operator_closed_is_not_followed
     async with Fetcher(policy) as fetcher:
         with pytest.raises(ForbiddenUrlError, match="has closed localhost"):
             await fetcher.fetch(start.url("/"), Deadline.after(10))
+
+
+class Watch:
+    """Notes what it is told, and how many requests the server has seen by then."""
+
+    def __init__(self, server: RawServer) -> None:
+        self.server = server
+        self.told: list[str] = []
+
+    async def sending(self) -> None:
+        await asyncio.sleep(0)
+        self.told.append(f"sending {len(self.server.requests)}")
+
+    async def sent(self) -> None:
+        self.told.append("sent")
+
+
+async def test_each_request_of_a_fetch_is_announced_before_it_is_sent(serve: Serve) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        first = len(server.requests) == 1
+        writer.write(page(b"", "Location: /b", status="301 Moved") if first else page(b"here"))
+        await writer.drain()
+
+    server = await serve(answer)
+    watch = Watch(server)
+    assert (await fetch(server, sending=watch)).body == b"here"
+    assert watch.told == ["sending 0", "sent", "sending 1", "sent"]

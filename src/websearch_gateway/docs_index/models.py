@@ -7,7 +7,7 @@ A *site* (its name: `python`) has *versions* (their label: `3.12`); a version ha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -147,6 +147,14 @@ class HostState:
     robots_at: float = 0.0
     next_at: float = 0.0
     reason: str = ""
+
+
+class Booking(NamedTuple):
+    """A booking of a host: it gets no other request before `until`. `is_ours` is false if another request has it, or
+    if the host is paused."""
+
+    until: float
+    is_ours: bool
 
 
 @dataclass(frozen=True, slots=True)

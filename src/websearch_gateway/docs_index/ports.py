@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from websearch_gateway.docs_index.models import (
+    Booking,
     Chunk,
     CrawlOptions,
     HostState,
@@ -29,7 +30,7 @@ from websearch_gateway.docs_index.models import (
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.models import BrowserUse, Document
     from websearch_gateway.models import Deadline
-    from websearch_gateway.net.fetch import Fetched
+    from websearch_gateway.net.fetch import Fetched, Sending
     from websearch_gateway.ports import Vectors
 
 
@@ -45,6 +46,7 @@ class Fetch(Protocol):
         headers: Mapping[str, str] | None = ...,
         max_bytes: int = ...,
         follow: bool = ...,
+        sending: Sending | None = ...,
     ) -> Fetched:
         """See `net.fetch.Fetcher.fetch`."""
         ...
@@ -235,12 +237,15 @@ class DocsStore(Protocol):
         """Store the text of its robots.txt, or None if nothing is allowed."""
         ...
 
-    async def reserve(self, host: str, seconds: float) -> float | None:
-        """Book a request to a host that is sent now: None. Until `seconds` after the last one the time to ask again.
+    async def reserve(self, host: str, seconds: float) -> Booking:
+        """Book a host for one request, for `seconds` from now, unless it is booked or paused.
 
-        All processes that share the store share the bookings. Nothing is booked ahead: a process that is late would
-        send right before the next one.
+        All processes that share the store share the bookings.
         """
+        ...
+
+    async def rebook(self, host: str, booking: Booking, until: float) -> Booking:
+        """Let one's own booking end at another time; as it was if the host is paused, or booked by others meanwhile."""
         ...
 
     async def pause_host(self, host: str, until: float, reason: str) -> None:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import urljoin
@@ -57,6 +58,18 @@ class Fetched:
     body: bytes = field(repr=False)
     content_type: str
     charset: str
+
+
+class Sending(Protocol):
+    """Watches the requests of a fetch: its first one, and one for each redirect that it follows."""
+
+    async def sending(self) -> None:
+        """The connection is ready; the request is written when this returns."""
+        ...
+
+    async def sent(self) -> None:
+        """The request is written."""
+        ...
 
 
 class Fetching(Protocol):
@@ -137,6 +150,7 @@ class Fetcher:
         max_bytes: int = MAX_BYTES,
         json: Mapping[str, Any] | None = None,
         follow: bool = True,
+        sending: Sending | None = None,
     ) -> Fetched:
         """GET `url` and follow redirects; or POST `json` to it and treat a redirect as an error.
 
@@ -144,6 +158,7 @@ class Fetcher:
             follow: False makes a redirect an error, with `details["location"]`.
             headers: further request headers, such as those of a conditional request. Never sent to another origin.
             max_bytes: the limit of the body, both compressed and decompressed.
+            sending: is told about each request, before and after.
 
         Raises:
             ForbiddenUrlError: the policy forbids the URL, a redirect or an address.
@@ -158,8 +173,8 @@ class Fetcher:
                 if sent is not None:
                     return await self._post(url, target, {**own, **(headers or {})}, max_bytes, sent)
                 if follow:
-                    return await self._follow(url, target, own, headers or {}, max_bytes)
-                reply = await self._exchange(url, target, {**own, **(headers or {})}, max_bytes)
+                    return await self._follow(url, target, own, headers or {}, max_bytes, sending)
+                reply = await self._exchange(url, target, {**own, **(headers or {})}, max_bytes, sending=sending)
                 if isinstance(reply, Fetched):
                     return reply
                 raise SearchFetchError(f"{target.host} redirects elsewhere.", details={"location": reply.url})
@@ -167,10 +182,16 @@ class Fetcher:
             raise SearchTimeoutError(f"{target.host} did not deliver the page in time.") from None
 
     async def _follow(
-        self, url: str, target: Target, own: Mapping[str, str], extra: Mapping[str, str], max_bytes: int
+        self,
+        url: str,
+        target: Target,
+        own: Mapping[str, str],
+        extra: Mapping[str, str],
+        max_bytes: int,
+        sending: Sending | None,
     ) -> Fetched:
         for _ in range(MAX_REDIRECTS + 1):
-            reply = await self._exchange(url, target, {**own, **extra}, max_bytes)
+            reply = await self._exchange(url, target, {**own, **extra}, max_bytes, sending=sending)
             if isinstance(reply, Fetched):
                 return reply
             if (reply.scheme, reply.netloc) != (target.scheme, target.netloc):
@@ -186,14 +207,22 @@ class Fetcher:
         return reply
 
     async def _exchange(
-        self, url: str, target: Target, sent: Mapping[str, str], max_bytes: int, body: bytes | None = None
+        self,
+        url: str,
+        target: Target,
+        sent: Mapping[str, str],
+        max_bytes: int,
+        body: bytes | None = None,
+        *,
+        sending: Sending | None = None,
     ) -> Fetched | Target:
         """The reply of `target` to a GET, or to a POST of `body`; or the target of its redirect."""
         method = "GET" if body is None else "POST"
         with _mapped_errors(target.host):
             wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
             pool = await self._pools.pool_for(target)
-            async with pool.stream(method, _wire_url(target), headers=wire, content=body) as response:
+            hooks = {"trace": partial(_tell, sending)} if sending else {}
+            async with pool.stream(method, _wire_url(target), headers=wire, content=body, extensions=hooks) as response:
                 headers = _decoded(response.headers)
                 if response.status in _REDIRECTS and "location" in headers:
                     return self._redirected(target, headers["location"])
@@ -212,6 +241,14 @@ class Fetcher:
         except ValueError:
             raise SearchFetchError(f"{target.host} redirects to a malformed address.") from None
         return self._policy.check_url(url)
+
+
+async def _tell(sending: Sending, event: str, _: object) -> None:
+    """A `trace` (https://www.encode.io/httpcore/extensions/#trace)."""
+    if event.endswith("send_request_headers.started"):
+        await sending.sending()
+    elif event.endswith("send_request_headers.complete"):
+        await sending.sent()
 
 
 async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:

@@ -1,6 +1,7 @@
 """The pace of one host, measured by a clock that only sleeping moves."""
 
 import asyncio
+import random
 from itertools import pairwise
 
 import pytest
@@ -105,13 +106,67 @@ def test_the_delay_is_that_of_our_own_group():
     assert may_read_each(robots, [f"{HOST}/x", f"{HOST}/y"], "websearch-gateway") == [False, True]
 
 
-async def test_a_request_that_is_sent_late_keeps_its_distance_from_the_next(docs, clock):
-    """The machine may be busy: a sleep takes longer than it should."""
-    late = iter([0.04, 0.0, 0.2, 0.0, 0.24, 0.03, 0.0, 0.0, 0.0])
+class BusyMachine:
+    """Sends requests late, as `chance` has it, to a server that notices them late."""
 
-    async def sleep(seconds):
-        clock.now += seconds + next(late, 0.0)
-        await asyncio.sleep(0)
+    def __init__(self, clock, chance):
+        self.clock = clock
+        self.chance = chance
+        self.noticed = []
+        self._due = []
+        self._crawls = 0
 
-    pace = HostPace(docs, HOST, 0.25, clock=clock, sleep=sleep)
-    assert min(await asked(pace, clock, 5)) >= 0.249
+    async def sleep(self, seconds):
+        """Sleep a bit too long. When all crawls sleep, the one that is due first goes on."""
+        due = self.clock.now + seconds + self.chance.uniform(0, 0.02)
+        self._due.append(due)
+        while min(self._due) < due or len(self._due) < self._crawls:  # noqa: ASYNC110 (no event: the store has threads)
+            await asyncio.sleep(0)
+        self.clock.now = max(self.clock.now, due)
+        self._due.remove(due)
+
+    async def crawl(self, pace, count):
+        self._crawls += 1
+        for _ in range(count):
+            async with pace.turn() as turn:
+                await self.sleep(self.chance.choice((0, 0, 0.3, 2.5)))  # connecting
+                await turn.sending()
+                await turn.sent()
+                await self.sleep(self.chance.choice((0, 0.2)))  # until the server sees it
+                self.noticed.append(self.clock.now)
+                await self.sleep(self.chance.choice((0, 0.2)))  # the reply
+        self._crawls -= 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_server_sees_the_distance_even_where_requests_of_two_processes_are_late(docs, clock, seed):
+    machine = BusyMachine(clock, random.Random(seed))
+    paces = [HostPace(docs, HOST, 0.25, clock=clock, sleep=machine.sleep) for _ in range(2)]
+    await asyncio.gather(*(machine.crawl(pace, 6) for pace in paces for _ in range(2)))
+    assert len(machine.noticed) == 24
+    assert min(later - earlier for earlier, later in pairwise(sorted(machine.noticed))) >= 0.2499
+
+
+async def test_a_request_after_a_redirect_waits_for_a_turn_of_its_own(pace, clock):
+    times = []
+    async with pace.turn() as turn:
+        for _ in range(3):
+            await turn.sending()
+            times.append(clock.now)
+            await turn.sent()
+    assert min(later - earlier for earlier, later in pairwise(times)) >= 0.249
+
+
+async def test_a_killed_process_holds_the_host_for_two_seconds_at_most(docs, pace, clock):
+    await pace.book()
+    start = clock.now
+    await asked(pace, clock, 1)
+    assert clock.now - start <= 2
+
+
+async def test_two_requests_to_a_slow_host_are_under_way_at_once(pace, clock):
+    async with pace.turn() as first:
+        await first.sent()
+        async with pace.turn() as second:
+            await second.sent()
+            assert second.started - first.started <= 0.51

@@ -5,7 +5,7 @@ import asyncio
 import numpy as np
 
 from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
-from websearch_gateway.docs_index.models import CrawlOptions, HostState, Owner, Symbol, TextQuery
+from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, Symbol, TextQuery
 from websearch_gateway.docs_index.store.owners import this_process
 
 NOW = 2e9
@@ -226,14 +226,37 @@ async def test_a_host_is_remembered(docs, clock):
 
 
 async def test_requests_to_a_host_are_booked_one_after_the_other(docs, clock):
-    assert await docs.reserve("https://a", 5) is None
-    assert [await docs.reserve("https://a", 5) for _ in range(2)] == [clock.now + 5] * 2
-    assert await docs.reserve("https://b", 5) is None
+    assert await docs.reserve("https://a", 5) == Booking(clock.now + 5, is_ours=True)
+    assert [await docs.reserve("https://a", 5) for _ in range(2)] == [Booking(clock.now + 5, is_ours=False)] * 2
+    assert (await docs.reserve("https://b", 5)).is_ours
     clock.now += 5
-    assert await docs.reserve("https://a", 5) is None
+    assert (await docs.reserve("https://a", 5)).is_ours
     await docs.pause_host("https://a", clock.now + 100, "HTTP 429")
     await docs.pause_host("https://a", clock.now + 50, "HTTP 503")
-    assert await docs.reserve("https://a", 5) == clock.now + 100
+    assert await docs.reserve("https://a", 5) == Booking(clock.now + 100, is_ours=False)
+    assert (await docs.host("https://a")).reason == "HTTP 429"
+
+
+async def test_a_booking_is_moved_by_its_owner_alone(docs, clock):
+    mine = await docs.reserve("https://a", 5)
+    moved = await docs.rebook("https://a", mine, clock.now + 2)
+    assert moved == Booking(clock.now + 2, is_ours=True)
+    assert (await docs.reserve("https://a", 5)).until == clock.now + 2
+    assert await docs.rebook("https://a", mine, clock.now + 9) == mine
+    clock.now += 2
+    other = await docs.reserve("https://a", 5)
+    assert await docs.rebook("https://a", moved, clock.now) == moved
+    assert (await docs.reserve("https://a", 5)).until == other.until
+
+
+async def test_a_pause_that_ends_before_a_booking_is_kept(docs, clock):
+    mine = await docs.reserve("https://a", 5)
+    await docs.pause_host("https://a", clock.now + 4, "429")
+    await docs.rebook("https://a", mine, clock.now + 1)
+    assert (await docs.reserve("https://a", 5)).until >= clock.now + 4
+    clock.now += 5
+    again = await docs.reserve("https://a", 5)
+    assert (await docs.rebook("https://a", again, clock.now + 1)).until == clock.now + 1
 
 
 async def test_searches_and_commits_go_on_together(docs):

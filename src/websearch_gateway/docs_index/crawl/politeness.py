@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 
+from websearch_gateway.docs_index.models import Booking
 from websearch_gateway.docs_index.ports import DocsStore, Fetch, Run
 from websearch_gateway.errors import SearchError, SearchFetchError
 from websearch_gateway.models import Deadline
@@ -24,11 +25,19 @@ MAX_ROBOTS_BYTES = 512_000
 MAX_CRAWL_DELAY = 30.0
 MAX_PAUSE_SECONDS = 86_400.0
 MAX_SLOWDOWN = 64.0
+HOLD_SECONDS = 1.5
+"""A request that is not sent this long after its booking loses it; so does one whose process was killed (seconds)."""
+MAX_LATENESS = 0.25
+"""So much later than it was sent a server may notice a request (seconds)."""
+_SHORTEST_LOOK = 0.02
 _FETCH_SECONDS = 30.0
 
 
 class HostPace:
     """The request queue of one host. Its bookings are in the store, so processes share them and a restart keeps them.
+
+    A busy machine may send a request late, and a busy server may notice it late. So a request holds the host until it
+    is sent, and the next one keeps its distance from the reply, which proves that the server has seen it.
 
     Args:
         host: `scheme://host:port`.
@@ -47,13 +56,12 @@ class HostPace:
     ) -> None:
         self.host = host
         self.waiting = ""
+        self.clock = clock
         self._store = store
         self._delay = delay
         self._asked_delay = 0.0
         self._slowdown = 1.0
         self._latency = 0.0
-        self._sent = -math.inf
-        self._clock = clock
         self._sleep = sleep
         self._slots = asyncio.Semaphore(AT_ONCE)
 
@@ -67,21 +75,41 @@ class HostPace:
         self._asked_delay = min(seconds, MAX_CRAWL_DELAY)
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def turn(self) -> AsyncIterator[Turn]:
         """Wait for a turn and hold it while the host answers."""
         async with self._slots:
-            while (at := await self._store.reserve(self.host, self.interval)) is not None:
-                await self._wait_until(at)
-            await self._wait_until(self._sent + self.interval)
-            self.waiting = ""
-            self._sent = started = self._clock()
-            yield
-            self._latency += (min(self._clock() - started, _FETCH_SECONDS) - self._latency) / 4
+            turn = Turn(self)
+            await turn.sending()
+            try:
+                yield turn
+            finally:
+                await turn.ended()
+            self._latency += (min(self.clock() - turn.started, _FETCH_SECONDS) - self._latency) / 4
 
-    async def _wait_until(self, at: float) -> None:
-        while (wait := at - self._clock()) > 0:
-            await self._tell(wait, at)
-            await self._sleep(min(wait, 60.0))
+    async def book(self) -> Booking:
+        """Wait until the host is free, and hold it."""
+        while True:
+            hold = self.interval + HOLD_SECONDS if self.interval else 0.0
+            booking = await self._store.reserve(self.host, hold)
+            if booking.is_ours:
+                self.waiting = ""
+                return booking
+            await self._wait(booking.until - self.clock(), booking.until)
+
+    async def rebook(self, booking: Booking, until: float) -> Booking:
+        """Let a hold end at another time."""
+        return await self._store.rebook(self.host, booking, until) if self.interval else booking
+
+    async def _wait(self, seconds: float, until: float) -> None:
+        if seconds > 2 * self.interval + HOLD_SECONDS:
+            reason = (await self._store.host(self.host)).reason or "rest"
+            self.waiting = f"{reason} until {datetime.fromtimestamp(until).astimezone():%H:%M:%S}"
+            await self._sleep(min(seconds, 60.0))
+            return
+        if self._asked_delay > self._delay:
+            self.waiting = f"crawl-delay {self._asked_delay:g} s"
+        # Another request may hold the host, and its hold gets shorter as soon as it is sent.
+        await self._sleep(max(0.0, min(seconds, max(self.interval / 2, _SHORTEST_LOOK))))
 
     def succeeded(self) -> None:
         """Note a good reply: return towards the usual delay."""
@@ -91,14 +119,38 @@ class HostPace:
         """Note that the host is overloaded: halve the request rate, and wait until the time that it named."""
         self._slowdown = min(self._slowdown * 2, MAX_SLOWDOWN)
         if retry_after:
-            await self._store.pause_host(self.host, self._clock() + min(retry_after, MAX_PAUSE_SECONDS), reason)
+            await self._store.pause_host(self.host, self.clock() + min(retry_after, MAX_PAUSE_SECONDS), reason)
 
-    async def _tell(self, wait: float, at: float) -> None:
-        if wait > max(self.interval, 1.0):
-            reason = (await self._store.host(self.host)).reason or "rest"
-            self.waiting = f"{reason} until {datetime.fromtimestamp(at).astimezone():%H:%M:%S}"
-        elif self._asked_delay > self._delay:
-            self.waiting = f"crawl-delay {self._asked_delay:g} s"
+
+class Turn:
+    """The right to send a request, from its booking to its reply. The fetcher says when it is sent, see `Sending`."""
+
+    def __init__(self, pace: HostPace) -> None:
+        self._pace = pace
+        self._booking = Booking(-math.inf, is_ours=False)
+        self._is_sent = True
+        self.started = 0.0
+
+    async def sending(self) -> None:
+        """Book the request, unless a booking for it still holds: connecting may have taken longer, or this follows a
+        redirect."""
+        if self._is_sent or (self._pace.interval and self._pace.clock() >= self._booking.until - self._pace.interval):
+            self._booking = await self._pace.book()
+            self._is_sent = False
+            self.started = self._pace.clock()
+
+    async def sent(self) -> None:
+        """Hold the host for its reply, but not long: two requests to a slow host may be under way."""
+        self._is_sent = True
+        self.started = self._pace.clock()
+        until = self.started + self._pace.interval + MAX_LATENESS
+        self._booking = await self._pace.rebook(self._booking, until)
+
+    async def ended(self) -> None:
+        """The reply is here, or the request has failed: from now on the distance counts."""
+        now = self._pace.clock()
+        if now - self.started < MAX_LATENESS or not self._is_sent:
+            await self._pace.rebook(self._booking, now + self._pace.interval)
 
 
 class RobotsTxt:
@@ -153,9 +205,12 @@ class RobotsTxt:
     async def _asked(self) -> str | None:
         """The text; "" if there is none, None if it is unavailable."""
         try:
-            async with self._pace.turn():
+            async with self._pace.turn() as turn:
                 fetched = await self._fetcher.fetch(
-                    f"{self._pace.host}/robots.txt", Deadline.after(_FETCH_SECONDS), accept="text/plain,*/*;q=0.5"
+                    f"{self._pace.host}/robots.txt",
+                    Deadline.after(_FETCH_SECONDS),
+                    accept="text/plain,*/*;q=0.5",
+                    sending=turn,
                 )
         except SearchError as error:
             status = error.details.get("status", 0)

@@ -139,7 +139,7 @@ class WebSource:
 
     async def _get(self, url: str, headers: Mapping[str, str], max_bytes: int = MAX_PAGE_BYTES) -> Fetched:
         try:
-            async with self._pace.turn():
+            async with self._pace.turn() as turn:
                 fetched = await self._fetcher.fetch(
                     url,
                     Deadline.after(PAGE_SECONDS),
@@ -147,6 +147,7 @@ class WebSource:
                     headers={**self._headers, **headers},
                     max_bytes=max_bytes,
                     follow=False,
+                    sending=turn,
                 )
         except SearchFetchError as error:
             if (status := error.details.get("status")) in (429, 503):

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from websearch_gateway.docs_index.models import (
+    Booking,
     Chunk,
     CrawlOptions,
     HostState,
@@ -195,9 +196,13 @@ class SqlDocs:
         """See `DocsStore`."""
         await self.file.write(lambda db: sites.put_robots(db, host, robots, self._clock()))
 
-    async def reserve(self, host: str, seconds: float) -> float | None:
+    async def reserve(self, host: str, seconds: float) -> Booking:
         """See `DocsStore`."""
         return await self.file.write(lambda db: sites.reserve(db, host, seconds, self._clock()))
+
+    async def rebook(self, host: str, booking: Booking, until: float) -> Booking:
+        """See `DocsStore`."""
+        return await self.file.write(lambda db: sites.rebook(db, host, booking, until))
 
     async def pause_host(self, host: str, until: float, reason: str) -> None:
         """See `DocsStore`."""

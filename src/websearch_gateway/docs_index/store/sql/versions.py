@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from websearch_gateway.docs_index.models import CrawlOptions, HostState, Owner, SiteVersion, VersionStatus
+from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, SiteVersion, VersionStatus
 from websearch_gateway.docs_index.store.owners import is_dead
 from websearch_gateway.docs_index.store.sql.database import Database
 from websearch_gateway.docs_index.store.sql.pages import remove_pages
@@ -118,20 +118,28 @@ def put_robots(db: Database, name: str, robots: str | None, now: float) -> None:
     )
 
 
-def reserve(db: Database, name: str, seconds: float, now: float) -> float | None:
+def reserve(db: Database, name: str, seconds: float, now: float) -> Booking:
     """See `DocsStore.reserve`."""
     booked = db.execute(
         """
-        INSERT INTO hosts (host, next_at) VALUES (:host, :now + :seconds)
-        ON CONFLICT (host) DO UPDATE SET next_at = :now + :seconds WHERE hosts.next_at <= :now
+        INSERT INTO hosts (host, next_at) VALUES (:host, :until)
+        ON CONFLICT (host) DO UPDATE SET next_at = :until, reason = '' WHERE hosts.next_at <= :now
         RETURNING next_at
         """,
-        {"host": name, "now": now, "seconds": seconds},
+        {"host": name, "now": now, "until": now + seconds},
     ).fetchone()
     if booked is not None:
-        return None
+        return Booking(float(booked[0]), is_ours=True)
     (next_at,) = db.execute("SELECT next_at FROM hosts WHERE host = ?", (name,)).fetchone()
-    return float(next_at)
+    return Booking(float(next_at), is_ours=False)
+
+
+def rebook(db: Database, name: str, booking: Booking, until: float) -> Booking:
+    """See `DocsStore.rebook`."""
+    moved = db.execute(
+        "UPDATE hosts SET next_at = ? WHERE host = ? AND next_at = ? AND reason = ''", (until, name, booking.until)
+    )
+    return Booking(until, is_ours=True) if moved.rowcount else booking
 
 
 def pause_host(db: Database, name: str, until: float, reason: str) -> None:
@@ -139,7 +147,9 @@ def pause_host(db: Database, name: str, until: float, reason: str) -> None:
     db.execute(
         """
         INSERT INTO hosts (host, next_at, reason) VALUES (:host, :until, :reason)
-        ON CONFLICT (host) DO UPDATE SET next_at = :until, reason = :reason WHERE hosts.next_at < :until
+        ON CONFLICT (host) DO UPDATE SET
+            reason = CASE WHEN hosts.reason = '' OR hosts.next_at < :until THEN :reason ELSE hosts.reason END,
+            next_at = CASE WHEN hosts.next_at < :until THEN :until ELSE hosts.next_at END
         """,
         {"host": name, "until": until, "reason": reason},
     )
