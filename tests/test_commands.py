@@ -18,7 +18,7 @@ import typer
 from tests.entrypoints.command import run
 from tests.entrypoints.http.compatible.conftest import _serve, _settings
 from tests.patience import PATIENT_PROCESS
-from websearch_gateway.entrypoints.cli import cli
+from websearch_gateway.entrypoints.cli.commands import cli
 from websearch_gateway.entrypoints.cli.docs import docs_mcp
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings

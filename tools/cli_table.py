@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from websearch_gateway.entrypoints.cli import cli
+from websearch_gateway.entrypoints.cli.commands import cli
 
 NAME = "websearch-gateway"
 HEAD = f"""# The command line

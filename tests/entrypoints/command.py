@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from typer.testing import CliRunner
 
-from websearch_gateway.entrypoints.cli import cli
+from websearch_gateway.entrypoints.cli.commands import cli
 
 Done = subprocess.CompletedProcess[str]
 

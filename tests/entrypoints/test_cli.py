@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from tests.entrypoints.command import run, start
 from tests.patience import PATIENT_PROCESS
 from websearch_gateway import __version__
-from websearch_gateway.entrypoints.cli import cli
+from websearch_gateway.entrypoints.cli.commands import cli
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
 QUESTION = "How tall is the Eiffel Tower?"

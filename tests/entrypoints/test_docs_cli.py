@@ -6,7 +6,7 @@ import tomllib
 import pytest
 from typer.testing import CliRunner
 
-from websearch_gateway.entrypoints.cli import cli
+from websearch_gateway.entrypoints.cli.commands import cli
 from websearch_gateway.settings import config_path
 
 PROSE = "It tells at length how the thing works and when to use it, with all that one must know about it. " * 5

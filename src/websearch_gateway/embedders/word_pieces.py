@@ -1,7 +1,7 @@
 """BERT's uncased word-piece tokenizer (https://arxiv.org/abs/1810.04805): text -> line numbers in the vocabulary.
 
 It produces the same pieces as the library `tokenizers` with BertNormalizer, BertPreTokenizer and WordPiece, three times
-as fast and in a third of the memory (`docs/decisions.md`). Characters newer than that library's Unicode tables differ.
+as fast and in a tenth of the memory (`docs/decisions.md`). Characters newer than that library's Unicode tables differ.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from websearch_gateway.embedders.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,9 +41,7 @@ class WordPieces:
     """The tokenizer over a vocabulary of one piece per line; a piece that continues a word begins with `##`."""
 
     def __init__(self, vocabulary: Path) -> None:
-        with vocabulary.open(encoding="utf-8") as lines:
-            self._numbers = {line.rstrip("\n"): number for number, line in enumerate(lines)}
-        self._longest = max(map(len, self._numbers))
+        self._vocabulary = Vocabulary(vocabulary)
         self._of_word = functools.lru_cache(REMEMBERED_WORDS)(self._spell)
 
     def __call__(self, text: str) -> list[int]:
@@ -55,14 +55,19 @@ class WordPieces:
         pieces: list[int] = []
         start = 0
         while start < len(word):
-            mark = _CONTINUED if start else ""
-            ends = range(min(len(word), start + self._longest), start, -1)
-            found = next((end for end in ends if mark + word[start:end] in self._numbers), None)
-            if found is None:
+            number, start = self._longest_piece(word, start)
+            if number is None:
                 return (UNKNOWN,)
-            pieces.append(self._numbers[mark + word[start:found]])
-            start = found
+            pieces.append(number)
         return tuple(pieces)
+
+    def _longest_piece(self, word: str, start: int) -> tuple[int | None, int]:
+        """The longest piece at `start` and where it ends; None if no piece fits."""
+        mark = _CONTINUED if start else ""
+        for end in range(min(len(word), start + self._vocabulary.longest), start, -1):
+            if (number := self._vocabulary.number(mark + word[start:end])) is not None:
+                return number, end
+        return None, start
 
 
 def words(text: str) -> list[str]:

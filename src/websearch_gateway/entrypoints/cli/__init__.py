@@ -5,47 +5,10 @@ Errors are one line on stderr and exit code 1; wrong usage is 2. Every command t
 
 from __future__ import annotations
 
-import asyncio
 import io
-import json
 import sys
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from websearch_gateway import __version__
-from websearch_gateway.entrypoints.cli.asking import news, raw, read, search, web
-from websearch_gateway.entrypoints.cli.docs import docs
-from websearch_gateway.entrypoints.cli.forwarded import forwarded_settings
-from websearch_gateway.entrypoints.cli.operating import cache, doctor, stats
-from websearch_gateway.entrypoints.cli.running import (
-    ConfigOption,
-    FailureJsonOption,
-    JsonOption,
-    exit_on_error,
-    serve_over_http,
-    settings_of,
-)
-
-cli = typer.Typer(
-    name="websearch-gateway",
-    help="Ask the web, get a short answer whose every claim is cited.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-cli.command("search")(search)
-cli.command("web")(web)
-cli.command("news")(news)
-cli.command("raw")(raw)
-cli.command("read")(read)
-cli.command()(doctor)
-cli.command()(stats)
-cli.add_typer(cache, name="cache")
-cli.add_typer(docs, name="docs")
+from websearch_gateway.entrypoints.cli.serving import serve_over_stdio
 
 
 def main() -> None:
@@ -53,115 +16,12 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without a character shows `?`, not a traceback
     try:
-        cli()
+        # How most clients start the server: without an option to parse it needs no typer.
+        if sys.argv[1:] == ["serve"]:
+            serve_over_stdio(None, "serve")
+        else:
+            from websearch_gateway.entrypoints.cli.commands import cli
+
+            cli()
     except KeyboardInterrupt:
         sys.exit(130)  # the exit code of a process that Ctrl-C ended
-
-
-@cli.callback(invoke_without_command=True)
-def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
-    if version:
-        typer.echo(__version__)
-        raise typer.Exit
-
-
-@cli.command("config")
-def show_config(as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """Show every setting in force. Secrets are shown as set or not set."""
-    from websearch_gateway.entrypoints.cli.render import show_settings
-
-    settings = settings_of(config, as_json=as_json)
-    shown = settings.shown()
-    typer.echo(json.dumps(shown, indent=2)) if as_json else show_settings(shown)
-
-
-@cli.command()
-def serve(
-    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, for many clients.")] = False,
-    host: Annotated[str, typer.Option(help="Address to bind, with --http.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to bind, with --http; 0 picks a free one.")] = 8080,
-    insecure: Annotated[bool, typer.Option("--insecure", help="Serve other machines without tokens.")] = False,
-    as_json: FailureJsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """Serve the MCP tools over stdin and stdout, or over HTTP."""
-    if http:
-        serve_over_http(config, host, port, insecure=insecure, as_json=as_json)
-    else:
-        _serve_stdio(config, "serve", as_json=as_json)
-
-
-@cli.command("start-mcp-server")
-def start_mcp_server(
-    arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[-- --SETTING VALUE]...", help="Settings for this server alone.")
-    ] = None,
-    context: Annotated[str, typer.Option(help="The client that starts the server; shown in the log.")] = "agent",
-    as_json: FailureJsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """Serve the MCP tools over stdin and stdout (the form that some clients' snippets use).
-
-    What follows `--` are settings, as in `-- --toolsets all --log-level debug`.
-    """
-    _serve_stdio(config, context, as_json=as_json, flags=forwarded_settings(arguments or []))
-
-
-@cli.command()
-def token(
-    user: Annotated[str, typer.Option(help="The user name for limits, budgets and the ledger.")] = "developer",
-    scope: Annotated[str, typer.Option(help="The scopes, separated by blanks.")] = "search read",
-    ttl: Annotated[int, typer.Option(help="Seconds until it expires.", min=1)] = 3600,
-    static: Annotated[bool, typer.Option("--static", help="An API key for AUTH_MODE=token; it never expires.")] = False,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
-) -> None:
-    """Make an API key (--static), or mint a token for development (AUTH_MODE=secret)."""
-    if static:
-        _make_key(user, scope, as_json=as_json)
-        return
-    from websearch_gateway.entrypoints.http.auth.modes import mint
-
-    settings = settings_of(config, as_json=as_json)
-    minted = exit_on_error(lambda: mint(settings, user, scope.split(), ttl), as_json=as_json)
-    typer.echo(json.dumps({"token": minted, "expiresInSeconds": ttl}) if as_json else minted)
-
-
-def _make_key(user: str, scope: str, *, as_json: bool) -> None:
-    from websearch_gateway.entrypoints.http.auth.static_tokens import mint_static
-
-    token, entry = exit_on_error(lambda: mint_static(user, scope.split()), as_json=as_json)
-    if as_json:
-        typer.echo(json.dumps({"token": token, "authTokensEntry": entry}))
-        return
-    typer.echo(f"Key, shown this once:  {token}")
-    typer.echo(f"Entry for AUTH_TOKENS: {entry}")
-
-
-@cli.command()
-def demo(as_json: JsonOption = False) -> None:
-    """Run the whole gateway against the sandbox: no key, no network."""
-    from websearch_gateway.entrypoints.cli.demo import run_demo
-
-    exit_on_error(lambda: asyncio.run(run_demo(as_json=as_json)), as_json=as_json)
-
-
-@cli.command()
-def sandbox(
-    host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to bind; 0 picks a free one.")] = 8089,
-    as_json: JsonOption = False,
-) -> None:
-    """Run the sandbox: stand-ins for every upstream and a small web, to test an agent offline."""
-    from websearch_gateway.entrypoints.cli.demo import run_sandbox
-
-    exit_on_error(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
-
-
-def _serve_stdio(config: Path | None, context: str, *, as_json: bool, flags: Mapping[str, str] | None = None) -> None:
-    from websearch_gateway.entrypoints.mcp.server import serve_stdio
-    from websearch_gateway.observability.logs import configure_logging
-
-    settings = settings_of(config, as_json=as_json, **(flags or {}))
-    configure_logging(settings.log_level, settings.secrets())
-    exit_on_error(lambda: asyncio.run(serve_stdio(settings, context)), as_json=as_json)

@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from websearch_gateway.entrypoints.cli.docs import configuring, crawling, searching
-from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, serve_over_http
+from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption
+from websearch_gateway.entrypoints.cli.serving import serve_over_http
 
 __all__ = ["docs", "main"]
 

@@ -10,7 +10,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, exit_on_error, settings_of
+from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption
+from websearch_gateway.entrypoints.cli.serving import exit_on_error, settings_of
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings, config_path
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, run, settings_of
+from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, run
+from websearch_gateway.entrypoints.cli.serving import settings_of
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.results.docs import DocsStatus
 from websearch_gateway.settings import Settings
@@ -104,7 +105,8 @@ def delete(
                 labels = ", ".join(version.label for version in found)
                 if as_json or not sys.stdin.isatty():
                     raise SearchValidationError(f"{site} has several versions: {labels}. Name one, or use --yes.")
-                typer.confirm(f"Delete the versions {labels} of {site}?", abort=True)
+                if not typer.confirm(f"Delete the versions {labels} of {site}?"):
+                    raise SearchValidationError("Nothing was deleted.")
             for version in found:
                 await gateway.docs.delete(version)
             return statuses(found, message=f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")

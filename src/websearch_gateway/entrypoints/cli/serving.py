@@ -1,0 +1,62 @@
+"""Starts the servers. Knows nothing of typer, which a server over stdio does without."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.settings import Settings, load_settings
+
+T = TypeVar("T")
+
+
+def serve_over_stdio(config: Path | None, context: str, *, as_json: bool = False, **flags: Any) -> None:
+    """Serve one client over stdin and stdout; `context` names it in the log. `flags` are settings that override all
+    others."""
+    from websearch_gateway.entrypoints.mcp.server import serve_stdio
+
+    settings = _logging(config, as_json=as_json, **flags)
+    exit_on_error(lambda: asyncio.run(serve_stdio(settings, context)), as_json=as_json)
+
+
+def serve_over_http(
+    config: Path | None, host: str, port: int, *, as_json: bool, insecure: bool = False, **flags: Any
+) -> None:
+    """Serve over HTTP until a signal comes; `flags` are settings that override all others."""
+    from websearch_gateway.entrypoints.http.server import serve_http
+
+    settings = _logging(config, as_json=as_json, **flags)
+    exit_on_error(lambda: asyncio.run(serve_http(settings, host, port, insecure=insecure)), as_json=as_json)
+
+
+def settings_of(config: Path | None, *, as_json: bool, **flags: Any) -> Settings:
+    """The settings in force; `flags` override all others. An unusable one ends the command."""
+    return exit_on_error(lambda: load_settings(config, **flags), as_json=as_json)
+
+
+def exit_on_error(action: Callable[[], T], *, as_json: bool) -> T:
+    """Run `action`; an error becomes one line and exit code 1."""
+    try:
+        return action()
+    except Exception as error:  # the entrypoint: on any failure inside, a person gets one line
+        info = describe(error)
+        if as_json:
+            failure = {"error": info.model_dump(mode="json", by_alias=True, exclude_none=True)}
+            sys.stdout.write(f"{json.dumps(failure)}\n")
+        wait = f" Try again in {info.retry_after_seconds:g} s." if info.retry_after_seconds else ""
+        sys.stderr.write(f"{info.code}: {info.message}{wait}\n")
+        sys.exit(1)
+
+
+def _logging(config: Path | None, *, as_json: bool, **flags: Any) -> Settings:
+    """The settings of a server, whose log is set up."""
+    from websearch_gateway.observability.logs import configure_logging
+
+    settings = settings_of(config, as_json=as_json, **flags)
+    configure_logging(settings.log_level, settings.secrets())
+    return settings
