@@ -91,4 +91,9 @@ def test_a_spent_budget_is_told_from_a_busy_hour() -> None:
     assert (spent.retryable, spent.details) == (False, {"reason": "quota"})
     assert refused(402, type="billing_error") is not None
     assert refused(429, type="rate_limit_error") is None
+    empty = "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing."
+    assert isinstance(refused(400, type="invalid_request_error", message=empty), SearchProviderError)
+    limit = "You have reached your specified API usage limits. You will regain access on 2026-12-01."
+    assert isinstance(refused(400, type="invalid_request_error", message=limit), SearchProviderError)
+    assert refused(400, type="invalid_request_error", message="max_tokens: too large") is None
     assert API.refusal(Reply(500, {}, b"<html>")) is None

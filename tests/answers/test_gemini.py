@@ -75,6 +75,7 @@ def refused(code: int, *details: object, **error: object) -> SearchError | None:
 
 def test_a_wrong_key_is_known_by_its_reason_since_it_is_a_400() -> None:
     assert isinstance(refused(400, {"reason": "API_KEY_INVALID"}, status="INVALID_ARGUMENT"), SearchAuthError)
+    assert isinstance(refused(400, {"reason": "API_KEY_EXPIRED"}, status="INVALID_ARGUMENT"), SearchAuthError)
     assert refused(400, {"reason": "OTHER"}, status="INVALID_ARGUMENT") is None
     assert isinstance(refused(400, status="FAILED_PRECONDITION"), SearchAuthError)
 

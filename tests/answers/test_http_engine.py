@@ -127,6 +127,15 @@ async def test_a_gate_before_the_api_says_nothing_about_the_key(api: EngineApi, 
 
 
 @every_api
+async def test_a_rejected_key_is_told_even_if_the_vendor_does_so_with_a_page(
+    api: EngineApi, reply: dict[str, Any]
+) -> None:
+    """Perplexity does: https://github.com/BerriAI/litellm/issues/2584."""
+    with pytest.raises(SearchAuthError, match=api.key_setting):
+        await ask(engine(api, lambda _: served(401, b"<html><title>401 Authorization Required</title></html>")))
+
+
+@every_api
 async def test_a_model_that_is_gone_gives_way_and_is_not_asked_again_soon(
     api: EngineApi, reply: dict[str, Any]
 ) -> None:

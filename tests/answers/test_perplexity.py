@@ -21,6 +21,13 @@ def test_a_mark_names_the_id_of_a_result_and_becomes_the_rank_of_its_page() -> N
     assert answer.warnings == ("Citations left out because they name no source: 1.",)
 
 
+def test_an_index_in_code_is_no_mark() -> None:
+    code = "Use `row[0]` or:\n\n```\nx = row[7]\n```\n\nIt is zero-based."
+    answer = API.parse(encoded(perplexity(f"{code}[7]")))
+    assert answer.text == f"{code} [1]"
+    assert not answer.warnings
+
+
 def test_annotations_serve_where_there_are_no_marks() -> None:
     note = {"type": "url_citation", "url": TOWER, "title": "Tower", "start_index": 0, "end_index": 17}
     answer = API.parse(encoded(perplexity("It is 330 m high.", [note])))

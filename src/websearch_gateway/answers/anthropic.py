@@ -37,6 +37,11 @@ TOOL = "web_search_20250305"
 """The basic version. Later ones let the model run code to filter results, which not every account may use."""
 
 _SPENT = "enforced_spend_limit_reached"
+_WITHOUT_CREDIT = ("credit balance is too low", "api usage limits")
+"""Words in the HTTP 400 of an account without credit, which only its message tells apart from a bad request:
+https://github.com/anthropics/claude-code/issues/66314."""
+
+_MOST_SAID = 1_000
 _RESULT = "web_search_tool_result"
 
 
@@ -140,7 +145,9 @@ class Anthropic:
             return None
         error = typed(dict, parsed_or_empty(reply.body).get("error"))
         code = typed(dict, error.get("details")).get("error_code")
-        if code == _SPENT or reply.status == 402 or error.get("type") == "billing_error":
+        said = typed(str, error.get("message"))[:_MOST_SAID].lower()
+        is_spent = code == _SPENT or reply.status == 402 or error.get("type") == "billing_error"
+        if is_spent or any(words in said for words in _WITHOUT_CREDIT):
             message = "Anthropic's quota for this key is spent; check the plan and billing of the account."
             return SearchProviderError(message, details={"reason": "quota"})
         return None

@@ -127,7 +127,7 @@ class Gemini:
             return None
         error = _error(reply.body)
         reasons = {str(detail.get("reason")) for detail in objects(error.get("details"))}
-        if "API_KEY_INVALID" in reasons:
+        if any(reason.startswith("API_KEY_") for reason in reasons):  # INVALID, EXPIRED, SERVICE_BLOCKED ...
             return SearchAuthError(f"Gemini rejected the key (HTTP {reply.status}); check {self.key_setting}.")
         if error.get("status") == "FAILED_PRECONDITION":
             return SearchAuthError(

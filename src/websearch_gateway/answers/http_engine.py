@@ -283,7 +283,7 @@ class HttpEngine:
         is_page = reply.body.lstrip()[:1] == b"<"  # of a gate or a bot check, which says nothing about the key
         if 200 <= status < 300:
             return SearchProviderParseError(f"{vendor} answered with a page instead of JSON.") if is_page else None
-        if status in (401, 403) and not is_page:
+        if status == 401 or (status == 403 and not is_page):  # Perplexity rejects a key with a page
             return SearchAuthError(f"{vendor} rejected the key (HTTP {status}); check {self.api.key_setting}.")
         if status == 404 and not is_page:
             return ModelGone(f"{vendor} does not know the model.")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from websearch_gateway.models import Source, Span
+from websearch_gateway.text.safety.certain_code import code_pieces
 from websearch_gateway.text.urls import canonical
 
 # [1]  [1, 2]  [[1]]  【1】  ［1］, each run of them with the blank before it. No part of a link: `[1](https://...)`.
@@ -68,9 +70,15 @@ class _Resolver:
 
 
 def _rebuilt(text: str, replace: Callable[[str, int], str]) -> str:
+    """`text` with each run of marks replaced, except in code, where `[0]` is an index."""
+    code = list(code_pieces(text))
+    starts = [start for start, _ in code]
     pieces: list[str] = []
     length = end = 0
     for match in _RUN.finditer(text):
+        before = bisect_right(starts, match.start())
+        if before and match.start() < code[before - 1][1]:
+            continue
         pieces.append(text[end : match.start()])
         length += len(pieces[-1])
         pieces.append(replace(match[0], length))

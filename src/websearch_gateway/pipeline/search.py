@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from websearch_gateway.cache.answers import is_stopgap, unbilled
 from websearch_gateway.cache.exact_cache import ResultCache
@@ -20,6 +21,7 @@ from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.cache.stale import stand_in
 from websearch_gateway.errors import Exhausted, Unavailable
 from websearch_gateway.models import LOCAL, Answer, Caller, Deadline, SearchQuery, SearchRequest
+from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.observability.tracing import part
 from websearch_gateway.pipeline.deadline import one_deadline, too_late
@@ -28,6 +30,9 @@ from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
 from websearch_gateway.results.answer import SearchResponse
+
+SMALL_CHARS = 4_000
+"""An answer of this length is verified in a few milliseconds."""
 
 STALE_RESERVE_SECONDS = 0.5
 """An engine stops this long before the deadline (or a tenth of it), so that it can report its attempts."""
@@ -104,7 +109,7 @@ class SearchPipeline:
             answer = await self._answer(query, deadline, progress)
         except (Unavailable, Exhausted) as error:
             return await stand_in(self.cache, query, caller, error)
-        response = finalize(query, answer, responded_at=datetime.now(UTC))
+        response = await _finalized(query, answer)
         await self.cache.put(query, caller, response, stopgap=is_stopgap(response))
         return Served(response)
 
@@ -117,3 +122,9 @@ class SearchPipeline:
                 return await self.engine.answer(query, deadline.within(seconds - reserve), progress)
         except TimeoutError:
             raise too_late(self.deadline_seconds) from None
+
+
+async def _finalized(query: SearchQuery, answer: Answer) -> SearchResponse:
+    """The response. A long answer is verified beside the event loop."""
+    finish = partial(finalize, query, answer, responded_at=datetime.now(UTC))
+    return finish() if len(answer.text) <= SMALL_CHARS else await in_own_thread(finish)

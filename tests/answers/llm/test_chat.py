@@ -93,8 +93,24 @@ async def test_thoughts_that_eat_the_budget_leave_an_empty_text_that_was_cut_off
 
 
 async def test_a_stream_without_an_end_or_usage_is_read_too() -> None:
-    written = await write(lambda _: stream(delta(content="It is high [1]."), end=b""))
-    assert (written.text, written.prompt_tokens) == ("It is high [1].", 0)
+    written = await write(lambda _: stream(delta(content="It is high [1]."), delta("stop"), end=b"data:\n\n"))
+    assert (written.text, written.prompt_tokens, written.cut_off) == ("It is high [1].", 0, False)
+
+
+@pytest.mark.parametrize("end", [b"", b'data: {"choices": [{"del', b"data: nonsense\n\n", b"data: " + b"x" * 300_000])
+async def test_a_stream_that_breaks_off_leaves_what_was_written(end: bytes) -> None:
+    written = await write(lambda _: stream(delta(content="It is high [1]."), end=end))
+    assert (written.text, written.cut_off) == ("It is high [1].", True)
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+async def test_json_too_large_to_parse_on_the_event_loop_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[int] = []
+    monkeypatch.setattr(json, "loads", lambda data: parsed.append(len(data)))
+    body = b"data: [" + b"{}," * 300_000 + b"{}]\n\n"
+    with pytest.raises(SearchError):
+        await write(lambda _: httpx2.Response(200, headers={"content-type": kind}, stream=httpx2.ByteStream(body)))
+    assert parsed == []
 
 
 @pytest.mark.parametrize(

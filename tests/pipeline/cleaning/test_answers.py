@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from websearch_gateway.models import Answer, SearchQuery, Source, Span
 from websearch_gateway.net.address import AddressPolicy
-from websearch_gateway.pipeline.cleaning.answers import clean_answer
+from websearch_gateway.pipeline.cleaning.answers import MOST_LINKS, clean_answer
 from websearch_gateway.pipeline.finalize import finalize
 
 URL = "https://a.example/page"
@@ -65,6 +65,16 @@ def test_an_image_that_carries_data_out_goes_and_the_citation_behind_it_is_found
     (citation,) = response.citations
     assert "evil.example" not in response.text
     assert URL in response.text[citation.start_index : citation.end_index]
+
+
+def test_more_citations_than_any_reply_shows_are_left_out_and_said() -> None:
+    text = "It is high. " * 1_000
+    spans = tuple(Span(f"https://a{n}.example/", "", 12 * n, 12 * n + 11) for n in reversed(range(1_000)))
+    sources = tuple(Source(f"https://b{n}.example/", "B") for n in range(1_000))
+    cleaned = shown(Answer(text, spans, "anthropic", sources=sources))
+    assert sorted(span.start for span in cleaned.spans) == [12 * n for n in range(MOST_LINKS)]
+    assert len(cleaned.sources) == MOST_LINKS
+    assert cleaned.warnings == ("Citations left out because there are too many: 800.",)
 
 
 def test_orders_to_a_model_are_told() -> None:

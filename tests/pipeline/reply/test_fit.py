@@ -161,6 +161,12 @@ def test_an_answer_keeps_the_citations_of_what_is_left_of_it(text: str, count: i
     assert all(citation.end_index <= len(fitted.text) for citation in fitted.citations)
 
 
+def test_a_page_whose_place_was_cut_off_becomes_a_source() -> None:
+    citation = Citation(url="https://a.example/", title="A", start_index=0, end_index=60_000)
+    fitted = fit_answer(SearchResponse(text="word " * 12_000, citations=(citation,)), TOKENS)
+    assert (fitted.citations, [source.url for source in fitted.sources]) == ((), ["https://a.example/"])
+
+
 def test_similar_answers_are_kept_from_the_nearest_on() -> None:
     found = SimilarAnswers(results=tuple(SimilarAnswer(query=str(n), text="word " * 300) for n in range(20)))
     fitted = fit_similar(found, TOKENS)

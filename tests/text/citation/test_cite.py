@@ -134,3 +134,15 @@ def test_trackers_leave_the_text_and_the_spans_follow() -> None:
 def test_the_spans_of_a_page_stand_together_in_the_order_of_the_text() -> None:
     spans = [Span(B, "b", 50, 60), Span(A, "late", 30, 40), Span(f"{A}/#top", "", 10, 20)]
     assert by_page(spans) == [[Span(f"{A}/#top", "late", 10, 20), Span(A, "late", 30, 40)], [Span(B, "b", 50, 60)]]
+
+
+def test_many_links_and_many_spans_do_not_multiply() -> None:
+    """Each span looked at each link, and read the text between them, which took minutes."""
+    count = 2_000
+    text = "".join(f"[a](https://a{n}.example/) " for n in range(count)) + f"[b]({B}) " * count
+    spans = [Span(url, "", 0, len(text)) for n in range(count) for url in (B, f"https://a{n}.example/")]
+    placed = repair(text, spans)
+    assert text[placed[0].start : placed[0].end] == f"[b]({B})"
+    assert {text[span.start : span.end] for span in placed[1::2]} == {
+        f"[a](https://a{n}.example/)" for n in range(count)
+    }

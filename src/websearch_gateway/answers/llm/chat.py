@@ -36,6 +36,9 @@ MAX_TOKENS = 2000
 MAX_STREAM = 4_000_000
 """Bytes of a reply, thoughts included."""
 
+MAX_EVENT = 256_000
+"""Bytes of one event, or of a whole reply that is not streamed: JSON that is parsed on the event loop."""
+
 _MAX_ERROR = 100_000
 _OPTIONS = ("response_format", "reasoning_effort", "stream_options", "temperature")
 _TOO_LONG = ("exceed_context_size", "context length", "context size", "context_length", "maximum context", "n_ctx")
@@ -131,8 +134,8 @@ class Chat:
                             return message.decode("utf-8", "replace")
                         raise self._failure(response.status_code, response.headers, message)
                     await _read(response, written)
-        except (SearchTimeoutError, SearchProviderError) as error:
-            if not written.text.strip() or isinstance(error, SearchProviderParseError | PromptTooLong):
+        except (SearchTimeoutError, SearchProviderError, SearchProviderParseError):
+            if not written.text.strip():
                 raise
             written.cut_off = True
         return written
@@ -179,24 +182,25 @@ async def _read(response: httpx2.Response, written: Written) -> None:
     if "event-stream" not in response.headers.get("content-type", "event-stream"):
         _take(_event(await _whole(response)), written)
         return
+    finished = False
     async for line in _lines(response):
-        if not line.startswith(b"data:"):
+        if not line.startswith(b"data:") or not (data := line[5:].strip()):
             continue
-        data = line[5:].strip()
         if data == b"[DONE]":
             return
-        _take(_event(data), written)
+        finished = _take(_event(data), written) or finished
         if len(written.text) >= MAX_DRAFT:
-            written.cut_off = True
-            return
+            finished = False
+            break
+    written.cut_off = written.cut_off or not finished
 
 
 async def _whole(response: httpx2.Response) -> bytes:
     body = bytearray()
     async for piece in response.aiter_bytes():
         body += piece
-        if len(body) > MAX_STREAM:
-            raise SearchProviderParseError("The reply of the model is too large.")
+        if len(body) > MAX_EVENT:
+            break
     return bytes(body)
 
 
@@ -210,11 +214,15 @@ async def _lines(response: httpx2.Response) -> AsyncIterator[bytes]:
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
             yield line
+        if len(rest) > MAX_EVENT:
+            raise SearchProviderError("An event of the model's reply does not end.")
     if rest:
         yield rest
 
 
 def _event(data: bytes) -> Json:
+    if len(data) > MAX_EVENT:
+        raise SearchProviderParseError("The reply of the model is too large.")
     try:
         event = json.loads(data)
     except (ValueError, RecursionError):
@@ -224,17 +232,23 @@ def _event(data: bytes) -> Json:
     return event
 
 
-def _take(event: Json, written: Written) -> None:
-    """Add one event, which has a `delta`, or a whole `message`, an `error`, or the `usage` at the end."""
+def _take(event: Json, written: Written) -> bool:
+    """Add one event, which has a `delta`, or a whole `message`, an `error`, or the `usage` at the end.
+
+    Returns whether the model has finished.
+    """
+    finished = False
     if event.get("error"):
         raise SearchProviderError("The server at LLM_BASE_URL failed while it wrote.")
     for choice in objects(event.get("choices"))[:1]:
         said = typed(dict, choice.get("delta")) or typed(dict, choice.get("message"))
         written.text += _text(said.get("content"))
+        finished = bool(choice.get("finish_reason"))
         written.cut_off = written.cut_off or choice.get("finish_reason") == "length"
     if usage := typed(dict, event.get("usage")):
         written.prompt_tokens = count(usage.get("prompt_tokens"), written.prompt_tokens)
         written.response_tokens = count(usage.get("completion_tokens"), written.response_tokens)
+    return finished
 
 
 def _text(content: Any) -> str:

@@ -20,6 +20,9 @@ from websearch_gateway.text.urls import find_urls
 LONGEST_TEXT = 64_000
 """Longer answers are cut (characters); this bounds the work of cleaning."""
 
+MOST_LINKS = 200
+"""The most places, and the most sources, of an answer that are looked at; a reply shows far fewer."""
+
 
 @dataclass(frozen=True, slots=True)
 class CleanedEngine:
@@ -43,6 +46,7 @@ class CleanedEngine:
 
 def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
     """The cleaned answer. Spans keep their places where the text is unchanged."""
+    answer, warnings_of_size = _bounded(answer)
     text, move = cut(answer.text[:LONGEST_TEXT], invisible_pieces(answer.text[:LONGEST_TEXT]))
     spans = moved(answer.spans, move)
     text, move = cut(text, _pieces_of_links(text, addresses))
@@ -55,8 +59,21 @@ def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
     if dropped := len(spans) - len(cited) + len(answer.sources) - len(sources):
         warnings = (*warnings, dropped_links(dropped))
     return replace(
-        answer, text=text, spans=tuple(cited), sources=tuple(sources), warnings=(*answer.warnings, *warnings)
+        answer,
+        text=text,
+        spans=tuple(cited),
+        sources=tuple(sources),
+        warnings=(*answer.warnings, *warnings_of_size, *warnings),
     )
+
+
+def _bounded(answer: Answer) -> tuple[Answer, tuple[str, ...]]:
+    """The answer with its first MOST_LINKS spans and sources, and a warning if there are more spans."""
+    spans = sorted(answer.spans, key=lambda span: span.start)
+    lost = len(spans) - MOST_LINKS
+    warnings = (f"Citations left out because there are too many: {lost}.",) if lost > 0 else ()
+    bounded = replace(answer, spans=tuple(spans[:MOST_LINKS]), sources=answer.sources[:MOST_LINKS])
+    return (bounded if lost > 0 else replace(bounded, spans=answer.spans)), warnings
 
 
 def _within(answer: Answer, query: SearchQuery) -> Answer:

@@ -16,7 +16,7 @@ from websearch_gateway.pipeline.reply.size import (
     size_of,
     with_warning,
 )
-from websearch_gateway.results.answer import Citation, SearchResponse
+from websearch_gateway.results.answer import Citation, SearchResponse, SourceInfo
 from websearch_gateway.results.cache import SimilarAnswer, SimilarAnswers
 from websearch_gateway.results.read import PageContent, PagePassage, PagePassages, QueryPassages
 from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
@@ -132,7 +132,7 @@ def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
 
 
 def fit_answer(response: A, tokens: int) -> A:
-    """The text gets two thirds of the room at most. Citations of cut text are dropped, then sources, by rank."""
+    """The text gets two thirds of the room at most. Pages cited in the cut text become the first sources."""
     whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
     room = tokens * BYTES_PER_TOKEN
     if size_of(whole) <= room:
@@ -142,7 +142,13 @@ def fit_answer(response: A, tokens: int) -> A:
     left = room - OWN_WARNING - size_of(whole.model_copy(update=fields))
     citations = first_fitting(left, _citations_of(response, len(text)))
     left -= size_of([one.model_dump(mode="json", by_alias=True) for one in citations])
-    sources = first_fitting(left, response.sources)
+    placed = {one.url for one in citations}
+    unplaced = [
+        SourceInfo(url=one.url, title=one.title, published_at=one.published_at)
+        for one in response.citations
+        if one.url not in placed
+    ]
+    sources = first_fitting(left, (*unplaced, *response.sources))
     fields |= {"citations": tuple(citations), "sources": tuple(sources)}
     warning = "The answer is cut to fit the reply: ask a narrower question, or read its sources."
     return response.model_copy(update=with_warning(fields, response.warnings, warning))

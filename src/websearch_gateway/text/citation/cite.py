@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,10 +26,14 @@ from websearch_gateway.text.urls import canonical, find_urls, host
 NEAR = 80
 """The most characters between a span and its citation, found by host, title or word boundary."""
 
+LONGEST_CLAIM = 2_000
+"""The most characters of a span that are searched for names and links; longer ones would make this quadratic."""
+
 _REFERENCE = re.compile(r"\[\^?\d{1,3}\]|【[^【】\n]{1,80}】")
 _MARKERS = re.compile(f"{MARKER}++")
 _AROUND = {"(": ")", "（": "）", "<": ">"}
 _OPEN, _CLOSED = "([{（", ")]}）"
+_LETTER = re.compile(r"[^\W_]")
 _NO_START = ".,;:!?)]}）»”。、，！？"
 
 Range = tuple[int, int]
@@ -91,12 +96,47 @@ class _Link:
         return gap, abs(self.whole[0] - start)
 
 
+class _PageLinks:
+    """The links to one page, which do not overlap."""
+
+    def __init__(self, links: Iterable[_Link]) -> None:
+        self._links = sorted(links, key=lambda link: link.bare)
+        self._starts = [link.bare[0] for link in self._links]
+        self.citable = {place for link in self._links for place in (link.bare, link.whole, *link.parts)}
+
+    def within(self, start: int, end: int) -> bool:
+        """Whether one of them lies in the range."""
+        first = bisect_left(self._starts, start)
+        return first < len(self._links) and self._links[first].bare[1] <= end
+
+    def nearest(self, start: int, end: int) -> _Link:
+        """The link nearest to the range: the last before its start, or the first from there on."""
+        first = bisect_left(self._starts, start)
+        return min(self._links[max(first - 1, 0) : first + 1], key=lambda link: link.distance(start, end))
+
+
+class _PageRuns:
+    """Tells whether all links in a range lead to one page."""
+
+    def __init__(self, links: Mapping[str, Sequence[_Link]]) -> None:
+        ordered = sorted((link.bare[0], page) for page, some in links.items() for link in some)
+        self._starts = [start for start, _ in ordered]
+        self._changes = [place for place in range(1, len(ordered)) if ordered[place][1] != ordered[place - 1][1]]
+
+    def has_one_page(self, start: int, end: int) -> bool:
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        change = bisect_left(self._changes, first + 1)
+        return first < last and (change == len(self._changes) or self._changes[change] >= last)
+
+
 class _Layout:
     """The links and names in a text that a given set of spans may cite."""
 
     def __init__(self, text: str, spans: Sequence[Span]) -> None:
         self.text = text
-        self.links = _links(text)
+        found = _links(text)
+        self.links = {page: _PageLinks(links) for page, links in found.items()}
+        self._runs = _PageRuns(found)
         self.is_linked = any(canonical(span.url) in self.links for span in spans)
 
     @cached_property
@@ -121,14 +161,15 @@ class _Layout:
         if _REFERENCE.fullmatch(self.text, start, end):
             return start, end
         if links := self.links.get(canonical(span.url)):
-            if any(self._cites(start, end, link) for link in links):
+            if (start, end) in links.citable or self._is_claim(start, end, links):
                 return start, end
-            return min(links, key=lambda link: link.distance(start, end)).whole
+            return links.nearest(start, end).whole
         if self._is_sentences(start, end):
             return start, end
         names = _names(span)
+        searched = min(end, start + LONGEST_CLAIM)
         is_whole = self._is_words(start, end)
-        if is_whole and (not self.is_linked or (names and names.search(self.text, start, end))):
+        if is_whole and (not self.is_linked or (names and names.search(self.text, start, searched))):
             return start, end
         return (self._nearby(names, start, end) if names else None) or self._widened(start, end)
 
@@ -140,14 +181,16 @@ class _Layout:
         bare = piece.strip()
         return (start + piece.index(bare), start + piece.index(bare) + len(bare)) if bare else (end, end)
 
-    def _cites(self, start: int, end: int, link: _Link) -> bool:
-        """Whether the range is this link, a citable part of it, or whole words without a link to another page."""
-        if (start, end) in (link.bare, link.whole, *link.parts):
-            return True
-        if not (start <= link.bare[0] and link.bare[1] <= end and self.text[start] not in _NO_START):
-            return False
-        inside = [page for page, links in self.links.items() if any(start <= some.bare[0] < end for some in links)]
-        return len(inside) == 1 and self._is_words(start, end) and _is_balanced(self.text[start:end])
+    def _is_claim(self, start: int, end: int, links: _PageLinks) -> bool:
+        """Whether the range is whole words with links to this page and to no other."""
+        return (
+            links.within(start, end)
+            and self.text[start] not in _NO_START
+            and end - start <= LONGEST_CLAIM
+            and self._runs.has_one_page(start, end)
+            and self._is_words(start, end)
+            and _is_balanced(self.text[start:end])
+        )
 
     def _is_sentences(self, start: int, end: int) -> bool:
         starts, ends = self.sentence_edges
@@ -164,7 +207,7 @@ class _Layout:
         return _joins(after) or before == "\u200d" or ((before.isalnum() or _joins(before)) and after.isalnum())
 
     def _nearby(self, names: re.Pattern[str], start: int, end: int) -> Range | None:
-        matches = names.finditer(self.text, max(0, start - NEAR), end + NEAR)
+        matches = names.finditer(self.text, max(0, start - NEAR), min(end, start + LONGEST_CLAIM) + NEAR)
         return min((match.span() for match in matches), key=lambda place: abs(place[0] - start), default=None)
 
     def _widened(self, start: int, end: int) -> Range | None:
@@ -172,7 +215,8 @@ class _Layout:
         if self.is_linked:
             return None
         if start == end:
-            start, end = max((sentence for sentence in self.sentences if sentence[0] < start), default=(start, end))
+            before = bisect_left(self.sentences, (start, 0))
+            start, end = self.sentences[before - 1] if before else (start, end)
         first = next((at for at in range(start, max(start - NEAR, -1), -1) if not self._cuts(at)), None)
         last = next((at for at in range(end, min(end + NEAR, len(self.text)) + 1) if not self._cuts(at)), None)
         if first is None or last is None or not _has_words(self.text[first:last]):
@@ -211,7 +255,7 @@ def _names(span: Span) -> re.Pattern[str] | None:
 
 
 def _has_words(piece: str) -> bool:
-    return any(character.isalnum() for character in piece)
+    return bool(_LETTER.search(piece))
 
 
 def _joins(character: str) -> bool:

@@ -40,6 +40,7 @@ def snippets(text: str, places: Iterable[tuple[int, int]]) -> list[str]:
 
 
 def _snippet(text: str, sentences: Sequence[tuple[int, int]], ends: Sequence[int], start: int, end: int) -> str:
+    end = min(end, start + MAX_AROUND)
     first = bisect_right(ends, start)
     last = bisect_left(sentences, (max(end, start + 1), 0)) - 1
     if first > last:
