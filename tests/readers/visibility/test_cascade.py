@@ -62,7 +62,7 @@ TREES = st.recursive(
 
 def chosen(root: HtmlElement, css: str) -> list[str | None]:
     """The colour of every element, in document order."""
-    styles = Styles.of([css])
+    styles = Styles.of([css], root)
 
     def walk(element: HtmlElement, parent: Node | None) -> Iterator[str | None]:
         node = styles.node(element, parent)
@@ -130,3 +130,24 @@ def test_the_rules_of_a_page_choose_what_the_oracle_chooses(rules: list[tuple[st
 def test_any_rules_choose_what_the_oracle_chooses(tree: str, rules: list[tuple[str, str]]) -> None:
     root = lxml.html.fragment_fromstring(tree)
     assert chosen(root, sheet(rules)) == expected(root, sheet(rules))
+
+
+def test_rules_for_classes_and_ids_that_the_page_lacks_are_not_kept() -> None:
+    root = lxml.html.fromstring(PAGE)
+    styles = Styles.of([".a p, #a .b { color: red } .far, .a .far, #far p, .far\\:x { color: blue }"], root)
+
+    assert sum(map(len, styles._index.values())) == 2
+
+
+def test_a_class_is_defined_by_a_rule_that_matches_nothing() -> None:
+    root = lxml.html.fromstring('<div><p class="sr-only">text</p></div>')
+
+    assert "sr-only" in Styles.of([".absent .sr-only { color: red }"], root).defined
+
+
+def test_elements_with_other_values_of_an_attribute_get_other_rules() -> None:
+    root = lxml.html.fromstring('<div><p data-k="a">1</p><p data-k="b">2</p><p>3</p><p data-k="a">4</p></div>')
+
+    assert chosen(root, "[data-k=a] { color: red } p:not([data-k]) { color: blue }") == [
+        *(None, "red", None, "blue", "red")
+    ]

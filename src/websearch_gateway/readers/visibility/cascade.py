@@ -9,11 +9,22 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from websearch_gateway.readers.visibility.collapsible import UNSEEN_CLASSES
 from websearch_gateway.readers.visibility.css import BETWEEN_COMMAS, declarations, rules
 from websearch_gateway.readers.visibility.selector_syntax import parse_selector
-from websearch_gateway.readers.visibility.selectors import Name, Node, Selector, Shape, bits_of
+from websearch_gateway.readers.visibility.selectors import (
+    NO_CONDITIONS,
+    Condition,
+    Name,
+    Node,
+    Selector,
+    Shape,
+    attribute_is,
+    bits_of,
+)
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -26,6 +37,10 @@ _SIBLING_COST = 20
 
 Style = Mapping[str, str]
 _NOTHING: Style = {}
+
+_BRACKET = re.compile(r"[(\[]")
+_UNSEEN = frozenset("." + name for name in UNSEEN_CLASSES)
+_PLAIN_NAMES = re.compile(r"[.#][\w-]++")
 
 _MATTERS = re.compile(
     r"display|visib|opacity|font|clip|position|indent|overflow|transform|scale|zoom|margin|color|back|translate|rotate"
@@ -40,6 +55,7 @@ class _Rule:
     order: tuple[tuple[int, int, int], int]
     body: str
     above: int
+    is_of_shape: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +80,21 @@ class Styles:
     defined: set[str] = field(default_factory=set)
     _index: defaultdict[str, list[_Rule]] = field(default_factory=lambda: defaultdict(list))
     _mentioned: set[str] = field(default_factory=set)
-    _named: dict[tuple[str, str, str | None], Name] = field(default_factory=dict)
-    _names: dict[tuple[str, frozenset[str], str | None], Name] = field(default_factory=dict)
+    _present: frozenset[str] = frozenset()
+    _conditions: defaultdict[str, set[Condition]] = field(default_factory=lambda: defaultdict(set))
+    _met: dict[tuple[str, str], list[Condition]] = field(default_factory=dict)
+    _named: dict[tuple[str, str, str | None, frozenset[Condition]], Name] = field(default_factory=dict)
+    _names: dict[tuple[str, frozenset[str], str | None, frozenset[Condition]], Name] = field(default_factory=dict)
     _roots: dict[Name, Shape] = field(default_factory=dict)
     _known: dict[Shape, _Known] = field(default_factory=dict)
     _shapes_left: int = MAX_SHAPES
     _left: int = MAX_COMPARISONS
 
     @classmethod
-    def of(cls, sheets: Iterable[str]) -> Styles:
-        """Read style sheets in their order."""
+    def of(cls, sheets: Iterable[str], tree: HtmlElement) -> Styles:
+        """Read style sheets in their order. Leaves out the rules for classes and ids that `tree` does not have."""
         css = "\n".join(sheets)
-        styles = cls(exhausted=len(css) > MAX_CSS_CHARS)
+        styles = cls(exhausted=len(css) > MAX_CSS_CHARS, _present=_names_in(tree) if css else frozenset())
         count = 0
         for selectors, body in rules(css[:MAX_CSS_CHARS]):
             if _MATTERS.search(body.lower()) or "\\" in body:
@@ -88,17 +107,34 @@ class Styles:
         return styles
 
     def _add(self, text: str, body: str, number: int) -> None:
-        selector = parse_selector(text)
-        if selector is None:
+        if not self._may_match(text) or (selector := parse_selector(text)) is None:
             return
         subject = selector.compounds[0]
-        above = bits_of(compound.key for compound in selector.above if compound.key)
         self.defined.update(subject.classes[:1])
+        if not all(self._present.issuperset(compound.names) for compound in selector.compounds):
+            return
+        above = bits_of(compound.key for compound in selector.above if compound.key)
         mentioned = [name for compound in selector.compounds for name in compound.mentioned()]
         self._mentioned.update(mentioned)
+        for compound in selector.compounds:
+            for condition in compound.conditions():
+                self._conditions[condition[0]].add(condition)
         self.names_ids = self.names_ids or any(name.startswith("#") for name in mentioned)
-        self.by_shape = self.by_shape and selector.is_of_shape
-        self._index[subject.key].append(_Rule(selector, (selector.weight, number), body, above))
+        is_of_shape = selector.is_of_shape
+        self.by_shape = self.by_shape and is_of_shape
+        self._index[subject.key].append(_Rule(selector, (selector.weight, number), body, above, is_of_shape))
+
+    def _may_match(self, text: str) -> bool:
+        """Whether the tree has the plain class names and ids of a selector: to read a selector takes ten times as long.
+
+        Keeps those of classes that are hidden by their name, since to mention them defines them.
+        """
+        if "\\" in text:
+            return True
+        outside = text[: bracket.start()] if (bracket := _BRACKET.search(text)) else text
+        return self._present.issuperset(_PLAIN_NAMES.findall(outside)) or not _UNSEEN.isdisjoint(
+            _PLAIN_NAMES.findall(text)
+        )
 
     @property
     def has_rules(self) -> bool:
@@ -107,7 +143,7 @@ class Styles:
 
     def node(self, element: HtmlElement, parent: Node | None) -> Node:
         """`element`, which is in `parent`, as a node."""
-        words = (element.tag, element.get("class", ""), element.get("id"))
+        words = (element.tag, element.get("class", ""), element.get("id"), self.met(element))
         name = self._named.get(words) or self._name(*words)
         around, above = (
             (self._roots, 0) if parent is None else (parent.shape.parts, parent.shape.above | parent.name.bits)
@@ -120,12 +156,33 @@ class Styles:
                 around[name] = shape
         return Node(element, parent, shape)
 
-    def _name(self, tag: str, classes: str, identity: str | None) -> Name:
+    def met(self, element: HtmlElement) -> frozenset[Condition]:
+        """The conditions on attributes in the rules that `element` meets."""
+        if not self._conditions:
+            return NO_CONDITIONS
+        told = self._conditions.keys() & element.keys()
+        if not told:
+            return NO_CONDITIONS
+        return frozenset(chain.from_iterable(self._met_by(name, element.get(name, "")) for name in told))
+
+    def _met_by(self, name: str, value: str) -> list[Condition]:
+        if (met := self._met.get((name, value))) is None:
+            conditions = self._conditions[name]
+            self._left -= len(conditions)
+            if self._left <= 0:
+                self.exhausted = True
+                return []
+            met = [condition for condition in conditions if attribute_is(value, *condition[1:])]
+            if len(self._met) < MAX_SHAPES:
+                self._met[name, value] = met
+        return met
+
+    def _name(self, tag: str, classes: str, identity: str | None, met: frozenset[Condition]) -> Name:
         mentioned = frozenset(name for name in classes.split() if "." + name in self._mentioned)
-        own = (tag.lower(), mentioned, identity if f"#{identity}" in self._mentioned else None)
+        own = (tag.lower(), mentioned, identity if f"#{identity}" in self._mentioned else None, met)
         name = self._names.get(own) or Name(*own)
         if len(self._named) < MAX_SHAPES:
-            self._names[own] = self._named[tag, classes, identity] = name
+            self._names[own] = self._named[tag, classes, identity, met] = name
         return name
 
     def declared(self, node: Node) -> Style:
@@ -141,7 +198,7 @@ class Styles:
         """Compute, and cache for later elements, the rules for the shape of `node`."""
         certain, uncertain = [], []
         for rule in self._candidates(node.shape):
-            if not rule.selector.is_of_shape:
+            if not rule.is_of_shape:
                 uncertain.append(rule)
             elif self._applies(rule.selector, node):
                 certain.append(rule)
@@ -189,6 +246,17 @@ class Styles:
         while before is not None and not isinstance(before.tag, str):
             before = before.getprevious()
         return None if before is None else self.node(before, node.parent)
+
+
+def _names_in(tree: HtmlElement) -> frozenset[str]:
+    """The classes and ids of all elements, in the format of `Compound.key`."""
+    from lxml import etree
+
+    classes = etree.XPath("//@class", smart_strings=False)(tree)
+    ids = etree.XPath("//@id", smart_strings=False)(tree)
+    return frozenset(
+        chain(("." + name for value in set(classes) for name in value.split()), ("#" + name for name in ids))
+    )
 
 
 def _style(found: list[_Rule], inline: str) -> Style:

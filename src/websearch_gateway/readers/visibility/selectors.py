@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -14,22 +15,31 @@ if TYPE_CHECKING:
 
 _BITS = 512
 
+ROOT = "root"
+"""The place of the root element, which an element's shape knows."""
+
+Condition = tuple[str, str, str]
+"""What a rule wants of an attribute: its name, how to compare, and the value."""
+
+NO_CONDITIONS: frozenset[Condition] = frozenset()
+
 _STEP = re.compile(r"(?:([+-]?\d*+)n)?\s*+([+-]?\s*+\d++)?")
 _STEP_NAMES = {"odd": "2n+1", "even": "2n"}
 
 
 class Name:
-    """What rules match an element by: its tag, and those of its classes and ids that any rule mentions.
+    """What rules match an element by: its tag, and those of its classes, ids and conditions that any rule mentions.
 
-    `keys` has all of them in the format of `Compound.key`, `bits` in that of `bits_of`.
+    `keys` has the names among them in the format of `Compound.key`, `bits` in that of `bits_of`.
     """
 
-    __slots__ = ("bits", "classes", "id", "keys", "tag")
+    __slots__ = ("bits", "classes", "id", "keys", "met", "tag")
 
-    def __init__(self, tag: str, classes: frozenset[str], identity: str | None) -> None:
+    def __init__(self, tag: str, classes: frozenset[str], identity: str | None, met: frozenset[Condition]) -> None:
         self.tag = tag
         self.classes = classes
         self.id = identity
+        self.met = met
         self.keys = (tag, *("." + name for name in classes), *(("#" + identity,) if identity else ()))
         self.bits = bits_of(self.keys)
 
@@ -90,7 +100,7 @@ class Compound:
     tag: str = ""
     ids: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
-    attributes: tuple[tuple[str, str, str], ...] = ()
+    attributes: tuple[Condition, ...] = ()
     places: tuple[str, ...] = ()
     among: tuple[tuple[Compound, ...], ...] = ()
     negated: tuple[Compound, ...] = ()
@@ -109,7 +119,7 @@ class Compound:
 
     def _matches_the_rest(self, node: Node) -> bool:
         return (
-            all(_attribute_is(node.element.get(name), how, value) for name, how, value in self.attributes)
+            node.name.met.issuperset(self.attributes)
             and all(_stands(node, place) for place in self.places)
             and all(any(other.matches(node) for other in others) for others in self.among)
             and not any(other.matches(node) for other in self.negated)
@@ -118,7 +128,7 @@ class Compound:
     @property
     def is_of_shape(self) -> bool:
         """Whether the shape of an element is enough to decide a match."""
-        return not self.attributes and not self.places and all(other.is_of_shape for other in self._inner)
+        return all(place == ROOT for place in self.places) and all(other.is_of_shape for other in self._inner)
 
     @property
     def _inner(self) -> tuple[Compound, ...]:
@@ -130,12 +140,23 @@ class Compound:
         object.__setattr__(self, "cost", 1 + len(self.places) + inner)
         object.__setattr__(self, "is_plain", not (self.attributes or self.places or self.among or self.negated))
 
+    def conditions(self) -> Iterator[Condition]:
+        """The conditions on attributes in it."""
+        yield from self.attributes
+        for other in self._inner:
+            yield from other.conditions()
+
     def mentioned(self) -> Iterator[str]:
         """The classes and ids that it mentions, in the format of `key`."""
-        yield from ("#" + name for name in self.ids)
-        yield from ("." + name for name in self.classes)
+        yield from self.names
         for other in self._inner:
             yield from other.mentioned()
+
+    @property
+    def names(self) -> Iterator[str]:
+        """Its own classes and ids, which an element needs, in the format of `key`."""
+        yield from ("#" + name for name in self.ids)
+        yield from ("." + name for name in self.classes)
 
     @property
     def key(self) -> str:
@@ -145,9 +166,8 @@ class Compound:
         return "." + self.classes[0] if self.classes else self.tag
 
 
-def _attribute_is(actual: str | None, how: str, wanted: str) -> bool:
-    if actual is None:
-        return False
+def attribute_is(actual: str, how: str, wanted: str) -> bool:
+    """Whether the value of an attribute meets a condition."""
     match how:
         case "":
             return True
@@ -170,7 +190,7 @@ def _attribute_is(actual: str | None, how: str, wanted: str) -> bool:
 def _stands(node: Node, place: str) -> bool:
     element = node.element
     match place:
-        case "root":
+        case "root":  # ROOT
             return node.parent is None
         case "link" | "any-link":
             return element.tag == "a" and element.get("href") is not None
@@ -196,16 +216,24 @@ def _number(node: Node, how: str) -> int:
 
 
 def _is_step(number: int, step: str) -> bool:
-    """Whether `number` is one of `An+B` (https://www.w3.org/TR/css-syntax-3/#anb-microsyntax)."""
-    step = step.strip().lower()
-    found = _STEP.fullmatch(_STEP_NAMES.get(step, step))
-    if not step or found is None:
+    """Whether `number` is one of `An+B`."""
+    if (read := _step(step)) is None:
         return False
+    every, offset = read
+    return number == offset if not every else (number - offset) % every == 0 and (number - offset) // every >= 0
+
+
+@lru_cache(maxsize=200)
+def _step(text: str) -> tuple[int, int] | None:
+    """A and B of `An+B` (https://www.w3.org/TR/css-syntax-3/#anb-microsyntax); None if it is none."""
+    text = text.strip().lower()
+    found = _STEP.fullmatch(_STEP_NAMES.get(text, text))
+    if not text or found is None:
+        return None
     offset = int("".join((found[2] or "0").split()))
     if found[1] is None:
-        return number == offset
-    every = int(found[1] + "1") if found[1] in ("", "+", "-") else int(found[1])
-    return number == offset if not every else (number - offset) % every == 0 and (number - offset) // every >= 0
+        return 0, offset
+    return int(found[1] + "1") if found[1] in ("", "+", "-") else int(found[1]), offset
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from websearch_gateway.readers.visibility.collapsible import (
     text_chars,
 )
 from websearch_gateway.readers.visibility.hidden_rules import Style, is_buried, is_closed
-from websearch_gateway.readers.visibility.selectors import Node
+from websearch_gateway.readers.visibility.selectors import NO_CONDITIONS, Condition, Node
 from websearch_gateway.readers.visibility.sheets import style_sheets, unfold_shadows
 from websearch_gateway.readers.visibility.text_style import TextStyle
 from websearch_gateway.readers.visibility.variables import NONE, resolved
@@ -52,8 +52,9 @@ _LINK_BLUE = {"color": "#0000ee"}
 _OWN_COLOURS = frozenset({"button", "input", "select", "textarea", "mark"})
 
 
-_Kind = tuple[str, str | None, str | None, bool]
-"""Tag, classes, id if a rule mentions ids, and whether it is a link: what decides about most elements."""
+_Kind = tuple[str, str | None, str | None, bool, frozenset[Condition]]
+"""Tag, classes, id if a rule mentions ids, whether it is a link, and the conditions of rules that its attributes meet:
+what decides about most elements."""
 
 # With one of these attributes, or as one of these, an element is looked at by itself.
 _TELLING = frozenset({"style", "hidden", "popover", "open", "bgcolor", "color", "alt"})
@@ -123,11 +124,11 @@ class _Survey:
             return None
         names = element.keys()
         if not names:
-            return tag, None, None, False
+            return tag, None, None, False, NO_CONDITIONS
         if not _TELLING.isdisjoint(names):
             return None
         identity = element.get("id") if self._styles.names_ids else None
-        return tag, element.get("class"), identity, tag == "a" and "href" in names
+        return tag, element.get("class"), identity, tag == "a" and "href" in names, self._styles.met(element)
 
     def _surveyed(self, element: HtmlElement, above: _Place, kind: _Kind | None) -> _Place | None:
         parent, paper, _, opened, variables, judged, alike = above
@@ -197,7 +198,7 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     `noscript` is also kept if it has more text than all the rest.
     """
     unfold_shadows(tree)
-    styles = Styles.of(style_sheets(tree))
+    styles = Styles.of(style_sheets(tree), tree)
     notes = []
     survey, spared = _Survey(tree, styles, frozenset()), set[object]()
     for _ in range(MAX_REVEALED):
