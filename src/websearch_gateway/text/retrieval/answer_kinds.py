@@ -12,18 +12,25 @@ _NUMBER_WORD = (
     "zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|"
     "deux|trois|quatre|cinq|sept|huit|neuf|dix|два|две|три|четыре|пять|шесть|семь|восемь|девять|десять|"
     "اثنان|اثنين|ثلاث|ثلاثة|أربع|أربعة|خمس|خمسة|ست|ستة|سبع|سبعة|ثمان|ثمانية|تسع|تسعة|عشر|عشرة|"
+    "iki|üç|dört|beş|altı|yedi|sekiz|dokuz|yüz|bin|yarısı|δύο|τρεις|τρία|τέσσερις|τέσσερα|πέντε|έξι|επτά|οκτώ|εννέα|δέκα|"
+    "hai|ba|bốn|năm|sáu|bảy|tám|chín|mười|trăm|nghìn|triệu|tỷ|doi|două|trei|patru|cinci|șase|șapte|opt|nouă|zece|sute|"
+    "mii|milioane|jumătate|half|hälfte|dutzend|hundert|tausend|millionen|milliarden|elfte|zehn|mitad|cien|mil|millones|"
+    "половина|сто|тысяч|миллион\\w*|полтора|trois|cent|mille|millions|"
     "दो|तीन|चार|पांच|पाँच|छह|सात|आठ|नौ|दस"
 )
 _NUMBER = (
     rf"\d|[०-९٠-٩๐-๙]|\b(?:{_NUMBER_WORD})\b|[一二两三四五六七八九十百千万亿兩]|หนึ่ง|สอง|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า|สิบ"
 )
-_YEAR = r"\b\d{3,4}s?\b|\d{3,4}[年 ]"
+_YEAR = r"\b\d{3,4}(?:s|er|ern|х|-х|'l[ae]r\w*)?\b|\d{3,4}[年 ]"
 _MONTH = (
     r"\b(?:jan(?:uary)?|feb(?:ruary)?|march|april|may \d|june|"
     r"july|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|"
     r"dec(?:ember)?|monday|tuesday|wednesday|thursday|friday|saturday|sunday|century|centuries|decade|spring|summer|autumn|"
     r"winter|januar|februar|märz|mai|juni|juli|oktober|dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|"
-    r"septiembre|octubre|noviembre|diciembre|siglo|jahrhundert)\b"
+    r"septiembre|octubre|noviembre|diciembre|siglos?|jahrhunderts?|jahrzehnt\w*|ianuarie|februarie|martie|aprilie|iunie|"
+    r"iulie|octombrie|noiembrie|decembrie|secol\w*|ocak|şubat|mart|nisan|mayıs|haziran|temmuz|ağustos|eylül|ekim|kasım|"
+    r"aralık|yüzyıl\w*|\w+ари[ея]|\w+враля|марта|апрел\w|мая|июн\w|июл\w|август\w?|\w+ябр[ья]|\w*ιαν?ου[αά]ρ\w*|φεβρου\w*|"
+    r"μαρτίου|απριλίου|μαΐου|ιουν\w*|ιουλ\w*|αυγούστου|\w+εμβρίου|οκτωβρίου|αιώνα\w?|tháng|thế kỷ|thập kỷ)\b"
 )
 _DATE = (
     rf"{_YEAR}|{_MONTH}|\d{{1,2}}\s*[./:月日]|[०-९]{{3,4}}|[٠-٩]{{3,4}}|[๐-๙]{{3,4}}|век|القرن|शताब्दी|世纪|世紀|"
@@ -57,8 +64,9 @@ _ASKED: tuple[tuple[str, str, str], ...] = (
         r"datum)\w*|\bquand\b|\bquelle année\b|когда|(?:каком|какой|какого|какое) (?:год|век|числ|ден|дат)|"
         r"متى|(?:أي|اي) (?:عام|سنة|تاريخ|يوم|قرن)|कब|किस (?:वर्ष|साल|"
         r"तारीख|दिन|सदी)|什么时候|何时|哪一?年|哪一?天|几月|いつ|"
-        r"เมื่อไร|เมื่อไหร่|เมื่อใด|ปีใด|ปีไหน|วันที่เท่า|\bne zaman\b|\bhangi (?:yıl|tarih)|πότε|"
-        r"ποι[οα] (?:έτος|χρονιά)|\bkhi nào\b|\bnăm nào\b|\bcând\b|\bîn ce an\b",
+        r"เมื่อไร|เมื่อไหร่|เมื่อใด|ปีใด|ปีไหน|วันที่เท่า|\bne zaman\b|\bhangi (?:yıl|tarih|gün|ay\b|yüzyıl)\w*|πότε|"
+        r"ποι[οα] (?:έτος|χρονιά|ημερομηνία|αιώνα)|\bkhi nào\b|\b(?:năm|ngày|thế kỷ|tháng) (?:nào|mấy)\b|\bcând\b|"
+        r"\b(?:în|din|ce) (?:ce )?(?:an|secol|dată|zi)\b",
         _DATE,
     ),
     (

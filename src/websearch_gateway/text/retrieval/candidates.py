@@ -10,6 +10,7 @@ from websearch_gateway.models import Passage
 from websearch_gateway.text.chunk import chunk
 from websearch_gateway.text.citation.sentences import split_sentences
 from websearch_gateway.text.markdown import LINK, LONGEST_MARKED, blocks, lines, plain
+from websearch_gateway.text.retrieval.clauses import clauses
 from websearch_gateway.text.retrieval.languages import language_tokens
 from websearch_gateway.text.retrieval.rank import bm25
 from websearch_gateway.text.retrieval.tokens import words
@@ -156,7 +157,7 @@ def _lines(markdown: str) -> Iterator[_Line]:
         elif block.kind == "heading":
             yield _Line(_plain(piece), quotable=False)
         elif block.kind in ("paragraph", "item") and not _is_navigation(piece):
-            for start, end in split_sentences(piece):
+            for start, end in clauses(piece, split_sentences(piece)):
                 said = piece[start:end]
                 yield _Line(_plain(said), number, len(said) <= LONGEST_MARKED)
 

@@ -46,7 +46,9 @@ _WORDS = {
     "en": "the of and is are was were what who when where which how why did does do in to a for many much it has have "
     "on at by from with as an i you no be can or se pe me art des sale van war hat die car plus men",
     "de": "der die das den dem des ein eine ist sind war wer wie was wo wann warum welche welcher welches und von im "
-    "in zu mit nicht wurde hat viele auf fur",
+    "in zu mit nicht wurde hat viele auf fur wird werden worden unter bei nach aus welchen welchem wem wen wessen man "
+    "weshalb wieso womit wofur worauf woraus worin wodurch woran wohin woher wieviel gab haben konnen sich als einen "
+    "einer",
     "fr": "le la les des du un une est sont etait qui que quel quelle quels quelles quand comment pourquoi combien ou "
     "et dans de en par pour sur au aux a",
     "es": "el la los las un una es son fue era que quien cuando donde como cual cuales cuanto cuantos por para con en "
@@ -62,7 +64,8 @@ _WORDS = {
     "da": "er var hvem hvad hvor hvornar hvordan hvorfor hvilken hvilket og i pa af til en et det som med for mange",
     "no": "er var hvem hva hvor nar hvordan hvorfor hvilken hvilket og i pa av til en et det som med for mange",
     "fi": "on ovat oli kuka mika missa milloin miten miksi kuinka ja ei se joka mita",
-    "tr": "ve bir bu ne kim nerede nasil neden hangi kac mi midir ile icin kadar zaman nedir olan olarak",
+    "tr": "ve bir bu ne kim nerede nasil neden nicin hangi hangisi kac mi midir ile icin kadar zaman nedir kimdir olan "
+    "olarak gore sonra nereye kimi",
     "ro": "este sunt era cine ce unde cand cum care cat cati si in de la pe cu din a al ale un o pentru nu",
     "hu": "a az es ki mi hol mikor hogyan miert melyik hany van volt egy nem mennyi",
     "vi": "cua bao nhieu nao nam cac nguoi duoc trong mot gi ai nhung thi",
@@ -70,6 +73,11 @@ _WORDS = {
 }
 _KNOWN = {language: frozenset(words.split()) for language, words in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+")
+
+
+def function_words(language: str) -> frozenset[str]:
+    """The folded function words of a language; none if it is told by its script."""
+    return _KNOWN.get(language, frozenset())
 
 
 def language_of(text: str) -> str:

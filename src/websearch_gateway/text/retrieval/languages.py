@@ -1,4 +1,4 @@
-"""Detects the language of a question, and reduces its words for comparison: no endings, clitics and accents."""
+"""Reduces the words of a language for comparison: without endings, clitics and accents."""
 
 from __future__ import annotations
 
@@ -10,37 +10,35 @@ from itertools import chain
 
 import Stemmer
 
+from websearch_gateway.text.retrieval.language import function_words
 from websearch_gateway.text.retrieval.tokens import fold, tokens_of_each
 from websearch_gateway.text.retrieval.tokens import query_terms as without_language
 
-_SCRIPTS = (
-    ("th", re.compile(r"[\u0e00-\u0e7f]")),
-    ("ja", re.compile(r"[\u3040-\u30ff]")),
-    ("ko", re.compile(r"[\uac00-\ud7af]")),
-    ("zh", re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")),
-    ("ru", re.compile(r"[\u0400-\u04ff]")),
-    ("ar", re.compile(r"[\u0600-\u06ff]")),
-    ("hi", re.compile(r"[\u0900-\u097f]")),
-    ("el", re.compile(r"[\u0370-\u03ff]")),
-)
 _STEMMERS = {
     "ar": "arabic",
+    "cs": "czech",
+    "da": "danish",
     "de": "german",
     "el": "greek",
     "es": "spanish",
+    "fa": "persian",
+    "fi": "finnish",
     "fr": "french",
     "hi": "hindi",
+    "hu": "hungarian",
+    "id": "indonesian",
     "it": "italian",
     "nl": "dutch",
+    "no": "norwegian",
+    "pl": "polish",
     "pt": "portuguese",
     "ro": "romanian",
     "ru": "russian",
+    "sv": "swedish",
     "tr": "turkish",
+    "uk": "russian",
 }
 _STOP = {
-    "en": "the of and in to is was were are did does do what who when "
-    "where which how many much why whose whom with for by "
-    "on at from an has had have that this it its",
     "de": "der die das den dem des ein eine einen einem einer und oder ist sind war waren wird werden wurde wurden "
     "von vom zu zum zur mit für im in am an auf aus bei nach über um als auch nicht es er sie sich hat hatte "
     "haben wer wie wo wann warum was wen wem welche welcher welches welchen welchem wieviel wieviele viele "
@@ -69,43 +67,39 @@ _STOP = {
     "el": "ο η το οι τα του της των τον την και ή σε στο στη στην στον στα με για από που πώς πού πότε ποιος ποια "
     "ποιο ποιοι ποιες πόσα πόσο πόσοι τι είναι ήταν να θα δεν ένα μια ένας",
 }
-"""Stop words, unfolded; for languages without a stemmer here they only serve to detect the language."""
+"""Stop words, unfolded; other languages have the function words of `language`."""
+
+_WITHOUT_RULES = frozenset(("en", "ja", "ko", "th", "zh"))
+"""English, and scripts without spaces: `tokens` has their rules."""
+
+_TONAL = frozenset(("vi",))
+"""An accent makes another word here."""
 
 # Letters with their vowel signs, which are marks in Indic scripts, and vowel points, which Arabic may leave out.
 _LETTERS = re.compile(r"(?:[^\W_]|[\u0900-\u0963\u064b-\u0652])+")
 _POINTS = re.compile(r"[\u064b-\u0652\u0640]+")
-
-
-_LATIN = ("en", "de", "es", "fr", "it", "nl", "pt", "ro", "tr", "vi")
-
-
-def language_of(text: str) -> str:
-    """The ISO 639-1 code of the language that `text` is most likely in: by its script, else by its function words."""
-    for code, script in _SCRIPTS:
-        if script.search(text):
-            return code
-    said = set(_LETTERS.findall(text.lower()))
-    counted = {code: len(said & _little_words(code)) for code in _LATIN}
-    return max(counted, key=lambda code: counted[code])
+# "and", "with", "as" and "the" are written as one with the word; after the light stemmer of Larkey and others.
+_CLITICS = re.compile(r"^(?:[وف]?[بك]?ال|[وف]?لل|و(?=\w{4}))(?=\w{3})")
+_DIGITS = {zero + digit: str(digit) for zero in (0x660, 0x6F0, 0x966) for digit in range(10)}
 
 
 @functools.cache
 def _little_words(code: str) -> frozenset[str]:
-    return frozenset(_STOP[code].split())
+    return frozenset(_STOP[code].split()) if code in _STOP else function_words(code)
 
 
 def query_terms(query: str, code: str) -> list[str]:
     """The distinct tokens of a query without stop words, in order; all tokens if it has only stop words."""
-    if code not in _STEMMERS:
+    if code in _WITHOUT_RULES:
         return without_language(query)
-    said = _spoken(query)
-    content = [word for word in said if word not in _little_words(code)]
+    said, little = _spoken(query), _little_words(code)
+    content = [word for word in said if word not in little and fold(word) not in little]
     return list(dict.fromkeys(_stemmed(content or said, code)))
 
 
 def language_tokens(texts: Iterable[str], code: str) -> list[list[str]]:
     """The tokens of each text, stemmed for that language: see `tokens.tokens_of_each`."""
-    if code not in _STEMMERS:
+    if code in _WITHOUT_RULES:
         return tokens_of_each(texts)
     spoken = [_spoken(text) for text in texts]
     vocabulary = list(set(chain.from_iterable(spoken)))
@@ -114,9 +108,12 @@ def language_tokens(texts: Iterable[str], code: str) -> list[list[str]]:
 
 
 def _spoken(text: str) -> list[str]:
-    return _LETTERS.findall(_POINTS.sub("", unicodedata.normalize("NFC", text.lower())))
+    return _LETTERS.findall(_POINTS.sub("", unicodedata.normalize("NFC", text.lower())).translate(_DIGITS))
 
 
 def _stemmed(said: Sequence[str], code: str) -> list[str]:
     # A stemmer holds scratch memory, so threads must not share one; making one takes microseconds.
-    return [fold(stem) for stem in Stemmer.Stemmer(_STEMMERS[code]).stemWords(said)]
+    if code == "ar":
+        said = [_CLITICS.sub("", word) for word in said]
+    stems = Stemmer.Stemmer(_STEMMERS[code]).stemWords(said) if code in _STEMMERS else said
+    return list(stems) if code in _TONAL else [fold(stem) for stem in stems]

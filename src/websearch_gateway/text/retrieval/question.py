@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from websearch_gateway.text.retrieval.answer_kinds import Kind, asked_for
 from websearch_gateway.text.retrieval.candidates import Candidate
-from websearch_gateway.text.retrieval.languages import language_of, language_tokens, query_terms
+from websearch_gateway.text.retrieval.language import language_of
+from websearch_gateway.text.retrieval.languages import language_tokens, query_terms
 from websearch_gateway.text.retrieval.rank import bm25, inverse_document_frequency
 
 _NAMED = re.compile(r"(?<=\w )[A-ZÀ-ÞА-ЯΑ-Ω][^\W_]+|\b\d{2,}\b")

@@ -1,0 +1,26 @@
+"""Clauses of languages that write no full stops: Thai, Lao and Khmer put a space after a clause or a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+SHORTEST = 240
+"""Characters of a clause at least: shorter ones join the next, as names are written with spaces too."""
+
+LONGEST = 500
+"""A sentence of at most this many characters stays whole."""
+
+_UNSTOPPED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff]")
+_BLANK = re.compile(r"\s+")
+
+
+def clauses(text: str, sentences: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The (start, end) offsets of `sentences` of `text`, where long ones without full stops are cut at spaces."""
+    for start, end in sentences:
+        if end - start > LONGEST and _UNSTOPPED.search(text, start, end):
+            for blank in _BLANK.finditer(text, start, end):
+                if blank.start() - start >= SHORTEST and end - blank.end() >= SHORTEST:
+                    yield start, blank.start()
+                    start = blank.end()
+        yield start, end
