@@ -109,6 +109,10 @@ class ChunkIndex(Protocol):
         """The chunks with these ids, in the order of `ids`. Missing ones are left out."""
         ...
 
+    async def page_sizes(self, page_ids: Sequence[int]) -> Mapping[int, int]:
+        """The number of chunks of each page. Missing ones are left out."""
+        ...
+
     async def page_chunks(self, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
         """The chunks of a page whose ordinals are in `start` <= ordinal < `stop`, in order; to the end without it."""
         ...

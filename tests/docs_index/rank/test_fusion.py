@@ -21,18 +21,24 @@ def match(name: str, chunk_id: int, exact: bool = True) -> SymbolMatch:
 
 
 def test_a_page_with_many_good_chunks_comes_before_one_with_the_best():
-    pages = rank_pages(QUERY, chunks(10, 20, 21, 22), [], [])
+    pages = rank_pages(QUERY, chunks(10, 20, 21, 22), [], [], {2: 3})
     assert [page.page_id for page in pages] == [2, 1]
     assert pages[0].chunk_ids == (20, 21, 22)
 
 
+def test_of_two_pages_with_equal_chunks_the_small_one_comes_first():
+    found = chunks(10, 20, 21, 11)
+    assert [page.page_id for page in rank_pages(QUERY, found, [], [], {1: 60, 2: 60})] == [1, 2]
+    assert [page.page_id for page in rank_pages(QUERY, found, [], [], {1: 60, 2: 2})] == [2, 1]
+
+
 def test_a_chunk_that_words_and_vectors_find_comes_first():
-    assert rank_pages(QUERY, chunks(10, 20), chunks(20, 30), [])[0].page_id == 2
+    assert rank_pages(QUERY, chunks(10, 20), chunks(20, 30), [], {})[0].page_id == 2
 
 
 def test_the_definition_of_a_certain_name_comes_first_however_often_others_use_it():
     query = parse("asyncio.timeout in a loop")
-    pages = rank_pages(query, chunks(10, 11, 12, 13), chunks(10, 11, 12), [match("asyncio.timeout", 90)])
+    pages = rank_pages(query, chunks(10, 11, 12, 13), chunks(10, 11, 12), [match("asyncio.timeout", 90)], {})
     assert [page.page_id for page in pages] == [9, 1]
     assert pages[0].defined[0].name == "asyncio.timeout"
 
@@ -40,26 +46,26 @@ def test_the_definition_of_a_certain_name_comes_first_however_often_others_use_i
 def test_of_pages_that_define_an_option_the_one_that_defines_the_command_too_comes_first():
     query = parse("pg_restore --jobs")
     found = [match("--jobs", 10), match("--jobs", 20), match("pg_restore", 21)]
-    assert [page.page_id for page in rank_pages(query, chunks(10, 11, 12), [], found)] == [2, 1]
+    assert [page.page_id for page in rank_pages(query, chunks(10, 11, 12), [], found, {})] == [2, 1]
 
 
 def test_a_name_with_its_owner_before_it_counts_and_another_one_does_not():
     query = parse("Popen.wait")
     pages = rank_pages(
-        query, [], [], [match("subprocess.Popen.wait", 10, False), match("threading.Event.wait", 20, False)]
+        query, [], [], [match("subprocess.Popen.wait", 10, False), match("threading.Event.wait", 20, False)], {}
     )
     assert [page.page_id for page in pages] == [1]
 
 
 def test_what_every_ranking_puts_first_has_full_relevance():
-    pages = rank_pages(QUERY, chunks(10, 20), chunks(10, 20), [])
+    pages = rank_pages(QUERY, chunks(10, 20), chunks(10, 20), [], {})
     assert pages[0].relevance == pytest.approx(1.0)
     assert pages[1].relevance < 1.0
 
 
 @given(st.lists(st.integers(10, 99), unique=True), st.lists(st.integers(10, 99), unique=True))
 def test_every_candidate_is_in_exactly_one_page(text, near):
-    pages = rank_pages(QUERY, chunks(*text), chunks(*near), [])
+    pages = rank_pages(QUERY, chunks(*text), chunks(*near), [], {})
     found = [chunk for page in pages for chunk in page.chunk_ids]
     assert sorted(found) == sorted({*text, *near})
     assert all(chunk // 10 == page.page_id for page in pages for chunk in page.chunk_ids)

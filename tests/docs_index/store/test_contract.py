@@ -5,7 +5,7 @@ import asyncio
 import numpy as np
 
 from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
-from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, Symbol, TextQuery
+from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, StoredPage, Symbol, TextQuery
 from websearch_gateway.docs_index.store.owners import this_process
 
 NOW = 2e9
@@ -223,6 +223,23 @@ async def test_a_host_is_remembered(docs, clock):
     await docs.put_robots("https://a", "User-agent: *")
     await docs.pause_host("https://a", NOW, "HTTP 429")
     assert await docs.host("https://a") == HostState("https://a", "User-agent: *", clock.now, NOW, "HTTP 429")
+
+
+async def test_of_several_copies_of_one_page_the_last_is_searched(docs):
+    id_ = await version(docs)
+    drafts = [page(f"{BASE}a.html", "Same here.", f"Only in {word}.") for word in ("first", "second")]
+    await docs.put_pages(id_, [StoredPage(draft.url, draft, (), 1.0, None) for draft in drafts])
+    found = {word: await docs.search_text(TextQuery((word,)), [id_], 9) for word in ("first", "second", "same")}
+    assert [len(found[word]) for word in ("first", "second", "same")] == [0, 1, 1]
+
+
+async def test_the_sizes_of_pages_are_their_numbers_of_chunks(docs):
+    id_ = await version(docs)
+    for number in range(3):
+        await commit(docs, id_, page(f"{BASE}{number}.html", *(f"Text {n}." for n in range(number + 1))))
+    ids = [await docs.find_page(f"{BASE}{number}.html", [id_]) for number in range(3)]
+    assert await docs.page_sizes([*ids, 999]) == dict(zip(ids, (1, 2, 3), strict=True))
+    assert await docs.page_sizes([]) == {}
 
 
 async def test_requests_to_a_host_are_booked_one_after_the_other(docs, clock):

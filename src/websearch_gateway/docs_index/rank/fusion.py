@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from websearch_gateway.docs_index.models import ScoredChunk, SymbolMatch
 from websearch_gateway.docs_index.rank.query import Query
 from websearch_gateway.text.retrieval.rank import fuse
 
-RRF_K = 10
-TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT = 1.0, 0.6, 1.0
+RRF_K = 5
+TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT = 1.0, 0.8, 1.0
 PAGE_OFFSET = 2
-"""A page's score is the sum of 1 / (rank + PAGE_OFFSET) over its chunks, with ranks from 0."""
+"""A page's score is the sum of 1 / (rank + PAGE_OFFSET) over its chunks found, with ranks from 0, divided by
+`size ** SIZE_EXPONENT`: a page of 60 chunks has a few that fit any query somewhat."""
+SIZE_EXPONENT = 0.2
 
 _OWNER = ".:>#/"
 
@@ -34,13 +36,18 @@ class RankedPage:
 
 
 def rank_pages(
-    query: Query, text: Sequence[ScoredChunk], near: Sequence[ScoredChunk], matches: Sequence[SymbolMatch]
+    query: Query,
+    text: Sequence[ScoredChunk],
+    near: Sequence[ScoredChunk],
+    matches: Sequence[SymbolMatch],
+    sizes: Mapping[int, int],
 ) -> list[RankedPage]:
     """The pages of all candidates, best first; pages that define a name in the query come before all others.
 
     Args:
         text, near: chunks found by words and by vectors, best first.
         matches: definitions of the query's symbols, best first.
+        sizes: the number of chunks of each page.
     """
     definitions = [match for match in matches if names(query, match)]
     places = {one.chunk_id: (one.page_id, one.version_id) for one in (*text, *near)}
@@ -60,7 +67,7 @@ def rank_pages(
             page_id=place[0],
             version_id=place[1],
             chunk_ids=tuple(found),
-            score=scores[place],
+            score=scores[place] / sizes.get(place[0], 1) ** SIZE_EXPONENT,
             relevance=min(1.0, fused[found[0]] / best),
             defined=tuple(one for one in definitions if (one.page_id, one.version_id) == place),
         )

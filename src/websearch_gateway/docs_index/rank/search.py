@@ -90,7 +90,8 @@ class Ranker:
             self._by_vector(vector, ids, most),
             self._index.find_symbols((*query.symbols, *query.whole), ids, SYMBOLS),
         )
-        return rank_pages(query, matched, near, defined)
+        found = {one.page_id for one in (*matched, *near)} | {one.page_id for one in defined}
+        return rank_pages(query, matched, near, defined, await self._index.page_sizes(sorted(found)))
 
     async def _by_text(self, query: Query, versions: Sequence[int], most: int) -> list[ScoredChunk]:
         with_all = await self._index.search_text(TextQuery(query.phrases), versions, most)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from websearch_gateway.docs_index.models import Chunk, SymbolMatch
-from websearch_gateway.docs_index.store.sql.database import Database, marks
+from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, marks
 from websearch_gateway.docs_index.store.sql.pages import last_part, load_body, split_headings
 
 MOST_CHUNKS = 2**31 - 1
@@ -53,6 +53,16 @@ def chunks(db: Database, ids: Sequence[int]) -> list[Chunk]:
     rows = db.execute(f"{_CHUNK} WHERE chunks.id IN ({marks(ids)})", tuple(ids)).fetchall()
     by_id = {chunk.id: chunk for chunk in _chunks(db, rows)}
     return [by_id[id_] for id_ in ids if id_ in by_id]
+
+
+def page_sizes(db: Database, page_ids: Sequence[int]) -> dict[int, int]:
+    """See `ChunkIndex.page_sizes`."""
+    sizes: dict[int, int] = {}
+    for start in range(0, len(page_ids), MOST_VALUES):
+        some = page_ids[start : start + MOST_VALUES]
+        query = f"SELECT page_id, count(*) FROM chunks WHERE page_id IN ({marks(some)}) GROUP BY page_id"
+        sizes.update(db.execute(query, some).fetchall())
+    return sizes
 
 
 def page_chunks(db: Database, page_id: int, start: int, stop: int | None) -> list[Chunk]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, StoredPage, Symbol, UrlTask
 from websearch_gateway.docs_index.store.packing import unpack_ids, unpack_vectors
 from websearch_gateway.docs_index.store.sql import frontier, pages
-from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, marks
+from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, IndexRow, marks
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -41,14 +41,17 @@ def after(db: Database, version_id: int, embedder: str, page_id: int, count: int
 
 
 def put(db: Database, version_id: int, stored: Sequence[StoredPage], embedder: str) -> None:
-    """Write pages as they were fetched."""
-    for page in stored:
+    """Write pages as they were fetched; of several at one address, the last."""
+    new: list[IndexRow] = []
+    for page in {page.address: page for page in stored}.values():
         frontier.add_urls(db, version_id, {page.address: 0})
         query = "SELECT id FROM urls WHERE version_id = ? AND url = ?"
         (url_id,) = db.execute(query, (version_id, page.address)).fetchone()
         task = UrlTask(url_id, version_id, page.address)
-        pages.commit(db, task, page.draft, page.vectors, embedder, page.fetched_at)
+        new += pages.commit(db, task, page.draft, page.vectors, embedder, page.fetched_at)
         frontier.finish_page(db, task, page.draft, page.links)
+    # At the end: inserts with RETURNING set a savepoint in SQLite, at which FTS5 writes out what it has gathered.
+    db.index_text(new)
 
 
 def _chunks(db: Database, page_id: int) -> tuple[ChunkDraft, ...]:

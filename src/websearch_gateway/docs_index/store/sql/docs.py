@@ -157,7 +157,7 @@ class SqlDocs:
         """See `DocsStore`."""
 
         def act(db: Database) -> None:
-            pages.commit(db, task, page, vectors, self._embedder, self._clock())
+            db.index_text(pages.commit(db, task, page, vectors, self._embedder, self._clock()))
             frontier.finish_page(db, task, page, links)
 
         await self.file.write(act)
@@ -246,6 +246,10 @@ class SqlDocs:
     async def chunks(self, ids: Sequence[int]) -> list[Chunk]:
         """See `ChunkIndex`."""
         return await self.file.read(lambda db: searches.chunks(db, ids))
+
+    async def page_sizes(self, page_ids: Sequence[int]) -> Mapping[int, int]:
+        """See `ChunkIndex`."""
+        return await self.file.read(lambda db: searches.page_sizes(db, page_ids))
 
     async def page_chunks(self, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
         """See `ChunkIndex`."""

@@ -26,11 +26,16 @@ BODY_LEVEL = 4
 """zlib's level for the text of a page: half the time of level 6, and 3% larger."""
 
 
-def commit(db: Database, task: UrlTask, page: PageDraft, vectors: Vectors | None, embedder: str, now: float) -> None:
-    """Put a page in place of the one that its address has; chunks that are in both keep their ids."""
+def commit(
+    db: Database, task: UrlTask, page: PageDraft, vectors: Vectors | None, embedder: str, now: float
+) -> list[IndexRow]:
+    """Put a page in place of the one that its address has; chunks that are in both keep their ids.
+
+    Returns what the caller must put into the text index, in the same transaction.
+    """
     old = _stored(db, task.id)
     page_id = _put_page(db, task, page, now)
-    ids = _put_chunks(db, task.version_id, page_id, page, old)
+    ids, new = _put_chunks(db, task.version_id, page_id, page, old)
     db.execute("DELETE FROM symbols WHERE page_id = ?", (page_id,))
     if page.symbols:
         db.executemany(
@@ -44,6 +49,7 @@ def commit(db: Database, task: UrlTask, page: PageDraft, vectors: Vectors | None
         db.unindex_vectors(page_id)
     else:
         put_vectors(db, page_id, task.version_id, ids, vectors, embedder)
+    return new
 
 
 def put_vectors(
@@ -222,7 +228,10 @@ def relative_path(url: str, base: str) -> str:
     return url.removeprefix(folder)
 
 
-def _put_chunks(db: Database, version_id: int, page_id: int, page: PageDraft, old: _Stored) -> list[int]:
+def _put_chunks(
+    db: Database, version_id: int, page_id: int, page: PageDraft, old: _Stored
+) -> tuple[list[int], list[IndexRow]]:
+    """The ids of the chunks, and the rows that are new in the text index."""
     sections = [bytes.fromhex(section) for section in section_ids(page)]
     gone = [old[section] for section in old.keys() - set(sections)]
     if gone:
@@ -242,8 +251,7 @@ def _put_chunks(db: Database, version_id: int, page_id: int, page: PageDraft, ol
         if known[1] != row:
             db.unindex_text([known])
             new.append((known[0], row))
-    db.index_text(new)
-    return ids
+    return ids, new
 
 
 def _insert_chunk(

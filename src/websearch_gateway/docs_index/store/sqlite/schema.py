@@ -63,7 +63,10 @@ CREATE VIRTUAL TABLE chunks_fts USING fts5 (
 );
 """
 
-MIGRATIONS = (_FIRST,)
+_COUNTED = "CREATE INDEX vectors_version ON vectors (version_id, embedder)"
+"""Without it, counting the vectors of a version reads all of them: 15 ms of each search at 28,000 chunks."""
+
+MIGRATIONS = (_FIRST, _COUNTED)
 """Script n (from 1) takes a file from version n - 1 to n. Only ever append."""
 
 
