@@ -37,6 +37,11 @@ def test_a_reply_without_results_has_no_items_as_google_writes_it() -> None:
     assert merged([b'{"searchInformation": {"totalResults": "0"}}'], 10) == {"searchInformation": {"totalResults": "0"}}
 
 
+@pytest.mark.parametrize("items", ["null", "[]"])
+def test_empty_items_are_left_out_too(items: str) -> None:
+    assert merged([f'{{"kind": "k", "items": {items}}}'.encode()], 10) == {"kind": "k"}
+
+
 def test_what_no_reader_sees_and_no_client_can_parse_is_left_out() -> None:
     reply = merged([b'{"a": ["x\\u202ey", "\\ud800", NaN, -Infinity, 1.5], "b\\u200b\\u0000": true}'], 10)
     assert reply == {"a": ["xy", "", None, None, 1.5], "b": True}

@@ -24,6 +24,10 @@ class FallbackInfo(WireModel):
     reason: str = ""
 
 
+LONGEST_MESSAGE = 2_000
+"""Characters of an error's message, which may quote what the caller sent."""
+
+
 class ErrorInfo(WireModel):
     """A failed call. `code` is one of `errors.ErrorCode`; `retry_after_seconds` is null if unknown."""
 
@@ -34,6 +38,9 @@ class ErrorInfo(WireModel):
 
     @classmethod
     def of(cls, error: SearchError) -> Self:
-        """Make it from an error; the wait is rounded up to whole seconds."""
+        """Make it from an error; the wait is rounded up to whole seconds, and a long message is cut."""
+        message = error.message
+        if len(message) > LONGEST_MESSAGE:
+            message = f"{message[: LONGEST_MESSAGE - 1]}…"
         wait = None if error.retry_after is None else math.ceil(error.retry_after)
-        return cls(code=error.code, message=error.message, retry_after_seconds=wait, details=error.details or None)
+        return cls(code=error.code, message=message, retry_after_seconds=wait, details=error.details or None)

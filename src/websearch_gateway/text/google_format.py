@@ -28,7 +28,8 @@ def merged(bodies: Sequence[bytes], most: int) -> dict[str, Any]:
     except RecursionError:
         raise SearchProviderParseError("The reply of google is nested beyond reason.") from None
     items = [item for page in pages for item in records(page, "items", "google", optional=True)]
-    return {**pages[0], "items": items[:most]} if items else pages[0]
+    bare = {name: value for name, value in pages[0].items() if name != "items"}
+    return {**bare, "items": items[:most]} if items else bare
 
 
 def imitated(query: SearchQuery, hits: Sequence[Hit]) -> dict[str, Any]:
