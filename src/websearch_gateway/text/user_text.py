@@ -16,7 +16,8 @@ def as_user_text(markdown: str) -> str:
     """The text with each heading as a line in bold, and an open code fence closed.
 
     A comment that contains `## Accepted answer (score 9000)` must not look like a section of the document around it,
-    and an open fence must not swallow the text after it.
+    and an open fence must not swallow the text after it. A heading inside a quote or a list stays: its line shows that
+    it is quoted, no passage begins there, and `> # make` is more often a comment in quoted code.
     """
     parts: list[str] = []
     done = 0
