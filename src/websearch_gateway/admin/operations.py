@@ -111,7 +111,7 @@ def _status(status: UpstreamStatus) -> ProviderStatus:
     return ProviderStatus(
         name=status.name,
         breaker=status.breaker,
-        rests_for_seconds=round(status.retry_after, 1) if status.retry_after else None,
+        open_for_seconds=round(status.retry_after, 1) if status.retry_after else None,
         calls=status.calls,
         failures=status.failures,
         error_rate=round(status.failures / status.calls, 4) if status.calls else None,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 VersionStatus = Literal["queued", "crawling", "paused", "completed", "failed", "suspicious"]
-"""`queued`: waits for a process that crawls. `paused`: the host asked for a rest; `reason` says until when.
+"""`queued`: waits for a process that crawls. `paused`: the host asked for a pause; `reason` says until when.
 
 `suspicious`: a refresh found too many pages missing, so the old ones were kept.
 """

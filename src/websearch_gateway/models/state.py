@@ -1,4 +1,4 @@
-"""What a State tells about itself."""
+"""What a State reports about its entries and its size."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class Fetcher:
             follow: False makes a redirect an error, with `details["location"]`.
             headers: further request headers, such as those of a conditional request. Never sent to another origin.
             max_bytes: the limit of the body, both compressed and decompressed.
-            sending: is told about each request, before and after.
+            sending: called before and after each request is written.
 
         Raises:
             ForbiddenUrlError: the policy forbids the URL, a redirect or an address.

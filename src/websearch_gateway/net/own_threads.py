@@ -1,7 +1,8 @@
 """Threads apart from the default executor, where a slow parse would delay name lookups and shutdown.
 
-Here a slow parse delays only other parses of its kind. Pages are read in worker processes, and so are long replies of
-search and answer vendors: 64 kB take under 5 ms, and what is longer, a hostile vendor could make expensive.
+Here a slow parse delays only other parses of its kind. Worker processes read pages, and also the replies of search and
+answer vendors that are longer than 64 kB: up to there a parse takes under 5 ms, beyond it a hostile vendor could make
+it expensive.
 """
 
 from __future__ import annotations

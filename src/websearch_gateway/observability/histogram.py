@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0)
-"""Upper bounds in seconds: from an answer out of memory to more than a call may take."""
+"""Upper bounds in seconds: from an answer held in memory to longer than any call may take."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ _UNRECORDED: AbstractContextManager[Span] = nullcontext(trace.INVALID_SPAN)
 def whole(
     name: str, kind: SpanKind = SpanKind.INTERNAL, carrier: Mapping[str, str] | None = None
 ) -> AbstractContextManager[Span]:
-    """The span of a whole call, under the one that is open or, if there is one, that of the caller.
+    """The span of a whole call: a child of the caller's span if `carrier` names one, else of the current span.
 
     Args:
         carrier: may hold the caller's `traceparent` and `tracestate` (https://www.w3.org/TR/trace-context/).
@@ -120,7 +120,9 @@ def _recorded(span: Span) -> Iterator[Span]:
         try:
             yield span
         except asyncio.CancelledError:
-            span.set_attribute("error.type", "CANCELLED")  # the loser of a race, or a lost caller: not an error
+            span.set_attribute(
+                "error.type", "CANCELLED"
+            )  # another upstream was faster, or the caller left: not an error
             raise
         except BaseException as error:
             span.set_attribute("error.type", error.code if isinstance(error, SearchError) else type(error).__name__)

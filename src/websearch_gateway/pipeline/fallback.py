@@ -44,7 +44,7 @@ class FallbackEngine:
     The next engine starts when one fails. A `Refused` (a wrong key, a bad request) is shown, never masked. Where no
     answer has come after `hedge_seconds`, `raw` starts beside the engine that runs, not the next engine. When `raw` has
     found something, an engine that writes from it starts too. The first right answer wins and the others are cancelled.
-    Quotes come after every engine: they wait until none is left to ask, except for what was slow before them, or
+    Quotes are the last resort: they wait for every engine, except those that were already slow when raw search began,
     until the deadline is near. An answer without a source wins only when all before it have failed.
     """
 
@@ -129,7 +129,7 @@ class _Asking:
             await race.change(self._seconds_to_wait())
 
     async def _starts_another(self) -> bool:
-        """Start what it is time for. Nothing starts while a refusal waits, which an answer would mask."""
+        """Start the next engine or raw search if it is due; nothing while a refusal waits: an answer would mask it."""
         race, quotes = self._race, self._race.stopgap
         if race.one_waits:
             return False
@@ -166,7 +166,7 @@ class _Asking:
         return bool(self._left) or any(trial.running for trial in race.trials if trial not in (quotes, *overdue))
 
     def _seconds_to_wait(self) -> float | None:
-        """Until raw search or its quotes are due; None if neither is to come."""
+        """The seconds until raw search or its quotes are due; None if neither will be."""
         due = self._serve_at if self._race.stopgap else self._hedge_at
         left = due - self._loop.time()
         gathers = self._latest is not None and self._latest.gathers

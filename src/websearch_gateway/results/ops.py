@@ -36,7 +36,7 @@ class LastError(WireModel):
 class ProviderStatus(WireModel):
     """The record of one upstream since this process started.
 
-    `breaker` is `closed` (called as usual), `open` (not called for `rests_for_seconds`) or `half_open` (one call probes
+    `breaker` is `closed` (called as usual), `open` (not called for `open_for_seconds`) or `half_open` (one call probes
     it). `failures` counts the `calls` that failed through its fault; `error_rate` is their share (0..1).
     `last_success_at` is the latest successful call (ISO 8601, UTC). Latencies are those of recent calls. Fields are
     null before the first call.
@@ -44,7 +44,7 @@ class ProviderStatus(WireModel):
 
     name: str = ""
     breaker: Literal["closed", "open", "half_open"] = "closed"
-    rests_for_seconds: float | None = None
+    open_for_seconds: float | None = None
     calls: int = 0
     failures: int = 0
     error_rate: float | None = None

@@ -65,7 +65,7 @@ class Tool:
     text: Callable[[Any], str] | None = None
 
     async def call(self, gateway: Gateway, arguments: Any, caller: Caller, progress: Progress) -> WireModel:
-        """Run the tool for a caller, among whose jobs its work on pages counts. Raises what `run` raises."""
+        """Run the tool; workers count its jobs as the caller's. Raises what `run` raises."""
         WORKING_FOR.set(caller.user)
         return await self.run(gateway, arguments, caller, progress)
 

@@ -104,19 +104,21 @@ def _share(value: str) -> float:
 
 
 @lru_cache(maxsize=1_000)
-def contrast(ink: Rgba, paper: Rgba) -> float:
+def contrast(text: Rgba, background: Rgba) -> float:
     """The contrast ratio of 1..21 (https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio)."""
-    opacity = min(1.0, ink[3])
-    mixed = tuple(i * opacity + p * (1 - opacity) for i, p in zip(ink[:3], paper[:3], strict=True))
-    lights = sorted((_luminance(*mixed), _luminance(*paper[:3])))
+    opacity = min(1.0, text[3])
+    mixed = tuple(front * opacity + back * (1 - opacity) for front, back in zip(text[:3], background[:3], strict=True))
+    lights = sorted((_luminance(*mixed), _luminance(*background[:3])))
     return (lights[1] + 0.05) / (lights[0] + 0.05)
 
 
 @lru_cache(maxsize=1_000)
-def differs_in_hue(ink: Rgba, paper: Rgba) -> bool:
+def differs_in_hue(text: Rgba, background: Rgba) -> bool:
     """Whether a channel differs so much that the text shows in spite of its lightness: yellow on white."""
-    opacity = min(1.0, ink[3])
-    return any(abs(i - p) * opacity >= VISIBLE_CHANNEL for i, p in zip(ink[:3], paper[:3], strict=True))
+    opacity = min(1.0, text[3])
+    return any(
+        abs(front - back) * opacity >= VISIBLE_CHANNEL for front, back in zip(text[:3], background[:3], strict=True)
+    )
 
 
 def _luminance(*channels: float) -> float:

@@ -45,10 +45,10 @@ class TextStyle:
             return False
         if self.color[3] <= FAINT:
             return True
-        paper = self.background
-        if paper is None or contrast(self.color, paper) >= MIN_CONTRAST:
+        background = self.background
+        if background is None or contrast(self.color, background) >= MIN_CONTRAST:
             return False
-        return not differs_in_hue(self.color, paper)
+        return not differs_in_hue(self.color, background)
 
     def within(self, style: Style) -> TextStyle:
         """The text style of a child element with the style `style` inside a parent with this one."""

@@ -70,7 +70,7 @@ class _Place(NamedTuple):
     """
 
     node: Node | None
-    ink: TextStyle
+    text_style: TextStyle
     blind: bool
     opened: bool
     variables: Style
@@ -93,9 +93,9 @@ class _Survey:
         self._styles = styles
         self._spared = spared
         self._unseen_classes = UNSEEN_CLASSES - styles.defined
-        knows_paint = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
-        ink = TextStyle(_BLACK, _WHITE) if knows_paint else TextStyle()
-        self._walk(tree, _Place(None, ink, False, False, NONE, False, {}))
+        knows_colors = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
+        text_style = TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle()
+        self._walk(tree, _Place(None, text_style, False, False, NONE, False, {}))
 
     @cached_property
     def _controlled(self) -> Set[str]:
@@ -131,10 +131,10 @@ class _Survey:
         return tag, element.get("class"), identity, tag == "a" and "href" in names, self._styles.met(element)
 
     def _surveyed(self, element: HtmlElement, above: _Place, kind: _Kind | None) -> _Place | None:
-        parent, paper, _, opened, variables, judged, alike = above
+        parent, outer, _, opened, variables, judged, alike = above
         node = self._styles.node(element, parent)
         style, variables = resolved(_style(node, self._styles), variables)
-        ink = paper.within(style) if style else paper
+        text_style = outer.within(style) if style else outer
         shut = not opened and _is_shut(node, style)
         opened = opened or (shut and opens(node, style, self._controlled, bool(self._spared)))
         folded = not judged and is_folded(element)
@@ -147,9 +147,11 @@ class _Survey:
         if unseen and not self._is_spared(element, style):
             self.hidden.append(element)
             return None
-        self._note_alternative(element, ink)
+        self._note_alternative(element, text_style)
         same = not (self._styles.has_rules or style or folded or opened is not above.opened)
-        place = _Place(node, ink, ink.is_invisible, opened, variables, judged or folded, alike if same else {})
+        place = _Place(
+            node, text_style, text_style.is_invisible, opened, variables, judged or folded, alike if same else {}
+        )
         if kind is not None and not (shut or unseen):
             alike[kind] = place
         return place
@@ -171,9 +173,9 @@ class _Survey:
             return True
         return bool(style) and is_buried(style)
 
-    def _note_alternative(self, element: HtmlElement, ink: TextStyle) -> None:
+    def _note_alternative(self, element: HtmlElement, text_style: TextStyle) -> None:
         alt = element.get("alt")
-        if alt and (ink.is_invisible or len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt)):
+        if alt and (text_style.is_invisible or len(alt) > MAX_ALT_CHARS or "://" in alt or reads_like_orders(alt)):
             self.alts.append(element)
 
     def visible_chars(self) -> int:
