@@ -127,6 +127,28 @@ async def test_a_broken_exchange_may_be_tried_again(client: httpx2.AsyncClient, 
     assert raised.value.retryable
 
 
+async def test_other_tasks_run_while_a_reply_comes_in_thousands_of_pieces() -> None:
+    class Crumbs(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            for _ in range(5_000):
+                yield b"a"
+
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with create_client(httpx2.MockTransport(lambda _: httpx2.Response(200, stream=Crumbs()))) as client:
+        counting = asyncio.create_task(count())
+        reply = await send(client, HttpRequest("GET", "http://v.example/"), soon(), "vendor")
+        counting.cancel()
+    assert len(reply.body) == 5_000
+    assert turns >= 50
+
+
 async def test_a_refused_connection_may_be_tried_again_and_names_no_address(client: httpx2.AsyncClient) -> None:
     with pytest.raises(SearchProviderError) as raised:
         await send(client, HttpRequest("GET", "http://127.0.0.1:1/?key=secret"), soon(), "vendor")

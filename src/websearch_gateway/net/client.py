@@ -15,7 +15,7 @@ from websearch_gateway.models import Deadline, HttpRequest
 from websearch_gateway.net.address import DEFAULT_PORTS
 from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, decoder_for
 from websearch_gateway.net.errors import mapped_errors
-from websearch_gateway.net.fetch import USER_AGENT
+from websearch_gateway.net.fetch import USER_AGENT, give_way
 from websearch_gateway.net.outbound import DIRECT, Outbound, http_proxy
 
 CONNECT_SECONDS = 5.0
@@ -118,7 +118,10 @@ async def send(
 async def _read(response: httpx2.Response, upstream: str, max_bytes: int) -> bytes:
     decoder = decoder_for(response.headers.get("content-encoding", ""))
     body = bytearray()
+    pieces = 0
     async for piece in response.aiter_raw():
+        pieces += 1
+        await give_way(pieces)
         body += decoder.feed(piece, max_bytes + 1 - len(body))
         if len(body) > max_bytes:
             raise SearchProviderError(f"The reply of {upstream} is larger than {max_bytes:,} bytes.")

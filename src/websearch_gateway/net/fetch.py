@@ -37,6 +37,7 @@ ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
 MAX_REDIRECTS = 8
 MAX_PIECES = 20_000
 KEPT_CONNECTIONS = 12
+PIECES_PER_TURN = 100
 _REDIRECTS = (301, 302, 303, 307, 308)
 # Only valid media types: error messages show it, and the server could put any text there.
 _TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)
@@ -251,6 +252,12 @@ async def _tell(sending: Sending, event: str, _: object) -> None:
         await sending.sent()
 
 
+async def give_way(pieces: int) -> None:
+    """Let other tasks run after each hundred pieces: a buffer may hold thousands of chunks of one byte."""
+    if pieces % PIECES_PER_TURN == 0:
+        await asyncio.sleep(0)
+
+
 async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
     too_large = SearchFetchError(
         f"The page is too large: more than {max_bytes:,} bytes.", details={"reason": "too_large"}
@@ -264,6 +271,7 @@ async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_by
     pieces = 0
     async for piece in response.aiter_stream():
         pieces += 1
+        await give_way(pieces)
         body += decoder.feed(piece, max_bytes + 1 - len(body))
         if len(body) > max_bytes or pieces > MAX_PIECES:
             raise too_large

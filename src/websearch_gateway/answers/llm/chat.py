@@ -27,6 +27,7 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Deadline, HttpRequest
 from websearch_gateway.net.client import send
 from websearch_gateway.net.errors import mapped_errors
+from websearch_gateway.net.fetch import give_way
 from websearch_gateway.net.retry import PASSING_STATUSES, parse_retry_after
 from websearch_gateway.net.span_attributes import note_host, note_status
 
@@ -206,8 +207,10 @@ async def _whole(response: httpx2.Response) -> bytes:
 
 async def _lines(response: httpx2.Response) -> AsyncIterator[bytes]:
     """The lines of a stream, within MAX_STREAM."""
-    rest, total = b"", 0
+    rest, total, pieces = b"", 0, 0
     async for piece in response.aiter_bytes():
+        pieces += 1
+        await give_way(pieces)
         total += len(piece)
         if total > MAX_STREAM:
             raise SearchProviderError("The reply of the model does not end.")
