@@ -57,9 +57,23 @@ def canonical(url: str) -> str:
     name = f"[{host}]" if ":" in host else host
     netloc = name if port in (None, _DEFAULT_PORTS.get(scheme)) else f"{name}:{port}"
     path = quote(unquote(parts.path, errors="surrogateescape"), safe="/!$&'()*+,;=:@~", errors="surrogateescape") or "/"
-    path = _INDEX.sub("/", path)
+    path = _INDEX.sub("/", _without_dots(path))
     query = urlencode(sorted(parse_qsl(parts.query, keep_blank_values=True)))
     return urlunsplit((scheme, netloc, path, query, ""))
+
+
+def _without_dots(path: str) -> str:
+    """A path with its segments `.` and `..` resolved (RFC 3986, section 5.2.4), which `%2e` may have hidden."""
+    if "/." not in path:
+        return path
+    segments: list[str] = []
+    for segment in path.split("/")[1:]:
+        if segment == "..":
+            del segments[-1:]
+        elif segment != ".":
+            segments.append(segment)
+    end = "/" if path.endswith(("/.", "/..")) and segments else ""
+    return f"/{'/'.join(segments)}{end}"
 
 
 def without_twins(urls: Collection[str]) -> list[str]:

@@ -90,11 +90,14 @@ class PostgresDatabase:
 
     def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
         """See `Database`."""
+        dimensions = vectors.shape[1]
+        if self._embedder is not None:
+            self._index_near(
+                dimensions
+            )  # before the table is written to: others could wait for this, and this for them
         self.unindex_vectors(page_id)
         if self._embedder is None:
             return
-        dimensions = vectors.shape[1]
-        self._index_near(dimensions)
         written = [f"[{','.join(f'{number:.5g}' for number in row)}]" for row in vectors.tolist()]
         self._connection.cursor().executemany(
             "INSERT INTO near VALUES (%s, %s, %s, %s, %s, %s::halfvec)",
