@@ -6,47 +6,23 @@ import json
 import pytest
 
 from tests.clock import Clock
+from tests.stored_answer import ANSWER, ME, OTHER_PARAMETERS, YOU
 from websearch_gateway.cache.answers import ANSWERS
 from websearch_gateway.cache.cache_epoch import advance
 from websearch_gateway.cache.exact_cache import ExactCache
 from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.result_store import Served
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.models import Caller, SearchQuery
-from websearch_gateway.results.answer import Citation, SearchResponse, Usage
+from websearch_gateway.models import SearchQuery
+from websearch_gateway.results.answer import SearchResponse, Usage
 from websearch_gateway.results.base import ErrorInfo, FallbackInfo
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
 
 QUERY = SearchQuery(text="How tall is the Eiffel Tower?")
-ANSWER = SearchResponse(
-    text="It is 330 m tall.",
-    citations=(
-        Citation(url="https://toureiffel.paris/", title="T", text_snippet="It is 330 m tall.", end_index=17, rank=1),
-    ),
-    provider="openai",
-    responded_at="2026-11-21T10:00:00.000Z",
-    usage=Usage(prompt_tokens=8000, response_tokens=60),
-    cost_usd=0.0105,
-    warnings=("one",),
-)
 RECALLED = Served(ANSWER.model_copy(update={"cache": "exact", "cost_usd": 0.0, "usage": Usage()}), saved_usd=0.0105)
-CHANGES = {
-    "text": "how tall is the eiffel tower",
-    "max_results": 8,
-    "freshness_hours": 24,
-    "region": "FR",
-    "include_answers": False,
-    "include_domains": ("toureiffel.paris",),
-    "exclude_domains": ("toureiffel.paris",),
-    "language": "fr",
-    "safe_search": "strict",
-    "topic": "news",
-    "variant": "brave",
-}
+CHANGES = {"text": "how tall is the eiffel tower", **OTHER_PARAMETERS}
 LIFETIMES = Lifetimes(300, 300, 0)
-ME = Caller(user="me")
-YOU = Caller(user="you")
 
 
 @pytest.fixture

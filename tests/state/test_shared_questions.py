@@ -9,27 +9,18 @@ import pytest
 
 from tests.clock import Clock
 from tests.state.conftest import PATIENCE
+from tests.stored_answer import AGAIN, ANSWER, ASKED, ME
 from websearch_gateway.cache.answers import ANSWERS
 from websearch_gateway.cache.exact_cache import ExactCache
 from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.semantic.question_index import OVERLAP_SECONDS, QuestionIndex
 from websearch_gateway.cache.semantic.semantic_cache import SemanticCache
 from websearch_gateway.embedders.static import StaticEmbedder
-from websearch_gateway.models import Caller, SearchQuery, StateEntry
+from websearch_gateway.models import SearchQuery, StateEntry
 from websearch_gateway.ports import State
-from websearch_gateway.results.answer import Citation, SearchResponse
 from websearch_gateway.state import open_state
 
-ME = Caller("me")
 START = datetime(2026, 11, 21, 10, tzinfo=UTC).timestamp()
-ASKED = SearchQuery("how tall is the eiffel tower")
-AGAIN = SearchQuery("height of the Eiffel Tower")
-ANSWER = SearchResponse(
-    text="It is 330 m tall.",
-    citations=(Citation(url="https://toureiffel.paris/", title="T", text_snippet="It is.", end_index=17, rank=1),),
-    provider="openai",
-    responded_at="2026-11-21T10:00:00.000Z",
-)
 PROMISED_SECONDS = 30.0
 KEPT_SECONDS = 3_600.0
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.clock import Clock
+from tests.stored_answer import AGAIN, ANSWER, ASKED, ME, OTHER_PARAMETERS, YOU
 from websearch_gateway.cache.answers import ANSWERS, is_stopgap
 from websearch_gateway.cache.exact_cache import ExactCache, Scope
 from websearch_gateway.cache.lifetimes import Lifetimes
@@ -26,23 +27,12 @@ from websearch_gateway.cache.semantic.question_index import (
 from websearch_gateway.cache.semantic.semantic_cache import TIMELY_SECONDS, SemanticCache, SimilarQuestions
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import Caller, SearchQuery, StateEntry
-from websearch_gateway.results.answer import CacheMatch, Citation, SearchResponse, Usage
+from websearch_gateway.results.answer import CacheMatch, SearchResponse, Usage
 from websearch_gateway.results.base import ErrorInfo, FallbackInfo
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
 
-ME, YOU = Caller("me"), Caller("you")
 START = datetime(2026, 11, 21, 10, tzinfo=UTC).timestamp()
-ASKED = SearchQuery("how tall is the eiffel tower")
-AGAIN = SearchQuery("height of the Eiffel Tower")
-ANSWER = SearchResponse(
-    text="It is 330 m tall.",
-    citations=(Citation(url="https://toureiffel.paris/", title="T", text_snippet="It is.", end_index=17, rank=1),),
-    provider="openai",
-    responded_at="2026-11-21T10:00:00.000Z",
-    usage=Usage(prompt_tokens=8000, response_tokens=60),
-    cost_usd=0.0105,
-)
 EMBEDDER = StaticEmbedder()
 
 
@@ -138,22 +128,10 @@ async def test_what_merely_looks_alike_is_a_miss(cache: Cache, near_miss: str) -
 
 
 async def test_every_other_parameter_must_be_the_same(cache: Cache) -> None:
-    changes: dict[str, Any] = {
-        "max_results": 8,
-        "freshness_hours": 24,
-        "region": "FR",
-        "include_answers": False,
-        "include_domains": ("toureiffel.paris",),
-        "exclude_domains": ("toureiffel.paris",),
-        "language": "fr",
-        "safe_search": "strict",
-        "topic": "news",
-        "variant": "brave",
-    }
     compared = {field.name for field in dataclasses.fields(SearchQuery) if field.compare}
-    assert changes.keys() | {"text"} == compared, "a new field wants a line here"
+    assert OTHER_PARAMETERS.keys() | {"text"} == compared, "a new field needs a line in tests/stored_answer.py"
     await cache.put(ASKED, ME, ANSWER)
-    for name, value in changes.items():
+    for name, value in OTHER_PARAMETERS.items():
         assert await cache.get(dataclasses.replace(AGAIN, **{name: value}), ME) is None, name
         await cache.put(dataclasses.replace(ASKED, **{name: value}), ME, ANSWER)
         assert await cache.get(dataclasses.replace(AGAIN, **{name: value}), ME), name

@@ -14,7 +14,7 @@ from websearch_gateway.pipeline.reply.fit import (
     fit_similar,
     fit_web,
 )
-from websearch_gateway.pipeline.reply.size import BYTES_PER_TOKEN, MOST_WARNINGS, shares, size_of
+from websearch_gateway.pipeline.reply.size import BYTES_PER_TOKEN, MOST_WARNINGS, size_of
 from websearch_gateway.results.answer import Citation, SearchResponse, SourceInfo
 from websearch_gateway.results.base import WireModel
 from websearch_gateway.results.cache import SimilarAnswer, SimilarAnswers
@@ -180,10 +180,3 @@ def test_warnings_are_limited_too() -> None:
     assert len(fitted.warnings) == MOST_WARNINGS + 1
     assert "470 more" in fitted.warnings[-1]
     assert fits(fitted, 20_000)
-
-
-@given(st.lists(st.integers(0, 10_000), max_size=60), st.integers(-10, 50_000))
-def test_shares_are_never_more_than_the_room_or_the_text(sizes: list[int], room: int) -> None:
-    given_shares = shares(sizes, room)
-    assert sum(given_shares) <= max(0, room)
-    assert all(0 <= share <= size for share, size in zip(given_shares, sizes, strict=True))
