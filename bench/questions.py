@@ -1,8 +1,9 @@
 """How often the passages, and the quoted answer, hold the known answer: `python -m bench.questions FILE [--size N]`.
 
 FILE is gzipped JSON: a list of articles, each `{"title", "paragraphs": [{"text", "questions": [{"q", "answers"}]}]}`.
-Each article is served as a page from a loopback server and read through the gateway as any page is. For the last figure
-all paragraphs are ranked in groups of forty, as they are.
+Each article is served as a page from a loopback server and read through the gateway as any page is. For the last of
+these figures all paragraphs are ranked in groups of forty, as they are. Then come those of `bench.quotes`, beside their
+goals.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from bench.quotes import quotes
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.cache.blob_cache import BlobCache
 from websearch_gateway.cache.semantic.similarity import Similarity, Subject
-from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.embedders.static import StaticEmbedder, encode
 from websearch_gateway.models import Deadline, Hit, PassagesRequest, SearchQuery
 from websearch_gateway.settings import load_settings
 from websearch_gateway.state.memory import MemoryState
@@ -81,7 +83,7 @@ async def _asked(
     counted["said to be answered on its page"] += bool(results) and results[0].score >= ANSWERS
     other = (await gateway.reading.passages(PassagesRequest(stranger, (question,)))).queries[0].results
     counted["said to be answered on another page"] += bool(other) and other[0].score >= ANSWERS
-    quoted = compose(SearchQuery(question), [Hit(url, page.title, "", "bench")], {url: page})
+    quoted = compose(SearchQuery(question), [Hit(url, page.title, "", "bench")], {url: page}, encode)
     counted["answer in the quoted text"] += holds(quoted.text)
     return counted
 
@@ -135,4 +137,6 @@ if __name__ == "__main__":
     parser.add_argument("file", type=Path)
     parser.add_argument("--size", type=int, default=512, help="tokens in a passage")
     arguments = parser.parse_args()
-    print(asyncio.run(measure(json.loads(gzip.decompress(arguments.file.read_bytes())), arguments.size)))
+    asked = json.loads(gzip.decompress(arguments.file.read_bytes()))
+    print(asyncio.run(measure(asked, arguments.size)))
+    print(quotes(asked))

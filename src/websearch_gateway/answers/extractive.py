@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from websearch_gateway.answers.hedges import nearest, no_answer
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
@@ -12,6 +13,9 @@ from websearch_gateway.text.retrieval.candidates import Document
 from websearch_gateway.text.retrieval.evidence import Evidence, find_evidence
 from websearch_gateway.text.safety.sanitise import without_orders
 from websearch_gateway.text.urls import canonical, host
+
+if TYPE_CHECKING:
+    from websearch_gateway.text.retrieval.reranking import Encode
 
 MAX_ANSWER = 800
 """Characters of an answer, citation marks included."""
@@ -49,20 +53,21 @@ class _Source:
     faults: tuple[str, ...]
 
 
-def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) -> Answer:
+def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], encode: Encode | None = None) -> Answer:
     """Quote the sentences that answer `query` from the first `query.max_results` hits; a `ports.Composer`.
 
     The text is at most 800 characters of whole sentences, each a paragraph that ends in its reference mark `[n]`; the
     spans are those marks, and `n` counts the cited pages by first use; URLs with the same `text.urls.canonical` are one
     page. Sentences that come near but are not likely to answer stand below a line that says so, in the language of the
     question. If no sentence comes near, the text says only that, without spans, and `sources` holds the links to
-    follow. A paragraph that reads like orders to a model is not quoted.
+    follow. A paragraph that reads like orders to a model is not quoted. `encode` gives the vectors of English words,
+    by which a sentence in other words than the question is found.
     """
     best = {hit.url: hit for hit in hits[: query.max_results]}
     sources = _bounded([_source(hit, pages.get(hit.url)) for hit in best.values()])
     room = MAX_ANSWER - LONGEST_HEDGE
     documents = [replace(one.document, markdown=without_orders(one.document.markdown)) for one in sources]
-    found = find_evidence(query.text, documents, room, _LONGEST_MARK)
+    found = find_evidence(query.text, documents, room, _LONGEST_MARK, encode)
     hedge = "" if found.is_answer or not found.sentences else nearest(found.language)
     text, spans = _cited(hedge, found.sentences, sources)
     return Answer(

@@ -15,14 +15,13 @@ from websearch_gateway.admin.doctor import Doctor
 from websearch_gateway.admin.migrate import Migration
 from websearch_gateway.admin.operations import Operations
 from websearch_gateway.answers import Outside
-from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app.caches import Caches, open_caches
 from websearch_gateway.app.docs import lazy_docs
 from websearch_gateway.app.domains import OperatorDomains, address_policy
 from websearch_gateway.app.engines import answering, open_engines
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.app.outbound import outbound
-from websearch_gateway.app.page_reading import WARM_UP, PageReaders, open_reading
+from websearch_gateway.app.page_reading import COMPOSE, WARM_UP, PageReaders, open_reading
 from websearch_gateway.app.upstreams import Upstreams, open_upstreams
 from websearch_gateway.budget.budgeted_embedder import BudgetedEmbedder
 from websearch_gateway.budget.ledger import Ledger
@@ -148,7 +147,7 @@ def _shared(settings: Settings) -> _Shared:
 def _answers(
     settings: Settings, shared: _Shared, engines: Sequence[HostedEngine], gather: Gathering, pages: PageReaders
 ) -> AnswerEngine:
-    raw = RawEngine(gather, compose, pages.workers)
+    raw = RawEngine(gather, COMPOSE, pages.workers)
     ranked = answering(settings, engines, raw, shared.health, shared.ledger)
     return LayeredEngine(CleanedEngine(ranked, shared.addresses), Traced("answer"))
 

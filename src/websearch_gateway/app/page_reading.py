@@ -12,7 +12,8 @@ from websearch_gateway.app.outbound import outbound
 from websearch_gateway.cache.blob_cache import BlobCache
 from websearch_gateway.cache.page_cache import PageCache
 from websearch_gateway.cache.semantic.similarity import Similarity
-from websearch_gateway.models import SearchQuery
+from websearch_gateway.embedders.static import encode
+from websearch_gateway.models import Hit, SearchQuery
 from websearch_gateway.net.fetch import Fetcher, user_agent
 from websearch_gateway.observability.tracing import TracedReader
 from websearch_gateway.pipeline.passages import PassageFinder
@@ -27,9 +28,11 @@ from websearch_gateway.text.retrieval.passages import cut
 from websearch_gateway.workers.child import prepare
 from websearch_gateway.workers.pool import Workers
 
-WARM_UP = partial(
-    prepare, (warm_up, partial(cut, "A page.", 64), partial(compose, SearchQuery("What is a page?"), (), {}))
-)
+COMPOSE = partial(compose, encode=encode)
+"""Quotes pages, with the built-in vectors of English words. Runs in a worker."""
+
+_QUESTION, _HIT = SearchQuery("What is a page?"), Hit("https://a.example/", "A page", "A page is a text.", "warm-up")
+WARM_UP = partial(prepare, (warm_up, partial(cut, "A page.", 64), partial(COMPOSE, _QUESTION, (_HIT,), {})))
 """Runs first in each worker: imports what most jobs need."""
 
 

@@ -7,7 +7,7 @@ describes method, data and quality. It knows English best, other Latin-script la
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -75,3 +75,13 @@ class StaticEmbedder:
         # Mapped: a question touches a few of its pages, and processes share them.
         with resources.as_file(_DATA / "vectors.npy") as vectors, resources.as_file(_DATA / "scales.npy") as scales:
             return Table(np.load(vectors, mmap_mode="r"), np.load(scales))
+
+
+def encode(texts: Sequence[str]) -> Vectors:
+    """`StaticEmbedder.encode` with one table for the whole process, for code that runs in a worker."""
+    return _shared().encode(texts)
+
+
+@cache
+def _shared() -> StaticEmbedder:
+    return StaticEmbedder()

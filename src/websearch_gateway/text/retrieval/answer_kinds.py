@@ -5,6 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass
+from itertools import islice
+
+from websearch_gateway.text.retrieval.english_kinds import english_kind, english_pattern
+from websearch_gateway.text.retrieval.tokens import words
 
 _NUMBER_WORD = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|hundreds|"
@@ -112,9 +116,13 @@ class Kind:
     name: str
     given: re.Pattern[str]
 
-    def is_in(self, text: str) -> bool:
-        """Whether a sentence contains a thing of this kind."""
-        return self.given.search(text) is not None
+    def found_in(self, text: str, asked: frozenset[str]) -> list[re.Match[str]]:
+        """The things of this kind in a sentence, other than those whose words are all in the question (`asked`)."""
+        found = islice(self.given.finditer(text), _MOST_FOUND)
+        return [one for one in found if not asked or not asked >= frozenset(words(one[0]))]
+
+
+_MOST_FOUND = 20
 
 
 @functools.cache
@@ -125,6 +133,9 @@ def _kinds() -> tuple[tuple[re.Pattern[str], Kind], ...]:
     )
 
 
-def asked_for(query: str) -> Kind | None:
+def asked_for(query: str, language: str) -> Kind | None:
     """The kind of thing that a question asks for; None if it is not one of these."""
+    if language == "en":
+        name = english_kind(query)
+        return Kind(name, english_pattern(name)) if name else None
     return next((kind for asked, kind in _kinds() if asked.search(query)), None)

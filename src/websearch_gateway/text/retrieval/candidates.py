@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from websearch_gateway.models import Passage
 from websearch_gateway.text.chunk import chunk
@@ -23,6 +24,13 @@ MAX_SENTENCE = 600
 
 MAX_CAPTION = 12
 """A line of at most this many words without a full stop is a caption, a byline or a cell, not a sentence."""
+
+PRONOUN = re.compile(
+    r"(?:he|she|it|they|his|her|its|their|this|these|those|such|er|sie|es|dies\w*|él|ella|ellos|este|esta|esto|il|elle|"
+    r"ils|elles|он|она|оно|они|это|هو|هي|यह|वह|他|她|它|这|該|เขา|มัน)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that says little without the one before it."""
 
 _LINKED_AT_MOST = 0.6
 _PRIVATE_OR_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]")
@@ -44,24 +52,36 @@ class Document:
     markdown: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Paragraph:
+    """A paragraph, an item or a table, which its sentences share; `tokens` include those of the headings above it."""
+
+    text: str
+    tokens: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A sentence without its Markdown marks; `document` is the index of its page.
 
     `own` are its tokens, and `words` those used for the score: they include a question right before it. `beside`
     are the tokens of its neighbours, `above` those of the headings and title; `passage` is the score of its passage.
-    `order` is its place on the page, and `before` the sentence before it in the same paragraph. A `scrap` is a table
-    row, a caption or a dateline.
+    `order` is its place on the page; `before` is the sentence before it in the same paragraph and `previous` its
+    tokens, `after` and `following` those of the next one. A `scrap` is a table row, a caption or a dateline.
     """
 
     text: str
     document: int
     order: tuple[int, int]
     before: str
+    after: str
     own: tuple[str, ...]
     words: tuple[str, ...]
     beside: frozenset[str]
     above: frozenset[str]
+    previous: frozenset[str]
+    following: frozenset[str]
+    paragraph: Paragraph
     passage: float
     scrap: bool
 
@@ -71,7 +91,7 @@ class _Line:
     """A plain sentence, heading or table row; only a `quotable` one may be evidence. `header` is its table's header."""
 
     text: str
-    block: int = 0
+    block: int
     quotable: bool = True
     header: str = ""
     scrap: bool = False
@@ -129,33 +149,53 @@ def _sentences(
     tokens = [[whole.get(token, token) for token in said] for said in language_tokens(texts, language)]
     header = dict(zip(headers, tokens[len(page) :], strict=False))
     above = frozenset(tokens[-1])
+    paragraphs = _paragraphs(page, tokens)
     for at, line in enumerate(page):
         if not line.quotable or not _is_quotable(line.text):
             continue
         asked = tokens[at - 1] if at and _QUESTION.search(page[at - 1].text) else []
         near = [tokens[other] for other in (at - 1, at + 1) if 0 <= other < len(page)]
-        follows = at > 0 and page[at - 1].block == line.block and page[at - 1].quotable
+        before = at - 1 if at > 0 and page[at - 1].block == line.block and page[at - 1].quotable else None
+        after = at + 1 if at + 1 < len(page) and page[at + 1].block == line.block else None
         yield Candidate(
-            line.text,
-            document,
-            (place, at),
-            page[at - 1].text if follows else "",
-            tuple(tokens[at]),
-            (*asked, *tokens[at]),
-            frozenset().union(*near, header[line.header]),
-            above,
-            passage.score,
-            line.scrap or _is_scrap(line.text),
+            text=line.text,
+            document=document,
+            order=(place, at),
+            before="" if before is None else page[before].text,
+            after="" if after is None else page[after].text,
+            own=tuple(tokens[at]),
+            words=(*asked, *tokens[at]),
+            beside=frozenset().union(*near, header[line.header]),
+            above=above,
+            previous=frozenset(header[line.header] if before is None or line.header else tokens[before]),
+            following=frozenset(() if after is None else tokens[after]),
+            paragraph=paragraphs[line.block],
+            passage=passage.score,
+            scrap=line.scrap or _is_scrap(line.text),
         )
+
+
+def _paragraphs(page: Sequence[_Line], tokens: Sequence[Sequence[str]]) -> dict[int, Paragraph]:
+    """The paragraph of each block; `tokens` are those of each line, and last those of the headings."""
+    found: dict[int, list[int]] = {}
+    for at, line in enumerate(page):
+        found.setdefault(line.block, []).append(at)
+    return {
+        block: Paragraph(
+            " ".join(page[at].text for at in places),
+            tuple(chain(tokens[-1], *(tokens[at] for at in places))),
+        )
+        for block, places in found.items()
+    }
 
 
 def _lines(markdown: str) -> Iterator[_Line]:
     for number, block in enumerate(blocks(markdown)):
         piece = markdown[block.start : block.end]
         if block.kind == "table":
-            yield from _rows(piece)
+            yield from _rows(piece, number)
         elif block.kind == "heading":
-            yield _Line(_plain(piece), quotable=False)
+            yield _Line(_plain(piece), number, quotable=False)
         elif block.kind in ("paragraph", "item") and not _is_navigation(piece):
             for start, end in clauses(piece, split_sentences(piece)):
                 said = piece[start:end]
@@ -166,13 +206,13 @@ def _plain(markdown: str) -> str:
     return plain(markdown[:LONGEST_MARKED])
 
 
-def _rows(table: str) -> Iterator[_Line]:
+def _rows(table: str, number: int) -> Iterator[_Line]:
     rows = [table[start:end].strip("| ") for start, end in lines(table, 0, len(table))]
     has_header = len(rows) > 1 and not words(rows[1])
     header = _plain(rows[0])[:MAX_SENTENCE] if has_header else ""
     for place, row in enumerate(rows):
         quotable = (not has_header or place > 0) and len(row) <= LONGEST_MARKED
-        yield _Line(_plain(row), -1, quotable, header, scrap=True)
+        yield _Line(_plain(row), number, quotable, header, scrap=True)
 
 
 def _is_navigation(markdown: str) -> bool:

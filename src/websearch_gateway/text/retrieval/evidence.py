@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from websearch_gateway.text.retrieval.candidates import Candidate, Document, candidates
+from websearch_gateway.text.retrieval.candidates import PRONOUN, Candidate, Document, candidates
 from websearch_gateway.text.retrieval.question import Features, Question
+from websearch_gateway.text.retrieval.reranking import Reranked, rerank
+
+if TYPE_CHECKING:
+    from websearch_gateway.text.retrieval.reranking import Encode
 
 # The numbers below were fitted on questions in eight languages over encyclopedia articles: the weights by a softmax
 # over the sentences of a page, the gate by a logistic regression over pages that answer and unrelated pages.
@@ -24,11 +28,14 @@ of all where the letters are few, as in Thai."""
 CLOSE = 4.5
 """The largest distance in score from the best sentence at which another one is also quoted."""
 
+CLOSE_RERANKED = 3.5
+"""The same for the scores of `reranking`."""
+
 MOST = 4
 """The most sentences of an answer."""
 
 NEAREST = 3
-"""The most sentences that are quoted if none answers."""
+"""The most sentences that are quoted if none answers, or if the order is that of `reranking`."""
 
 ENOUGH = 0.28
 """The minimum share of the question's words that the best sentence and its context must contain to be quoted."""
@@ -40,12 +47,6 @@ _IN_BIGRAMS = frozenset(("zh", "ja", "ko", "th"))
 
 SAME = 0.75
 """Two sentences are duplicates if they share this part of the shorter one's words."""
-
-_PRONOUN = re.compile(
-    r"(?:he|she|it|they|his|her|its|their|this|these|those|such|er|sie|es|dies\w*|él|ella|ellos|este|esta|esto|il|elle|"
-    r"ils|elles|он|она|оно|они|это|هو|هي|यह|वह|他|她|它|这|該|เขา|มัน)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,36 +69,53 @@ class Findings:
     language: str
 
 
-def find_evidence(query: str, documents: Sequence[Document], max_characters: int, overhead: int = 0) -> Findings:
+def find_evidence(
+    query: str, documents: Sequence[Document], max_characters: int, overhead: int = 0, encode: Encode | None = None
+) -> Findings:
     """The sentences that answer `query`, without duplicates; empty if none is close enough.
 
     They come from prose, lists and tables, never from headings, code or runs of links, and together they have at most
     `max_characters`, where each counts `overhead` more. A sentence that begins with a pronoun is quoted only
-    with the one before it; the best brings that along.
+    with the one before it; the best brings that along. With `encode`, English questions use word vectors too.
     """
     question = Question.of(query)
     found = candidates(question.terms, question.language, documents)
     features = question.features(found)
-    scores = [_score(one) for one in features]
+    order, scores = by_words(features)
+    if not order:
+        return Findings((), False, question.language)
+    with_vectors = encode is not None and question.language == "en"
+    if encode is not None and with_vectors:
+        ranked = rerank(question, found, features, order, encode)
+    else:
+        is_answer = _answers(question, features[order[0]], features)
+        ranked = Reranked(order, scores, is_answer)
+    best = ranked.order[0]
+    if not (with_vectors and ranked.is_answer) and not _is_near(question, found[best]):
+        return Findings((), False, question.language)
+    least = ranked.scores[best] - (CLOSE_RERANKED if with_vectors else CLOSE)
+    near = [at for at in ranked.order if ranked.scores[at] >= least]
+    if not any(features[at].kind > 0 for at in near):
+        near += [at for at in ranked.order if features[at].kind > 0][:1]
+    near = _with_antecedent(found, near)
+    most = MOST if ranked.is_answer and not with_vectors else NEAREST
+    picked = _picked([found[at] for at in near], max_characters, overhead, most)
+    read = [*picked[:1], *sorted(picked[1:], key=lambda one: (one.document, one.order))]
+    return Findings(tuple(Evidence(one.text, one.document) for one in read), ranked.is_answer, question.language)
+
+
+def by_words(features: Sequence[Features]) -> tuple[list[int], dict[int, float]]:
+    """The indices of the sentences that could answer, best first, and the scores of all, by their words alone."""
+    scores = {at: _score(one) for at, one in enumerate(features)}
     # Context alone is enough only if the sentence has the kind of thing asked for: "He died there in 1912."
     fit = [at for at, one in enumerate(features) if one.own > 0 or one.kind > 0]
-    order = sorted(fit, key=lambda at: -scores[at])
-    if not order or not _is_near(question, found[order[0]]):
-        return Findings((), False, question.language)
-    is_answer = _answers(question, features[order[0]], features)
-    near = [at for at in order if scores[at] >= scores[order[0]] - CLOSE]
-    if not any(features[at].kind > 0 for at in near):
-        near += [at for at in order if features[at].kind > 0][:1]
-    near = _with_antecedent(found, near)
-    picked = _picked([found[at] for at in near], max_characters, overhead, MOST if is_answer else NEAREST)
-    read = [*picked[:1], *sorted(picked[1:], key=lambda one: (one.document, one.order))]
-    return Findings(tuple(Evidence(one.text, one.document) for one in read), is_answer, question.language)
+    return sorted(fit, key=lambda at: -scores[at]), scores
 
 
 def _with_antecedent(found: Sequence[Candidate], near: Sequence[int]) -> list[int]:
     """`near`, with the sentence before the best one second if the best begins with a pronoun."""
     best = found[near[0]]
-    if not best.before or not _PRONOUN.match(best.text):
+    if not best.before or not PRONOUN.match(best.text):
         return list(near)
     place = best.order[0], best.order[1] - 1
     before = [at for at, one in enumerate(found) if (one.document, one.order) == (best.document, place)]
@@ -146,7 +164,7 @@ def _picked(close: Sequence[Candidate], room: int, overhead: int, most: int) -> 
         cost = len(one.text) + overhead
         if cost > room or any(_repeats(one, other) for other in picked):
             continue
-        if picked and _PRONOUN.match(one.text) and not any(one.before == other.text for other in picked):
+        if picked and PRONOUN.match(one.text) and not any(one.before == other.text for other in picked):
             continue
         picked.append(one)
         room -= cost

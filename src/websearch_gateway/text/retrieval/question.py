@@ -13,6 +13,7 @@ from websearch_gateway.text.retrieval.candidates import Candidate
 from websearch_gateway.text.retrieval.language import language_of
 from websearch_gateway.text.retrieval.languages import language_tokens, query_terms
 from websearch_gateway.text.retrieval.rank import bm25, inverse_document_frequency
+from websearch_gateway.text.retrieval.tokens import words
 
 _NAMED = re.compile(r"(?<=\w )[A-ZÀ-ÞА-ЯΑ-Ω][^\W_]+|\b\d{2,}\b")
 """Names and numbers: capitalised words other than the first, and digits."""
@@ -43,7 +44,10 @@ class Features:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: its words, its pairs of words, and the kind of thing that would answer it."""
+    """A question: its words, its pairs of words, and the kind of thing that would answer it.
+
+    `said` are all its words if a thing that it names itself cannot be the answer, which is known of English only.
+    """
 
     text: str
     language: str
@@ -51,6 +55,7 @@ class Question:
     phrases: frozenset[tuple[str, str]]
     kind: Kind | None
     names: frozenset[str]
+    said: frozenset[str]
 
     @classmethod
     def of(cls, text: str) -> Question:
@@ -58,7 +63,8 @@ class Question:
         language = language_of(text)
         pairs = frozenset(pairwise(language_tokens([text], language)[0]))
         names = frozenset(query_terms(" ".join(_NAMED.findall(text)), language))
-        return cls(text, language, tuple(query_terms(text, language)), pairs, asked_for(text), names)
+        said = frozenset(words(text)) if language == "en" else frozenset[str]()
+        return cls(text, language, tuple(query_terms(text, language)), pairs, asked_for(text, language), names, said)
 
     def features(self, found: Sequence[Candidate]) -> list[Features]:
         """The features of each candidate."""
@@ -73,7 +79,7 @@ class Question:
         aside = [term for term in missing if term not in one.beside]
         beside = sum(rarity[term] for term in missing if term in one.beside) / whole
         above = sum(rarity[term] for term in aside if term in one.above) / whole
-        kind = 0.0 if self.kind is None else 1.0 if self.kind.is_in(one.text) else -1.0
+        kind = 0.0 if self.kind is None else 1.0 if self.kind.found_in(one.text, self.said) else -1.0
         return Features(
             own=own,
             covered=sum(rarity[term] for term in self.terms if term in said) / whole,

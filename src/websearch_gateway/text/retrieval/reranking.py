@@ -1,0 +1,254 @@
+"""Orders the sentences that come first by their words once more, by the vectors of their words too. English only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from websearch_gateway.text.retrieval.candidates import PRONOUN, Candidate
+from websearch_gateway.text.retrieval.question import Features, Question
+from websearch_gateway.text.retrieval.rank import bm25, inverse_document_frequency
+from websearch_gateway.text.retrieval.tokens import STOP_WORDS, tokens_of_each, words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+    """Texts to unit vectors, one row each; the zero vector for a text that it does not know."""
+
+RERANKED = 24
+"""How many sentences are looked at, so that the work has a limit."""
+
+_NEAR = 50
+"""Characters on each side of a possible answer in which words of the question count as near it."""
+
+_UNRELATED = 0.3
+"""The cosine that the vectors of unrelated words may have."""
+
+_LONGEST_PARAGRAPH = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """How well a sentence answers a question, shares from 0 to 1 as in `Features`.
+
+    `previous` and `following` are words of the question that only the sentence before or after it in its paragraph
+    has; `carried` is `previous` if it begins with a pronoun, `resumed` is `following` if the next one does.
+    `paragraph` is the BM25 score of its paragraph. `kind_covered`, `kind_near` and `kind_alike` are 0 without the kind
+    of thing asked for, else the question's words in the sentence, those near such a thing, and `alike`. `alike` are the
+    words that the sentence has or has words like, `alike_before` more of them in the sentence before, `cosine` and
+    `paragraph_cosine` compare the whole question.
+    """
+
+    own: float
+    covered: float
+    above: float
+    phrases: float
+    passage: float
+    kind: float
+    length: float
+    named: float
+    previous: float
+    following: float
+    pronoun: float
+    carried: float
+    resumed: float
+    paragraph: float
+    kind_covered: float
+    kind_near: float
+    kind_alike: float
+    alike: float
+    alike_before: float
+    cosine: float
+    paragraph_cosine: float
+
+
+# Fitted by `python -m bench.fit_quotes`: the weights by a softmax over the sentences of some pages, the gate by a
+# logistic regression over pages that answer and others.
+WEIGHTS: Mapping[str, float] = {
+    "own": 1.9,
+    "covered": 2.1,
+    "above": 10.2,
+    "phrases": 3.1,
+    "passage": 1.5,
+    "kind": 1.2,
+    "length": -0.7,
+    "named": 0.2,
+    "previous": 1.7,
+    "following": 1.4,
+    "pronoun": 0.7,
+    "carried": 1.4,
+    "resumed": 4.5,
+    "paragraph": 1.7,
+    "kind_covered": -3.9,
+    "kind_near": 3.7,
+    "kind_alike": 0.8,
+    "alike": 8.2,
+    "alike_before": 3.8,
+    "cosine": 1.9,
+    "paragraph_cosine": 8.4,
+}
+SCRAP = -1.0
+"""The weight of a row, caption or dateline, of which the questions have none."""
+
+GATE: Mapping[str, float] = {
+    "covered": 2.8,
+    "phrases": 5.8,
+    "named": 1.2,
+    "paragraph": 5.9,
+    "alike": 4.9,
+    "alike_before": 7.4,
+    "cosine": 6.8,
+    "paragraph_cosine": 3.1,
+    "kindless": -0.7,
+    "any_passage": -1.5,
+    "any_paragraph_cosine": 6.1,
+    "any_reached": -1.0,
+    "bias": -10.4,
+}
+ANSWERED = -0.3
+"""The least log odds at which the best sentence counts as an answer: to hedge where a page answers is worse."""
+
+
+class Reranked(NamedTuple):
+    """The indices of the sentences, best first, with their scores; and whether the best probably answers."""
+
+    order: Sequence[int]
+    scores: Mapping[int, float]
+    is_answer: bool
+
+
+def rerank(
+    question: Question, found: Sequence[Candidate], features: Sequence[Features], order: Sequence[int], encode: Encode
+) -> Reranked:
+    """The first RERANKED sentences of `order`, which are indices of `found` and not empty, in a better order."""
+    top = order[:RERANKED]
+    every = dict(zip(top, signals(question, found, features, top, encode), strict=True))
+    scores = {
+        at: sum(weight * getattr(one, name) for name, weight in WEIGHTS.items()) + SCRAP * features[at].scrap
+        for at, one in every.items()
+    }
+    best = sorted(top, key=lambda at: -scores[at])
+    values = gate_values(list(every.values()), every[best[0]])
+    return Reranked(best, scores, sum(GATE[name] * value for name, value in values.items()) >= ANSWERED)
+
+
+def signals(
+    question: Question, found: Sequence[Candidate], features: Sequence[Features], top: Sequence[int], encode: Encode
+) -> list[Signals]:
+    """The signals of the sentences `top`, indices of `found`."""
+    rarity = inverse_document_frequency(question.terms, [dict.fromkeys(one.words, 1) for one in found])
+    whole = sum(rarity.values()) or 1.0
+    paragraphs = list(dict.fromkeys(one.paragraph for one in found))
+    scores = dict(zip(paragraphs, bm25(question.terms, [one.tokens for one in paragraphs]), strict=True))
+    sentences = [found[at] for at in top]
+    near, meaning = _near_kind(question, sentences, rarity), _meaning(question, sentences, rarity, encode)
+    answered = []
+    for at, close, (alike, before, cosine, around) in zip(top, near, meaning, strict=True):
+        one, its = found[at], features[at]
+        previous, following = _beside(one, rarity, whole)
+        pronoun = float(bool(PRONOUN.match(one.text)))
+        answered.append(
+            Signals(
+                own=its.own,
+                covered=its.covered,
+                above=its.above,
+                phrases=its.phrases,
+                passage=its.passage,
+                kind=its.kind,
+                length=its.length,
+                named=its.named,
+                previous=previous,
+                following=following,
+                pronoun=pronoun,
+                carried=pronoun * previous,
+                resumed=following if PRONOUN.match(one.after) else 0.0,
+                paragraph=scores[one.paragraph],
+                kind_covered=0.0 if close is None else its.covered,
+                kind_near=(close or 0.0) / whole,
+                kind_alike=0.0 if close is None else alike,
+                alike=alike,
+                alike_before=before,
+                cosine=cosine,
+                paragraph_cosine=around,
+            )
+        )
+    return answered
+
+
+def _beside(one: Candidate, rarity: Mapping[str, float], whole: float) -> tuple[float, float]:
+    """`previous` and `following`, as in `Signals`."""
+    missing = frozenset(rarity).difference(one.words)
+    before, after = (sum(rarity[term] for term in missing & near) for near in (one.previous, one.following))
+    return before / whole, after / whole
+
+
+def _near_kind(question: Question, top: Sequence[Candidate], rarity: Mapping[str, float]) -> list[float | None]:
+    """For each sentence the weight of the question's words near a thing of the kind asked for; None without one."""
+    kind = question.kind
+    found = [kind.found_in(one.text, question.said) if kind else [] for one in top]
+    pieces = [
+        one.text[max(0, match.start() - _NEAR) : match.end() + _NEAR]
+        for one, matches in zip(top, found, strict=True)
+        for match in matches
+    ]
+    weights = iter([sum(rarity.get(term, 0.0) for term in frozenset(said)) for said in tokens_of_each(pieces)])
+    return [max(next(weights) for _ in matches) if matches else None for matches in found]
+
+
+def _meaning(
+    question: Question, top: Sequence[Candidate], rarity: Mapping[str, float], encode: Encode
+) -> list[tuple[float, float, float, float]]:
+    """For each sentence `alike`, `alike_before`, `cosine` and `paragraph_cosine`, as in `Signals`."""
+    import numpy as np
+
+    asked = _content(question.text)
+    texts = [one.text for one in top]
+    around = list(dict.fromkeys(one.paragraph for one in top))
+    vectors = encode([question.text, *texts, *(one.text[:_LONGEST_PARAGRAPH] for one in around)])
+    cosines = (vectors[1:] @ vectors[0]).tolist()
+    of_paragraph = dict(zip(around, cosines[len(top) :], strict=True))
+    said = {text: _content(text) for text in (*texts, *(one.before for one in top))}
+    vocabulary = {word: at for at, word in enumerate(dict.fromkeys(word for one in said.values() for word in one))}
+    weights = np.array([rarity.get(stem[0], 0.0) if stem else 0.0 for stem in tokens_of_each(asked)], dtype=np.float32)
+    if not asked or not vocabulary:
+        return [(0.0, 0.0, cosine, of_paragraph[one.paragraph]) for one, cosine in zip(top, cosines, strict=False)]
+    near = encode(asked) @ encode(list(vocabulary)).T
+    likeness = np.clip((near - _UNRELATED) / (1 - _UNRELATED), 0, 1)
+
+    def best(text: str) -> NDArray[np.float32]:
+        places = [vocabulary[word] for word in said[text]]
+        return likeness[:, places].max(1) if places else np.zeros(len(asked), dtype=np.float32)
+
+    whole = float(weights.sum()) or 1.0
+    found = []
+    for one, cosine in zip(top, cosines, strict=False):
+        own = best(one.text)
+        more = np.maximum(best(one.before) - own, 0)
+        found.append((float(weights @ own) / whole, float(weights @ more) / whole, cosine, of_paragraph[one.paragraph]))
+    return found
+
+
+def _content(text: str) -> list[str]:
+    return [word for word in dict.fromkeys(words(text)) if word not in STOP_WORDS]
+
+
+def gate_values(every: Sequence[Signals], best: Signals) -> Mapping[str, float]:
+    """What the gate weighs: signals of the best sentence, and the most that any sentence has."""
+    return {
+        "covered": best.covered,
+        "phrases": best.phrases,
+        "named": best.named,
+        "paragraph": best.paragraph,
+        "alike": best.alike,
+        "alike_before": best.alike_before,
+        "cosine": best.cosine,
+        "paragraph_cosine": best.paragraph_cosine,
+        "kindless": float(best.kind < 0),
+        "any_passage": max(one.passage for one in every),
+        "any_paragraph_cosine": max(one.paragraph_cosine for one in every),
+        "any_reached": max(one.covered + one.previous + one.following + one.above for one in every),
+        "bias": 1.0,
+    }

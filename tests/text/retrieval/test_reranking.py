@@ -1,0 +1,67 @@
+"""The order of sentences by the vectors of their words, and whether the best one answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from websearch_gateway.embedders.static import encode
+from websearch_gateway.text.retrieval.candidates import Document
+from websearch_gateway.text.retrieval.evidence import Findings, find_evidence
+from websearch_gateway.text.retrieval.reranking import RERANKED
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports.embedder import Vectors
+
+GAME = Document(
+    "The final",
+    "# The final\n\nThe defense of the Harbour Seals gave up just 308 points, ranking sixth in the league. The defense "
+    "of the Harbour Seals was coached by Ann Lee in the final. The crowd sang for an hour.",
+)
+SOUP = Document("Potato soup", "Peel the potatoes for the soup. Cook them for half an hour. Serve the soup hot.")
+
+
+def found(question: str, *pages: Document, with_vectors: bool = True) -> Findings:
+    return find_evidence(question, pages, 800, 4, encode if with_vectors else None)
+
+
+def test_a_sentence_in_other_words_than_the_question_comes_first() -> None:
+    page = Document("Hut", "The hut needs coal. Its owner purchased an automobile. Its owner painted a door.")
+    question = "What car did the owner of the hut buy?"
+    assert found(question, page).sentences[0].text == "Its owner purchased an automobile."
+    assert found(question, page, with_vectors=False).sentences[0].text != "Its owner purchased an automobile."
+
+
+def test_the_sentence_with_the_number_asked_for_comes_first() -> None:
+    best = found("How many points did the defense of the Harbour Seals surrender?", GAME, SOUP).sentences[0]
+    assert "308" in best.text
+
+
+def test_a_page_that_shares_only_words_of_the_question_does_not_answer() -> None:
+    assert found("How many points did the Harbour Seals give up?", GAME, SOUP).is_answer
+    assert not found("How long was the war over the soup of the Spartan army?", SOUP).is_answer
+
+
+def test_at_most_three_sentences_are_quoted() -> None:
+    page = Document("", " ".join(f"The tall tower of {town} was lit." for town in ("Oslo", "Bergen", "Rome", "Lima")))
+    assert len(found("Which tall tower was lit?", page).sentences) <= 3
+
+
+def test_only_the_first_sentences_by_words_are_embedded() -> None:
+    asked: list[str] = []
+
+    def counted(texts: Sequence[str]) -> Vectors:
+        asked.extend(texts)
+        return encode(texts)
+
+    page = Document("", "\n\n".join(f"The tall tower of town{number} is high." for number in range(3_000)))
+    find_evidence("How tall is the tower?", [page], 800, 4, counted)
+    assert 0 < len(asked) < 8 * RERANKED
+
+
+def test_questions_in_other_languages_are_ordered_by_their_words_alone() -> None:
+    def never(texts: Sequence[str]) -> Vectors:
+        raise AssertionError(texts)
+
+    page = Document("", "Der Leuchtturm von Skerry wurde 1901 gebaut. Brot ist gut.")
+    assert find_evidence("Wann wurde der Leuchtturm gebaut?", [page], 800, 4, never).is_answer
