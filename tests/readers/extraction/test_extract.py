@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from websearch_gateway.readers.extraction import blocks, page
+from websearch_gateway.readers.extraction.comments import in_comments
 from websearch_gateway.readers.extraction.extract import (
     SECOND_OPINION_ELEMENTS,
     TOO_LONG,
@@ -66,7 +67,7 @@ def test_on_an_article_of_modest_size_trafilatura_counts_as_much_as_the_filter(e
     outline = blocks.outline(root)
     alone, _ = likelihoods(outline, "A title", None)
     likely, found = likelihoods(outline, "A title", second_opinion(root))
-    expected = (likely + found) / 2 if asks else alone
+    expected = agreed(outline, likely, found) if asks else alone
     assert _likelihoods(root, outline, "A title", True).tolist() == expected.tolist()
 
 
@@ -75,7 +76,27 @@ def test_where_trafilatura_found_next_to_nothing_the_filter_decides_alone() -> N
     assert root is not None
     outline, likely = blocks.outline(root), np.array([0.8, 0.8])
     assert agreed(outline, likely, np.array([0.0, 0.1])).tolist() == [0.8, 0.8]
-    assert agreed(outline, likely, np.array([0.0, 1.0])).tolist() == [0.4, 0.9]
+    assert agreed(outline, likely, np.array([0.0, 1.0])).tolist() == pytest.approx([0.525, 0.775])
+
+
+def test_the_neighbours_of_a_block_that_trafilatura_omits_speak_for_it() -> None:
+    root = page.parse("".join(f"<p>Paragraph {number} has as many words as the others.</p>" for number in range(9)))
+    assert root is not None
+    found = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    among, _, alone = agreed(blocks.outline(root), np.full(9, 0.5), found)[[2, 5, 8]].tolist()
+    assert alone == 0.25
+    assert among == pytest.approx(0.25 + 0.25 * 4 / 5)
+
+
+def test_comments_are_left_out_of_an_article_unless_trafilatura_keeps_them() -> None:
+    comments = "<p>First, a comment on it.</p><p>Another comment on it.</p>"
+    root = page.parse(f"<p>The article has words.</p><div class='comment-list'><div>{comments}</div></div>")
+    assert root is not None
+    outline = blocks.outline(root)
+    assert in_comments(outline).tolist() == [False, True, True]
+    both = agreed(outline, np.full(3, 0.9), np.array([1.0, 0.0, 1.0])).tolist()
+    assert both[1] == 0
+    assert min(both[0], both[2]) > 0.7
 
 
 @pytest.mark.parametrize("sure", [0, 2], ids=["sure", "unsure"])

@@ -36,6 +36,12 @@ SURE = 0.9
 FAILED = 0.1
 """Trafilatura has failed on an article if it found less than this share of what the filter keeps."""
 
+MOSTLY = 0.5
+"""From this share on trafilatura found a block."""
+
+NEIGHBOURS = 2
+"""The blocks before and after a block whose choice by trafilatura counts half as much as its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
@@ -125,13 +131,27 @@ def agreed(outline: Outline, likely: Floats, found: Floats) -> Floats:
     """The mean of the filter's and trafilatura's choice for an article.
 
     Their errors differ: the filter keeps teasers and comments on unfamiliar kinds of sites, trafilatura omits parts of
-    the text. If trafilatura found next to nothing, the filter decides alone.
+    the text, often single blocks, so its choice for the neighbours counts as well. Comments are left out unless it
+    takes them for the text. If it found next to nothing, the filter decides alone.
     """
     import numpy as np
 
+    from websearch_gateway.readers.extraction.comments import in_comments
+
     words = np.array([len(block.text.split()) for block in outline.blocks])
-    common = (words * np.minimum(likely, found)).sum()
-    return (likely + found) / 2 if common >= FAILED * (words * likely).sum() else likely
+    if (words * np.minimum(likely, found)).sum() < FAILED * (words * likely).sum():
+        return likely
+    near = _nearby(found * words) / np.maximum(1, _nearby(words))
+    both: Floats = (likely + (found + near) / 2) / 2
+    both[in_comments(outline) & (found < MOSTLY)] = 0
+    return both
+
+
+def _nearby(values: Floats) -> Floats:
+    """The sum over each value and its NEIGHBOURS on both sides."""
+    import numpy as np
+
+    return np.convolve(np.pad(values, NEIGHBOURS), np.ones(2 * NEIGHBOURS + 1), "valid")
 
 
 def second_opinion(root: Any) -> str:
