@@ -387,3 +387,18 @@ IRON = Evidence.of(
 )
 def test_brackets_and_synonyms_elsewhere_in_a_sentence_do_not_hide_its_words(claim: str, held: bool) -> None:
     assert supports(claim, IRON) is held
+
+
+@pytest.mark.parametrize(
+    ("claim", "held"),
+    [
+        ("Repairs were paid by Norrick Steel's insurer.", True),
+        ("The repairs were paid by the Norrick Steel insurer.", True),
+        ("Repairs were paid by Norrick Steel.", False),
+        ("Norrick Steel paid $45 million.", False),
+        ("Norrick Steel paid the repairs.", False),
+    ],
+)
+def test_what_is_said_of_anns_insurer_is_not_said_of_ann(claim: str, held: bool) -> None:
+    passage = "Halden Dam\nRepairs cost $45 million and were paid by Norrick Steel's insurer."
+    assert supports(claim, Evidence.of(passage)) is held

@@ -7,7 +7,7 @@ or operator (a denial, a doubt, an amount), and parts of two statements in one d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import islice, pairwise
 
 from websearch_gateway.text.citation.calendar import MONTHS
@@ -122,7 +122,7 @@ def _is_kept(
     whole: bool,
 ) -> bool:
     """Whether every step along the chain keeps the sense, with the phrase that moved left out."""
-    if not chain or (whole and chain[0][1] != 0):
+    if not chain or (whole and chain[0][1] != 0) or not _keeps_owners(claim, source, {*chain, *phrase}):
         return False
     moved = {place for _, place in phrase}
     rest = [word for place, word in enumerate(source) if place not in moved]
@@ -137,6 +137,13 @@ def _is_kept(
         last = at
     end, following = claim[-1], rest[last + 1]
     return end.prepositions <= following.prepositions and (not end.operators or end.operators == following.operators)
+
+
+def _keeps_owners(claim: Sequence[Word], source: Sequence[Word], pairs: Set[Pair]) -> bool:
+    """Whether what is said of `Ann's insurer` is not said of Ann."""
+    return not any(
+        source[there].owns and not claim[here].owns and (here + 1, there + 1) not in pairs for here, there in pairs
+    )
 
 
 def _keeps_sense(word: Word, source: Sequence[Word], last: int, at: int) -> bool:

@@ -37,7 +37,7 @@ class Word:
 
     `senses` are its stem (empty for a number) and its synonyms. `before` are the function words since the last content
     word, `operators` the denials, doubts and amounts among them. `part` counts the commas and other edges so far;
-    `edge` is the last of them.
+    `edge` is the last of them. `owns`: it is a possessive, as in `Ann's`.
     """
 
     text: str
@@ -48,6 +48,7 @@ class Word:
     operators: tuple[str, ...] = ()
     part: int = 0
     edge: str = ""
+    owns: bool = False
 
     def matches(self, other: Word) -> bool:
         """Whether the other word means the same; a number also needs its unit."""
@@ -87,6 +88,8 @@ def wording(text: str) -> list[Word]:
             for one in [fold(bare)] if _SPELLED.search(bare) else words(bare):
                 found.append(_word(one, before, part, edge))
                 before, edge = [], ""
+            if bare != piece:
+                found[-1] = replace(found[-1], owns=True)
         if len(found) >= MOST_WORDS:
             break
     known = stems([word.text for word in found])
