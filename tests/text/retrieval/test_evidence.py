@@ -132,6 +132,11 @@ def test_marks_are_taken_off() -> None:
     assert quoted("lighthouse lamp watts", page)[0] == "The lamp of the lighthouse has 500 watts."
 
 
+def test_the_remarks_of_an_encyclopedia_are_taken_off() -> None:
+    page = "The lighthouse at Skerry was lit in 1901.[citation needed]"
+    assert quoted("When was the Skerry lighthouse lit?", page) == ["The lighthouse at Skerry was lit in 1901."]
+
+
 def test_a_table_row_is_found_by_its_header_which_is_not_quoted() -> None:
     page = "| Plan | Monthly price |\n|---|---|\n| Hobby plan | 0 euros |\n| Team plan | 29 euros |"
     assert quoted("monthly price of the team plan", page)[0] == "Team plan | 29 euros"

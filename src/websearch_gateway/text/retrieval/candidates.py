@@ -32,6 +32,11 @@ PRONOUN = re.compile(
 )
 """The beginning of a sentence that says little without the one before it."""
 
+_EDITORIAL = re.compile(
+    r" ?\[(?:citation needed|verification needed|clarification needed|vague|who\?|when\?)\]", re.IGNORECASE
+)
+"""An encyclopedia's remarks on its own text."""
+
 _LINKED_AT_MOST = 0.6
 _PRIVATE_OR_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]")
 _QUESTION = re.compile(r"[?？؟;][\"'”’»)\]）」』*_]*$")
@@ -203,7 +208,7 @@ def _lines(markdown: str) -> Iterator[_Line]:
 
 
 def _plain(markdown: str) -> str:
-    return plain(markdown[:LONGEST_MARKED])
+    return _EDITORIAL.sub("", plain(markdown[:LONGEST_MARKED]))
 
 
 def _rows(table: str, number: int) -> Iterator[_Line]:
