@@ -1,4 +1,4 @@
 """Which passages and sentences answer a query: tokens, BM25, windows, relevance, evidence, duplicates.
 
-Coefficients were fitted on data; change them with `make bench-questions` before and after.
+Coefficients were fitted on data; change them with `make bench-questions` and `make bench-languages` before and after.
 """

@@ -11,8 +11,8 @@ from websearch_gateway.models import Passage
 from websearch_gateway.text.chunk import chunk
 from websearch_gateway.text.citation.sentences import split_sentences
 from websearch_gateway.text.markdown import LINK, LONGEST_MARKED, blocks, lines, plain
-from websearch_gateway.text.retrieval.clauses import clauses
 from websearch_gateway.text.retrieval.languages import language_tokens
+from websearch_gateway.text.retrieval.multilingual.clauses import clauses
 from websearch_gateway.text.retrieval.rank import bm25
 from websearch_gateway.text.retrieval.tokens import words
 

@@ -7,23 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from websearch_gateway.text.retrieval.candidates import PRONOUN, Candidate, Document, candidates
+from websearch_gateway.text.retrieval.multilingual import scores as multilingual
+from websearch_gateway.text.retrieval.multilingual.letters import Likeness, likeness
 from websearch_gateway.text.retrieval.question import Features, Question
 from websearch_gateway.text.retrieval.reranking import Reranked, rerank
 
 if TYPE_CHECKING:
     from websearch_gateway.text.retrieval.reranking import Encode
 
-# The numbers below were fitted on questions in eight languages over encyclopedia articles: the weights by a softmax
-# over the sentences of a page, the gate by a logistic regression over pages that answer and unrelated pages.
+# The numbers below were fitted on questions over encyclopedia articles: the weights by a softmax over the sentences of
+# a page, the gate by a logistic regression over pages that answer and unrelated pages.
 _OWN, _COVERED, _BESIDE, _PHRASES, _PASSAGE = 8.7, 9.3, 5.9, 2.4, 12.1
 _KIND, _OTHER_KIND, _LENGTH, _NAMED, _SCRAP = 0.9, -1.5, -4.0, 0.5, -1.0
 
-_GATE = (5.1, -0.8, 24.1, 2.5, 0.9, -4.2)
-_HAN = (4.2, 7.8, 29.4, 0.2, 2.0, -6.3)
-_THAI = (3.0, 4.3, 13.5, 8.8, 1.4, -10.8)
-_GATES = {"en": (4.5, 4.9, 11.5, 5.6, 2.4, -6.3), "zh": _HAN, "ja": _HAN, "ko": _HAN, "th": _THAI}
-"""The weights of the gate and its bias, by language. In scripts split into bigrams, unrelated pages share tokens, most
-of all where the letters are few, as in Thai."""
+_GATE = (4.5, 4.9, 11.5, 5.6, 2.4, -6.3)
+"""The weights of the gate and its bias, for English."""
 
 CLOSE = 4.5
 """The largest distance in score from the best sentence at which another one is also quoted."""
@@ -81,19 +79,19 @@ def find_evidence(
     question = Question.of(query)
     found = candidates(question.terms, question.language, documents)
     features = question.features(found)
-    order, scores = by_words(features)
+    alike: Sequence[Likeness] = [] if question.language == "en" else likeness(query, found)
+    order, scores = by_words(features, question.language, alike)
     if not order:
         return Findings((), False, question.language)
     with_vectors = encode is not None and question.language == "en"
     if encode is not None and with_vectors:
         ranked = rerank(question, found, features, order, encode)
     else:
-        is_answer = _answers(question, features[order[0]], features)
-        ranked = Reranked(order, scores, is_answer)
+        ranked = Reranked(order, scores, _answers(question, order[0], features, alike))
     best = ranked.order[0]
     if not (with_vectors and ranked.is_answer) and not _is_near(question, found[best]):
         return Findings((), False, question.language)
-    least = ranked.scores[best] - (CLOSE_RERANKED if with_vectors else CLOSE)
+    least = ranked.scores[best] - (CLOSE_RERANKED if with_vectors else multilingual.CLOSE if alike else CLOSE)
     near = [at for at in ranked.order if ranked.scores[at] >= least]
     if not any(features[at].kind > 0 for at in near):
         near += [at for at in ranked.order if features[at].kind > 0][:1]
@@ -104,9 +102,15 @@ def find_evidence(
     return Findings(tuple(Evidence(one.text, one.document) for one in read), ranked.is_answer, question.language)
 
 
-def by_words(features: Sequence[Features]) -> tuple[list[int], dict[int, float]]:
-    """The indices of the sentences that could answer, best first, and the scores of all, by their words alone."""
-    scores = {at: _score(one) for at, one in enumerate(features)}
+def by_words(
+    features: Sequence[Features], language: str = "en", alike: Sequence[Likeness] = ()
+) -> tuple[list[int], dict[int, float]]:
+    """The indices of the sentences that could answer, best first, and the scores of all, by their words alone.
+
+    `alike` is needed for languages other than English.
+    """
+    scored = multilingual.scores(language, features, alike) if alike else map(_score, features)
+    scores = dict(enumerate(scored))
     # Context alone is enough only if the sentence has the kind of thing asked for: "He died there in 1912."
     fit = [at for at, one in enumerate(features) if one.own > 0 or one.kind > 0]
     return sorted(fit, key=lambda at: -scores[at]), scores
@@ -123,7 +127,7 @@ def _with_antecedent(found: Sequence[Candidate], near: Sequence[int]) -> list[in
 
 
 def _score(one: Features) -> float:
-    """The score of a sentence as the answer, relative to the other sentences of its pages."""
+    """The score of a sentence as the answer in English, relative to the other sentences of its pages."""
     kind = _KIND if one.kind > 0 else _OTHER_KIND if one.kind < 0 else 0.0
     return (
         _OWN * one.own
@@ -138,18 +142,22 @@ def _score(one: Features) -> float:
     )
 
 
-def _answers(question: Question, best: Features, every: Sequence[Features]) -> bool:
-    """Whether the pages are about the question, and contain the kind of thing that it asks for."""
-    covered, reached, passage, phrases, named, bias = _GATES.get(question.language, _GATE)
+def _answers(question: Question, best: int, features: Sequence[Features], alike: Sequence[Likeness]) -> bool:
+    """Whether the pages are about the question and have the kind of thing that it asks for; `best` is an index."""
+    if question.kind is not None and not any(one.kind > 0 for one in features):
+        return False
+    if alike:
+        return multilingual.is_about(question.language, best, features, alike)
+    covered, reached, passage, phrases, named, bias = _GATE
     evidence = (
-        covered * best.covered
-        + reached * max(one.covered + one.beside + one.above for one in every)
-        + passage * max(one.passage for one in every)
-        + phrases * best.phrases
-        + named * best.named
+        covered * features[best].covered
+        + reached * max(one.covered + one.beside + one.above for one in features)
+        + passage * max(one.passage for one in features)
+        + phrases * features[best].phrases
+        + named * features[best].named
         + bias
     )
-    return evidence >= 0 and (question.kind is None or any(one.kind > 0 for one in every))
+    return evidence >= 0
 
 
 def _is_near(question: Question, best: Candidate) -> bool:

@@ -42,11 +42,22 @@ def bm25(terms: Sequence[str], documents: Sequence[Sequence[str]]) -> list[float
     wanted = frozenset(terms)
     counts = [Counter(token for token in document if token in wanted) for document in documents]
     rarity = inverse_document_frequency(terms, counts)
+    return saturated(rarity, counts, [len(document) for document in documents])
+
+
+def saturated(rarity: Mapping[str, float], counts: Sequence[Mapping[str, int]], lengths: Sequence[int]) -> list[float]:
+    """The score in 0..1 of each document; see `rank`.
+
+    Args:
+        rarity: the weight of each term.
+        counts: how often each document contains each of these terms.
+        lengths: the number of tokens of each document.
+    """
     best = sum(rarity.values()) * (SATURATION + 1)
-    mean = sum(map(len, documents)) / len(documents) if documents else 0
+    mean = sum(lengths) / len(lengths) if lengths else 0
     scores = []
-    for count, document in zip(counts, documents, strict=True):
-        norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * len(document) / mean) if mean else SATURATION
+    for count, length in zip(counts, lengths, strict=True):
+        norm = SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) if mean else SATURATION
         gained = sum(rarity[term] * n * (SATURATION + 1) / (n + norm) for term, n in count.items())
         scores.append(gained / best if best else 0.0)
     return scores

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Sequence
 import Stemmer
 
 # Thai and Lao, Burmese, Khmer; then Japanese, Chinese and Korean.
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 )
-_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+"""The scripts without spaces between words, as ranges of a regular expression."""
+
+_WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
-_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
+_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 # Runs of marks and symbols are not words, and Unicode takes quadratic time to sort a long run of accents.
 _WORDLESS = re.compile(r"[^\x00-\x7f\w\s]{30,}+")

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.text.retrieval.candidates import Document
-from websearch_gateway.text.retrieval.clauses import LONGEST, SHORTEST, clauses
 from websearch_gateway.text.retrieval.evidence import find_evidence
+from websearch_gateway.text.retrieval.multilingual.clauses import LONGEST, SHORTEST, clauses
 
 CLAUSE = "ผู้ดูแลประภาคารอาศัยอยู่บนเกาะนี้มาเป็นเวลาหลายปี"
 
