@@ -15,7 +15,7 @@ from websearch_gateway.workers.child import LENGTH_BYTES, Limits
 
 MAX_REPLY_BYTES = 16_000_000
 MAX_JOBS = 2_000
-"""After this many jobs a process is replaced, since libraries leak. A start costs as much CPU time as 40 pages."""
+"""After this many jobs a process is replaced, since libraries leak. A start costs as much CPU time as 14 of a crawl."""
 CLOSE_SECONDS = 1.0
 _PIECE_BYTES = 65_536
 _BUFFER_BYTES = 65_536

@@ -1,4 +1,4 @@
-"""A request that cannot be read is refused under its id; every other unreadable line stays without a reply."""
+"""A line that cannot be read is refused under its id, or null; a notification and a response stay without a reply."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from websearch_gateway.entrypoints.mcp.unreadable import refusal_of, refusal_of_
 DEEP = "[" * 20_000 + "]" * 20_000
 
 
+NO_REPLY = "no reply"
+
+
 def refused(line: str) -> int | str | None:
     """The id under which a line is refused."""
     refusal = refusal_of(line)
     if refusal is None:
-        return None
+        return NO_REPLY
     assert isinstance(refusal.message, JSONRPCError)
     assert refusal.message.error.code == PARSE_ERROR
     return refusal.message.id
@@ -31,9 +34,10 @@ def refused(line: str) -> int | str | None:
         ('{"method":"tools/call","params":{"method":"m","a":%s},"jsonrpc":"2.0","id":"seven"}', "seven"),
         ('{ "method" : "tools/call", "params": {"a": %s, "b": "}}\\"{"}, "id" : -7 }', -7),
         ('{"method":"tools/call","id":7,"params":%s', 7),
-        ('{"method":"notifications/initialized","params":%s}', None),
-        ('{"jsonrpc":"2.0","id":7,"result":%s}', None),
-        ('{"jsonrpc":"2.0","method":"m","params":{"id":7,"a":%s}}', None),
+        ('{"method":"notifications/initialized","params":%s}', NO_REPLY),
+        ('{"jsonrpc":"2.0","id":7,"result":%s}', NO_REPLY),
+        ('{"jsonrpc":"2.0","error":%s,"id":7}', NO_REPLY),
+        ('{"jsonrpc":"2.0","method":"m","params":{"id":7,"a":%s}}', NO_REPLY),
         ('{"id":{"id":7},"method":"m","params":%s}', None),
         ('{"id":null,"method":"m","params":%s}', None),
         ('{"id":"\\ud83d","method":"m","params":%s}', None),
@@ -42,8 +46,18 @@ def refused(line: str) -> int | str | None:
         ('"id":7,"method":"m" %s', None),
     ],
 )
-def test_a_deep_request_is_refused_under_its_id(line: str, expected: int | str | None) -> None:
+def test_a_deep_request_is_refused_under_its_id_or_null(line: str, expected: int | str | None) -> None:
     assert refused(line % DEEP) == expected
+
+
+@pytest.mark.parametrize("line", ["{", "nonsense", "{}}", '{"id": 7', '"', "\x00"])
+def test_a_line_that_is_not_json_is_refused(line: str) -> None:
+    assert refused(line) is None
+
+
+@pytest.mark.parametrize("line", ["", " \t\r"])
+def test_an_empty_line_is_not_answered(line: str) -> None:
+    assert refused(line) == NO_REPLY
 
 
 @given(st.text(alphabet='{}[]":,\\ id7method', max_size=200))

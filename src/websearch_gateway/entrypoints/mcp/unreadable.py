@@ -13,7 +13,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]+|[\]}]+')
-_MEMBER = re.compile(r'"(id|method)"\s*+:\s*+(-?\d{1,18}|"(?:[^"\\]|\\.){0,200}")(?=\s*[,}])')
+_MEMBER = re.compile(r'"(id|method|result|error)"\s*+:\s*+(?:(-?\d{1,18}|"(?:[^"\\]|\\.){0,200}")(?=\s*[,}]))?')
 
 _UNREADABLE = "The message is not JSON, or is nested too deeply to be read."
 _INVALID = "The message is not a JSON-RPC 2.0 request."
@@ -21,10 +21,16 @@ _MOST_ID_CHARS = 200
 
 
 def refusal_of(line: str) -> SessionMessage | None:
-    """The reply to an unreadable line that is a request: JSON-RPC's "Parse error"; None for any other line."""
-    if (name := _request_id(line)) is None:
+    """The reply to an unreadable line: JSON-RPC's "Parse error", under the id of the request if it has one, else null.
+
+    None for an empty line, a notification and a response, which nobody may answer.
+    """
+    members = _members(line)
+    is_notification = "method" in members and "id" not in members
+    is_response = "method" not in members and not members.keys().isdisjoint(("result", "error"))
+    if not line.strip() or is_notification or is_response:
         return None
-    return _refusal(name, PARSE_ERROR, _UNREADABLE)
+    return _refusal(members.get("id"), PARSE_ERROR, _UNREADABLE)
 
 
 def refusal_of_value(message: Any) -> SessionMessage | None:
@@ -49,23 +55,23 @@ def _usable(name: Any) -> int | str | None:
     return name if type(name) is int and abs(name) < 10**18 else None
 
 
-def _request_id(line: str) -> int | str | None:
-    """The `id` of a request, found without parsing nested values."""
+def _members(line: str) -> dict[str, int | str | None]:
+    """The members of a message that tell what it is, found without parsing nested values; None for other values."""
     depth = 0
-    members: dict[str, Any] = {}
+    members: dict[str, int | str | None] = {}
     for token in _TOKEN.finditer(line):
         mark = token[0][0]
         if mark == '"':
             if depth == 1 and (member := _MEMBER.match(line, token.start())):
-                members[member[1]] = _value(member[2])
+                members[member[1]] = _value(member[2]) if member[2] else None
         else:
             depth += len(token[0]) if mark in "[{" else -len(token[0])
-    return members.get("id") if "method" in members else None
+    return members
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> int | str | None:
     try:
-        value = json.loads(text)
+        value: int | str = json.loads(text)
         str(value).encode()  # a lone surrogate cannot be sent back
     except ValueError:
         return None
