@@ -7,7 +7,6 @@ import numpy as np
 import psycopg
 import pytest
 
-from tests.clock import Clock
 from tools.servers import Postgresql
 from websearch_gateway.docs_index.models import ChunkDraft, CrawlOptions, PageDraft, Symbol, UrlTask
 from websearch_gateway.docs_index.store.lance.near import LanceVectors
@@ -16,11 +15,6 @@ from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 
 BASE = "https://docs.example.org/3/"
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture(params=["sqlite", "postgresql", "lance"])

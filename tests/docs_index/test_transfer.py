@@ -6,7 +6,7 @@ from tests.docs_index.conftest import BASE, commit, leased, page, vectors, versi
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, Symbol, TextQuery
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
-from websearch_gateway.docs_index.transfer import export_site, import_site
+from websearch_gateway.docs_index.transfer import INTERRUPTED, export_site, import_site
 from websearch_gateway.errors import SearchValidationError
 
 
@@ -34,6 +34,8 @@ async def test_an_imported_site_is_searchable_by_words_meaning_and_symbols(libra
     assert [c.content for c in await other.chunks([hit.chunk_id])] == ["North words."]
     assert (await other.search_vectors(vectors((0, 1)), [imported.id], 1))[0].chunk_id == hit.chunk_id
     assert [match.chunk_id for match in await other.find_symbols(["a.b"], [imported.id], 10)] == [hit.chunk_id]
+    assert imported.known == 1
+    await other.start_generation(imported.id)
     task = await leased(other, imported.id, f"{BASE}b.html")  # a refresh knows the links of the page
     assert task.depth == 1
     await other.close()
@@ -73,4 +75,20 @@ async def test_a_damaged_export_is_refused(library, tmp_path):
     other = SqliteDocs(tmp_path / "other.db", "tests/1")
     with pytest.raises(SearchValidationError):
         await import_site(DocsLibrary(other, other, None), "tests/1", path)
+    assert await other.versions() == []
+    await other.close()
+
+
+async def test_a_site_is_not_crawled_while_it_is_imported(library, tmp_path, monkeypatch):
+    await exported(library, tmp_path / "x.gz")
+    other = SqliteDocs(tmp_path / "other.db", "tests/1")
+    put, seen = other.put_pages, []
+
+    async def noted(id_, pages):
+        seen.extend((one.status, one.reason) for one in await other.versions())
+        await put(id_, pages)
+
+    monkeypatch.setattr(other, "put_pages", noted)
+    await import_site(DocsLibrary(other, other, None), "tests/1", tmp_path / "x.gz")
+    assert seen == [("failed", INTERRUPTED)]
     await other.close()

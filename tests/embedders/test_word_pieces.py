@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -74,3 +75,8 @@ def test_any_text_has_the_pieces_of_the_library(own: WordPieces, oracle: Any, te
 
 def test_a_word_without_pieces_is_one_unknown_piece(own: WordPieces) -> None:
     assert own("你 hello 😀") == [UNKNOWN, *own("hello"), UNKNOWN]
+
+
+@given(st.text(alphabet="abcé .,-漢\n", max_size=60))
+def test_the_counts_are_those_of_the_pieces(own: WordPieces, text: str) -> None:
+    assert own.counts(text) == Counter(own(text))

@@ -157,7 +157,7 @@ class DocsStore(Protocol):
         ...
 
     async def release(self, version_id: int, owner: Owner) -> None:
-        """Give up that right; the owner's leased addresses become due."""
+        """Give up that right; the owner's leased addresses become due, and a version that is `crawling` is `queued`."""
         ...
 
     async def set_status(

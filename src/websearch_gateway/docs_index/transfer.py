@@ -12,6 +12,7 @@ import gzip
 import json
 import os
 import zlib
+from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 FORMAT = "websearch-gateway-docs/1"
 MAX_LINE_BYTES = 60_000_000
 BATCH = 50
+AT_ONCE = 2
+"""Batches under way: one is written while the next is prepared and the one after that is parsed."""
+INTERRUPTED = "The import was interrupted. Import the file again, or delete the site."
 
 _Place = Annotated[int, Field(ge=0)]
 
@@ -116,7 +120,8 @@ async def export_site(library: DocsLibrary, version: SiteVersion, embedder: str,
 async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVersion:
     """Import a version that `export_site` wrote; it is searchable when this returns.
 
-    Vectors of another embedder are left out: `status` counts the pages, and the next update makes their vectors.
+    Vectors of another embedder are left out: `status` counts the pages, and the next update makes their vectors. If the
+    import fails, nothing of the version stays.
 
     Raises:
         SearchValidationError: not such a file, damaged, or the version is here already.
@@ -126,18 +131,30 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
             lines = _lines(file)
             head = _Head.model_validate_json(next(lines, b""))
             version = await _empty(library, head)
-            with_vectors = head.embedder == embedder
-            batch = await asyncio.to_thread(_batch, lines, with_vectors)
-            while batch:  # the next pages are parsed while these are written
-                batch, _ = await asyncio.gather(
-                    asyncio.to_thread(_batch, lines, with_vectors), library.store.put_pages(version.id, batch)
-                )
-            await library.store.set_status(version.id, "completed")
+            try:
+                await _put_all(library, version, lines, with_vectors=head.embedder == embedder)
+            except BaseException:
+                await asyncio.shield(library.delete(version))
+                raise
             return await library.store.version(version.id) or version
     except (OSError, EOFError, zlib.error) as error:
         raise SearchValidationError(f"{path} cannot be read as an export ({type(error).__name__}).") from error
     except (ValidationError, ValueError) as error:
         raise SearchValidationError(f"{path} is not an export of a site, or it is damaged.") from error
+
+
+async def _put_all(library: DocsLibrary, version: SiteVersion, lines: Iterator[bytes], *, with_vectors: bool) -> None:
+    await library.store.set_status(version.id, "failed", INTERRUPTED)  # until it is complete, nobody crawls it
+    writes: deque[asyncio.Task[None]] = deque()
+    try:
+        while batch := await asyncio.to_thread(_batch, lines, with_vectors):
+            writes.append(asyncio.create_task(library.store.put_pages(version.id, batch)))
+            if len(writes) == AT_ONCE:
+                await writes.popleft()
+        await asyncio.gather(*writes)
+    finally:
+        await asyncio.gather(*writes, return_exceptions=True)
+    await library.store.set_status(version.id, "completed")
 
 
 async def _empty(library: DocsLibrary, head: _Head) -> SiteVersion:

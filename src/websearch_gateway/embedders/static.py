@@ -52,8 +52,11 @@ class StaticEmbedder:
 
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            pieces = [piece for piece in self._pieces(text) if piece != UNKNOWN]
-            row[:] = self._table.scales[pieces] @ self._table.vectors[pieces].astype(np.float32)
+            counts = self._pieces.counts(text)
+            counts.pop(UNKNOWN, None)
+            pieces = list(counts)
+            weights = self._table.scales[pieces] * np.fromiter(counts.values(), np.float32, len(pieces))
+            row[:] = weights @ self._table.vectors[pieces].astype(np.float32)
             if length := float(np.linalg.norm(row)):
                 row /= length
         return rows

@@ -24,7 +24,7 @@ class DocsOtherVersion(_Snake):
 class DocsHit(_Snake):
     """A section that was found. `url` has its anchor; `heading_path` lists the headings above it, outermost first.
 
-    `relevance_score` is in 0..1; `fetched_at` is ISO 8601, UTC.
+    `relevance_score` is in 0..1, below .5 without a word of the query; `fetched_at` is ISO 8601, UTC.
     """
 
     content: str = ""

@@ -63,6 +63,11 @@ def test_what_every_ranking_puts_first_has_full_relevance():
     assert pages[1].relevance < 1.0
 
 
+def test_without_a_word_of_the_query_no_page_is_a_perfect_hit():
+    assert rank_pages(QUERY, [], chunks(10), [], {})[0].relevance == pytest.approx(0.8 / 1.8)
+    assert rank_pages(QUERY, chunks(10), [], [], {})[0].relevance == pytest.approx(1.0)
+
+
 @given(st.lists(st.integers(10, 99), unique=True), st.lists(st.integers(10, 99), unique=True))
 def test_every_candidate_is_in_exactly_one_page(text, near):
     pages = rank_pages(QUERY, chunks(*text), chunks(*near), [], {})

@@ -162,6 +162,19 @@ async def test_a_claim_excludes_others_until_it_is_over_given_back_or_its_owner_
     assert (await docs.version(id_)).owner == mine
 
 
+async def test_a_crawl_that_is_given_up_waits_for_another_process(docs):
+    id_ = await version(docs)
+    owner = Owner("here", 1, 1.0)
+    await docs.claim(id_, owner, 60)
+    await docs.set_status(id_, "crawling")
+    await docs.release(id_, owner)
+    assert (await docs.version(id_)).status == "queued"
+    await docs.claim(id_, owner, 60)
+    await docs.set_status(id_, "paused", "429")
+    await docs.release(id_, owner)
+    assert (await docs.version(id_)).status == "paused"
+
+
 async def test_a_page_goes_when_two_generations_miss_it(docs):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "Stays."), links=[f"{BASE}b.html"])

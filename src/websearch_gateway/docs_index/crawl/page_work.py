@@ -54,6 +54,7 @@ class PageWork:
     """Processes the addresses of one version, whose start URL is `start`.
 
     `defined` holds the inventories' definitions by page, `loaded_inventories` the folders whose inventories are loaded.
+    `takes_links` is false once the frontier is full.
     """
 
     store: DocsStore
@@ -67,8 +68,8 @@ class PageWork:
     start: str = ""
     defined: Defined = field(default_factory=dict)
     loaded_inventories: set[str] = field(default_factory=set)
-    _learning: asyncio.Lock = field(default_factory=asyncio.Lock)
     traps: TrapDetector = field(default_factory=TrapDetector)
+    _learning: asyncio.Lock = field(default_factory=asyncio.Lock)
     _in_scope: Callable[[str], str] = field(init=False)
     _looked: int = 0
     _needed: int = 0

@@ -8,6 +8,7 @@ import io
 import json
 import re
 import zlib
+from functools import cache, partial
 from urllib.parse import urljoin
 
 from websearch_gateway.text.markdown import LINK
@@ -70,13 +71,12 @@ def inventory(body: bytes, base: str) -> list[tuple[str, str, str]]:
         return []
     text = zlib.decompressobj().decompress(body.split(b"\n", 4)[4], MAX_INFLATED).decode("utf-8", "replace")
     found = []
+    absolute = cache(partial(urljoin, base))  # a page has hundreds of names
     for line in text.splitlines()[:MAX_NAMES]:
         entry = _ENTRY.fullmatch(line)
         if entry is None or entry[2].startswith(("std:doc", "std:label", "std:term", "std:token")):
             continue
         name, role, place = entry[1], entry[2], entry[3]
         page, _, anchor = (place[:-1] + name if place.endswith("$") else place).partition("#")
-        found.append(
-            (name.rpartition(" ")[2] if role.startswith("std:cmdoption") else name, urljoin(base, page), anchor)
-        )
+        found.append((name.rpartition(" ")[2] if role.startswith("std:cmdoption") else name, absolute(page), anchor))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -123,11 +123,8 @@ class WebSource:
         return without_twins({canonical(self._start): None, **inside}), defined
 
     async def inventory(self, folder: str) -> Defined:
-        defined: Defined = {}
-        if listed := await self._published(f"{folder}objects.inv"):
-            for name, url, anchor in await self._ask(seeds.inventory, listed.body, folder):
-                defined.setdefault(canonical(url), []).append((name, anchor))
-        return defined
+        listed = await self._published(f"{folder}objects.inv")
+        return _by_page(await self._ask(seeds.inventory, listed.body, folder)) if listed else {}
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         return await self._robots.allowed(urls)
@@ -213,11 +210,9 @@ class FolderSource:
 
     async def inventory(self, folder: str) -> Defined:
         listed = (self._root / unquote(folder.removeprefix(self._base)) / "objects.inv").resolve()
-        defined: Defined = {}
         if listed.is_relative_to(self._root) and listed.is_file() and listed.stat().st_size < MAX_PAGE_BYTES:
-            for name, url, anchor in seeds.inventory(listed.read_bytes(), folder):
-                defined.setdefault(canonical(url), []).append((name, anchor))
-        return defined
+            return _by_page(seeds.inventory(listed.read_bytes(), folder))
+        return {}
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         return [True] * len(urls)
@@ -240,6 +235,17 @@ class FolderSource:
         kind = SUFFIXES.get(path.suffix.lower(), "application/octet-stream")
         code = NOT_MODIFIED if task.etag == etag else 200
         return Fetched(task.url, task.url, code, {"etag": etag}, body, kind, "utf-8")
+
+
+def _by_page(names: Iterable[tuple[str, str, str]]) -> Defined:
+    """The definitions of an inventory by the canonical address of their page; a page has hundreds of them."""
+    pages: dict[str, list[tuple[str, str]]] = {}
+    for name, url, anchor in names:
+        pages.setdefault(url, []).append((name, anchor))
+    defined: Defined = {}
+    for url, found in pages.items():
+        defined.setdefault(canonical(url), []).extend(found)
+    return defined
 
 
 def body_hash(body: bytes) -> str:

@@ -22,8 +22,9 @@ _OWNER = ".:>#/"
 
 @dataclass(frozen=True, slots=True)
 class RankedPage:
-    """A page with its candidate chunks, best first. `relevance` is in 0..1: 1 where every ranking puts it first.
+    """A page with its candidate chunks, best first.
 
+    `relevance` is in 0..1: 1 where every ranking puts it first, at most .44 without a word of the query.
     `defined` are the symbols of the query that the page defines, with the chunk and anchor of the first.
     """
 
@@ -56,7 +57,8 @@ def rank_pages(
     rankings.append(list(dict.fromkeys(one.chunk_id for one in definitions)))
     weights = (TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT)
     fused = fuse(rankings, RRF_K, weights)
-    best = sum(weight for weight, ranking in zip(weights, rankings, strict=True) if ranking) / (RRF_K + 1)
+    counted = (True, bool(near), bool(definitions))  # a page without a word of the query is never a perfect hit
+    best = sum(weight for weight, counts in zip(weights, counted, strict=True) if counts) / (RRF_K + 1)
     chunks: dict[tuple[int, int], list[int]] = defaultdict(list)
     scores: dict[tuple[int, int], float] = defaultdict(float)
     for rank, chunk_id in enumerate(fused):

@@ -85,9 +85,9 @@ class Ranker:
     async def _pages(self, query: Query, vector: Vectors | None, versions: Sequence[SiteVersion]) -> list[RankedPage]:
         ids = [version.id for version in versions]
         most = CANDIDATES * _most_alike(versions)
-        matched, near, defined = await asyncio.gather(
-            self._by_text(query, ids, most),
+        near, matched, defined = await asyncio.gather(  # vectors first: their scan then goes on beside the others
             self._by_vector(vector, ids, most),
+            self._by_text(query, ids, most),
             self._index.find_symbols((*query.symbols, *query.whole), ids, SYMBOLS),
         )
         found = {one.page_id for one in (*matched, *near)} | {one.page_id for one in defined}

@@ -35,7 +35,7 @@ def index_row(title: str, headings: tuple[str, ...], content: str) -> tuple[str,
         code.append(match[2] or match[3] or "")
         return " "
 
-    text = without_targets(_CODE.sub(take, content))
+    text = without_targets(_CODE.sub(take, content) if "`" in content or "~~~" in content else content)
     parts = " ".join(part for name in _compounds(f"{' '.join(headings)} {content}") for part in _PART.findall(name))
     return title, " ".join(headings), parts, " ".join(code), text
 
@@ -61,7 +61,7 @@ def _runs_with(hump: bytes, shapes: bytes) -> Iterator[tuple[int, int]]:
 
 def without_targets(markdown: str) -> str:
     """Markdown without link addresses."""
-    return _TARGET.sub("]", markdown)
+    return _TARGET.sub("]", markdown) if "](" in markdown else markdown
 
 
 def match_expression(query: TextQuery) -> str:

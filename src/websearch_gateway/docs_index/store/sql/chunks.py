@@ -17,8 +17,6 @@ _CHUNK = """
         start, stop, before, after, fetched_at, body
     FROM chunks JOIN pages ON pages.id = page_id
 """
-
-
 _STOP = 11
 """The column `stop` of `_CHUNK`."""
 

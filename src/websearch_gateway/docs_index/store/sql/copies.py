@@ -9,6 +9,7 @@ from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, StoredPag
 from websearch_gateway.docs_index.store.packing import unpack_ids, unpack_vectors
 from websearch_gateway.docs_index.store.sql import frontier, pages
 from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, IndexRow, marks
+from websearch_gateway.docs_index.store.sql.prepared import PreparedPage
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -40,16 +41,16 @@ def after(db: Database, version_id: int, embedder: str, page_id: int, count: int
     return found
 
 
-def put(db: Database, version_id: int, stored: Sequence[StoredPage], embedder: str) -> None:
+def put(db: Database, version_id: int, stored: Sequence[tuple[StoredPage, PreparedPage]], embedder: str) -> None:
     """Write pages as they were fetched; of several at one address, the last."""
+    by_address = {page.address: (page, ready) for page, ready in stored}
+    depths = {link: 1 for page, _ in by_address.values() for link in page.links} | dict.fromkeys(by_address, 0)
+    ids = frontier.url_ids(db, version_id, depths, "skipped")  # what is no page here waits for the next update
     new: list[IndexRow] = []
-    for page in {page.address: page for page in stored}.values():
-        frontier.add_urls(db, version_id, {page.address: 0})
-        query = "SELECT id FROM urls WHERE version_id = ? AND url = ?"
-        (url_id,) = db.execute(query, (version_id, page.address)).fetchone()
-        task = UrlTask(url_id, version_id, page.address)
-        new += pages.commit(db, task, page.draft, page.vectors, embedder, page.fetched_at)
-        frontier.finish_page(db, task, page.draft, page.links)
+    for address, (page, ready) in by_address.items():
+        task = UrlTask(ids[address], version_id, address)
+        new += pages.commit(db, task, ready, embedder, page.fetched_at)
+        frontier.finish_page(db, task, page.draft, [ids[link] for link in page.links])
     # At the end: inserts with RETURNING set a savepoint in SQLite, at which FTS5 writes out what it has gathered.
     db.index_text(new)
 

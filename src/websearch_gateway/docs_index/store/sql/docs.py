@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -28,6 +29,7 @@ from websearch_gateway.docs_index.store.sql import chunks as searches
 from websearch_gateway.docs_index.store.sql import copies, frontier, pages
 from websearch_gateway.docs_index.store.sql import versions as sites
 from websearch_gateway.docs_index.store.sql.database import Database
+from websearch_gateway.docs_index.store.sql.prepared import prepared
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -87,6 +89,7 @@ class SqlDocs:
         self._near = near
         self._embedder = embedder
         self._clock = clock
+        self._putting = asyncio.Lock()  # two transactions of many pages may want the same rows
 
     # ------------------------------------------------------------------ DocsStore
 
@@ -155,10 +158,11 @@ class SqlDocs:
 
     async def commit_page(self, task: UrlTask, page: PageDraft, vectors: Vectors | None, links: Sequence[str]) -> None:
         """See `DocsStore`."""
+        ready = await asyncio.to_thread(prepared, page, vectors)
 
         def act(db: Database) -> None:
-            db.index_text(pages.commit(db, task, page, vectors, self._embedder, self._clock()))
-            frontier.finish_page(db, task, page, links)
+            db.index_text(pages.commit(db, task, ready, self._embedder, self._clock()))
+            frontier.finish_page(db, task, page, frontier.note_links(db, task, links))
 
         await self.file.write(act)
 
@@ -214,7 +218,9 @@ class SqlDocs:
 
     async def put_pages(self, version_id: int, pages: Sequence[StoredPage]) -> None:
         """See `DocsStore`."""
-        await self.file.write(lambda db: copies.put(db, version_id, pages, self._embedder))
+        ready = await asyncio.to_thread(lambda: [(page, prepared(page.draft, page.vectors)) for page in pages])
+        async with self._putting:
+            await self.file.write(lambda db: copies.put(db, version_id, ready, self._embedder))
 
     async def unembedded(self, version_id: int, limit: int) -> list[tuple[int, list[Chunk]]]:
         """See `DocsStore`."""

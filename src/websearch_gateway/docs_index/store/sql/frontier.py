@@ -32,21 +32,28 @@ def add_urls(db: Database, version_id: int, urls: Mapping[str, int]) -> int:
     return _note(db, version_id, urls)[1]
 
 
-def _note(db: Database, version_id: int, urls: Mapping[str, int]) -> tuple[list[int], int]:
+def url_ids(db: Database, version_id: int, urls: Mapping[str, int], state: UrlState = "due") -> dict[str, int]:
+    """The ids of addresses; those that are new are added with their depth, in that state."""
+    return _note(db, version_id, urls, state)[0]
+
+
+def _note(
+    db: Database, version_id: int, urls: Mapping[str, int], state: UrlState = "due"
+) -> tuple[dict[str, int], int]:
     """Note that addresses were seen in this generation. Returns their ids, and how many are new."""
     (generation,) = db.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone() or (0,)
     known = _known(db, version_id, list(urls))
     # In a fixed order, so that two transactions cannot deadlock.
-    new = [(version_id, url, urls[url], generation) for url in sorted(urls.keys() - known.keys())]
+    new = [(version_id, url, urls[url], state, generation) for url in sorted(urls.keys() - known.keys())]
     if new:
         db.executemany(
-            "INSERT INTO urls (version_id, url, depth, seen) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", new
+            "INSERT INTO urls (version_id, url, depth, state, seen) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", new
         )
     stale = sorted(id_ for id_, seen in known.values() if seen < generation)
     if stale:
         db.executemany("UPDATE urls SET seen = ? WHERE id = ?", [(generation, id_) for id_ in stale])
-    added = _known(db, version_id, [row[1] for row in new])
-    return [id_ for id_, _ in (*known.values(), *added.values())], len(new)
+    known |= _known(db, version_id, [row[1] for row in new])
+    return {url: id_ for url, (id_, _) in known.items()}, len(new)
 
 
 def _known(db: Database, version_id: int, urls: Sequence[str]) -> dict[str, tuple[int, int]]:
@@ -96,7 +103,7 @@ def finish(
     alias_of: str | None,
 ) -> None:
     """See `DocsStore.finish_url`."""
-    link_ids = _note_links(db, task, links) if links else None
+    link_ids = pack_ids(note_links(db, task, links)) if links else None
     db.execute(
         """
         UPDATE urls SET state = :state, reason = :reason, due = coalesce(:due, due), attempts = attempts + :failed,
@@ -115,21 +122,21 @@ def finish(
     )
 
 
-def finish_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[str]) -> None:
-    """Mark the address of `page`, which was just written, as done."""
+def finish_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[int]) -> None:
+    """Mark the address of `page`, which was just written, as done. `links` are ids."""
     db.execute(
         """
         UPDATE urls SET state = 'done', reason = '', etag = ?, last_modified = ?, body_hash = ?, final_url = ?,
             links = ?
         WHERE id = ?
         """,
-        (page.etag, page.last_modified, page.body_hash, page.url, _note_links(db, task, links), task.id),
+        (page.etag, page.last_modified, page.body_hash, page.url, pack_ids(links), task.id),
     )
 
 
-def _note_links(db: Database, task: UrlTask, links: Sequence[str]) -> bytes:
-    """Put the links of a page into the frontier. Returns their ids, packed."""
-    return pack_ids(_note(db, task.version_id, dict.fromkeys(links, task.depth + 1))[0])
+def note_links(db: Database, task: UrlTask, links: Sequence[str]) -> list[int]:
+    """Put the links of a page into the frontier. Returns their ids."""
+    return list(url_ids(db, task.version_id, dict.fromkeys(links, task.depth + 1)).values())
 
 
 def failures(db: Database, version_id: int, limit: int) -> list[UrlFailure]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urldefrag
 
-from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, UrlTask
-from websearch_gateway.docs_index.section_id import content_of, section_ids
+from websearch_gateway.docs_index.models import ChunkDraft, UrlTask
 from websearch_gateway.docs_index.store.index_row import index_row
 from websearch_gateway.docs_index.store.packing import pack_vectors, unpack_vectors
 from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, IndexRow, marks
+from websearch_gateway.docs_index.store.sql.prepared import PreparedPage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,13 +21,9 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 HEADING_SEPARATOR = "\x1f"
-BODY_LEVEL = 4
-"""zlib's level for the text of a page: half the time of level 6, and 3% larger."""
 
 
-def commit(
-    db: Database, task: UrlTask, page: PageDraft, vectors: Vectors | None, embedder: str, now: float
-) -> list[IndexRow]:
+def commit(db: Database, task: UrlTask, page: PreparedPage, embedder: str, now: float) -> list[IndexRow]:
     """Put a page in place of the one that its address has; chunks that are in both keep their ids.
 
     Returns what the caller must put into the text index, in the same transaction.
@@ -37,18 +32,18 @@ def commit(
     page_id = _put_page(db, task, page, now)
     ids, new = _put_chunks(db, task.version_id, page_id, page, old)
     db.execute("DELETE FROM symbols WHERE page_id = ?", (page_id,))
-    if page.symbols:
+    if symbols := page.draft.symbols:
         db.executemany(
             """
             INSERT INTO symbols (version_id, page_id, ordinal, name, last, kind, anchor) VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
-            [(task.version_id, page_id, s.ordinal, s.name, last_part(s.name), s.kind, s.anchor) for s in page.symbols],
+            [(task.version_id, page_id, s.ordinal, s.name, last_part(s.name), s.kind, s.anchor) for s in symbols],
         )
-    if vectors is None:
+    if page.vectors is None:
         db.execute("DELETE FROM vectors WHERE page_id = ?", (page_id,))
         db.unindex_vectors(page_id)
     else:
-        put_vectors(db, page_id, task.version_id, ids, vectors, embedder)
+        put_vectors(db, page_id, task.version_id, ids, page.vectors, embedder)
     return new
 
 
@@ -200,12 +195,10 @@ def _stored(db: Database, url_id: int) -> _Stored:
     return found
 
 
-def _put_page(db: Database, task: UrlTask, page: PageDraft, now: float) -> int:
-    encoded = page.markdown.encode("utf-8", "surrogatepass")
-    body = sha256(encoded).digest()
+def _put_page(db: Database, task: UrlTask, page: PreparedPage, now: float) -> int:
+    draft, body = page.draft, page.body_hash
     if db.execute(f"SELECT 1 FROM bodies WHERE hash = ? {db.lock}", (body,)).fetchone() is None:
-        packed = zlib.compress(encoded, BODY_LEVEL)
-        db.execute("INSERT INTO bodies (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING", (body, packed))
+        db.execute("INSERT INTO bodies (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING", (body, page.body))
     (base,) = db.execute("SELECT url FROM versions WHERE id = ?", (task.version_id,)).fetchone()
     before = db.execute("SELECT body FROM pages WHERE url_id = ?", (task.id,)).fetchone()
     (page_id,) = db.execute(
@@ -215,7 +208,7 @@ def _put_page(db: Database, task: UrlTask, page: PageDraft, now: float) -> int:
             body = excluded.body, fetched_at = excluded.fetched_at
         RETURNING id
         """,
-        (task.version_id, task.id, page.url, relative_path(page.url, base), page.title, body, now),
+        (task.version_id, task.id, draft.url, relative_path(draft.url, base), draft.title, body, now),
     ).fetchone()
     if before is not None and before[0] != body:
         _drop_body(db, before[0])
@@ -229,18 +222,17 @@ def relative_path(url: str, base: str) -> str:
 
 
 def _put_chunks(
-    db: Database, version_id: int, page_id: int, page: PageDraft, old: _Stored
+    db: Database, version_id: int, page_id: int, page: PreparedPage, old: _Stored
 ) -> tuple[list[int], list[IndexRow]]:
     """The ids of the chunks, and the rows that are new in the text index."""
-    sections = [bytes.fromhex(section) for section in section_ids(page)]
-    gone = [old[section] for section in old.keys() - set(sections)]
+    gone = [old[section] for section in old.keys() - set(page.sections)]
     if gone:
         db.unindex_text(gone)
         db.executemany("DELETE FROM chunks WHERE id = ?", [(chunk_id,) for chunk_id, _ in gone])
     ids: list[int] = []
     new: list[IndexRow] = []
-    for ordinal, (section, chunk) in enumerate(zip(sections, page.chunks, strict=True)):
-        row = index_row(page.title, chunk.heading_path, content_of(chunk, page.markdown))
+    rows = zip(page.sections, page.draft.chunks, page.rows, strict=True)
+    for ordinal, (section, chunk, row) in enumerate(rows):
         place = (ordinal, chunk.start, chunk.stop, chunk.anchor)
         if (known := old.get(section)) is None:
             ids.append(_insert_chunk(db, version_id, page_id, section, place, chunk))

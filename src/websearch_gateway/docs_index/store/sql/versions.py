@@ -71,7 +71,8 @@ def release(db: Database, version_id: int, owner: Owner) -> None:
     """See `DocsStore.release`."""
     freed = db.execute(
         """
-        UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL
+        UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL,
+            status = CASE WHEN status = 'crawling' THEN 'queued' ELSE status END
         WHERE id = ? AND machine = ? AND pid = ? AND started = ?
         """,
         (version_id, owner.machine, owner.pid, owner.started),

@@ -10,6 +10,7 @@ from websearch_gateway.docs_index.store.sql import pages
 from websearch_gateway.docs_index.store.sql.database import Database
 from websearch_gateway.docs_index.store.sql.docs import Transactions
 from websearch_gateway.docs_index.store.sqlite.vector_table import VectorTable
+from websearch_gateway.net.own_threads import in_cache_thread
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -27,8 +28,9 @@ class MemoryVectors:
         self._data_version = -1
 
     async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
-        """See `NearIndex`."""
-        return await self._file.read(lambda db: self._followed(db, vector.size).nearest(vector, versions, limit))
+        """See `NearIndex`. The scan leaves the thread that reads the file to the search for words."""
+        rows = await self._file.read(lambda db: self._followed(db, vector.size).snapshot())
+        return await in_cache_thread(rows.nearest, vector, versions, limit)
 
     async def follow(self) -> None:
         """See `NearIndex`. A process that only crawls holds no vectors in memory."""

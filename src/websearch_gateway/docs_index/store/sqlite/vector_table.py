@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from websearch_gateway.docs_index.models import ScoredChunk
 from websearch_gateway.docs_index.store.packing import unpack_vectors
@@ -17,6 +17,37 @@ if TYPE_CHECKING:
 BLOCK_ROWS = 1_024
 """Rows multiplied at once: on larger blocks OpenBLAS starts threads that cost more than they save."""
 _DEAD = -1
+
+
+class Snapshot(NamedTuple):
+    """The rows of a table at one moment: int8 numbers, their scales, and chunk, page and version. A later change may
+    only mark a row as dead."""
+
+    numbers: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    owners: NDArray[np.int64]
+
+    def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """The chunks of these versions with the highest cosine, best first."""
+        import numpy as np
+
+        rows = len(self.scales)
+        if not rows:
+            return []
+        scores = np.empty(rows, np.float32)
+        query = vector.reshape(-1)
+        for start in range(0, rows, BLOCK_ROWS):
+            place = slice(start, min(start + BLOCK_ROWS, rows))
+            scores[place] = self.numbers[place].astype(np.float32) @ query
+        scores *= self.scales
+        scores[~np.isin(self.owners[:, 2], np.array(versions, np.int64))] = -np.inf
+        best = np.argpartition(-scores, min(limit, rows) - 1)[:limit]
+        best = best[np.argsort(-scores[best], kind="stable")]
+        return [
+            ScoredChunk(int(chunk), int(page), int(version), float(score))
+            for (chunk, page, version), score in zip(self.owners[best], scores[best], strict=True)
+            if score > 0
+        ]
 
 
 class VectorTable:
@@ -49,27 +80,9 @@ class VectorTable:
         self._owners[place, 0], self._owners[place, 1], self._owners[place, 2] = chunk_ids, page_id, version_id
         self._rows += len(scales)
 
-    def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
-        """The chunks of these versions with the highest cosine, best first."""
-        import numpy as np
-
-        if not self._rows:
-            return []
-        scores = np.empty(self._rows, np.float32)
-        query = vector.reshape(-1)
-        for start in range(0, self._rows, BLOCK_ROWS):
-            place = slice(start, min(start + BLOCK_ROWS, self._rows))
-            scores[place] = self._numbers[place].astype(np.float32) @ query
-        scores *= self._scales[: self._rows]
-        owners = self._owners[: self._rows]
-        scores[~np.isin(owners[:, 2], np.array(versions, np.int64))] = -np.inf
-        best = np.argpartition(-scores, min(limit, self._rows) - 1)[:limit]
-        best = best[np.argsort(-scores[best], kind="stable")]
-        return [
-            ScoredChunk(int(chunk), int(page), int(version), float(score))
-            for (chunk, page, version), score in zip(owners[best], scores[best], strict=True)
-            if score > 0
-        ]
+    def snapshot(self) -> Snapshot:
+        """The rows as they are now, without a copy; another thread may read them while the table changes."""
+        return Snapshot(self._numbers[: self._rows], self._scales[: self._rows], self._owners[: self._rows])
 
     def _reserve(self, rows: int) -> None:
         import numpy as np

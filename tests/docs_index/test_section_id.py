@@ -1,0 +1,42 @@
+"""A section keeps its name for as long as its page's address, its headings and its text stay the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from websearch_gateway.docs_index.models import ChunkDraft, PageDraft
+from websearch_gateway.docs_index.section_id import HEX_DIGITS, content_of, section_ids
+
+TEXT = "Tides come twice a day.\nThe moon pulls."
+FIRST, SECOND = ChunkDraft(0, 23, ("Tides",)), ChunkDraft(24, 39, ("Tides", "Why"))
+PAGE = PageDraft("https://d.example/tides", "Tides", TEXT, (FIRST, SECOND))
+
+
+def test_a_name_stays_when_other_sections_come_before_it() -> None:
+    longer = replace(PAGE, markdown=f"News.\n{TEXT}", chunks=(ChunkDraft(0, 5), ChunkDraft(6, 29, ("Tides",))))
+    assert section_ids(longer)[1] == section_ids(PAGE)[0]
+
+
+def test_another_address_heading_or_text_is_another_section() -> None:
+    others = (
+        replace(PAGE, url="https://d.example/other"),
+        replace(PAGE, chunks=(replace(FIRST, heading_path=("Ebb",)),)),
+        replace(PAGE, markdown=TEXT.replace("twice", "once!")),
+        replace(PAGE, chunks=(replace(FIRST, before="```\n"),)),
+    )
+    assert section_ids(PAGE)[0] not in {section_ids(other)[0] for other in others}
+
+
+def test_equal_sections_of_a_page_have_names_of_their_own() -> None:
+    names = section_ids(replace(PAGE, chunks=(FIRST, FIRST, FIRST)))
+    assert len(set(names)) == 3
+    assert names[0] == section_ids(PAGE)[0]
+    assert {len(name) for name in names} == {HEX_DIGITS}
+
+
+def test_half_a_surrogate_pair_has_a_name_too() -> None:
+    assert section_ids(replace(PAGE, markdown="\ud83d" * 40))
+
+
+def test_the_text_has_what_a_cut_took_away() -> None:
+    assert content_of(replace(SECOND, before="| a |\n", after="\n```"), TEXT) == "| a |\nThe moon pulls.\n```"
