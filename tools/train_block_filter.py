@@ -93,11 +93,11 @@ def examples(folder: Path) -> Iterator[Example]:
         outline = blocks.outline(root)
         if not outline.blocks:
             continue
-        alone, asking = Features(outline, title, ""), Features(outline, title, second_opinion(root))
-        rows = {"block_filter_alone": alone.matrix(), "block_filter": asking.matrix()}
+        features = Features(outline, title)
+        rows = {"block_filter_alone": features.matrix(""), "block_filter": features.matrix(second_opinion(root))}
         labels, weights = judged([words_of(block.text) for block in outline.blocks], about["gold"])
-        names = tuple(alone.columns)
-        yield Example(about, html, root, is_article, asking.found, base, outline, names, rows, labels, weights)
+        names = tuple(features.columns)
+        yield Example(about, html, root, is_article, features.found, base, outline, names, rows, labels, weights)
 
 
 def judged(tokens: Sequence[list[str]], gold: str) -> tuple[Any, Any]:

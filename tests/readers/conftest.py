@@ -16,8 +16,8 @@ from tests.loopback import serving
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.extraction.extract import warm_up
 from websearch_gateway.readers.sites.api_reader import ApiReader
 from websearch_gateway.readers.sites.arxiv import ArXiv
 from websearch_gateway.readers.sites.github_discussions import GitHubDiscussions
@@ -29,12 +29,11 @@ from websearch_gateway.readers.sites.source import Source
 from websearch_gateway.readers.sites.stackexchange import StackExchange
 from websearch_gateway.readers.sites.wikipedia import Wikipedia
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.workers.pool import Workers
 
 
 @pytest.fixture
-async def reader(sandbox: Sandbox) -> AsyncIterator[ReaderTable]:
-    async with Fetcher(AddressPolicy([urlsplit(sandbox.url).netloc])) as fetcher, Workers(warm_up=warm_up) as workers:
+async def reader(sandbox: Sandbox, workers: Workers) -> AsyncIterator[ReaderTable]:
+    async with Fetcher(AddressPolicy([urlsplit(sandbox.url).netloc])) as fetcher:
         yield ReaderTable.build(fetcher, workers)
 
 
@@ -321,6 +320,6 @@ class Bench:
 
 
 @pytest.fixture
-async def bench(api: Api) -> AsyncIterator[Bench]:
-    async with Fetcher(AddressPolicy([api.pair])) as fetcher, Workers(count=1) as workers:
+async def bench(api: Api, workers: Workers) -> AsyncIterator[Bench]:
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher:
         yield Bench(api, Pages(), Clock(2_000_000_000.0), fetcher, workers)

@@ -12,16 +12,16 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.workers.pool import Workers
 
 PAGE = b"# Tides\n\nThe moon makes them."
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 
 
 @pytest.fixture
-async def table(api: Any) -> AsyncIterator[ReaderTable]:
-    async with Fetcher(AddressPolicy([api.pair])) as fetcher, Workers() as workers:
+async def table(api: Any, workers: Workers) -> AsyncIterator[ReaderTable]:
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher:
         yield ReaderTable.build(fetcher, workers)
 
 

@@ -15,6 +15,7 @@ from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, Search
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.robots_fetcher import (
     FAILURE_KEPT_SECONDS,
@@ -24,7 +25,6 @@ from websearch_gateway.readers.robots_fetcher import (
     RobotsFetcher,
     SiteRules,
 )
-from websearch_gateway.workers.pool import Workers
 
 CLOSED = b"User-agent: *\nDisallow: /private\n"
 
@@ -33,16 +33,16 @@ def soon() -> Deadline:
     return Deadline.after(90)
 
 
-class NotedWorkers(Workers):
+class NotedWorkers:
     """Workers that note what they are asked to do."""
 
-    def __init__(self) -> None:
-        super().__init__(count=1)
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
         self.asked: list[str] = []
 
     async def run(self, function: Any, *arguments: Any, **options: Any) -> Any:
         self.asked.append(function.__name__)
-        return await super().run(function, *arguments, **options)
+        return await self._workers.run(function, *arguments, **options)
 
 
 @dataclass
@@ -66,13 +66,14 @@ class Polite:
 
 
 @pytest.fixture
-async def polite(api: Any) -> AsyncIterator[Polite]:
+async def polite(api: Any, workers: Workers) -> AsyncIterator[Polite]:
     clock = Clock(1_000.0)
     for path in ("/open", "/private/x", "/private"):
         api.says(path, b"# Text", content_type="text/markdown")
-    async with Fetcher(AddressPolicy([api.pair])) as fetcher, NotedWorkers() as workers:
-        robots = RobotsFetcher(fetcher, workers, clock)
-        yield Polite(api, clock, robots, ReaderTable.build(fetcher, workers, pages=robots), workers)
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher:
+        noted = NotedWorkers(workers)
+        robots = RobotsFetcher(fetcher, noted, clock)
+        yield Polite(api, clock, robots, ReaderTable.build(fetcher, workers, pages=robots), noted)
 
 
 async def test_a_closed_page_is_not_asked_for_and_the_reason_is_always_the_same(polite: Polite) -> None:
@@ -106,9 +107,9 @@ async def test_a_robots_txt_that_cannot_be_had_closes_everything_for_now(polite:
 
 
 async def test_a_server_that_is_not_there_is_closed(polite: Polite) -> None:
-    async with Fetcher(AddressPolicy(["127.0.0.1:9"])) as fetcher, Workers(count=1) as workers:
+    async with Fetcher(AddressPolicy(["127.0.0.1:9"])) as fetcher:
         with pytest.raises(SearchFetchError, match=r"robots\.txt of 127\.0\.0\.1 cannot be fetched"):
-            await RobotsFetcher(fetcher, workers).fetch("http://127.0.0.1:9/", soon())
+            await RobotsFetcher(fetcher, polite.workers).fetch("http://127.0.0.1:9/", soon())
 
 
 async def test_it_is_asked_once_for_many_pages_and_again_after_an_hour(polite: Polite) -> None:

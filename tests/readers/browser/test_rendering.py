@@ -15,10 +15,10 @@ from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeou
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import chromium, rendering
 from websearch_gateway.readers.browser.browser import CLOSE_SECONDS, Browser
-from websearch_gateway.workers.pool import Workers
 
 pytestmark = [
     pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it"),
@@ -37,14 +37,14 @@ async def site() -> AsyncIterator[Api]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def table(site: Api) -> AsyncIterator[ReaderTable]:
-    async with Fetcher(AddressPolicy([site.pair])) as fetcher, Workers(count=1) as workers:
+async def table(site: Api, running_workers: Workers) -> AsyncIterator[ReaderTable]:
+    async with Fetcher(AddressPolicy([site.pair])) as fetcher:
         browser = Browser(fetcher)
         with pytest.MonkeyPatch.context() as patch:  # a busy machine takes its time between two requests of a page
             patch.setattr(chromium, "START_SECONDS", 60.0)
             patch.setattr(rendering, "SETTLE_SECONDS", 30.0)
             patch.setattr(rendering, "_PATIENCE_SECONDS", 4.0)
-            yield ReaderTable.build(fetcher, workers, renderer=browser)
+            yield ReaderTable.build(fetcher, running_workers, renderer=browser)
         await browser.aclose()
 
 

@@ -109,6 +109,14 @@ def test_a_tag_with_a_hundred_thousand_attributes_loses_them() -> None:
     assert rendered(f"<p {' '.join(f'a{n}=1' for n in range(100_000))}>word</p>") == "word"
 
 
+@pytest.mark.parametrize("before", [0, 9_000, 19_999])
+def test_a_large_tag_loses_its_attributes_wherever_it_begins(before: int) -> None:
+    tag = f"<p {' '.join(f'a{n}=1' for n in range(3_000))}>"
+    root = page.parse(f"<i>{'x' * before}</i>{tag}word</p>")
+    assert root is not None
+    assert root.find(".//p").keys() == []
+
+
 @given(st.text(alphabet="<>/abpreulitd =\"'&;#`*_[]()!\n\\|", max_size=200))
 def test_no_soup_of_tags_breaks_it(soup: str) -> None:
     assert isinstance(rendered(soup), str)

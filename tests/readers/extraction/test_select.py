@@ -123,14 +123,15 @@ def test_blanking_leaves_the_text_of_the_chosen_blocks_only() -> None:
 
 @pytest.mark.parametrize("name", ["block_filter", "block_filter_alone"])
 def test_the_filters_were_trained_on_these_features(name: str) -> None:
-    features = Features(outline_of(PAGE), "Head", "")
-    features.matrix()
+    features = Features(outline_of(PAGE), "Head")
+    features.matrix("")
     assert load(name).features == tuple(features.columns)
 
 
 def test_likelihoods_are_between_zero_and_one_with_and_without_a_second_opinion() -> None:
     outline = outline_of(PAGE)
+    features = Features(outline, "Head")
     for found in (None, "Some bold text here."):
-        likely, _ = likelihoods(outline, "Head", found)
+        likely = likelihoods(features, found)
         assert likely.shape == (len(outline.blocks),)
         assert 0 <= likely.min() <= likely.max() <= 1

@@ -11,9 +11,9 @@ from websearch_gateway.errors import ForbiddenUrlError, SearchError, SearchFetch
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.workers.pool import Workers
 
 
 def soon() -> Deadline:
@@ -123,10 +123,10 @@ async def test_cancelling_a_read_leaves_the_site(sandbox: Sandbox, reader: Reade
     await sandbox.wait_for("pages/aurora", cancelled=1)
 
 
-async def test_a_test_for_humans_is_no_page(api: Any) -> None:
+async def test_a_test_for_humans_is_no_page(api: Any, workers: Workers) -> None:
     body = b"<title>Just a moment...</title><body><p>Verify you are human by completing the action below.</p>"
     api.says("/", body, content_type="text/html")
-    async with Fetcher(AddressPolicy([api.pair])) as fetcher, Workers() as workers:
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher:
         with pytest.raises(SearchFetchError) as caught:
             await ReaderTable.build(fetcher, workers).read(f"{api.url}/", soon())
     assert caught.value.details == {"reason": "robot_page"}

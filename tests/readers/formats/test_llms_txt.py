@@ -10,9 +10,9 @@ import pytest
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetched, Fetcher
+from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.formats.llms_txt import KEPT_SECONDS, MOST_LISTED, MarkdownSiblings, is_same_text
-from websearch_gateway.workers.pool import Workers
 
 SITE = "https://docs.example"
 WORDS = "Spring tides follow the full moon and the new moon by about two days nearly everywhere. " * 3
@@ -123,8 +123,8 @@ def test_the_same_text_has_most_of_the_words() -> None:
 
 
 @pytest.fixture
-async def table(api: Any) -> AsyncIterator[ReaderTable]:
-    async with Fetcher(AddressPolicy([api.pair])) as fetcher, Workers(count=1) as workers:
+async def table(api: Any, workers: Workers) -> AsyncIterator[ReaderTable]:
+    async with Fetcher(AddressPolicy([api.pair])) as fetcher:
         yield ReaderTable.build(fetcher, workers)
 
 

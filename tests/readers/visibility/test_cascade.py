@@ -12,8 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml.html import HtmlElement
 
+from websearch_gateway.readers.visibility import cascade
 from websearch_gateway.readers.visibility.cascade import Styles
-from websearch_gateway.readers.visibility.selectors import Node
+from websearch_gateway.readers.visibility.selector_syntax import parse_selector
+from websearch_gateway.readers.visibility.selectors import Node, Selector
+from websearch_gateway.readers.visibility.visible import strip_invisible
 
 NAMES = st.sampled_from(["a", "b", "c"])
 TAGS = st.sampled_from(["div", "p", "span", "li"])
@@ -132,11 +135,63 @@ def test_any_rules_choose_what_the_oracle_chooses(tree: str, rules: list[tuple[s
     assert chosen(root, sheet(rules)) == expected(root, sheet(rules))
 
 
+@settings(deadline=None)
+@given(tree=TREES, rules=RULES)
+def test_text_is_hidden_where_its_own_rules_or_those_of_its_nearest_ancestor_say_so(
+    tree: str, rules: list[tuple[str, str]]
+) -> None:
+    tints = "".join(
+        f"{selector} {{ color: {'black' if number % 2 else 'white'}{importance} }}"
+        for number, (selector, importance) in enumerate(rules)
+    )
+    root = lxml.html.fragment_fromstring(f"<div><style>{tints}</style>{tree * 2}</div>")
+    elements = list(root.iter())
+    for number, element in enumerate(elements[2:]):
+        element.text = str(number)
+    colours = dict(zip(elements, chosen(root, tints), strict=True))
+    shown = []
+    for element in elements[2:]:
+        around = map(colours.get, (element, *element.iterancestors()))
+        if next(filter(None, around), "black") == "black":
+            shown.append(element.text)
+    strip_invisible(root)
+
+    assert [element.text for element in elements[2:] if element.text] == shown
+
+
 def test_rules_for_classes_and_ids_that_the_page_lacks_are_not_kept() -> None:
     root = lxml.html.fromstring(PAGE)
     styles = Styles.of([".a p, #a .b { color: red } .far, .a .far, #far p, .far\\:x { color: blue }"], root)
 
     assert sum(map(len, styles._index.values())) == 2
+
+
+def test_a_selector_is_read_only_if_the_page_has_its_classes_and_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def noted(text: str) -> Selector | None:
+        read.append(text.strip())
+        return parse_selector(text)
+
+    monkeypatch.setattr(cascade, "parse_selector", noted)
+    rules = [".a p", ".far", "#a .far", "#far > p", "p.far:not(.b)", "p:not(.far)", ".sr-only.far", r".\66 ar", ".b"]
+    Styles.of([sheet([(rule, "") for rule in rules])], lxml.html.fragment_fromstring(PAGE))
+
+    assert read == [".a p", "p:not(.far)", ".sr-only.far", r".\66 ar", ".b"]
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        *("p:not(.far)", ":is(.far, .b)", ".b:not(#far)", "li:where(#far, #b)", r".\62", r"#\62", r"p.\62"),
+        *("[data-k='b c']", "p:not([data-k='.far'])", "p:not([data-k='#far'])", "LI.b", "div *"),
+    ],
+)
+def test_no_rule_that_matters_is_left_unread(selector: str) -> None:
+    root = lxml.html.fragment_fromstring(PAGE)
+    colours = chosen(root, sheet([(selector, "")]))
+    assert colours == expected(root, sheet([(selector, "")]))
+    assert any(colours)
 
 
 def test_a_class_is_defined_by_a_rule_that_matches_nothing() -> None:
@@ -151,3 +206,22 @@ def test_elements_with_other_values_of_an_attribute_get_other_rules() -> None:
     assert chosen(root, "[data-k=a] { color: red } p:not([data-k]) { color: blue }") == [
         *(None, "red", None, "blue", "red")
     ]
+
+
+@pytest.mark.parametrize(
+    ("selector", "hidden"),
+    [
+        ("li:nth-child(2)", ["c", "d"]),
+        ("li:nth-child(2) b", ["d"]),
+        ("li + li b", ["d", "f"]),
+        ("li:last-child > b", ["f"]),
+        ("b:not(li:first-child b)", []),
+        ("li", ["a", "b", "c", "d", "e", "f"]),
+    ],
+)
+def test_like_elements_in_other_places_may_be_hidden_or_not(selector: str, hidden: list[str]) -> None:
+    entries = "".join(f"<li>{text}<b>{bold}</b></li>" for text, bold in ("ab", "cd", "ef"))
+    root = lxml.html.fragment_fromstring(f"<div><style>{selector} {{ color: white }}</style><ul>{entries}</ul></div>")
+    strip_invisible(root)
+
+    assert [text for text in "abcdef" if text not in [element.text for element in root.iter()]] == hidden

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+
 import lxml.html
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_gateway.readers.visibility.selectors import Node
 from websearch_gateway.readers.visibility.visible import strip_invisible
 
 SEEN = "A visible paragraph that says enough about the weather of today and of tomorrow, wherever that may be."
@@ -307,3 +310,18 @@ def test_no_style_sheet_breaks_the_reading(css: str) -> None:
 
 def test_a_text_that_runs_past_is_left_out() -> None:
     assert SECRET not in read(f"<marquee>{SECRET}</marquee>")[0]
+
+
+def test_a_page_is_freed_without_a_garbage_collection() -> None:
+    def survey() -> None:
+        strip_invisible(lxml.html.fragment_fromstring(page))
+
+    page = "<div><p>One <b>word</b>.</p><p>Two.</p><p>Three <b>words</b>.</p></div>"
+    survey()
+    gc.collect()
+    gc.disable()
+    try:
+        survey()
+        assert not any(isinstance(one, Node) for one in gc.get_objects())
+    finally:
+        gc.enable()

@@ -73,6 +73,7 @@ class Container:
     """A block-level element. The blocks below it are `blocks[start:end]`; the root is its own parent."""
 
     element: Any
+    tag: str
     parent: int
     depth: int
     start: int
@@ -97,9 +98,7 @@ class _Walk:
         self.pieces: list[str] = []
         self.pictures: list[Slot] = []
 
-    def text(self, slot: Slot, text: str | None) -> None:
-        if not text:
-            return
+    def text(self, slot: Slot, text: str) -> None:
         if self.run is None:
             if text.isspace():
                 return
@@ -127,21 +126,23 @@ class _Walk:
     def start(self, element: Any) -> None:
         tag = element.tag
         if self.verbatim or tag in INLINE:
-            self.links += tag == "a"
-            if tag == "a" and self.run is not None:
-                self.run.links += 1
-            if tag == "img":
+            if tag == "a":
+                self.links += 1
+                if self.run is not None:
+                    self.run.links += 1
+            elif tag == "img":
                 self.picture(element)
-            if tag == "br" and self.run is not None:
+            elif tag == "br" and self.run is not None:
                 self.pieces.append("\n")
         else:
             self.close()
             containers = self.outline.containers
             parent = self.path[-1] if self.path else 0
             self.path.append(len(containers))
-            containers.append(Container(element, parent, len(self.path), len(self.outline.blocks)))
+            containers.append(Container(element, tag, parent, len(self.path), len(self.outline.blocks)))
         self.verbatim += tag == "pre"
-        self.text((element, "text"), element.text)
+        if text := element.text:
+            self.text((element, "text"), text)
 
     def end(self, element: Any) -> None:
         tag = element.tag
@@ -151,8 +152,8 @@ class _Walk:
         else:
             self.close()
             self.outline.containers[self.path.pop()].end = len(self.outline.blocks)
-        if self.path:
-            self.text((element, "tail"), element.tail)
+        if self.path and (text := element.tail):
+            self.text((element, "tail"), text)
 
 
 def outline(root: Any) -> Outline:

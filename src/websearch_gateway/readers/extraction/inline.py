@@ -13,6 +13,8 @@ _SPECIAL = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])|`|\*(?=\S)|(?<=\S)\*|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)"
     r"|\](?=[(\[:])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)"
 )
+_MARKS = re.compile(r"[\\`*_\]<&~]")  # most text has none, and to look for them is faster than `_SPECIAL`
+_LINE_STARTS = "#-+>=~"
 _LINE_START = re.compile(r"^(?:(#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$)|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE)
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|brush:\s*|highlight-source-|highlight-|sourceCode\s+)([\w+#.]+)")
 _NO_LANGUAGE = frozenset(["default", "none", "plain", "text", "plaintext", "notranslate", "source"])
@@ -22,7 +24,13 @@ _LINKED_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
 
 def escaped(text: str) -> str:
     """Text of the page with Markdown markup escaped and white space collapsed."""
-    return _SPECIAL.sub(lambda mark: "\\" + mark[0], _SPACE.sub(" ", text))
+    text = _collapsed(text)
+    return _SPECIAL.sub(lambda mark: "\\" + mark[0], text) if _MARKS.search(text) else text
+
+
+def _collapsed(text: str) -> str:
+    """`text` with one blank for each run of white space."""
+    return text if text.isprintable() and "  " not in text else _SPACE.sub(" ", text)
 
 
 def as_paragraph(text: str) -> str:
@@ -33,7 +41,9 @@ def as_paragraph(text: str) -> str:
         lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
         joined = "\n".join(line for line in lines if line)
     else:
-        joined = _SPACE.sub(" ", text).strip()
+        joined = _collapsed(text).strip()
+        if joined[0] not in _LINE_STARTS and not joined[0].isdigit():
+            return joined
     return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", joined)
 
 
@@ -60,10 +70,10 @@ def _absolute(href: str, base: str) -> str:
 
 def code_span(text: str) -> str:
     """Inline code, fenced by more backticks than it holds."""
-    inner = _SPACE.sub(" ", text).strip()
+    inner = _collapsed(text).strip()
     if not inner:
         return " " if text else ""
-    longest = max((len(run) for run in re.findall(r"`+", inner)), default=0)
+    longest = max((len(run) for run in re.findall(r"`+", inner)), default=0) if "`" in inner else 0
     mark, pad = "`" * (longest + 1), " " if "`" in inner else ""
     before, after = " " * (text[0].isspace()), " " * (text[-1].isspace())
     return f"{before}{mark}{pad}{inner}{pad}{mark}{after}"

@@ -47,7 +47,8 @@ _METADATA = frozenset(
     {"base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"}
 )
 # libxml2 takes quadratic time over the attributes of one element.
-_OVERLOADED_TAG = re.compile(r"<([A-Za-z][\w:-]*)\s[^<>]{20000,}>")
+_LARGE_TAG = 20_000
+_OVERLOADED_TAG = re.compile(rf"<([A-Za-z][\w:-]*)\s[^<>]{{{_LARGE_TAG},}}>")
 _MANY_ATTRIBUTES = 500
 
 
@@ -60,9 +61,13 @@ def parse(text: str, *, plain: bool = False) -> Any | None:
     """
     from lxml import etree, html
 
-    safe = _OVERLOADED_TAG.sub(_without_attributes, text.replace("\0", ""))
-    kind = etree.HTMLParser if plain else html.HTMLParser
-    parser = kind(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    safe = text.replace("\0", "")
+    if _may_have_large_tag(safe):
+        safe = _OVERLOADED_TAG.sub(_without_attributes, safe)
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    if not plain:
+        # One class for all: `lxml.html` calls a Python function for each element to choose among its classes.
+        parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=html.HtmlElement))
     try:
         root = etree.fromstring(safe.encode("utf-8", "replace"), parser)
     except (etree.ParserError, etree.XMLSyntaxError):
@@ -118,6 +123,12 @@ def strip_unread(root: Any) -> None:
     from lxml import etree
 
     etree.strip_elements(root, *_UNREAD, with_tail=False)
+
+
+def _may_have_large_tag(text: str) -> bool:
+    """Whether some part of half the length of a large tag, counted from the start of the page, has no `>`."""
+    part = _LARGE_TAG // 2
+    return any(text.find(">", at, at + part) < 0 for at in range(0, len(text) - part, part))
 
 
 def _without_attributes(tag: re.Match[str]) -> str:

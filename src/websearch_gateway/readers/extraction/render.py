@@ -83,34 +83,38 @@ class _Writer:
     def start(self, element: Any) -> bool:
         """Open an element. Returns whether to walk its children: code, tables and the like are written as a whole."""
         tag = element.tag
+        if tag in INLINE:
+            return self._start_inline(element, tag)
+        self._flush()
         if tag == "pre":
-            self._flush()
             self._block(fence(element))
             return False
-        if tag == "table":
-            self._flush()
-            if is_data(element):
-                self._block(table(element, self.base))
-                return False
-        if tag in _CODE and next(element.iter("a"), None) is None:
-            self._inline(code_span("".join(element.itertext())))
+        if tag == "table" and is_data(element):
+            self._block(table(element, self.base))
             return False
+        self.set_in += tag in _SET_IN
+        self._open(element)
+        return True
+
+    def _start_inline(self, element: Any, tag: str) -> bool:
         if tag == "br":
             self._inline("\n")
         elif tag == "img":
             self._inline(escaped(element.get("alt", "")))
-        elif tag in INLINE:
-            if not len(element):  # most inline elements are a few words
-                self._inline(self._marked(element, escaped(element.text or "")))
-                return False
-            self.frames.append(_Frame(element))
+        elif tag in _CODE and next(element.iter("a"), None) is None:
+            self._inline(code_span("".join(element.itertext())))
+            return False
+        elif not len(element):  # most inline elements are a few words
+            self._inline(self._marked(element, escaped(element.text or "")))
+            return False
         else:
-            self._flush()
-            self.frames.append(_Frame(element))
-            self.set_in += tag in _SET_IN
-        if element.text and tag not in ("br", "img"):
-            self._inline(escaped(element.text))
+            self._open(element)
         return True
+
+    def _open(self, element: Any) -> None:
+        self.frames.append(_Frame(element))
+        if text := element.text:
+            self._inline(escaped(text))
 
     def end(self, element: Any) -> None:
         tag = element.tag
@@ -125,8 +129,8 @@ class _Writer:
         self.tail(element)
 
     def tail(self, element: Any) -> None:
-        if element.tail and len(self.frames) > 1:
-            self._inline(escaped(element.tail))
+        if (text := element.tail) and len(self.frames) > 1:
+            self._inline(escaped(text))
 
     def _inline(self, text: str) -> None:
         self.frames[-1].inline.append(text)

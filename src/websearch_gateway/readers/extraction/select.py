@@ -78,7 +78,7 @@ def _words(page: Outline) -> Floats:
 
 
 def _is_table(container: Container) -> bool:
-    return bool(container.element.tag == "table")
+    return container.tag == "table"
 
 
 def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats, likely: Floats, keep: Mask) -> None:
@@ -88,13 +88,15 @@ def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats,
 
     `tables` says for each table whether it holds data.
     """
-    tag = container.element.tag
+    tag = container.tag
     if tag not in _WHOLE or container.start == container.end:
         return
     tabular = tag in ("table", "tr")
     if tabular and not tables.get(_table(container.element), False):
         return
     part = slice(container.start, container.end)
+    if keep[part].all():
+        return
     most = (words[part] * keep[part]).sum() >= _MOST * words[part].sum()
     follows = tag == "table" and keep[container.start - 1 : container.start].any() and likely[part].max() > _FOLLOWS
     if most or follows or (tag == "tr" and keep[part].any()) or (tag in _LISTS and _belongs(part, words, likely, keep)):
@@ -113,7 +115,7 @@ def _table(element: Any) -> Any:
 
 def _keep_code_and_headings(page: Outline, likely: Floats, keep: Mask) -> None:
     """Keep code between kept text, and a heading right above kept text; drop a heading above nothing."""
-    tags = [page.containers[block.place].element.tag for block in page.blocks]
+    tags = [page.containers[block.place].tag for block in page.blocks]
     last = len(tags) - 1
     for at, tag in enumerate(tags):
         if tag == "pre" and not keep[at] and keep[max(0, at - 2) : at].any() and keep[at + 1 : at + 3].any():
@@ -129,24 +131,25 @@ def _keep_reference(page: Outline, words: Floats, likely: Floats, keep: Mask) ->
     The short lines of such a page (signatures, versions, histories) look like the crumbs of others. It is
     documentation if its author marked its main element, and that has code among its kept text; a forum marks its posts.
     """
-    mains = (container for container in page.containers if _is_main(container.element))
+    mains = (container for container in page.containers if _is_main(container))
     for container in islice(mains, _MOST_MAINS):
         part = slice(container.start, container.end)
-        code = sum(page.containers[block.place].element.tag == "pre" for block in page.blocks[part])
+        code = sum(page.containers[block.place].tag == "pre" for block in page.blocks[part])
         if code < _LEAST_CODE or (words[part] * keep[part]).sum() < _MOST * words[part].sum():
             continue
         if container.element.getroottree().xpath(_POSTS):
             return
         whole = likely[part] >= _CRUMB
         for inner in page.containers:
-            if inner.element.tag in _ASIDE and part.start <= inner.start and inner.end <= part.stop:
+            if inner.tag in _ASIDE and part.start <= inner.start and inner.end <= part.stop:
                 whole[inner.start - part.start : inner.end - part.start] = False
         keep[part] |= whole
         return
 
 
-def _is_main(element: Any) -> bool:
-    return element.tag == "main" or element.get("role") == "main" or element.get("id") in _MAIN_IDS
+def _is_main(container: Container) -> bool:
+    element = container.element
+    return container.tag == "main" or element.get("role") == "main" or element.get("id") in _MAIN_IDS
 
 
 def blank(page: Outline, keep: Mask) -> None:

@@ -71,7 +71,7 @@ class _Known:
 class Styles:
     """The style sheets of a page. `exhausted` becomes true if they were too much work to apply completely.
 
-    `by_shape`: an element's shape decides which rules apply to it. `names_ids`: a rule mentions an id.
+    `by_shape`: the shape of every element decides which rules apply to it. `names_ids`: a rule mentions an id.
     """
 
     exhausted: bool = False
@@ -187,21 +187,27 @@ class Styles:
 
     def declared(self, node: Node) -> Style:
         """The winning value of each property that the sheets and the `style` attribute declare for `node`."""
-        known = self._known.get(node.shape) or self._learn(node)
+        known = self._known_of(node)
         inline = node.element.get("style")
         if not inline and not known.uncertain:
             return known.style
         found = known.certain + [rule for rule in known.uncertain if self._applies(rule.selector, node)]
         return _style(found, inline or "")
 
+    def is_certain(self, node: Node) -> bool:
+        """Whether the same rules apply to every element with the shape of `node`, wherever it stands."""
+        return not self._known_of(node).uncertain
+
+    def _known_of(self, node: Node) -> _Known:
+        return self._known.get(node.shape) or self._learn(node)
+
     def _learn(self, node: Node) -> _Known:
         """Compute, and cache for later elements, the rules for the shape of `node`."""
-        certain, uncertain = [], []
+        certain: list[_Rule] = []
+        uncertain: list[_Rule] = []
         for rule in self._candidates(node.shape):
-            if not rule.is_of_shape:
-                uncertain.append(rule)
-            elif self._applies(rule.selector, node):
-                certain.append(rule)
+            if self._applies(rule.selector, node, by_names=not rule.is_of_shape):
+                (certain if rule.is_of_shape else uncertain).append(rule)
         known = _Known(certain, uncertain, _style(certain, ""))
         if len(self._known) < MAX_SHAPES:
             self._known[node.shape] = known
@@ -219,20 +225,27 @@ class Styles:
                 if rule.above & shape.above == rule.above:
                     yield rule
 
-    def _applies(self, selector: Selector, node: Node, step: int = 0) -> bool:
-        """Whether `selector` matches from its compound `step` outwards, with `node` as the element of that compound."""
-        self._left -= selector.compounds[step].cost
+    def _applies(self, selector: Selector, node: Node, step: int = 0, *, by_names: bool = False) -> bool:
+        """Whether `selector` matches from its compound `step` outwards, with `node` as the element of that compound.
+
+        Args:
+            by_names: compare names and attributes only, and ignore the place and siblings of `node`.
+        """
+        compound = selector.compounds[step]
+        self._left -= compound.cost
         if self._left <= 0:
             self.exhausted = True
             return False
-        if not selector.compounds[step].matches(node):
+        if not (compound.names_match(node) if by_names else compound.matches(node)):
             return False
         if step == len(selector.joints):
             return True
         joint = selector.joints[step]
+        if by_names and joint in ("+", "~"):
+            return True
         other = self._next(node, joint)
         while other is not None and self._left > 0:
-            if self._applies(selector, other, step + 1):
+            if self._applies(selector, other, step + 1, by_names=by_names):
                 return True
             other = self._next(other, joint) if joint in (" ", "~") else None
         return False

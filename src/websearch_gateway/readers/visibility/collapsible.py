@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from websearch_gateway.readers.visibility.hidden_rules import Style, is_entering
@@ -30,7 +30,7 @@ MAX_CONTROL_PARTS = 12
 MAX_LABEL_CHARS = 60
 MAX_SHORT_PARTS = 50
 
-_CONTROLS = "//@aria-controls | //@popovertarget | //@data-target | //@data-bs-target | //a[@role='tab']/@href"
+_CONTROLS = ("//@aria-controls", "//@popovertarget", "//@data-target", "//@data-bs-target", "//a[@role='tab']/@href")
 _NAMES = re.compile(
     r"accordion|collaps|expand|tab-?(?:pane|panel|content|body)|tabbed|faq|toggle|(?:read|show|see)-?more|carousel|slide"
     r"|gallery|lightbox",
@@ -42,7 +42,8 @@ _STREAMED = re.compile(r"S:[0-9a-f]+")
 
 def controlled_ids(tree: HtmlElement) -> Set[str]:
     """The ids of the elements that buttons and tabs of the page control."""
-    return {name.lstrip("#") for value in tree.xpath(_CONTROLS) for name in str(value).split()}
+    values = chain.from_iterable(tree.xpath(path, smart_strings=False) for path in _CONTROLS)
+    return {name.lstrip("#") for value in values for name in value.split()}
 
 
 def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) -> bool:
@@ -111,7 +112,8 @@ def classes_of(element: HtmlElement) -> list[str]:
 
 def text_chars(element: HtmlElement) -> int:
     """The number of characters in an element, without scripts and without blanks at the ends of its pieces."""
-    return sum(len(piece.strip()) for piece in pieces(element))
+    scripts = sum(len(part.text.strip()) for part in element.iter(*NEVER_TEXT) if part.text)
+    return sum(len(piece.strip()) for piece in element.itertext()) - scripts
 
 
 def is_short(element: HtmlElement, most: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from websearch_gateway.readers.visibility.colors import FAINT, color, fraction
 from websearch_gateway.readers.visibility.lengths import EM_PX, NUMBER, SCREEN, pixels
@@ -46,8 +47,13 @@ def is_closed(style: Style) -> bool:
 
 def is_buried(style: Style) -> bool:
     """Whether an element is laid out, but invisible by its position, size, clipping or the like."""
-    if _OF_BURYING.isdisjoint(style):
-        return False
+    return not _OF_BURYING.isdisjoint(style) and _is_buried(tuple(style.items()))
+
+
+@lru_cache(maxsize=1_000)
+def _is_buried(declared: tuple[tuple[str, str], ...]) -> bool:
+    """Cached: the elements of a page share a few styles."""
+    style = dict(declared)
     return _vanishes(style) or _is_far_away(style) or _is_clipped(style) or _is_crushed(style)
 
 

@@ -7,6 +7,7 @@ combinator. States that do not apply right after page load (`:hover`, `:target`)
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from websearch_gateway.readers.visibility.css import BETWEEN_COMMAS, unescape
 from websearch_gateway.readers.visibility.selectors import Compound, Selector
@@ -37,6 +38,7 @@ _PLACES = {
 _NOT_AT_LOAD = re.compile(r":(?:hover|focus|focus-within|focus-visible|active|target|visited)(?![\w-])", re.IGNORECASE)
 
 
+@lru_cache(maxsize=2_000)  # pages of one site share their style sheets
 def parse_selector(text: str) -> Selector | None:
     """One selector, without commas; None if it contains something unsupported."""
     compounds: list[Compound] = []

@@ -40,7 +40,12 @@ class Name:
         self.classes = classes
         self.id = identity
         self.met = met
-        self.keys = (tag, *("." + name for name in classes), *(("#" + identity,) if identity else ()))
+        self.keys = (
+            tag,
+            *("." + name for name in classes),
+            *(("#" + identity,) if identity else ()),
+            *map(_condition_key, met),
+        )
         self.bits = bits_of(self.keys)
 
 
@@ -110,17 +115,21 @@ class Compound:
 
     def matches(self, node: Node) -> bool:
         """Whether `node` meets all conditions."""
+        return self.names_match(node) and (self.is_plain or self._matches_the_rest(node))
+
+    def names_match(self, node: Node) -> bool:
+        """Whether the tag, classes, ids and attributes of `node` meet the conditions on them."""
+        name = node.name
         return (
-            (not self.tag or self.tag == node.name.tag)
-            and node.name.classes.issuperset(self.classes)
-            and (not self.ids or all(name == node.name.id for name in self.ids))
-            and (self.is_plain or self._matches_the_rest(node))
+            (not self.tag or self.tag == name.tag)
+            and name.classes.issuperset(self.classes)
+            and (not self.ids or all(wanted == name.id for wanted in self.ids))
+            and (not self.attributes or name.met.issuperset(self.attributes))
         )
 
     def _matches_the_rest(self, node: Node) -> bool:
         return (
-            node.name.met.issuperset(self.attributes)
-            and all(_stands(node, place) for place in self.places)
+            all(_stands(node, place) for place in self.places)
             and all(any(other.matches(node) for other in others) for others in self.among)
             and not any(other.matches(node) for other in self.negated)
         )
@@ -138,7 +147,7 @@ class Compound:
         """Estimate the cost of a match, in comparisons; a check of names alone is the cheapest."""
         inner = sum(other.cost for other in self._inner)
         object.__setattr__(self, "cost", 1 + len(self.places) + inner)
-        object.__setattr__(self, "is_plain", not (self.attributes or self.places or self.among or self.negated))
+        object.__setattr__(self, "is_plain", not (self.places or self.among or self.negated))
 
     def conditions(self) -> Iterator[Condition]:
         """The conditions on attributes in it."""
@@ -163,7 +172,16 @@ class Compound:
         """The rarest node key that a match requires; empty if there is none."""
         if self.ids:
             return "#" + self.ids[0]
-        return "." + self.classes[0] if self.classes else self.tag
+        if self.classes:
+            return "." + self.classes[0]
+        if self.attributes:
+            return _condition_key(self.attributes[0])
+        alone = (others[0].key for others in self.among if len(others) == 1)  # as in `:where(.wide)`
+        return next(filter(None, alone), self.tag)
+
+
+def _condition_key(condition: Condition) -> str:
+    return "[" + " ".join(condition)
 
 
 def attribute_is(actual: str, how: str, wanted: str) -> bool:

@@ -24,7 +24,7 @@ from websearch_gateway.readers.visibility.collapsible import (
     text_chars,
 )
 from websearch_gateway.readers.visibility.hidden_rules import Style, is_buried, is_closed
-from websearch_gateway.readers.visibility.selectors import NO_CONDITIONS, Condition, Node
+from websearch_gateway.readers.visibility.selectors import NO_CONDITIONS, Condition, Node, Shape
 from websearch_gateway.readers.visibility.sheets import style_sheets, unfold_shadows
 from websearch_gateway.readers.visibility.text_style import TextStyle
 from websearch_gateway.readers.visibility.variables import NONE, resolved
@@ -65,8 +65,9 @@ class _Place(NamedTuple):
     """The state of the survey at an element: its text style, whether that is invisible, whether it was opened, the
     variables its children inherit, and whether it is inside a folded element that was already checked.
 
-    `alike` has the places of its visible children by kind: the next child of that kind gets the same one. Without style
-    rules, elements that change nothing have it in common.
+    `alike` has the places of its visible children by kind: the next child of that kind gets the same one, or one with
+    its own node if rules ask where an element stands. Elements of one shape with the same text style and variables have
+    it in common, without style rules all elements that change nothing.
     """
 
     node: Node | None
@@ -95,6 +96,7 @@ class _Survey:
         self._unseen_classes = UNSEEN_CLASSES - styles.defined
         knows_colors = not any("stylesheet" in (link.get("rel") or "").lower() for link in tree.iter("link"))
         text_style = TextStyle(_BLACK, _WHITE) if knows_colors else TextStyle()
+        self._children: dict[tuple[Shape, TextStyle, bool, int, bool], dict[_Kind | None, _Place]] = {}
         self._walk(tree, _Place(None, text_style, False, False, NONE, False, {}))
 
     @cached_property
@@ -107,20 +109,23 @@ class _Survey:
             above = places.get(element.getparent())
             if above is None:  # in an element whose content is not looked at
                 continue
-            if isinstance(element.tag, str):
+            if isinstance(element.tag, str) and element.tag not in NEVER_TEXT:
                 kind = self._kind(element)
-                place = above.alike.get(kind) or self._surveyed(element, above, kind)
+                known = above.alike.get(kind)
+                place = self._again(known, element, above) if known else self._surveyed(element, above, kind)
                 if place is not None:
                     places[element] = place
                     if place.blind and _says(element.text):
                         self.texts.append(element)
             if above.blind and _says(element.tail):
                 self.tails.append(element)
+        for place in places.values():  # or places that refer to each other keep the page in memory
+            place.alike.clear()
 
     def _kind(self, element: HtmlElement) -> _Kind | None:
         """What decides about `element` in its place; None if that is more than a kind says."""
         tag = element.tag
-        if tag in _TELLING_TAGS or not self._styles.by_shape:
+        if tag in _TELLING_TAGS:
             return None
         names = element.keys()
         if not names:
@@ -130,6 +135,12 @@ class _Survey:
         identity = element.get("id") if self._styles.names_ids else None
         return tag, element.get("class"), identity, tag == "a" and "href" in names, self._styles.met(element)
 
+    def _again(self, known: _Place, element: HtmlElement, above: _Place) -> _Place:
+        """The place of `element`, whose sibling of the same kind has the place `known`."""
+        if known.node is None or self._styles.by_shape:
+            return known
+        return _Place(Node(element, above.node, known.node.shape), *known[1:])
+
     def _surveyed(self, element: HtmlElement, above: _Place, kind: _Kind | None) -> _Place | None:
         parent, outer, _, opened, variables, judged, alike = above
         node = self._styles.node(element, parent)
@@ -138,8 +149,6 @@ class _Survey:
         shut = not opened and _is_shut(node, style)
         opened = opened or (shut and opens(node, style, self._controlled, bool(self._spared)))
         folded = not judged and is_folded(element)
-        if node.name.tag in NEVER_TEXT:
-            return None
         if node.name.tag == "noscript":
             self.noscripts.append(element)
             return None
@@ -148,11 +157,16 @@ class _Survey:
             self.hidden.append(element)
             return None
         self._note_alternative(element, text_style)
-        same = not (self._styles.has_rules or style or folded or opened is not above.opened)
-        place = _Place(
-            node, text_style, text_style.is_invisible, opened, variables, judged or folded, alike if same else {}
-        )
-        if kind is not None and not (shut or unseen):
+        judged = judged or folded
+        if self._styles.has_rules:
+            # The variables stay in memory as long as the survey, so their id is theirs alone.
+            inherited = node.shape, text_style, opened, id(variables), judged
+            children = self._children.setdefault(inherited, {})
+        else:
+            same = not (style or folded or opened is not above.opened)
+            children = alike if same else {}
+        place = _Place(node, text_style, text_style.is_invisible, opened, variables, judged, children)
+        if kind is not None and not (shut or unseen) and self._styles.is_certain(node):
             alike[kind] = place
         return place
 

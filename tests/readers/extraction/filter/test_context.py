@@ -18,7 +18,9 @@ def columns(markup: str, title: str = "The title of it all") -> tuple[list[str],
     root = page.parse(markup)
     assert root is not None
     outline = blocks.outline(root)
-    return [block.text for block in outline.blocks], context_columns(Features(outline, title, ""))
+    features = Features(outline, title)
+    features.matrix("")
+    return [block.text for block in outline.blocks], context_columns(features)
 
 
 def test_the_run_of_prose_and_the_element_around_it_are_found() -> None:

@@ -31,29 +31,32 @@ _TAG_NUMBER = {tag: number for number, tag in enumerate(TAGS, 1)}
 _WITHIN_BITS = {tag: 1 << place for place, tag in enumerate(WITHIN)}
 _SIZES = (30, 100, 300, 1000)
 _LEVELS = 4
+_DESCRIBED = ("words", "share", "links", "found", "commas", "stops", "mean", "siblings")
+"""The features of an element around a block, in the order of `Features.described`."""
 _UPPER, _DIGITS = string.ascii_uppercase.encode(), string.digits.encode()
 _DEEPEST = 64
 
 
 class Features:
-    """Builds the matrix for one page: a row for each block, a named column for each feature.
+    """Builds the matrix for one page: a row for each block, a named column for each feature."""
 
-    Args:
-        found: the main text that another extractor chose, one block per line; "" for none.
-    """
-
-    def __init__(self, page: Outline, title: str, found: str) -> None:
+    def __init__(self, page: Outline, title: str) -> None:
         import numpy as np
 
         self.np = np
         self.page = page
-        self.columns: dict[str, Any] = {}
-        self._blocks(title, found)
+        self._blocks(title)
         self._containers()
-        self._sums()
 
-    def matrix(self) -> Floats:
-        """Shape (blocks, features), float32."""
+    def matrix(self, found: str) -> Floats:
+        """Shape (blocks, features), float32.
+
+        Args:
+            found: the main text that another extractor chose, one block per line; "" for none.
+        """
+        self.columns: dict[str, Any] = {}
+        self.found = _covered(self.tokens, found)
+        self._sums()
         self._own()
         self._names()
         self._levels()
@@ -61,23 +64,24 @@ class Features:
         self._alike()
         self._page_wide()
         self.columns |= context_columns(self)
-        return self.np.column_stack(list(self.columns.values())).astype(self.np.float32)
+        rows = self.np.empty((len(self.words), len(self.columns)), self.np.float32)
+        for place, column in enumerate(self.columns.values()):
+            rows[:, place] = column
+        return rows
 
-    def _blocks(self, title: str, found: str) -> None:
+    def _blocks(self, title: str) -> None:
         np, texts = self.np, [block.text for block in self.page.blocks]
-        tokens = [words_of(text) for text in texts]
+        self.tokens = tokens = [words_of(text) for text in texts]
         self.words = np.array([len(t) for t in tokens], dtype=np.float64)
         self.chars = np.array([len(text.strip()) for text in texts], dtype=np.float64)
         links = np.array([block.link_chars for block in self.page.blocks], dtype=np.float64)
         self.link_share = np.minimum(1, links / np.maximum(1, self.chars))
         self.link_words = self.link_share * self.words
-        self.found = _covered(tokens, found)
-        self.found_words = self.found * self.words
         self.commas = np.array([text.count(",") + text.count("、") for text in texts], dtype=np.float64)
         self.stops = np.array([text.rstrip()[-1:] in ".!?…。:;" for text in texts], dtype=np.float64)
         self.hints = np.array([text_bits(words) for words in tokens], dtype=np.int64)
         wanted = set(words_of(title))
-        self.titled = np.array([len(wanted.intersection(t)) / max(1, len(set(t))) for t in tokens])
+        self.titled = np.array([_share(wanted, words) for words in tokens])
         self.repeats = _times([text.strip() for text in texts], np)
 
     def _containers(self) -> None:
@@ -87,33 +91,45 @@ class Features:
         self.start = np.array([c.start for c in containers])
         self.end = np.array([c.end for c in containers])
         self.place = np.array([block.place for block in self.page.blocks])
-        self.tag = np.array([_TAG_NUMBER.get(c.element.tag, 0) for c in containers])
+        self.tag = np.array([_TAG_NUMBER.get(c.tag, 0) for c in containers])
         names: list[int] = []
         near: list[int] = []
         far: list[int] = []
         inside: list[int] = []
+        signatures: list[str] = []
         for container in containers:
             element = container.element
             present = element.keys()
             own = name_bits(" ".join([element.get(name) for name in _NAMING if name in present])) if present else 0
-            tag = _WITHIN_BITS.get(element.tag, 0)
+            tag = _WITHIN_BITS.get(container.tag, 0)
             first = container.parent == len(names)
             names.append(own)
             near.append(own | (0 if first else names[container.parent]))
             far.append(own | (0 if first else far[container.parent]))
             inside.append(tag | (0 if first else inside[container.parent]))
+            signatures.append(f"{container.tag} {element.get('class', '') if present else ''}")
         self.near, self.far, self.inside = np.array(near), np.array(far), np.array(inside)
-        signatures = [f"{c.element.tag} {c.element.get('class', '')}" for c in containers]
         keyed = [f"{containers[c.parent].start} {c.parent} {s}" for c, s in zip(containers, signatures, strict=True)]
         self.siblings = _times(keyed, np)
         self.signature = [f"{signatures[c.parent]}/{s}" for c, s in zip(containers, signatures, strict=True)]
 
     def _sums(self) -> None:
         np = self.np
-        quantities = (self.words, self.link_words, self.found_words, self.commas, self.stops, np.ones_like(self.words))
+        quantities = (
+            self.words,
+            self.link_words,
+            self.found * self.words,
+            self.commas,
+            self.stops,
+            np.ones_like(self.words),
+        )
         self.running = np.zeros((len(self.words) + 1, len(quantities)))
         np.cumsum(np.column_stack(quantities), axis=0, out=self.running[1:])
         self.sums = self.running[self.end] - self.running[self.start]
+        words, links, found, commas, stops, blocks = self.sums.T
+        one, some = np.maximum(1, words), np.maximum(1, blocks)
+        shares = (words / max(1, self.running[-1, 0]), links / one, found / one, commas / one, stops / some)
+        self.described = np.array([words, *shares, words / some, self.siblings])
 
     def _own(self) -> None:
         np, add, n = self.np, self.columns, len(self.words)
@@ -144,10 +160,9 @@ class Features:
             self.columns[f"in_{tag}"] = inside >> place & 1
 
     def _levels(self) -> None:
-        np, total = self.np, self.running[-1]
-        at = self.place
+        np, at = self.np, self.place
         for level in range(_LEVELS):
-            self._describe(f"up{level}", at, total)
+            self._describe(f"up{level}", at)
             at = self.parent[at]
         for size in _SIZES:
             at = self.place
@@ -156,12 +171,12 @@ class Features:
                 if not small.any():
                     break
                 at = np.where(small, self.parent[at], at)
-            self._describe(f"size{size}", at, total)
+            self._describe(f"size{size}", at)
             self.columns[f"size{size}_depth"] = self.depth[self.place] - self.depth[at]
             self.columns[f"size{size}_tag"] = self.tag[at]
-        self._repeated(total)
+        self._repeated()
 
-    def _repeated(self, total: Floats) -> None:
+    def _repeated(self) -> None:
         """The nearest ancestor that resembles its siblings: an entry of a list, a card, a post."""
         np, at = self.np, self.place
         for _ in range(_DEEPEST):
@@ -169,21 +184,13 @@ class Features:
             if not alone.any():
                 break
             at = np.where(alone, self.parent[at], at)
-        self._describe("entry", at, total)
+        self._describe("entry", at)
         self.columns["entry_siblings"] = self.siblings[at]
-        self._describe("entries", self.parent[at], total)
+        self._describe("entries", self.parent[at])
 
-    def _describe(self, name: str, at: Ints, total: Floats) -> None:
-        np, sums = self.np, self.sums[at]
-        words = np.maximum(1, sums[:, 0])
-        self.columns[f"{name}_words"] = sums[:, 0]
-        self.columns[f"{name}_share"] = sums[:, 0] / max(1, total[0])
-        self.columns[f"{name}_links"] = sums[:, 1] / words
-        self.columns[f"{name}_found"] = sums[:, 2] / words
-        self.columns[f"{name}_commas"] = sums[:, 3] / words
-        self.columns[f"{name}_stops"] = sums[:, 4] / np.maximum(1, sums[:, 5])
-        self.columns[f"{name}_mean"] = sums[:, 0] / np.maximum(1, sums[:, 5])
-        self.columns[f"{name}_siblings"] = self.siblings[at]
+    def _describe(self, name: str, at: Ints) -> None:
+        """Add what describes the element at `at[i]` to the row of block i."""
+        self.columns.update(zip((f"{name}_{what}" for what in _DESCRIBED), self.described[:, at], strict=True))
 
     def _surroundings(self) -> None:
         np, n = self.np, len(self.words)
@@ -218,7 +225,8 @@ class Features:
         """Sums over all blocks in elements with the same tags and classes."""
         np = self.np
         _, group = np.unique([self.signature[place] for place in self.place], return_inverse=True)
-        for name, values in (("words", self.words), ("links", self.link_words), ("found", self.found_words)):
+        found_words = self.found * self.words
+        for name, values in (("words", self.words), ("links", self.link_words), ("found", found_words)):
             self.columns[f"alike_{name}"] = np.bincount(group, values)[group]
         words = np.maximum(1, self.columns["alike_words"])
         self.columns["alike_links"] = self.columns["alike_links"] / words
@@ -253,6 +261,12 @@ def _count(text: str, is_one: Callable[[str], bool], ascii_ones: bytes) -> int:
     return sum(map(is_one, text))
 
 
+def _share(wanted: set[str], words: list[str]) -> float:
+    """The share of distinct words that are wanted."""
+    found = len(wanted.intersection(words))
+    return found / len(set(words)) if found else 0.0
+
+
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case."""
     return _WORD.findall(text.lower())
@@ -262,10 +276,12 @@ def _covered(tokens: list[list[str]], found: str) -> Floats:
     """The share of each block that is in the text of another extractor, from 0 to 1."""
     import numpy as np
 
+    covered = np.zeros(len(tokens))
+    if not found:
+        return covered
     sequences = [words_of(line) for line in found.splitlines()]
     whole = {" ".join(sequence) for sequence in sequences}
     triples = {triple for s in sequences for triple in zip(s, s[1:], s[2:], strict=False)}
-    covered = np.zeros(len(tokens))
     for row, words in enumerate(tokens):
         own = list(zip(words, words[1:], words[2:], strict=False))
         if own:
@@ -283,14 +299,13 @@ def _times(keys: list[str], np: Any) -> Any:
     return np.array([counts[key] for key in keys], dtype=np.float64)
 
 
-def likelihoods(page: Outline, title: str, found: str | None) -> tuple[Floats, Floats]:
-    """How likely each block belongs to the main text, and how much of it another extractor found, both from 0 to 1.
+def likelihoods(features: Features, found: str | None) -> Floats:
+    """How likely each block belongs to the main text, from 0 to 1.
 
     Args:
-        found: the text that the extractor found; None if it did not run, which selects the filter trained without it.
+        found: the text that another extractor found; None if it did not run: then the filter trained without it judges.
     """
     from websearch_gateway.readers.extraction.filter.trees import load
 
     trees = load("block_filter_alone" if found is None else "block_filter")
-    features = Features(page, title, found or "")
-    return trees.probabilities(features.matrix()), features.found
+    return trees.probabilities(features.matrix(found or ""))

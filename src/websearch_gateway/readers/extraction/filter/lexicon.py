@@ -50,6 +50,7 @@ NAME_HINTS = tuple(
         r"signature|\bsig\b|quote|edited|controls|actions|buttons?\b|btn",
     )
 )
+_ANY_HINT = re.compile("|".join(hint.pattern for hint in NAME_HINTS))
 _WORD_LISTS = (
     "copyright reserved rights ltd inc",
     "cookie cookies privacy terms gdpr policy consent",
@@ -86,6 +87,8 @@ def name_bits(names: str) -> int:
 
 @lru_cache(maxsize=20_000)
 def _bits_of_name(name: str) -> int:
+    if not _ANY_HINT.search(name):
+        return 0
     return sum(1 << place for place, hint in enumerate(NAME_HINTS) if hint.search(name))
 
 
