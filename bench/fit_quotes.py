@@ -26,17 +26,22 @@ from websearch_gateway.text.retrieval.question import Question
 from websearch_gateway.text.retrieval.reranking import ANSWERED, RERANKED, Signals, gate_values, signals
 
 FOLDS, OTHERS, STEPS = 6, 4, 300
+LONG = 8_000
+"""From this many characters on a page is long."""
+
 NAMES = [one.name for one in fields(Signals)]
 Numbers = NDArray[np.float64]
 
 
 @dataclass
 class Case:
-    """The signals of the first sentences of five pages, and which of them hold the known answer."""
+    """The signals of the first sentences of five pages, which of them hold the known answer, and how many there are."""
 
     article: str
     sentences: list[Signals]
     right: Numbers
+    found: int
+    is_long: bool
 
     @property
     def matrix(self) -> Numbers:
@@ -64,7 +69,14 @@ def _case(title: str, text: str, answers: Sequence[str], documents: Sequence[Doc
     features = question.features(every)
     top = by_words(features)[0][:RERANKED]
     right = np.array([float(any(answer in every[at].text for answer in answers)) for at in top])
-    return Case(title, signals(question, every, features, top, encode) if top else [], right)
+    is_long = any(len(one.markdown) > LONG for one in documents)
+    return Case(
+        title.replace("_", " "),
+        signals(question, every, features, top, encode) if top else [],
+        right,
+        len(every),
+        is_long,
+    )
 
 
 def fit_ranking(every: Sequence[Case]) -> Numbers:
@@ -76,7 +88,7 @@ def fit_ranking(every: Sequence[Case]) -> Numbers:
     owner = np.repeat(np.arange(len(usable)), [len(case.right) for case in usable])
     spread = values.std(0) + 1e-6
     scaled = (values - values.mean(0)) / spread
-    weights, mean, square = (np.zeros(len(NAMES)) for _ in range(3))
+    weights, mean, square = (np.zeros(values.shape[1]) for _ in range(3))
     for step in range(1, STEPS + 1):
         odds = np.exp(scaled @ weights - np.maximum.reduceat(scaled @ weights, starts)[owner])
         share = odds / np.add.reduceat(odds, starts)[owner]
@@ -100,7 +112,8 @@ def fit_gate(values: Numbers, answered: Numbers) -> Numbers:
 def gate_matrix(every: Sequence[Case], weights: Numbers) -> Numbers:
     """The values of the gate for each case."""
     best = [case.sentences[int((case.matrix @ weights).argmax())] for case in every]
-    return np.array([list(gate_values(case.sentences, one).values()) for case, one in zip(every, best, strict=True)])
+    values = [gate_values(case.sentences, one, case.found) for case, one in zip(every, best, strict=True)]
+    return np.array([list(one.values()) for one in values])
 
 
 def fitted(own: Sequence[Case], strange: Sequence[Case]) -> tuple[Numbers, Numbers]:
@@ -110,25 +123,65 @@ def fitted(own: Sequence[Case], strange: Sequence[Case]) -> tuple[Numbers, Numbe
     return weights, fit_gate(values, np.repeat([1.0, 0.0], [len(own), len(strange)]))
 
 
-def main() -> None:
-    """Print the figures on articles left out, then the weights."""
-    sets = [json.loads(gzip.decompress(Path(name).read_bytes())) for name in sys.argv[1:]]
-    own, strange = ([case for one in sets for case in cases(one, kind)] for kind in (True, False))
+@dataclass
+class Errors:
+    """What was counted on articles that were left out of the fit."""
+
+    own: int = 0
+    first: float = 0.0
+    hedged: float = 0.0
+    strange: int = 0
+    answered: float = 0.0
+
+    def shown(self) -> str:
+        """A line."""
+        return (
+            f"{self.own} questions: right sentence first {self.first / self.own:.3f}, hedged "
+            f"{self.hedged / self.own:.3f}, strangers answered {self.answered / self.strange:.3f}"
+        )
+
+
+def validated(own: Sequence[Case], strange: Sequence[Case]) -> dict[bool, Errors]:
+    """The errors on short and on long pages, each article judged by weights that were fitted without it."""
     titles = sorted({case.article for case in own})
-    first = hedged = answered = 0.0
+    errors = {kind: Errors() for kind in sorted({case.is_long for case in own})}
     for fold in range(FOLDS):
         out = set(titles[fold::FOLDS])
         weights, gate = fitted(*([case for case in every if case.article not in out] for every in (own, strange)))
-        left = [case for case in own if case.article in out]
-        first += sum(case.right[(case.matrix @ weights).argmax()] for case in left)
-        hedged += float((gate_matrix(left, weights) @ gate < ANSWERED).sum())
-        others = [case for case in strange if case.article in out]
-        answered += float((gate_matrix(others, weights) @ gate >= ANSWERED).sum())
-    print(f"right sentence first {first / len(own):.3f}, hedged {hedged / len(own):.3f}, ", end="")
-    print(f"strangers answered {answered / len(strange):.3f}")
+        for kind, counted in errors.items():
+            left, others = (
+                [case for case in every if case.article in out and case.is_long == kind] for every in (own, strange)
+            )
+            counted.own, counted.strange = counted.own + len(left), counted.strange + len(others)
+            if not left or not others:
+                continue
+            counted.first += sum(case.right[(case.matrix @ weights).argmax()] for case in left)
+            counted.hedged += float((gate_matrix(left, weights) @ gate < ANSWERED).sum())
+            counted.answered += float((gate_matrix(others, weights) @ gate >= ANSWERED).sum())
+    return errors
+
+
+def _share_answers(sets: Sequence[Sequence[dict[str, Any]]]) -> None:
+    """Give a question without an answer that of the same question in another file."""
+    asked = [
+        one for articles in sets for article in articles for part in article["paragraphs"] for one in part["questions"]
+    ]
+    known = {one["q"]: one["answers"] for one in asked if one["answers"]}
+    for one in asked:
+        one["answers"] = known.get(one["q"], [])
+
+
+def main() -> None:
+    """Print the figures on articles left out, then the weights."""
+    sets = [json.loads(gzip.decompress(Path(name).read_bytes())) for name in sys.argv[1:]]
+    _share_answers(sets)
+    own, strange = ([case for one in sets for case in cases(one, kind)] for kind in (True, False))
+    for is_long, errors in validated(own, strange).items():
+        print(f"{'long' if is_long else 'short'} pages, {errors.shown()}")
     weights, gate = fitted(own, strange)
     print(dict(zip(NAMES, weights.round(1).tolist(), strict=True)))
-    print(dict(zip(gate_values(own[0].sentences, own[0].sentences[0]), gate.round(1).tolist(), strict=True)))
+    first = own[0]
+    print(dict(zip(gate_values(first.sentences, first.sentences[0], 1), gate.round(1).tolist(), strict=True)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """How often the passages, and the quoted answer, hold the known answer: `python -m bench.questions FILE [--size N]`.
 
-FILE is gzipped JSON: a list of articles, each `{"title", "paragraphs": [{"text", "questions": [{"q", "answers"}]}]}`.
+FILE is gzipped JSON: a list of articles, each `{"title", "paragraphs": [{"text", "questions": [{"q", "answers"}],
+"impossible": ["a question that no page answers"]}]}`; the last is optional, and questions without answers are left out.
 Each article is served as a page from a loopback server and read through the gateway as any page is. For the last of
 these figures all paragraphs are ranked in groups of forty, as they are. Then come those of `bench.quotes`, beside their
 goals.
@@ -93,7 +94,7 @@ async def _found_first(paragraphs: list[dict[str, Any]]) -> int:
     similarity = Similarity(StaticEmbedder(), BlobCache(MemoryState()))
     texts = {str(place): paragraph["text"] for place, paragraph in enumerate(paragraphs)}
     tokens = tokens_of_each(texts.values())
-    asked = [(place, one["q"]) for place, paragraph in enumerate(paragraphs) for one in paragraph["questions"]]
+    asked = [(place, q) for place, one in enumerate(paragraphs) for q, _ in _questions({"paragraphs": [one]})]
     near = (await similarity.compare(Subject("", texts), [q for _, q in asked], Deadline.after(60))).similarities
     return sum(
         select(query_terms(q), tokens, [near[q].get(one) for one in texts], weight=similarity.weight, most=1)[0][0]

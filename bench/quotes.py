@@ -64,7 +64,7 @@ class Quoted:
                 self.strangers_answered / (self.strangers or 1),
                 "at most .050",
             ),
-            ("not hedged, some cannot be answered", self.unanswerable_answered / (self.unanswerable or 1), ""),
+            ("not hedged though no page answers", self.unanswerable_answered / (self.unanswerable or 1), ""),
             ("CPU ms of an answer, mean", 1000 * statistics.mean(self.seconds or [0]), ""),
         )
         return "\n".join(f"{name:<44}{figure:>8.3f}  {goal}".rstrip() for name, figure, goal in rows)
@@ -95,10 +95,14 @@ def quotes(articles: Sequence[dict[str, Any]]) -> str:
 
 
 def _questions(articles: Sequence[dict[str, Any]]) -> Iterator[tuple[int, str, str, list[str]]]:
+    """The questions with a known answer, and those that are said to have none."""
     for number, article in enumerate(articles):
         for paragraph in article["paragraphs"]:
             for question in paragraph["questions"]:
-                yield number, paragraph["text"], question["q"], question["answers"]
+                if question["answers"]:
+                    yield number, paragraph["text"], question["q"], question["answers"]
+            for question in paragraph.get("impossible", ()):
+                yield number, paragraph["text"], question, []
 
 
 def markdown_of(article: dict[str, Any]) -> str:

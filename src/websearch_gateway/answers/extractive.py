@@ -15,7 +15,7 @@ from websearch_gateway.text.safety.sanitise import without_orders
 from websearch_gateway.text.urls import canonical, host
 
 if TYPE_CHECKING:
-    from websearch_gateway.text.retrieval.reranking import Encode
+    from websearch_gateway.text.retrieval.word_likeness import Encode
 
 MAX_ANSWER = 800
 """Characters of an answer, citation marks included."""
@@ -65,9 +65,8 @@ def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], 
     """
     best = {hit.url: hit for hit in hits[: query.max_results]}
     sources = _bounded([_source(hit, pages.get(hit.url)) for hit in best.values()])
-    room = MAX_ANSWER - LONGEST_HEDGE
     documents = [replace(one.document, markdown=without_orders(one.document.markdown)) for one in sources]
-    found = find_evidence(query.text, documents, room, _LONGEST_MARK, encode)
+    found = find_evidence(query.text, documents, MAX_ANSWER, _LONGEST_MARK, encode, LONGEST_HEDGE)
     hedge = "" if found.is_answer or not found.sentences else nearest(found.language)
     text, spans = _cited(hedge, found.sentences, sources)
     return Answer(

@@ -52,6 +52,14 @@ def test_sentences_tile_the_non_blank_text_in_order(text: str) -> None:
     [
         ("It rained. It poured! Did it stop? No.", ["It rained.", "It poured!", "Did it stop?", "No."]),
         ("Dr. Smith met J. R. Ewing. He left.", ["Dr. Smith met J. R. Ewing.", "He left."]),
+        (
+            "Writers like J. A. Hobson agreed. A. I. Smith did not.",
+            ["Writers like J. A. Hobson agreed.", "A. I. Smith did not."],
+        ),
+        (
+            "It was settled in Roe v. Wade. Then Doe v. Bolton came.",
+            ["It was settled in Roe v. Wade.", "Then Doe v. Bolton came."],
+        ),
         ("Pi is 3.14 at 3 p.m. in the U.S. The end.", ["Pi is 3.14 at 3 p.m. in the U.S.", "The end."]),
         ("He lives in the U.S. Virgin Islands.", ["He lives in the U.S. Virgin Islands."]),
         ("See Fig. 3 and No. 5. He said no. Then he left.", ["See Fig. 3 and No. 5.", "He said no.", "Then he left."]),
@@ -75,6 +83,10 @@ def test_english_is_split_at_real_ends_only(text: str, expected: list[str]) -> N
         ("¿Qué es? ¡Hola! El Sr. Pérez llegó. ¿Y tú?", ["¿Qué es?", "¡Hola!", "El Sr. Pérez llegó.", "¿Y tú?"]),
         ("«Vino.» Luego se fue.", ["«Vino.»", "Luego se fue."]),
         ("ما هذا؟ هذا كتاب.", ["ما هذا؟", "هذا كتاب."]),
+        ("यह ई. बर्ग का घर है। वह गया।", ["यह ई. बर्ग का घर है।", "वह गया।"]),
+        ("वह घर है. वह गया.", ["वह घर है.", "वह गया."]),
+        ("บ้านของ อี. เบิร์ก อยู่บนเกาะ", ["บ้านของ อี. เบิร์ก อยู่บนเกาะ"]),
+        ("ปี 1901. เขาไปแล้ว", ["ปี 1901.", "เขาไปแล้ว"]),
     ],
 )
 def test_other_languages_end_sentences_in_their_own_way(text: str, expected: list[str]) -> None:

@@ -96,6 +96,21 @@ def test_the_best_sentence_brings_the_one_that_names_what_its_pronoun_means() ->
     ]
 
 
+def test_the_sentence_that_names_it_may_come_before_another_pronoun() -> None:
+    page = "Ann Lee founded the museum. She lived on Skerry. She also wrote the report on fog horns in 1901."
+    assert quoted("When was the report on fog horns written?", page)[:2] == [
+        "She also wrote the report on fog horns in 1901.",
+        "Ann Lee founded the museum.",
+    ]
+
+
+def test_an_it_that_stands_for_nothing_needs_no_sentence_before_it() -> None:
+    page = "Skerry has a new museum. It is possible to visit the lamp room on Sundays. Boats leave daily."
+    assert quoted("When is it possible to visit the lamp room?", page) == [
+        "It is possible to visit the lamp room on Sundays."
+    ]
+
+
 def test_a_sentence_without_a_word_of_the_question_needs_what_was_asked_for() -> None:
     page = "The Eiffel tower is tall. It measures 330 metres. Bread is nice."
     assert quoted("How tall is the Eiffel tower?", page) == ["The Eiffel tower is tall.", "It measures 330 metres."]

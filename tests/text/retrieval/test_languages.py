@@ -2,6 +2,8 @@
 
 import pytest
 
+from websearch_gateway.text.retrieval.candidates import Document
+from websearch_gateway.text.retrieval.evidence import find_evidence
 from websearch_gateway.text.retrieval.languages import language_tokens, query_terms
 
 
@@ -39,3 +41,21 @@ def test_vietnamese_words_that_differ_in_tone_alone_stay_apart() -> None:
 )
 def test_function_words_of_a_question_do_not_count(language: str, question: str, terms: list[str]) -> None:
     assert query_terms(question, language) == terms
+
+
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("雨", "斯凯里岛上有一座灯塔。岛上全年都会下雨。守塔人养了两只羊。"),
+        ("岛", "灯塔由石头砌成。守塔人住在岛上。渡轮每天开两次。"),
+        ("霧", "灯台は岩の上にある。冬は霧が多い。船は一日に二便ある。"),
+    ],
+)
+def test_a_question_of_one_character_is_answered(question: str, page: str) -> None:
+    found = find_evidence(question, [Document("", page)], 720)
+    assert question in found.sentences[0].text
+    assert found.is_answer
+
+
+def test_a_question_of_one_character_is_not_answered_by_a_page_without_it() -> None:
+    assert find_evidence("茶", [Document("", "岛上全年都会下雨。守塔人养了两只羊。")], 720).sentences == ()

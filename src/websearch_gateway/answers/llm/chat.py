@@ -26,8 +26,8 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Deadline, HttpRequest
 from websearch_gateway.net.client import send
+from websearch_gateway.net.decode import give_way
 from websearch_gateway.net.errors import mapped_errors
-from websearch_gateway.net.fetch import give_way
 from websearch_gateway.net.retry import PASSING_STATUSES, parse_retry_after
 from websearch_gateway.net.span_attributes import note_host, note_status
 

@@ -20,6 +20,9 @@ _LINKS = rf"\({LINK.pattern}(?:[,;]?[ \t]*+{LINK.pattern})*+\)"
 _CITATIONS = re.compile(rf"(?:[ \t]*+(?:{_LINKS}|{_NOTE}))++|[ \t]*+{LINK.pattern}(?=\s*\Z)")
 _NEXT_WORD = re.compile(r"\s*[\"'“‘«‹(\[*_~]*+(?P<inverted>[¿¡])?(?P<word>\w*)")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_INITIAL = re.compile(r"\s*[A-Z]\.")
+# Thai, Lao and Khmer end no sentence with a full stop: it abbreviates a word.
+_UNSTOPPED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff]")
 _LAST_WORD = re.compile(r"[\w.&’'-]{1,24}\Z")
 
 
@@ -29,8 +32,8 @@ def _words(spaced: str) -> frozenset[str]:
 
 # English, then Spanish, French, Italian and German. An abbreviation ends a sentence only before one of _OPENERS.
 _ABBREVIATIONS = _words(
-    "dr mr mrs ms prof rev hon gen col capt lt sgt sen rep gov st mt ft fig figs eq vol ch sec pp vs cf viz approx ca "
-    "e.g i.e al nos art dept univ inc ltd co corp jr sr etc ph.d bros est "
+    "dr mr mrs ms prof rev hon gen col capt lt sgt sen rep gov st mt ft fig figs eq vol ch sec pp v vs cf viz approx "
+    "ca e.g i.e al nos art dept univ inc ltd co corp jr sr etc ph.d bros est "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
     "sra srta dra dña ud uds pág págs núm mme mlle sig dott nr bzw usw bspw abb"
 )
@@ -100,12 +103,21 @@ def _is_final(text: str, stop: re.Match[str], start: int, end: int) -> bool:
         return False
     if stop[0][0] != "." or stop[0].startswith(".."):
         return True
-    return _ends_after(_word_before(text, start, stop.start()), word)
+    if _UNSTOPPED.match(word) and _UNSTOPPED.match(text, stop.start() - 1):
+        return False
+    before = _word_before(text, start, stop.start())
+    if _is_initial(before) and _INITIAL.match(text, position, end):
+        return False
+    return _ends_after(before, word)
 
 
 def _word_before(text: str, start: int, position: int) -> str:
     last = _LAST_WORD.search(text[max(start, position - 24) : position])
     return last[0].lstrip("'’-.") if last else ""
+
+
+def _is_initial(word: str) -> bool:
+    return len(word) == 1 and word.isalpha() and not word.islower()
 
 
 def _ends_after(last: str, following: str) -> bool:
@@ -114,7 +126,6 @@ def _ends_after(last: str, following: str) -> bool:
         return not following[0].isdigit()
     if last.isdecimal() and len(last) < 3 and following.casefold() in _AFTER_ORDINALS:
         return False
-    is_initial = len(last) == 1 and last.isalpha() and last.isupper()
-    if is_initial or _DOTTED.fullmatch(last) or last.casefold() in _ABBREVIATIONS:
+    if _is_initial(last) or _DOTTED.fullmatch(last) or last.casefold() in _ABBREVIATIONS:
         return following.casefold() in _OPENERS
     return True

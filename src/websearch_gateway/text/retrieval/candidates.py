@@ -14,7 +14,7 @@ from websearch_gateway.text.markdown import LINK, LONGEST_MARKED, blocks, lines,
 from websearch_gateway.text.retrieval.languages import language_tokens
 from websearch_gateway.text.retrieval.multilingual.clauses import clauses
 from websearch_gateway.text.retrieval.rank import bm25
-from websearch_gateway.text.retrieval.tokens import words
+from websearch_gateway.text.retrieval.tokens import is_character, words
 
 PASSAGES = 12
 """How many of the best passages of all pages are searched for sentences."""
@@ -25,9 +25,15 @@ MAX_SENTENCE = 600
 MAX_CAPTION = 12
 """A line of at most this many words without a full stop is a caption, a byline or a cell, not a sentence."""
 
+_IMPERSONAL = (
+    r"it (?:is|was|has been|may be|would be)(?: also| often| now| widely| generally)? "
+    r"(?:(?:said|claimed|believed|thought|estimated|argued|assumed|suggested|reported|recommended) that|"
+    r"(?:possible|impossible|likely|unlikely|clear|unclear|true|necessary|difficult|hard|easy|common|important) "
+    r"(?:that|to|for|whether))\b"
+)
 PRONOUN = re.compile(
-    r"(?:he|she|it|they|his|her|its|their|this|these|those|such|er|sie|es|dies\w*|él|ella|ellos|este|esta|esto|il|elle|"
-    r"ils|elles|он|она|оно|они|это|هو|هي|यह|वह|他|她|它|这|該|เขา|มัน)\b",
+    rf"(?!{_IMPERSONAL})(?:he|she|it|they|his|her|its|their|this|these|those|such|er|sie|es|dies\w*|él|ella|ellos|"
+    r"este|esta|esto|il|elle|ils|elles|он|она|оно|они|это|هو|هي|यह|वह|他|她|它|这|該|เขา|มัน)\b",
     re.IGNORECASE,
 )
 """The beginning of a sentence that says little without the one before it."""
@@ -128,10 +134,12 @@ def candidates(terms: Sequence[str], language: str, documents: Sequence[Document
 
 
 def _inside(terms: Sequence[str], texts: Sequence[Sequence[str]], language: str) -> Mapping[str, str]:
-    """Longer words that begin or end with a word of the question, with that word: compounds or unknown endings."""
-    if language in _WITHOUT_COMPOUNDS:
-        return {}
-    long = [term for term in terms if len(term) >= _LEAST_PART]
+    """Longer words that begin or end with a word of the question, with that word: compounds or unknown endings.
+
+    So do the pairs of characters of a script without spaces, for a question of one character.
+    """
+    least = _LEAST_PART if language not in _WITHOUT_COMPOUNDS else 0
+    long = [term for term in terms if is_character(term) or 0 < least <= len(term)]
     vocabulary = set().union(*texts).difference(terms) if long else set()
     ends = tuple(long)
     return {

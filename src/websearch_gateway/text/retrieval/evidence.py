@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from websearch_gateway.text.retrieval.candidates import PRONOUN, Candidate, Document, candidates
-from websearch_gateway.text.retrieval.multilingual import scores as multilingual
-from websearch_gateway.text.retrieval.multilingual.letters import Likeness, likeness
+from websearch_gateway.text.retrieval.multilingual.ranking import ranked_by_letters
 from websearch_gateway.text.retrieval.question import Features, Question
 from websearch_gateway.text.retrieval.reranking import Reranked, rerank
 
 if TYPE_CHECKING:
-    from websearch_gateway.text.retrieval.reranking import Encode
+    from websearch_gateway.text.retrieval.word_likeness import Encode
 
 # The numbers below were fitted on questions over encyclopedia articles: the weights by a softmax over the sentences of
 # a page, the gate by a logistic regression over pages that answer and unrelated pages.
@@ -26,14 +25,17 @@ _GATE = (4.5, 4.9, 11.5, 5.6, 2.4, -6.3)
 CLOSE = 4.5
 """The largest distance in score from the best sentence at which another one is also quoted."""
 
-CLOSE_RERANKED = 3.5
-"""The same for the scores of `reranking`."""
+CLOSE_RERANKED, CLOSE_BY_LETTERS = 3.0, 5.0
+"""The same for the scores of `reranking`, and for those of other languages."""
+
+BESIDE_BEST, AFTER_BEST = 1.0, 1.0
+"""What counts for another sentence of the best one's paragraph, and more for the one right after it."""
 
 MOST = 4
 """The most sentences of an answer."""
 
 NEAREST = 3
-"""The most sentences that are quoted if none answers, or if the order is that of `reranking`."""
+"""The most sentences that are quoted if none answers."""
 
 ENOUGH = 0.28
 """The minimum share of the question's words that the best sentence and its context must contain to be quoted."""
@@ -42,6 +44,9 @@ ENOUGH_BIGRAMS = 0.1
 """The same in scripts split into bigrams, many of which join the end of one word to the beginning of the next."""
 
 _IN_BIGRAMS = frozenset(("zh", "ja", "ko", "th"))
+
+_LOOKED_BACK = range(1, 4)
+"""How many sentences before one that begins with a pronoun the noun may be."""
 
 SAME = 0.75
 """Two sentences are duplicates if they share this part of the shorter one's words."""
@@ -68,62 +73,103 @@ class Findings:
 
 
 def find_evidence(
-    query: str, documents: Sequence[Document], max_characters: int, overhead: int = 0, encode: Encode | None = None
+    query: str,
+    documents: Sequence[Document],
+    max_characters: int,
+    overhead: int = 0,
+    encode: Encode | None = None,
+    hedge: int = 0,
 ) -> Findings:
     """The sentences that answer `query`, without duplicates; empty if none is close enough.
 
     They come from prose, lists and tables, never from headings, code or runs of links, and together they have at most
-    `max_characters`, where each counts `overhead` more. A sentence that begins with a pronoun is quoted only
-    with the one before it; the best brings that along. With `encode`, English questions use word vectors too.
+    `max_characters`, where each counts `overhead` more, and `hedge` less if none probably answers. A sentence that
+    begins with a pronoun is quoted only with the one before it, which others than English ones bring along; the best
+    brings the nearest one that begins with none. With `encode`, English questions use word vectors too.
     """
     question = Question.of(query)
     found = candidates(question.terms, question.language, documents)
     features = question.features(found)
-    alike: Sequence[Likeness] = [] if question.language == "en" else likeness(query, found)
-    order, scores = by_words(features, question.language, alike)
-    if not order:
+    is_english = question.language == "en"
+    ranked = _ranked(question, found, features, encode)
+    if not ranked.order:
         return Findings((), False, question.language)
-    with_vectors = encode is not None and question.language == "en"
-    if encode is not None and with_vectors:
-        ranked = rerank(question, found, features, order, encode)
-    else:
-        ranked = Reranked(order, scores, _answers(question, order[0], features, alike))
     best = ranked.order[0]
-    if not (with_vectors and ranked.is_answer) and not _is_near(question, found[best]):
+    by_words_alone = is_english and encode is None
+    if (by_words_alone or not ranked.is_answer) and not _is_near(question, found[best]):
         return Findings((), False, question.language)
-    least = ranked.scores[best] - (CLOSE_RERANKED if with_vectors else multilingual.CLOSE if alike else CLOSE)
-    near = [at for at in ranked.order if ranked.scores[at] >= least]
+    close = CLOSE_BY_LETTERS if not is_english else CLOSE if encode is None else CLOSE_RERANKED
+    near = [at for at in ranked.order if ranked.scores[at] >= ranked.scores[best] - close]
     if not any(features[at].kind > 0 for at in near):
         near += [at for at in ranked.order if features[at].kind > 0][:1]
-    near = _with_antecedent(found, near)
-    most = MOST if ranked.is_answer and not with_vectors else NEAREST
-    picked = _picked([found[at] for at in near], max_characters, overhead, most)
+    near = _with_antecedent(found, near if is_english else _with_those_before(found, near))
+    most, room = (MOST, max_characters) if ranked.is_answer else (NEAREST, max_characters - hedge)
+    picked = _picked([found[at] for at in near], room, overhead, most)
     read = [*picked[:1], *sorted(picked[1:], key=lambda one: (one.document, one.order))]
     return Findings(tuple(Evidence(one.text, one.document) for one in read), ranked.is_answer, question.language)
 
 
-def by_words(
-    features: Sequence[Features], language: str = "en", alike: Sequence[Likeness] = ()
-) -> tuple[list[int], dict[int, float]]:
-    """The indices of the sentences that could answer, best first, and the scores of all, by their words alone.
+def _ranked(
+    question: Question, found: Sequence[Candidate], features: Sequence[Features], encode: Encode | None
+) -> Reranked:
+    if question.language != "en":
+        return ranked_by_letters(question, found, features)
+    order, scores = by_words(features)
+    if encode is None or not order:
+        return Reranked(order, scores, bool(order) and _answers(question, order[0], features))
+    return _beside_best(rerank(question, found, features, order, encode), found)
 
-    `alike` is needed for languages other than English.
-    """
-    scored = multilingual.scores(language, features, alike) if alike else map(_score, features)
-    scores = dict(enumerate(scored))
+
+def by_words(features: Sequence[Features]) -> tuple[list[int], dict[int, float]]:
+    """The indices of English sentences that could answer, best first, and the scores of all, by their words alone."""
+    scores = dict(enumerate(map(_score, features)))
     # Context alone is enough only if the sentence has the kind of thing asked for: "He died there in 1912."
     fit = [at for at, one in enumerate(features) if one.own > 0 or one.kind > 0]
     return sorted(fit, key=lambda at: -scores[at]), scores
 
 
+def _beside_best(ranked: Reranked, found: Sequence[Candidate]) -> Reranked:
+    """The order in which the best sentence's own paragraph counts more: what it leaves unsaid is often there."""
+    best = found[ranked.order[0]]
+    scores = dict(ranked.scores)
+    for at in ranked.order[1:]:
+        one = found[at]
+        if one.paragraph is best.paragraph:
+            follows = one.order == (best.order[0], best.order[1] + 1)
+            scores[at] = min(scores[ranked.order[0]], scores[at] + BESIDE_BEST + AFTER_BEST * follows)
+    return ranked._replace(order=sorted(ranked.order, key=lambda at: -scores[at]), scores=scores)
+
+
 def _with_antecedent(found: Sequence[Candidate], near: Sequence[int]) -> list[int]:
-    """`near`, with the sentence before the best one second if the best begins with a pronoun."""
+    """`near`, with the sentence that says whom the best one means second if the best begins with a pronoun."""
     best = found[near[0]]
     if not best.before or not PRONOUN.match(best.text):
         return list(near)
-    place = best.order[0], best.order[1] - 1
-    before = [at for at, one in enumerate(found) if (one.document, one.order) == (best.document, place)]
-    return [near[0], *before, *(at for at in near[1:] if at not in before)]
+    earlier = [
+        at
+        for at, one in enumerate(found)
+        if one.paragraph is best.paragraph and _places_before(one, best) in _LOOKED_BACK
+    ]
+    earlier.sort(key=lambda at: _places_before(found[at], best))
+    antecedent = [at for at in earlier if not PRONOUN.match(found[at].text)][:1]
+    return [near[0], *antecedent, *(at for at in near[1:] if at not in antecedent)]
+
+
+def _with_those_before(found: Sequence[Candidate], near: Sequence[int]) -> list[int]:
+    """`near`, with the sentence before each one that begins with a pronoun, other than the first."""
+    places = {(one.document, one.order): at for at, one in enumerate(found)}
+    every = [near[0]]
+    for at in near[1:]:
+        one = found[at]
+        before = places.get((one.document, (one.order[0], one.order[1] - 1)))
+        if one.before and before is not None and PRONOUN.match(one.text):
+            every.append(before)
+        every.append(at)
+    return list(dict.fromkeys(every))
+
+
+def _places_before(one: Candidate, other: Candidate) -> int:
+    return other.order[1] - one.order[1]
 
 
 def _score(one: Features) -> float:
@@ -142,12 +188,10 @@ def _score(one: Features) -> float:
     )
 
 
-def _answers(question: Question, best: int, features: Sequence[Features], alike: Sequence[Likeness]) -> bool:
+def _answers(question: Question, best: int, features: Sequence[Features]) -> bool:
     """Whether the pages are about the question and have the kind of thing that it asks for; `best` is an index."""
     if question.kind is not None and not any(one.kind > 0 for one in features):
         return False
-    if alike:
-        return multilingual.is_about(question.language, best, features, alike)
     covered, reached, passage, phrases, named, bias = _GATE
     evidence = (
         covered * features[best].covered

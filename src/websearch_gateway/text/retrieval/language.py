@@ -26,29 +26,35 @@ _SCRIPTS = (
     ("ar", "[\u0600-\u06ff]"),
     ("uk", "[іїєґІЇЄҐ]"),
     ("ru", "[\u0400-\u04ff]"),
-    ("vi", "[ơưđạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]"),
+    ("es", "[¿¡]"),
 )
 _LETTERS = (
     ("de", "[ßäöü]"),
-    ("es", "[ñ¿¡áéíóú]"),
+    ("es", "[ñáéíóú]"),
     ("fr", "[çèêëîïôûùœà]"),
     ("it", "[àèìòù]"),
     ("pt", "[ãõâêçáéíóú]"),
     ("pl", "[ąćęłńśźż]"),
     ("cs", "[ěščřžůť]"),
     ("ro", "[ăâîșțşţ]"),
-    ("tr", "[ğışçöü]"),
+    ("tr", "[ğışçöü\u0307]"),
     ("hu", "[őűáéöü]"),
     ("sv", "[åäö]"),
     ("da", "[åæø]"),
 )
+# Each of these says more than a function word.
+_MARKS = (
+    ("de", r"^was (?:war|hat|ist|sind|[^\W\d_]{3,}(?:en|et|te|ten|eibt|elt|ert))\b"),
+    ("tr", r"(?<=\w)['’](?:n?[ıiuü]n|[dt][ae]n?|n?d[ae]n?|y?l[ae]\b|[sy]?[ıiuü]|y?[ae]|l[ae]r\w*)\b"),
+    ("vi", r"[ơưđạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ]|\bgì\b"),
+)
 _WORDS = {
     "en": "the of and is are was were what who when where which how why did does do in to a for many much it has have "
     "on at by from with as an i you no be can or se pe me art des sale van war hat die car plus men",
-    "de": "der die das den dem des ein eine ist sind war wer wie was wo wann warum welche welcher welches und von im "
+    "de": "der die das den dem ein eine ist sind war wer wie was wo wann warum welche welcher welches und von im "
     "in zu mit nicht wurde hat viele auf fur wird werden worden unter bei nach aus welchen welchem wem wen wessen man "
-    "weshalb wieso womit wofur worauf woraus worin wodurch woran wohin woher wieviel gab haben konnen sich als einen "
-    "einer",
+    "des weshalb wieso womit wofur worauf woraus worin wodurch woran wohin woher wieviel gab haben konnen sich als "
+    "einen einer einem wogegen wozu wovon nachdem zur zum vor oft",
     "fr": "le la les des du un une est sont etait qui que quel quelle quels quelles quand comment pourquoi combien ou "
     "et dans de en par pour sur au aux a",
     "es": "el la los las un una es son fue era que quien cuando donde como cual cuales cuanto cuantos por para con en "
@@ -65,8 +71,9 @@ _WORDS = {
     "no": "er var hvem hva hvor nar hvordan hvorfor hvilken hvilket og i pa av til en et det som med for mange",
     "fi": "on ovat oli kuka mika missa milloin miten miksi kuinka ja ei se joka mita",
     "tr": "ve bir bu ne kim nerede nasil neden nicin hangi hangisi kac mi midir ile icin kadar zaman nedir kimdir olan "
-    "olarak gore sonra nereye kimi",
-    "ro": "este sunt era cine ce unde cand cum care cat cati si in de la pe cu din a al ale un o pentru nu",
+    "olarak gore sonra nereye kimi kimdi kimin neydi neyi ilk nelerdir degil daha ise adi",
+    "ro": "este sunt era cine ce unde cand cum care cat cate cati si in de la pe cu din a al ale un o pentru nu avut "
+    "au fost ai lui cui se ii prin catre spre cele dintre",
     "hu": "a az es ki mi hol mikor hogyan miert melyik hany van volt egy nem mennyi",
     "vi": "cua bao nhieu nao nam cac nguoi duoc trong mot gi ai nhung thi",
     "id": "yang di ke dari apa siapa kapan dimana bagaimana mengapa berapa adalah dan ini itu dengan untuk pada",
@@ -91,6 +98,7 @@ def language_of(text: str) -> str:
         folded = fold(word).replace("ı", "i").replace("ł", "l").replace("ø", "o")
         for language, known in _KNOWN.items():
             scores[language] += folded in known
-    for language, letters in _LETTERS:
-        scores[language] = scores.get(language, 0.0) + 0.5 * len(re.findall(letters, text))
+    for weight, signs in ((0.5, _LETTERS), (1.5, _MARKS)):
+        for language, pattern in signs:
+            scores[language] += weight * len(re.findall(pattern, text))
     return max(scores, key=lambda language: scores[language])

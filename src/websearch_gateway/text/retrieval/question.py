@@ -13,7 +13,6 @@ from websearch_gateway.text.retrieval.candidates import Candidate
 from websearch_gateway.text.retrieval.language import language_of
 from websearch_gateway.text.retrieval.languages import language_tokens, query_terms
 from websearch_gateway.text.retrieval.rank import bm25, inverse_document_frequency
-from websearch_gateway.text.retrieval.tokens import words
 
 _NAMED = re.compile(r"(?<=\w )[A-ZÀ-ÞА-ЯΑ-Ω][^\W_]+|\b\d{2,}\b")
 """Names and numbers: capitalised words other than the first, and digits."""
@@ -46,7 +45,7 @@ class Features:
 class Question:
     """A question: its words, its pairs of words, and the kind of thing that would answer it.
 
-    `said` are all its words if a thing that it names itself cannot be the answer, which is known of English only.
+    `said` are its words, since a thing that it names itself cannot be the answer.
     """
 
     text: str
@@ -63,8 +62,9 @@ class Question:
         language = language_of(text)
         pairs = frozenset(pairwise(language_tokens([text], language)[0]))
         names = frozenset(query_terms(" ".join(_NAMED.findall(text)), language))
-        said = frozenset(words(text)) if language == "en" else frozenset[str]()
-        return cls(text, language, tuple(query_terms(text, language)), pairs, asked_for(text, language), names, said)
+        kind = asked_for(text, language)
+        said = kind.said_in(text) if kind else frozenset[str]()
+        return cls(text, language, tuple(query_terms(text, language)), pairs, kind, names, said)
 
     def features(self, found: Sequence[Candidate]) -> list[Features]:
         """The features of each candidate."""

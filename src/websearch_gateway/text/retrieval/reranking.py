@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from websearch_gateway.text.retrieval.candidates import PRONOUN, Candidate
 from websearch_gateway.text.retrieval.question import Features, Question
 from websearch_gateway.text.retrieval.rank import bm25, inverse_document_frequency
-from websearch_gateway.text.retrieval.tokens import STOP_WORDS, tokens_of_each, words
+from websearch_gateway.text.retrieval.tokens import tokens_of_each
+from websearch_gateway.text.retrieval.word_likeness import content_words, word_likeness
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-    """Texts to unit vectors, one row each; the zero vector for a text that it does not know."""
+    from websearch_gateway.text.retrieval.word_likeness import Encode
 
 RERANKED = 24
 """How many sentences are looked at, so that the work has a limit."""
 
 _NEAR = 50
 """Characters on each side of a possible answer in which words of the question count as near it."""
-
-_UNRELATED = 0.3
-"""The cosine that the vectors of unrelated words may have."""
 
 _LONGEST_PARAGRAPH = 2_000
 
@@ -68,47 +66,52 @@ class Signals:
 # Fitted by `python -m bench.fit_quotes`: the weights by a softmax over the sentences of some pages, the gate by a
 # logistic regression over pages that answer and others.
 WEIGHTS: Mapping[str, float] = {
-    "own": 1.9,
-    "covered": 2.1,
-    "above": 10.2,
-    "phrases": 3.1,
-    "passage": 1.5,
+    "own": 1.0,
+    "covered": 1.6,
+    "above": 9.7,
+    "phrases": 2.8,
+    "passage": 4.3,
     "kind": 1.2,
-    "length": -0.7,
-    "named": 0.2,
-    "previous": 1.7,
-    "following": 1.4,
-    "pronoun": 0.7,
-    "carried": 1.4,
-    "resumed": 4.5,
-    "paragraph": 1.7,
-    "kind_covered": -3.9,
-    "kind_near": 3.7,
-    "kind_alike": 0.8,
-    "alike": 8.2,
-    "alike_before": 3.8,
-    "cosine": 1.9,
-    "paragraph_cosine": 8.4,
+    "length": -1.1,
+    "named": 0.6,
+    "previous": 2.3,
+    "following": 1.7,
+    "pronoun": 0.4,
+    "carried": 2.3,
+    "resumed": 2.9,
+    "paragraph": 1.9,
+    "kind_covered": -4.2,
+    "kind_near": 2.4,
+    "kind_alike": 2.1,
+    "alike": 8.0,
+    "alike_before": 2.2,
+    "cosine": 2.7,
+    "paragraph_cosine": 6.7,
 }
 SCRAP = -1.0
 """The weight of a row, caption or dateline, of which the questions have none."""
 
 GATE: Mapping[str, float] = {
-    "covered": 2.8,
-    "phrases": 5.8,
-    "named": 1.2,
-    "paragraph": 5.9,
-    "alike": 4.9,
-    "alike_before": 7.4,
-    "cosine": 6.8,
-    "paragraph_cosine": 3.1,
-    "kindless": -0.7,
-    "any_passage": -1.5,
-    "any_paragraph_cosine": 6.1,
-    "any_reached": -1.0,
-    "bias": -10.4,
+    "covered": 2.1,
+    "phrases": 4.2,
+    "named": 1.5,
+    "paragraph": 4.1,
+    "alike": 2.6,
+    "alike_before": 5.3,
+    "cosine": 1.8,
+    "paragraph_cosine": 2.4,
+    "kindless": -0.8,
+    "length": -3.8,
+    "any_above": 9.5,
+    "any_alike": 5.0,
+    "any_cosine": 8.4,
+    "any_passage": 4.2,
+    "any_paragraph_cosine": 3.0,
+    "any_reached": -4.7,
+    "found": -1.2,
+    "bias": -4.3,
 }
-ANSWERED = -0.3
+ANSWERED = -0.4
 """The least log odds at which the best sentence counts as an answer: to hedge where a page answers is worse."""
 
 
@@ -131,7 +134,7 @@ def rerank(
         for at, one in every.items()
     }
     best = sorted(top, key=lambda at: -scores[at])
-    values = gate_values(list(every.values()), every[best[0]])
+    values = gate_values(list(every.values()), every[best[0]], len(found))
     return Reranked(best, scores, sum(GATE[name] * value for name, value in values.items()) >= ANSWERED)
 
 
@@ -204,19 +207,18 @@ def _meaning(
     """For each sentence `alike`, `alike_before`, `cosine` and `paragraph_cosine`, as in `Signals`."""
     import numpy as np
 
-    asked = _content(question.text)
+    asked = content_words(question.text)
     texts = [one.text for one in top]
     around = list(dict.fromkeys(one.paragraph for one in top))
     vectors = encode([question.text, *texts, *(one.text[:_LONGEST_PARAGRAPH] for one in around)])
     cosines = (vectors[1:] @ vectors[0]).tolist()
     of_paragraph = dict(zip(around, cosines[len(top) :], strict=True))
-    said = {text: _content(text) for text in (*texts, *(one.before for one in top))}
+    said = {text: content_words(text) for text in (*texts, *(one.before for one in top))}
     vocabulary = {word: at for at, word in enumerate(dict.fromkeys(word for one in said.values() for word in one))}
     weights = np.array([rarity.get(stem[0], 0.0) if stem else 0.0 for stem in tokens_of_each(asked)], dtype=np.float32)
     if not asked or not vocabulary:
         return [(0.0, 0.0, cosine, of_paragraph[one.paragraph]) for one, cosine in zip(top, cosines, strict=False)]
-    near = encode(asked) @ encode(list(vocabulary)).T
-    likeness = np.clip((near - _UNRELATED) / (1 - _UNRELATED), 0, 1)
+    likeness = word_likeness(asked, list(vocabulary), encode)
 
     def best(text: str) -> NDArray[np.float32]:
         places = [vocabulary[word] for word in said[text]]
@@ -231,12 +233,12 @@ def _meaning(
     return found
 
 
-def _content(text: str) -> list[str]:
-    return [word for word in dict.fromkeys(words(text)) if word not in STOP_WORDS]
+def gate_values(every: Sequence[Signals], best: Signals, found: int) -> Mapping[str, float]:
+    """What the gate weighs: signals of the best sentence, and the most that any sentence has.
 
-
-def gate_values(every: Sequence[Signals], best: Signals) -> Mapping[str, float]:
-    """What the gate weighs: signals of the best sentence, and the most that any sentence has."""
+    More of the words occur by chance in a longer sentence and in more sentences, so that `length` and `found`, the
+    number of all sentences, count against an answer.
+    """
     return {
         "covered": best.covered,
         "phrases": best.phrases,
@@ -247,8 +249,13 @@ def gate_values(every: Sequence[Signals], best: Signals) -> Mapping[str, float]:
         "cosine": best.cosine,
         "paragraph_cosine": best.paragraph_cosine,
         "kindless": float(best.kind < 0),
+        "length": best.length,
+        "any_above": max(one.above for one in every),
+        "any_alike": max(one.alike + one.alike_before for one in every),
+        "any_cosine": max(one.cosine for one in every),
         "any_passage": max(one.passage for one in every),
         "any_paragraph_cosine": max(one.paragraph_cosine for one in every),
         "any_reached": max(one.covered + one.previous + one.following + one.above for one in every),
+        "found": math.log1p(found),
         "bias": 1.0,
     }

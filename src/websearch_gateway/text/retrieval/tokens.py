@@ -67,6 +67,11 @@ def _bigrams(run: str) -> list[str]:
     return [run[index : index + 2] for index in range(len(run) - 1)]
 
 
+def is_character(token: str) -> bool:
+    """Whether a token is one character of a script without spaces: longer runs give bigrams."""
+    return len(token) == 1 and bool(_UNSPACED_RUN.match(token))
+
+
 def stems(words: Sequence[str]) -> list[str]:
     """The words without their English endings. Words of other languages stay distinct."""
     # A stemmer holds scratch memory, so threads must not share one; making one takes microseconds.

@@ -18,54 +18,57 @@ STORIES = {
     "de": Story(
         "Der Leuchtturm von Skerry steht auf einem Felsen. Er wurde 1901 von der Firma Berg errichtet. "
         "Der letzte Leuchtturmwärter verließ die Insel im Jahr 1987. Die Fähre zur Insel kostet neun Kronen.",
-        "Man schält die Kartoffeln. Danach kocht man sie eine halbe Stunde in der Brühe. Die Suppe wird heiß serviert.",
+        "Man schält die Kartoffeln. Danach kocht man sie eine halbe Stunde in der Brühe. Die Suppe wird heiß serviert. "
+        "Das Rezept kommt von einer Insel.",
         (("Wann verließ der letzte Wärter die Insel?", "1987"), ("Was kostet die Inselfähre?", "neun")),
     ),
     "es": Story(
         "El faro de Skerry está sobre una roca. La empresa Berg lo construyó en 1901. "
         "El último farero abandonó la isla en 1987. El transbordador a la isla cuesta nueve coronas.",
-        "Se pelan las patatas. Después se cuecen en caldo durante media hora. La sopa se sirve caliente.",
+        "Se pelan las patatas. Después se cuecen en caldo durante media hora. La sopa se sirve caliente. "
+        "La receta viene de una isla y de una empresa.",
         (("¿Cuándo abandonó la isla el último farero?", "1987"), ("¿Qué empresa construyó el faro?", "Berg")),
     ),
     "ru": Story(
         "Маяк Скерри стоит на скале. Его построила фирма Берга в 1901 году. "
         "Последний смотритель маяка покинул остров в 1987 году. Паром на остров стоит девять крон.",
-        "Картофель чистят. Потом его варят в бульоне полчаса. Суп подают горячим.",
+        "Картофель чистят. Потом его варят в бульоне полчаса. Суп подают горячим. Рецепт пришёл с острова.",
         (("Когда остров покинул последний смотритель?", "1987"), ("Сколько стоит паром на остров?", "девять")),
     ),
     "ar": Story(
         "تقف منارة سكيري على صخرة. بنتها شركة بيرغ عام 1901. غادر آخر حارس للمنارة الجزيرة عام 1987. "
         "تكلف العبارة إلى الجزيرة تسع كرونات.",
-        "تقشر البطاطس. ثم تطبخ في المرق لمدة نصف ساعة. يقدم الحساء ساخنا.",
+        "تقشر البطاطس. ثم تطبخ في المرق لمدة نصف ساعة. يقدم الحساء ساخنا. جاءت الوصفة من الجزيرة.",
         (("متى غادر الحارس الأخير الجزيرة؟", "1987"), ("كم تكلف العبارة إلى الجزيرة؟", "تسع")),
     ),
     "hi": Story(
         "स्केरी प्रकाशस्तंभ एक चट्टान पर खड़ा है। बर्ग कंपनी ने इसे 1901 में बनाया था। "
         "प्रकाशस्तंभ के अंतिम रखवाले ने 1987 में द्वीप छोड़ दिया। द्वीप की नाव का किराया नौ क्राउन है।",
-        "आलू छीलें। फिर उन्हें आधे घंटे तक शोरबे में पकाएं। सूप गरम परोसा जाता है।",
+        "आलू छीलें। फिर उन्हें आधे घंटे तक शोरबे में पकाएं। सूप गरम परोसा जाता है। यह विधि एक द्वीप से आई है।",
         (("अंतिम रखवाले ने द्वीप कब छोड़ा?", "1987"), ("द्वीप की नाव का किराया कितना है?", "नौ")),
     ),
     "th": Story(
         "ประภาคารสเกอร์รีตั้งอยู่บนโขดหิน สร้างโดยบริษัทเบิร์กในปี 1901\n\nผู้ดูแลประภาคารคนสุดท้ายออกจากเกาะในปี 1987\n\n"
         "ค่าเรือข้ามฟากไปเกาะคือเก้าโครน",
-        "ปอกมันฝรั่งแล้วต้มในน้ำซุปครึ่งชั่วโมง\n\nเสิร์ฟซุปขณะร้อน",
+        "ปอกมันฝรั่งแล้วต้มในน้ำซุปครึ่งชั่วโมง\n\nเสิร์ฟซุปขณะร้อน สูตรนี้มาจากเกาะแห่งหนึ่ง",
         (("ผู้ดูแลประภาคารคนสุดท้ายออกจากเกาะเมื่อใด", "1987"), ("ค่าเรือข้ามฟากไปเกาะเท่าไร", "เก้า")),
     ),
     "zh": Story(
         "斯凯里灯塔矗立在一块岩石上。贝格公司于1901年建造了它。最后一位守塔人于1987年离开该岛。前往该岛的渡轮票价为九克朗。",
-        "先把土豆削皮。然后在高汤里煮半个小时。汤要趁热上桌。",
+        "先把土豆削皮。然后在高汤里煮半个小时。汤要趁热上桌。这个食谱来自一个岛。",
         (("最后一位守塔人什么时候离开该岛？", "1987"), ("前往该岛的渡轮票价是多少？", "九")),
     ),
     "tr": Story(
         "Skerry deniz feneri bir kayanın üzerindedir. Feneri 1901 yılında Berg şirketi inşa etti. "
         "Son fener bekçisi adayı 1987 yılında terk etti. Adaya giden feribot dokuz krondur.",
-        "Patatesler soyulur. Sonra et suyunda yarım saat pişirilir. Çorba sıcak servis edilir.",
+        "Patatesler soyulur. Sonra et suyunda yarım saat pişirilir. Çorba sıcak servis edilir. Tarif bir adadan gelir.",
         (("Son fener bekçisi adayı ne zaman terk etti?", "1987"), ("Adaya giden feribot kaç krondur?", "dokuz")),
     ),
     "vi": Story(
         "Ngọn hải đăng Skerry nằm trên một tảng đá. Công ty Berg xây dựng nó vào năm 1901. "
         "Người gác đèn cuối cùng rời hòn đảo vào năm 1987. Vé phà ra hòn đảo giá chín curon.",
-        "Gọt vỏ khoai tây. Sau đó nấu chúng trong nước dùng nửa giờ. Món súp được dọn nóng.",
+        "Gọt vỏ khoai tây. Sau đó nấu chúng trong nước dùng nửa giờ. Món súp được dọn nóng. "
+        "Công thức đến từ một hòn đảo.",
         (("Người gác đèn cuối cùng rời hòn đảo khi nào?", "1987"), ("Vé phà ra hòn đảo giá bao nhiêu?", "chín")),
     ),
 }

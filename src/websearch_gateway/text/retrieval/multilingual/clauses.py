@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-SHORTEST = 240
+SHORTEST = 150
 """Characters of a clause at least: shorter ones join the next, as names are written with spaces too."""
 
-LONGEST = 500
+LONGEST = 300
 """A sentence of at most this many characters stays whole."""
 
 _UNSTOPPED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff]")
-_BLANK = re.compile(r"\s+")
+# Spaces around a figure or a foreign name end nothing.
+_BLANK = re.compile(r"(?<=[\u0e00-\u0eff\u1780-\u17ff])\s+(?=[\u0e00-\u0eff\u1780-\u17ff])")
 
 
 def clauses(text: str, sentences: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,266 @@
+"""Kinds of answers in languages other than English: how a question asks for each, and what a thing of it looks like."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+_ASKED: dict[str, dict[str, str]] = {
+    "de": {
+        "date": r"wann\b|welche[nmrs]? (?:jahr|tag|monat|jahrhundert|jahrzehnt|datum|zeit)",
+        "number": r"wie ?(?:lange|viele?n?|hoch|groß|alt|weit|oft|schnell|tief|lang|breit|schwer)\b|"
+        r"welche[nmrs]? (?:anteil|"
+        r"prozent|anzahl|zahl|alter|höhe|menge)",
+        "person": r"we(?:r|n|m|ssen)\b|welche[nmrs]? (?:\w+ )?(?:person|mann|frau|präsident|könig|kaiser|"
+        r"spieler|autor|"
+        r"wissenschaftler|mathematiker|herrscher|schauspieler|sänger|trainer|architekt|gouverneur|general|philosoph)",
+        "place": r"(?:wo|woher|wohin)\b|welche[nmrs]? (?:\w+ )?(?:stadt|land|ländern|staat|ort|region|fluss|insel|"
+        r"kontinent|straße|gebäude|universität|schule)",
+        "reason": r"(?:warum|weshalb|wieso)\b|aus welche[mn] gr[uü]nd",
+        "name": r"(?:heißt|hieß|genannt|bezeichnet|name|begriff|titel)\b",
+    },
+    "es": {
+        "date": r"cuándo\b|(?:qué|cuál) (?:año|fecha|día|mes|siglo|década|época)",
+        "number": r"cuánt[oa]s?\b|qué (?:porcentaje|proporción|distancia|edad|cantidad|número|altura)",
+        "person": r"quién(?:es)?\b|qué (?:persona|presidente|rey|reina|emperador|jugador|autor|científico|matemático|"
+        r"gobernante|actor|cantante|entrenador|general|filósofo)",
+        "place": r"dónde\b|qué (?:ciudad|país|estado|lugar|región|río|isla|continente|calle|edificio|"
+        r"universidad|escuela)",
+        "reason": r"por qué\b",
+        "name": r"(?:llama\w*|nombre|término|conoce|denomina\w*|título)\b",
+    },
+    "ru": {
+        "date": r"(?<!, )когда\b|как(?:ом|ой|ого|ое|ую) (?:год|век|ден|дат|месяц|десятилет)",
+        "number": r"скольк\w+|как долго|как(?:ой|ая|ую|ое) (?:процент|дол[яю]|част|высот|возраст|количеств|"
+        r"расстоян|числ)",
+        "person": r"(?:кто|кого|кому|кем|чь[яюеё]|чьим?)\b|как(?:ой|ого|ая) (?:человек|президент|корол|"
+        r"император|игрок|"
+        r"автор|учён|учен|математик|правител|актёр|актер|певиц|тренер|генерал)",
+        "place": r"(?:где|куда|откуда)\b|как(?:ом|ой|ая|ую) (?:город|стран|штат|мест|регион|рек|остров|континент|улиц|"
+        r"университет|школ)",
+        "reason": r"(?:почему|зачем|отчего)\b|по какой причине",
+        "name": r"(?:называ\w+|назван\w*|имя|термин\w*|известн\w+)\b",
+    },
+    "el": {
+        "date": r"πότε|ποι[οα]ν? (?:έτος|χρον|ημερομηνία|αιώνα|δεκαετία|μήνα|ημέρα|μέρα)",
+        "number": r"πόσ\w+|ποιο (?:ποσοστό|μέρος|ύψος|αριθμ)",
+        "person": r"ποι(?:ος|ον|οι|ους|ου|ανού)\b",
+        "place": r"πού\b|ποι[αο]ν? (?:πόλη|χώρα|πολιτεία|μέρος|περιοχή|ποτάμι|νησί|ήπειρο|δρόμο|πανεπιστήμιο|σχολείο)",
+        "reason": r"γιατί|ποιο λόγο",
+        "name": r"(?:ονομ\w+|όνομα|όρος|λέγεται|αποκαλ\w+|γνωστ\w+)\b",
+    },
+    "tr": {
+        "date": r"ne zaman\b|hangi (?:yıl|tarih|gün|ay\b|yüzyıl|dönem)|kaç yılında",
+        "number": r"kaç\w*|ne kadar\w*|yüzde kaç|hangi oran",
+        "person": r"kim(?:dir|di|in|i|ler|lerdi|e|den)?\b",
+        "place": r"nere\w+|hangi (?:şehir|ülke|eyalet|bölge|nehir|ada|kıta|üniversite|okul|kent|sokak)",
+        "reason": r"neden\b|niçin\b|niye\b",
+        "name": r"(?:adı|ismi|denir|bilinir|adlandır\w+|adla|terim\w*)\b",
+    },
+    "vi": {
+        "date": r"khi nào|(?:năm|ngày|thế kỷ|tháng|thập kỷ|thời gian) (?:nào|mấy|bao nhiêu)",
+        "number": r"bao nhiêu|bao lâu|mấy\b|bao xa|bao cao",
+        "person": r"\bai\b|(?:người|vua|tổng thống|nhà khoa học|cầu thủ|tác giả|hoàng đế) nào",
+        "place": r"ở đâu|đâu\b|(?:thành phố|nước|quốc gia|bang|nơi|vùng|sông|đảo|châu lục|đường|trường|đại học) nào",
+        "reason": r"tại sao|vì sao|lý do",
+        "name": r"(?:tên|gọi là|thuật ngữ|gọi)\b",
+    },
+    "ro": {
+        "date": r"(?<!, )(?<!atunci )când\b|(?:în|din|ce) (?:ce )?(?:an|secol|dată|zi|lună|deceniu|"
+        r"perioadă)\b|la ce dată",
+        "number": r"câ(?:t|ți|ţi|te|tă)\b|ce (?:procent|proporție|distanță|vârstă|număr|înălțime)",
+        "person": r"cine\b|cui\b|ce (?:persoană|președinte|rege|împărat|jucător|autor|savant|matematician|"
+        r"conducător|actor)",
+        "place": r"unde\b|ce (?:oraș|țară|stat|loc|regiune|râu|insulă|continent|stradă|universitate|școală)",
+        "reason": r"de ce\b|din ce (?:motiv|cauză)",
+        "name": r"(?:nume\w*|numit\w*|numește|termen\w*|cunoscut\w*|cheamă)\b",
+    },
+    "fr": {
+        "date": r"quand\b|quelle? (?:année|date|jour|mois|siècle|décennie|époque)",
+        "number": r"combien\b|quel(?:le)? (?:pourcentage|proportion|distance|âge|nombre|hauteur)",
+        "person": r"\bqui\b|quelle? (?:personne|président|roi|reine|empereur|joueur|auteur|acteur)",
+        "place": r"où\b|quelle? (?:ville|pays|état|lieu|région|fleuve|île|continent|rue|université|école)",
+        "reason": r"pourquoi",
+        "name": r"(?:appel\w+|nom|terme|nomm\w+)\b",
+    },
+    "it": {
+        "date": r"quando\b|(?:che|quale) (?:anno|data|giorno|mese|secolo|decennio)",
+        "number": r"quant[oaie]\b|(?:che|quale) percentuale",
+        "person": r"\bchi\b",
+        "place": r"dove\b|(?:che|quale) (?:città|paese|stato|luogo|regione|fiume|isola|continente|via|"
+        r"università|scuola)",
+        "reason": r"perché",
+        "name": r"(?:chiama\w*|nome|termine)\b",
+    },
+    "pt": {
+        "date": r"quando\b|(?:que|qual) (?:ano|data|dia|mês|século|década)",
+        "number": r"quant[oa]s?\b|(?:que|qual) (?:porcentagem|percentagem)",
+        "person": r"\bquem\b",
+        "place": r"onde\b|(?:que|qual) (?:cidade|país|estado|lugar|região|rio|ilha|continente|rua|"
+        r"universidade|escola)",
+        "reason": r"por ?qu[eê]\b",
+        "name": r"(?:chama\w*|nome|termo)\b",
+    },
+    "nl": {
+        "date": r"wanneer\b|welk[e]? (?:jaar|datum|dag|maand|eeuw)",
+        "number": r"hoeveel\b|hoe (?:hoog|groot|oud|ver|vaak|snel|diep)",
+        "person": r"\bwie\b",
+        "place": r"waar\b|welke? (?:stad|land|staat|plaats|regio|rivier|eiland|straat|universiteit|school)",
+        "reason": r"waarom",
+        "name": r"(?:heet|noemt|genoemd|naam|term)\b",
+    },
+    "ar": {
+        "date": r"متى|(?:أي|اي) (?:عام|سنة|تاريخ|يوم|قرن|شهر|عقد)",
+        "number": r"\bكم\b|المدة|ما (?:عدد|نسبة|مقدار|النسبة)|مسافة",
+        "reason": r"لماذا|ما سبب|السبب",
+    },
+    "hi": {
+        "date": r"कब|किस (?:वर्ष|साल|तारीख|दिन|सदी|शताब्दी|सन|महीने|दशक)|कौन ?से (?:वर्ष|साल)",
+        "number": r"कितन|कब तक|कितना प्रतिशत",
+        "reason": r"क्यों|किस कारण|क्या कारण",
+    },
+    "th": {
+        "date": r"เมื่อไร|เมื่อไหร่|เมื่อใด|ปีใด|ปีไหน|ปีอะไร|วันที่เท่า|วันใด|วันไหน|ศตวรรษใด|ศตวรรษที่เท่า|"
+        r"ช่วงเวลาใด",
+        "number": r"เท่าไร|นานเท่า|เท่าใด|เท่าไหร่|กี่|จำนวน",
+        "reason": r"ทำไม|เพราะเหตุใด|เหตุใด|เพราะอะไร|สาเหตุ",
+    },
+    "zh": {
+        "date": r"什么时候|何时|哪一?年|哪一?天|几月|哪个(?:世纪|年代|月|日期)|什么(?:时间|日期)|几世纪",
+        "number": r"多少|多久|多长时间|几[个次名位岁分]|多[高大远深长快]|百分之几|多大",
+        "reason": r"为什么|为何|原因|为了什么",
+    },
+    "ja": {"date": r"いつ|何年|何月|何日", "number": r"いくつ|何[人個回歳]|どのくらい", "reason": r"なぜ|どうして"},
+    "ko": {"date": r"언제|몇 ?년", "number": r"얼마|몇", "reason": r"왜"},
+}
+"""For each language its kinds, and the words that ask for each; the first in a question counts."""
+
+_NUMBER_WORDS = {
+    "de": "zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|dreißig|vierzig|fünfzig|hundert\\w*|"
+    "tausend\\w*|millionen?|milliarden?|hälfte|halb\\w*|dutzend\\w*|drittel|viertel|beide\\w*|doppelt\\w*|mehrheit",
+    "es": "dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|quince|veinte|treinta|cien\\w*|mil|miles|"
+    "millón|millones|mitad|docenas?|tercio|cuarta|ambos|doble|mayoría",
+    "ru": "дв[аеу]\\w*|три|тр[её]\\w*|четыр\\w+|пят\\w+|шест\\w+|сем[ьи]|восем\\w*|девят\\w+|десят\\w+|"
+    "двадцат\\w+|сот\\w*|"
+    "сто|тысяч\\w*|миллион\\w*|миллиард\\w*|половин\\w+|треть\\w*|четверт\\w+|полтора|оба|обе|большинств\\w+",
+    "el": "δύο|τρεις|τρία|τέσσερις|τέσσερα|πέντε|έξι|επτά|οκτώ|εννέα|δέκα|δώδεκα|είκοσι|εκατό\\w*|χίλι\\w+|χιλιάδες|"
+    "εκατομμύρι\\w+|δισεκατομμύρι\\w+|μισ\\w+|τρίτο|τέταρτο|διπλάσι\\w+",
+    "tr": "iki|üç|dört|beş|altı|yedi|sekiz|dokuz|on|yirmi|otuz|kırk|elli|yüz|bin|milyon\\w*|milyar\\w*|"
+    "yarı\\w*|çeyrek|"
+    "düzine\\w*|çoğu",
+    "vi": "hai|ba|bốn|năm|sáu|bảy|tám|chín|mười|trăm|nghìn|ngàn|triệu|tỷ|nửa|đôi|phần trăm",
+    "ro": "doi|două|trei|patru|cinci|șase|șapte|opt|nouă|zece|doisprezece|douăzeci|sute|sută|mii|mie|milioane|"
+    "miliarde|"
+    "jumătate|treime|sfert|ambele",
+    "fr": "deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|vingt|trente|cent|mille|millions?|milliards?|"
+    "moitié|tiers|quart|double",
+    "it": "due|tre|quattro|cinque|sei|sette|otto|nove|dieci|dodici|venti|cento|mille|mila|milion[ei]|miliard[oi]|metà",
+    "pt": "dois|duas|três|quatro|cinco|seis|sete|oito|nove|dez|doze|vinte|cem|mil|milhão|milhões|metade|dobro",
+    "nl": "twee|drie|vier|vijf|zes|zeven|acht|negen|tien|twaalf|twintig|honderd\\w*|duizend\\w*|miljoen\\w*|helft",
+    "ar": "واحد\\w*|اثن\\w+|ثلاث\\w*|أربع\\w*|خمس\\w*|ست\\w?|سبع\\w*|ثمان\\w*|تسع\\w*|عشر\\w*|مئ\\w+|مائ\\w+|"
+    "[أآ]لاف|ألف|مليون|"
+    "ملايين|مليار\\w*|نصف|ثلث|ربع",
+    "hi": "दो|तीन|चार|पांच|पाँच|छह|छः|सात|आठ|नौ|दस|बारह|बीस|सौ|हज़ार|हजार|लाख|करोड़|मिलियन|बिलियन|अरब|आधा|आधे|"
+    "आधी|तिहाई|दोनों",
+    "th": "หนึ่ง|สอง|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า|สิบ|ร้อย|พัน|หมื่น|แสน|ล้าน|ครึ่ง",
+    "zh": "[一二两三四五六七八九十百千万亿兩半]",
+    "ja": "[一二三四五六七八九十百千万億]",
+    "ko": "[일이삼사오육칠팔구십백천만억]",
+}
+_TIMES = {
+    "de": "januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|jahrhundert\\w*|"
+    "jahrzehnt\\w*|frühling|sommer|herbst|winter|\\w+tag",
+    "es": "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|siglos?|décadas?|"
+    "primavera|verano|otoño|invierno|lunes|martes|miércoles|jueves|viernes|sábado|domingo",
+    "ru": "январ\\w+|феврал\\w+|март\\w?|апрел\\w+|ма[йяе]|июн\\w|июл\\w|август\\w?|\\w+ябр[ьяе]|век\\w*|столети\\w+|"
+    "десятилети\\w+|весн\\w+|лет[оа]м?|осен\\w+|зим\\w+",
+    "el": "\\w*ιαν?ου[αά]ρ\\w*|φεβρου\\w*|μάρτι\\w+|μαρτίου|απρ[ιί]λ\\w+|μα[ΐι]ου|μάιο\\w*|ιο[υύ]ν\\w*|ιο[υύ]λ\\w*|"
+    "α[υύ]γο[υύ]στ\\w+|\\w+[εέ]μβρ\\w+|οκτ[ωώ]βρ\\w+|αι[ωώ]ν\\w+|δεκαετία\\w*|καλοκαίρι\\w*|χειμών\\w*",
+    "tr": "ocak|şubat|mart|nisan|mayıs|haziran|temmuz|ağustos|eylül|ekim|kasım|aralık|yüzyıl\\w*|yıl\\w+|"
+    "ilkbahar|yaz|kış",
+    "vi": "tháng|thế kỷ|thập kỷ|thập niên|mùa",
+    "ro": "ianuarie|februarie|martie|aprilie|mai|iunie|iulie|august|septembrie|octombrie|noiembrie|decembrie|"
+    "secol\\w*|"
+    "deceni\\w+|anii|primăvar\\w+|var[aă]|toamn\\w+|iarn\\w+",
+    "fr": "janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre|siècles?|décennies?",
+    "it": "gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre|secol[oi]",
+    "pt": "janeiro|fevereiro|março|abril|maio|junho|julho|agosto|setembro|outubro|novembro|dezembro|séculos?|décadas?",
+    "nl": "januari|februari|maart|april|mei|juni|juli|augustus|september|oktober|november|december|eeuw\\w*",
+    "ar": "يناير|فبراير|مارس|أبريل|مايو|يونيو|يوليو|أغسطس|سبتمبر|أكتوبر|نوفمبر|ديسمبر|القرن|قرن|القرون|عام|سنة|العقد",
+    "hi": "जनवरी|फ़?रवरी|मार्च|अप्रैल|मई|जून|जुलाई|अगस्त|सितंबर|सितम्बर|अक्टूबर|नवंबर|नवम्बर|दिसंबर|दिसम्बर|शताब्दी|सदी|दशक",
+    "th": "มกราคม|กุมภาพันธ์|มีนาคม|เมษายน|พฤษภาคม|มิถุนายน|กรกฎาคม|สิงหาคม|กันยายน|ตุลาคม|พฤศจิกายน|ธันวาคม|"
+    "ศตวรรษ|ทศวรรษ|ปี ?ค\\.ศ",
+    "zh": "世纪|世紀|年代|\\d{1,4} ?[年月日]|[〇零一二三四五六七八九十]{2,8}[年月日]",
+    "ja": "世紀|年代|\\d{1,4} ?[年月日]",
+    "ko": "세기|\\d{1,4} ?[년월일]",
+}
+_REASONS = {
+    "de": "weil|denn|da|wegen|aufgrund|damit|um|dadurch|deshalb|daher|grund|gründe\\w*|infolge|somit",
+    "es": "porque|debido|ya que|pues|causa|para|fin de|puesto que|razón|razones|motivo|por lo que|gracias",
+    "ru": "потому|так как|из-за|поскольку|чтобы|благодаря|в связи|причин\\w+|вследствие|поэтому|ибо|в результате",
+    "el": "επειδή|λόγω|διότι|εξαιτίας|για να|καθώς|αιτία|λόγο\\w*|χάρη",
+    "tr": "çünkü|nedeniyle|nedeni|dolayı|için|sayesinde|yüzünden|sebebi\\w*|ötürü|amacıyla",
+    "vi": "vì|bởi|do|nhằm|để|nên|lý do|nguyên nhân|nhờ",
+    "ro": "pentru că|deoarece|fiindcă|cauza|datorită|pentru a|întrucât|motiv\\w*|ca urmare|astfel",
+    "fr": "parce que|car|en raison|afin|pour|puisque|cause|grâce|raison",
+    "it": "perché|poiché|a causa|per|affinché|dato che|grazie|motivo",
+    "pt": "porque|pois|devido|para|causa|já que|graças|motivo|razão",
+    "nl": "omdat|want|vanwege|doordat|zodat|om|wegens|reden",
+    "ar": "لأن\\w*|بسبب|نتيجة|من أجل|لكي|كي|حيث|نظرا|سبب\\w*|لذلك",
+    "hi": "क्योंकि|कारण|ताकि|के लिए|इसलिए|वजह|चूंकि",
+    "th": "เพราะ|เนื่องจาก|เพื่อ|ทำให้|จึง|สาเหตุ|เหตุผล",
+    "zh": "因为|由于|因此|以便|为了|导致|使得|原因|所以",
+    "ja": "ため|から|ので|理由|原因",
+    "ko": "때문|위해|이유|원인|므로",
+}
+_NAME = (
+    r"(?<![.!?…]\s)(?<!^)(?<![\w'’-])[A-ZÀ-ÞĀ-ŽȘȚА-ЯΑ-ΩΆ-Ώ][\w'’-]*\w"
+    r"(?:\s(?:(?:von|van|de|del|der|la|du|di|ibn|al|of|the|și|y|και)\s){0,2}[A-ZÀ-ÞĀ-ŽȘȚА-ЯΑ-ΩΆ-Ώ][\w'’-]*)*|"
+    r"^[A-ZÀ-ÞĀ-ŽȘȚА-ЯΑ-ΩΆ-Ώ][\w'’-]+\s[A-ZÀ-ÞĀ-ŽȘȚА-ЯΑ-ΩΆ-Ώ][\w'’-]+"
+)
+_GERMAN_NAME = (
+    r"(?<![\w'’-])[A-ZÄÖÜ][\w'’-]+\s(?:(?:von|van|de|der|du|ibn)\s){0,2}[A-ZÄÖÜ][\w'’-]+|"
+    r"(?:(?<=\bin )|(?<=\bvon )|(?<=\bnach )|(?<=\bdurch )|(?<=\baus )|(?<=\bbei ))[A-ZÄÖÜ][\w'’-]+"
+)
+"""Nouns are capitalised too: two in a row, or one without an article, are a name."""
+_QUOTED = r"[\"“„«‘'「『][^\"”“»’'」』]{1,80}[\"”“»’'」』]"
+_CASED = frozenset(("person", "place", "name"))
+
+
+def _looks(kind: str, language: str) -> str:
+    """What a thing of this kind looks like."""
+    joined = "" if language in ("th", "zh", "ja", "ko") else r"\b"
+    end = "" if language in ("hi",) else joined
+
+    def words(table: dict[str, str]) -> str:
+        return rf"{joined}(?:{table[language]}){end}" if language in table else r"\A(?!)"
+
+    digits = r"\d[\d.,]*"
+    if kind == "number":
+        return rf"{digits}|{words(_NUMBER_WORDS)}"
+    if kind == "date":
+        return rf"(?<!\d)\d{{3,4}}(?!\d)|\d{{1,2}}\s*[./]\s*\d|{words(_TIMES)}"
+    if kind == "reason":
+        return words(_REASONS)
+    if kind == "name":
+        return rf"{_QUOTED}|{joined}(?:{_ASKED[language][kind]})"
+    return _GERMAN_NAME if language == "de" else _NAME
+
+
+@functools.cache
+def _asking(language: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    kinds = _ASKED.get(language, {})
+    starts = "" if language in ("th", "zh", "ja", "ko", "hi", "ar") else r"\b"
+    return tuple((kind, re.compile(rf"{starts}(?:{asked})", re.IGNORECASE)) for kind, asked in kinds.items())
+
+
+def kind_of(question: str, language: str) -> str | None:
+    """The kind of thing that a question asks for first; None if it is not one of these."""
+    found = ((asked.search(question), kind) for kind, asked in _asking(language))
+    return min(((one.start(), kind) for one, kind in found if one), default=(0, None), key=lambda each: each[0])[1]
+
+
+@functools.cache
+def pattern(kind: str, language: str) -> re.Pattern[str]:
+    """What a thing of this kind looks like in a language."""
+    return re.compile(_looks(kind, language), 0 if kind in _CASED else re.IGNORECASE)
