@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings as hypothesis_settings
 
+from tests.clock import Clock
 from tests.opening import gateway as gateway
+from tests.shared_workers import SharedWorkers, shared_workers
 from tests.tracing import Spans, recorded_spans
 from tools.servers import NotHere, Postgresql, postgresql
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
-from websearch_gateway.workers.pool import Workers
+from websearch_gateway.state.memory import MemoryState
 
 hypothesis_settings.load_profile("ci")  # the same examples in each run, and no limit that a busy machine would break
+
+BUILD = importlib.import_module("websearch_gateway.app.build")  # whose name in its package is a function
 
 SLOW = (
     "functions",
@@ -87,11 +92,29 @@ def sandbox(_running_sandbox: Sandbox) -> Iterator[Sandbox]:
     _running_sandbox.reset()
 
 
-@pytest.fixture
-async def workers() -> AsyncIterator[Workers]:
-    """Worker processes, which come with the first long text."""
-    async with Workers() as workers:
+@pytest.fixture(scope="session", autouse=True)
+def running_workers() -> Iterator[SharedWorkers]:
+    """Every gateway in this process shares these workers; servers that tests start have their own."""
+    with shared_workers() as workers, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BUILD, "Workers", lambda **_: workers)
         yield workers
+
+
+@pytest.fixture
+def workers(running_workers: SharedWorkers) -> SharedWorkers:
+    """Worker processes, which come with the first long text and serve all tests of this process."""
+    return running_workers
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def state(clock: Clock) -> MemoryState:
+    """An empty state whose time is that of `clock`."""
+    return MemoryState(clock=clock)
 
 
 @pytest.fixture

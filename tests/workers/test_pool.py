@@ -19,6 +19,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -224,6 +225,28 @@ async def test_closing_leaves_no_process_behind(busy: bool) -> None:
         with pytest.raises(SearchFetchError):
             await task
     await workers.aclose()
+
+
+async def test_a_process_that_starts_while_the_pool_closes_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Worker] = []
+    start, closing = Worker.start, asyncio.Event()
+
+    async def start_slowly(*arguments: Any) -> Worker:
+        started.append(await start(*arguments))
+        await closing.wait()
+        return started[0]
+
+    monkeypatch.setattr(Worker, "start", start_slowly)
+    workers = Workers()
+    task = asyncio.create_task(workers.run(os.getpid, deadline=soon()))
+    while not started:  # noqa: ASYNC110 - the process must be there
+        await asyncio.sleep(0)
+    await workers.aclose()
+    closing.set()
+    with pytest.raises(SearchFetchError):
+        await task
+    await workers.aclose()
+    assert not started[0].alive
 
 
 def unread(workers: Workers) -> Worker:

@@ -67,6 +67,7 @@ class Workers:
         self._idle: list[Worker] = []
         self._leaving: set[asyncio.Task[None]] = set()
         self._cannot_start = False
+        self._closed = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -118,7 +119,8 @@ class Workers:
         return _result(reply)
 
     async def aclose(self) -> None:
-        """End every process. Running calls fail. Idempotent."""
+        """End every process. Running and later calls fail. Idempotent."""
+        self._closed = True
         for worker in self._idle:
             if worker.ending:
                 worker.ending.cancel()
@@ -198,6 +200,9 @@ class Workers:
             raise
         self._cannot_start = False
         self._all.add(worker)
+        if self._closed:  # `aclose` did not see this process
+            self._retire(worker)
+            raise OSError("the workers are closed")
         return worker
 
 

@@ -126,7 +126,9 @@ class Worker:
     async def leave(self) -> None:
         """Close its input, at which an idle process exits; kill it if it does not."""
         self._stdin.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSE_SECONDS):
-                await self._process.wait()
-        await self.kill()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self._process.wait()
+        finally:
+            await self.kill()
