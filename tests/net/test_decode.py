@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import zlib
+from collections.abc import AsyncIterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.net.decode import CodingError, Decoder, decoder_for
+from websearch_gateway.net.decode import (
+    BodyCutShort,
+    BodyTooLarge,
+    CodingError,
+    Decoder,
+    decoder_for,
+    read_body,
+)
 
 ROOMY = 1_000_000
 
@@ -68,3 +77,34 @@ def test_broken_data_is_a_coding_error(data: bytes) -> None:
 def test_codings_nobody_asked_for_and_stacked_ones_are_refused(coding: str) -> None:
     with pytest.raises(CodingError, match="not asked for"):
         decoder_for(coding)
+
+
+async def pieces(*given: bytes) -> AsyncIterator[bytes]:
+    for piece in given:
+        yield piece
+
+
+async def test_a_body_is_read_whole_up_to_its_limits() -> None:
+    assert await read_body(pieces(b"ab", b"cd"), "", max_bytes=4, max_pieces=2) == b"abcd"
+    for limits in ({"max_bytes": 3}, {"max_bytes": 4, "max_pieces": 1}):
+        with pytest.raises(BodyTooLarge):
+            await read_body(pieces(b"ab", b"cd"), "", **limits)
+    with pytest.raises(BodyTooLarge):
+        await read_body(pieces(gzip.compress(bytes(1_001))), "gzip", max_bytes=1_000)
+    with pytest.raises(BodyCutShort):
+        await read_body(pieces(gzip.compress(b"hello" * 100)[:-10]), "gzip", max_bytes=1_000)
+
+
+async def test_other_tasks_run_while_a_body_comes_in_tiny_pieces() -> None:
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(other())
+    await read_body(pieces(*[b"x"] * 1_000), "", max_bytes=1_000)
+    task.cancel()
+    assert turns >= 10

@@ -77,7 +77,7 @@ class Sandboxed:
     """A searcher for each provider, all against the sandbox."""
 
     def __init__(self, sandbox: Sandbox, client: httpx2.AsyncClient) -> None:
-        settings = Settings(**{name.lower(): value for name, value in sandbox.environment().items()})
+        settings = Settings(**sandbox.flags())
         retry = Retry(sleep=no_sleep)
         self.by_name = {p.name: HttpSearcher(p, client, retry) for p in configured(settings)}
 

@@ -13,9 +13,9 @@ import httpx2
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Deadline, HttpRequest
 from websearch_gateway.net.address import DEFAULT_PORTS
-from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, decoder_for
+from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, BodyCutShort, BodyTooLarge, read_body
 from websearch_gateway.net.errors import mapped_errors
-from websearch_gateway.net.fetch import USER_AGENT, give_way
+from websearch_gateway.net.fetch import USER_AGENT
 from websearch_gateway.net.outbound import DIRECT, Outbound, http_proxy
 
 CONNECT_SECONDS = 5.0
@@ -116,15 +116,10 @@ async def send(
 
 
 async def _read(response: httpx2.Response, upstream: str, max_bytes: int) -> bytes:
-    decoder = decoder_for(response.headers.get("content-encoding", ""))
-    body = bytearray()
-    pieces = 0
-    async for piece in response.aiter_raw():
-        pieces += 1
-        await give_way(pieces)
-        body += decoder.feed(piece, max_bytes + 1 - len(body))
-        if len(body) > max_bytes:
-            raise SearchProviderError(f"The reply of {upstream} is larger than {max_bytes:,} bytes.")
-    if not decoder.complete:
-        raise SearchProviderError(f"The reply of {upstream} ended too early.", retryable=True)
-    return bytes(body)
+    coding = response.headers.get("content-encoding", "")
+    try:
+        return await read_body(response.aiter_raw(), coding, max_bytes=max_bytes)
+    except BodyTooLarge:
+        raise SearchProviderError(f"The reply of {upstream} is larger than {max_bytes:,} bytes.") from None
+    except BodyCutShort:
+        raise SearchProviderError(f"The reply of {upstream} ended too early.", retryable=True) from None

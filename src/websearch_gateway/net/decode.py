@@ -1,8 +1,10 @@
-"""Decodes content codings incrementally, within a size limit."""
+"""Reads bodies: decodes content codings incrementally, within a size limit, and lets other tasks run."""
 
 from __future__ import annotations
 
+import asyncio
 import zlib
+from collections.abc import AsyncIterable
 from typing import Protocol
 
 ACCEPT_ENCODING = "gzip, deflate"
@@ -11,10 +13,19 @@ MAX_BYTES = 5_000_000
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _GZIP_MAGIC = 0x1F
 _RAW_DEFLATE = -zlib.MAX_WBITS
+_PIECES_PER_TURN = 100
 
 
 class CodingError(Exception):
     """A body cannot be decoded. The text completes a sentence whose subject is the body."""
+
+
+class BodyTooLarge(Exception):
+    """A body is larger than allowed once decoded, or comes in too many pieces."""
+
+
+class BodyCutShort(Exception):
+    """A body ends in the middle of its compressed data."""
 
 
 class Decoder(Protocol):
@@ -94,3 +105,33 @@ def decoder_for(content_encoding: str) -> Decoder:
     if len(codings) > 1 or codings[0] not in ("gzip", "x-gzip", "deflate"):
         raise CodingError("is in a content coding that was not asked for")
     return Inflate()
+
+
+async def give_way(pieces: int) -> None:
+    """Let other tasks run after each hundred pieces: a buffer may hold thousands of chunks of one byte."""
+    if pieces % _PIECES_PER_TURN == 0:
+        await asyncio.sleep(0)
+
+
+async def read_body(
+    pieces: AsyncIterable[bytes], content_encoding: str, *, max_bytes: int, max_pieces: int | None = None
+) -> bytes:
+    """The decoded body that arrives in `pieces`.
+
+    Raises:
+        CodingError: its coding is broken or was not asked for.
+        BodyTooLarge: it has more than `max_bytes` once decoded, or more than `max_pieces`.
+        BodyCutShort: the pieces end too early.
+    """
+    decoder = decoder_for(content_encoding)
+    body = bytearray()
+    count = 0
+    async for piece in pieces:
+        count += 1
+        await give_way(count)
+        body += decoder.feed(piece, max_bytes + 1 - len(body))
+        if len(body) > max_bytes or (max_pieces is not None and count > max_pieces):
+            raise BodyTooLarge
+    if not decoder.complete:
+        raise BodyCutShort
+    return bytes(body)

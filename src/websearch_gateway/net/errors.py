@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import httpcore2
 import httpx2
 
 from websearch_gateway.errors import (
+    SearchFetchError,
     SearchProviderError,
     SearchProviderParseError,
     SearchTimeoutError,
@@ -48,3 +51,27 @@ def mapped_errors(upstream: str) -> Iterator[None]:
         raise SearchProviderParseError(f"The reply of {upstream} {error}.") from error
     except TimeoutError as error:
         raise SearchTimeoutError(f"{upstream} did not answer in time.") from error
+
+
+@contextmanager
+def mapped_page_errors(host: str) -> Iterator[None]:
+    """Inside the block, raise our errors about a page instead of those of httpcore2 and `net.decode`.
+
+    Raises:
+        SearchTimeoutError: a connect, read, write or pool timeout.
+        SearchFetchError: any other failure of the exchange.
+    """
+    try:
+        yield
+    except httpcore2.TimeoutException as error:
+        raise SearchTimeoutError(f"{host} cannot be reached in time.") from error
+    except httpcore2.ConnectError as error:
+        if error.args and isinstance(error.args[0], ssl.SSLError):
+            raise SearchFetchError(f"{host} does not speak TLS, or has no valid certificate.") from error
+        raise SearchFetchError(f"{host} cannot be reached.") from error
+    except httpcore2.ProxyError as error:
+        raise SearchFetchError(f"The proxy does not let us through to {host}.") from error
+    except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+        raise SearchFetchError(f"The exchange with {host} broke off.") from error
+    except CodingError as error:
+        raise SearchFetchError(f"The page {error}.") from error

@@ -6,10 +6,8 @@ import asyncio
 import json as json_text
 import logging
 import re
-import ssl
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
@@ -23,8 +21,9 @@ from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressPolicy, Target
 from websearch_gateway.net.charset import charset_of
-from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, CodingError, decoder_for
+from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, BodyCutShort, BodyTooLarge, read_body
 from websearch_gateway.net.dial import HEADER_BYTES, MeteredStream, Resolve, SystemResolver
+from websearch_gateway.net.errors import mapped_page_errors
 from websearch_gateway.net.outbound import DIRECT, ConnectionPools, Outbound
 from websearch_gateway.net.quota_reset import seconds_until_reset
 from websearch_gateway.net.retry import parse_retry_after
@@ -37,7 +36,6 @@ ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
 MAX_REDIRECTS = 8
 MAX_PIECES = 20_000
 KEPT_CONNECTIONS = 12
-PIECES_PER_TURN = 100
 _REDIRECTS = (301, 302, 303, 307, 308)
 # Only valid media types: error messages show it, and the server could put any text there.
 _TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)
@@ -219,7 +217,7 @@ class Fetcher:
     ) -> Fetched | Target:
         """The reply of `target` to a GET, or to a POST of `body`; or the target of its redirect."""
         method = "GET" if body is None else "POST"
-        with _mapped_errors(target.host):
+        with mapped_page_errors(target.host):
             wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
             pool = await self._pools.pool_for(target)
             hooks = {"trace": partial(_tell, sending)} if sending else {}
@@ -252,12 +250,6 @@ async def _tell(sending: Sending, event: str, _: object) -> None:
         await sending.sent()
 
 
-async def give_way(pieces: int) -> None:
-    """Let other tasks run after each hundred pieces: a buffer may hold thousands of chunks of one byte."""
-    if pieces % PIECES_PER_TURN == 0:
-        await asyncio.sleep(0)
-
-
 async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
     too_large = SearchFetchError(
         f"The page is too large: more than {max_bytes:,} bytes.", details={"reason": "too_large"}
@@ -266,18 +258,13 @@ async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_by
         raise too_large
     stream: MeteredStream = response.extensions["network_stream"]
     stream.allowance = max_bytes + HEADER_BYTES
-    decoder = decoder_for(headers.get("content-encoding", ""))
-    body = bytearray()
-    pieces = 0
-    async for piece in response.aiter_stream():
-        pieces += 1
-        await give_way(pieces)
-        body += decoder.feed(piece, max_bytes + 1 - len(body))
-        if len(body) > max_bytes or pieces > MAX_PIECES:
-            raise too_large
-    if not decoder.complete:
-        raise SearchFetchError("The page broke off in the middle of its compressed data.")
-    return bytes(body)
+    coding = headers.get("content-encoding", "")
+    try:
+        return await read_body(response.aiter_stream(), coding, max_bytes=max_bytes, max_pieces=MAX_PIECES)
+    except BodyTooLarge:
+        raise too_large from None
+    except BodyCutShort:
+        raise SearchFetchError("The page broke off in the middle of its compressed data.") from None
 
 
 def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapping[str, str]) -> None:
@@ -296,24 +283,6 @@ def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapp
         retryable=status >= 500,
         details={"status": status, **check},
     )
-
-
-@contextmanager
-def _mapped_errors(host: str) -> Iterator[None]:
-    try:
-        yield
-    except httpcore2.TimeoutException as error:
-        raise SearchTimeoutError(f"{host} cannot be reached in time.") from error
-    except httpcore2.ConnectError as error:
-        if error.args and isinstance(error.args[0], ssl.SSLError):
-            raise SearchFetchError(f"{host} does not speak TLS, or has no valid certificate.") from error
-        raise SearchFetchError(f"{host} cannot be reached.") from error
-    except httpcore2.ProxyError as error:
-        raise SearchFetchError(f"The proxy does not let us through to {host}.") from error
-    except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
-        raise SearchFetchError(f"The exchange with {host} broke off.") from error
-    except CodingError as error:
-        raise SearchFetchError(f"The page {error}.") from error
 
 
 def _wire_url(target: Target) -> httpcore2.URL:
