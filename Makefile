@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 NPM := npm install --no-audit --no-fund --ignore-scripts
 SOURCES := $(shell find src -type f -not -name '*.pyc')
-PARALLEL := --numprocesses=auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder
+# One more than there are processors: many tests wait for a server, a browser or a deadline.
+PROCESSES := $(shell $(PYTHON) -c "import os; print(min(4, os.cpu_count() + 1))")
+PARALLEL := --numprocesses=$(PROCESSES) --dist=loadfile --no-loadscope-reorder
 TOGETHER := $(MAKE) --no-print-directory --jobs
 
 # Without compiled modules each process that the tests start takes twice as long.
@@ -25,8 +27,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 $(VENV)/.system: tools/system_packages.sh | $(VENV)/.installed
 	@if sh $<; then touch $@; fi
 
-$(VENV)/.npm: $(wildcard tests/node/package*.json tests/functions/package*.json) | $(VENV)/.installed
-	@if $(NPM) --prefix tests/node && $(NPM) --prefix tests/functions; then touch $@; fi
+$(VENV)/.npm-%: tests/%/package.json tests/%/package-lock.json | $(VENV)/.installed
+	@if $(NPM) --prefix tests/$*; then touch $@; fi
 
 # The clients of the APIs that the gateway speaks, apart from our own pins: by uv, or by pip where uv knows no registry.
 $(VENV)/.clients: tests/clients/requirements.txt | $(VENV)/.installed
@@ -49,13 +51,13 @@ test: $(VENV)/.installed
 	$(TOGETHER) lint types layers prepared
 	$(TOGETHER)=1 unit conformance
 
-prepared: $(VENV)/.system $(VENV)/.npm $(VENV)/.functions $(VENV)/.clients $(VENV)/.conformance
+prepared: $(VENV)/.system $(VENV)/.npm-node $(VENV)/.npm-functions $(VENV)/.functions $(VENV)/.clients $(VENV)/.conformance
 
 # The loop of a developer: what CI checks, with the tests of what changed since BASE alone.
 BASE ?= main
 check: $(VENV)/.installed
 	$(TOGETHER) lint types layers
-	$(BIN)/pytest -q --numprocesses=auto --maxprocesses=4 --dist=loadfile $$($(BIN)/python tools/changed_tests.py $(BASE))
+	$(BIN)/pytest -q $(PARALLEL) $$($(BIN)/python tools/changed_tests.py $(BASE))
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -30,8 +30,9 @@ def measure() -> list[Row]:
 async def _measure() -> list[Row]:
     async with Sandbox() as sandbox:
         with tempfile.TemporaryDirectory() as folder:
-            flags = {name.lower(): value for name, value in sandbox.environment().items()}
-            settings = load_settings(**flags, data_dir=Path(folder), log_level="ERROR", search_rate_limit="none")
+            settings = load_settings(
+                **sandbox.flags(), data_dir=Path(folder), log_level="ERROR", search_rate_limit="none"
+            )
             async with open_gateway(settings) as gateway:
                 await _timed(gateway)  # starts the worker processes
                 _delay_pages(sandbox)

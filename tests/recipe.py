@@ -16,7 +16,7 @@ SHARED = ("pyproject.toml", "server.json", *HELPERS)
 
 def copied(folder: Path, parts: Iterable[str], without: Path) -> Path:
     """The `parts` of the project and what all tests share, without the test file that asks."""
-    ignored = shutil.ignore_patterns("__pycache__", "node_modules")
+    ignored = shutil.ignore_patterns("node_modules")  # with what is compiled, which keeps its dates
     for name in ("src", "docs", "tools", *SHARED, *parts):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_dir():

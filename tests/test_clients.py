@@ -25,7 +25,15 @@ from websearch_gateway.settings import Settings
 ROOT = Path(__file__).parents[1]
 SCRIPT = Path(sys.executable).with_name("websearch-gateway")
 DEFAULT_TOOLS = {"search_web", "web_search", "search_news", "web_search_raw", "get_content", "read_from_page"}
-CLIENTS = ("Claude Code", "Claude Desktop", "Codex", "Cursor", "VS Code", "Gemini CLI")
+CONTEXTS = {
+    "Claude Code": "claude-code",
+    "Claude Desktop": "claude-desktop",
+    "Codex": "codex",
+    "Cursor": "cursor",
+    "VS Code": "vscode",
+    "Gemini CLI": "gemini",
+}
+SERVE = ("start-mcp-server", "--context")
 
 
 @dataclass(frozen=True)
@@ -75,16 +83,19 @@ PLACE = "/path/to/websearch-gateway"
 
 
 def test_every_client_has_its_snippet() -> None:
-    assert [snippet.client for snippet in LOCAL] == list(CLIENTS)
+    assert [snippet.client for snippet in LOCAL] == list(CONTEXTS)
 
 
 @pytest.mark.parametrize("snippet", LOCAL, ids=lambda snippet: snippet.client)
-async def test_the_command_of_a_snippet_serves_the_tools(snippet: Snippet, tmp_path: Path) -> None:
+def test_every_snippet_has_the_same_command_with_the_name_of_its_client(snippet: Snippet) -> None:
+    *command, name = snippet.entry["args"]
+    assert (snippet.entry["command"], command) == ("uvx", ["--from", PLACE, "websearch-gateway", *SERVE])
+    assert name == CONTEXTS[snippet.client]
+
+
+async def test_the_command_of_the_snippets_serves_the_tools(tmp_path: Path) -> None:
     """As uvx runs it from a clone, which the last test here does."""
-    *source, package = snippet.entry["args"][:3]
-    arguments = snippet.entry["args"][3:]
-    assert (snippet.entry["command"], source, package) == ("uvx", ["--from", PLACE], "websearch-gateway")
-    server = StdioServerParameters(command=str(SCRIPT), args=arguments, env={"DATA_DIR": str(tmp_path)})
+    server = StdioServerParameters(command=str(SCRIPT), args=[*SERVE, "codex"], env={"DATA_DIR": str(tmp_path)})
     async with stdio_client(server) as streams, ClientSession(*streams) as client:
         await client.initialize()
         listing = await client.list_tools()
@@ -137,12 +148,14 @@ def test_uvx_starts_it_from_a_checkout_and_from_a_repository(source: str, tmp_pa
     if source != "." and not (ROOT / ".git").exists():
         pytest.skip("this is no repository")
     place = source if source == "." else f"{source}{ROOT}"
+    # The cache has what was installed to run these tests.
+    cache = subprocess.check_output([Path(uvx).with_name("uv"), "cache", "dir"], text=True).strip()
     done = subprocess.run(
         [uvx, "--python", sys.executable, "--from", place, "websearch-gateway", "--version"],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        env={**os.environ, "HOME": str(tmp_path), "UV_CACHE_DIR": str(Path(sys.prefix) / "uv-cache")},
+        env={**os.environ, "HOME": str(tmp_path), "UV_CACHE_DIR": cache},
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == __version__

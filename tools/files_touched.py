@@ -43,8 +43,7 @@ async def touched(call: Callable[[], Awaitable[Any]]) -> list[str]:
 async def main() -> None:
     """Print a line for each call."""
     async with Sandbox() as sandbox:
-        names = {name.lower(): value for name, value in sandbox.environment().items()}
-        settings = load_settings(**names, data_dir=Path(tempfile.mkdtemp()), state_url="memory://")
+        settings = load_settings(**sandbox.flags(), data_dir=Path(tempfile.mkdtemp()), state_url="memory://")
         async with open_gateway(settings) as gateway:
             question, page = SearchRequest("How tall is the Eiffel Tower?"), f"{sandbox.url}/pages/eiffel-tower"
             calls: dict[str, Callable[[], Awaitable[Any]]] = {

@@ -63,11 +63,6 @@ class Process:
         await self.web.put(query, ME, RESULTS)
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 @pytest.fixture(params=["memory", "sqlite"])
 async def state(request: pytest.FixtureRequest, clock: Clock, tmp_path: Path) -> AsyncIterator[State]:
     one: State = MemoryState(clock=clock)

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from tests.clock import Clock
 from tests.stored_answer import ANSWER, ME, OTHER_PARAMETERS, YOU
 from websearch_gateway.cache.answers import ANSWERS
 from websearch_gateway.cache.cache_epoch import advance
@@ -23,16 +22,6 @@ QUERY = SearchQuery(text="How tall is the Eiffel Tower?")
 RECALLED = Served(ANSWER.model_copy(update={"cache": "exact", "cost_usd": 0.0, "usage": Usage()}), saved_usd=0.0105)
 CHANGES = {"text": "how tall is the eiffel tower", **OTHER_PARAMETERS}
 LIFETIMES = Lifetimes(300, 300, 0)
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def state(clock):
-    return MemoryState(clock=clock)
 
 
 @pytest.fixture

@@ -57,16 +57,6 @@ class Site:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def state(clock: Clock) -> MemoryState:
-    return MemoryState(clock=clock)
-
-
-@pytest.fixture
 def site() -> Site:
     return Site()
 

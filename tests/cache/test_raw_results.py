@@ -17,11 +17,6 @@ FOUND = RawResult(provider="google", result={"items": [{"link": "https://a.examp
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def cache(clock: Clock) -> ExactCache[RawResult]:
     return ExactCache(MemoryState(clock=clock), RAW_RESULTS, Lifetimes(300, 600, 0), clock=clock)
 

@@ -7,7 +7,6 @@ import json
 
 import pytest
 
-from tests.clock import Clock
 from websearch_gateway.cache.exact_cache import ExactCache, variant
 from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.result_store import Served
@@ -15,7 +14,6 @@ from websearch_gateway.cache.web_results import WEB_RESULTS
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.results.base import ErrorInfo
 from websearch_gateway.results.search import WebResult, WebSearchResponse
-from websearch_gateway.state.memory import MemoryState
 
 QUERY = SearchQuery("tides", max_results=3)
 RESULT = WebResult(title="T", link="https://a.example/", page_content="text", provider="brave", relevance_score=0.5)
@@ -23,16 +21,6 @@ RESPONSE = WebSearchResponse(results=(RESULT,), cost_usd=0.005, warnings=("one",
 RECALLED = Served(RESPONSE.model_copy(update={"cache": "exact", "cost_usd": 0.0}), saved_usd=0.005)
 LIFETIMES = Lifetimes(300, 300, 0)
 ME = Caller("me")
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def state(clock):
-    return MemoryState(clock=clock)
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
-"""A real server process, driven by the SDK's client over a real pipe."""
+"""The MCP server over stdio, driven by the SDK's client over a real pipe."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -12,34 +12,52 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from tests.entrypoints.stdio import serving
 from tests.patience import PATIENT_PROCESS
 from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import load_settings
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """What the server writes to stderr."""
+    """What a server of `launch` writes to stderr."""
     return tmp_path / "stderr.log"
 
 
 @pytest.fixture
-def connect(sandbox: Sandbox, tmp_path: Path, log: Path) -> Connect:
-    """A function that starts `websearch-gateway serve` against the sandbox and connects to it.
+def served_environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
+    """The settings of the servers: the sandbox is the outside world, one folder has their data."""
+    return {**PATIENT_PROCESS, **sandbox.environment(), "DATA_DIR": str(tmp_path / "data")}
 
-    Keyword arguments are settings for the server; `mode` is the protocol era.
+
+@pytest.fixture
+def connect(served_environment: Mapping[str, str]) -> Connect:
+    """A function that starts a server in this process and connects to it, for tests of what is said over the pipe.
+
+    Keyword arguments are settings for the server, as in the environment; `mode` is the protocol era.
     """
 
     @asynccontextmanager
     async def start(mode: str = "auto", **settings: str) -> AsyncIterator[Client]:
-        environment = {
-            **os.environ,
-            **PATIENT_PROCESS,
-            **sandbox.environment(),
-            "DATA_DIR": str(tmp_path / "data"),
-            **settings,
-        }
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in {**served_environment, **settings}.items():
+                patch.setenv(name, value)
+            loaded = load_settings()
+        async with Client(serving(loaded), mode=mode) as client:
+            yield client
+
+    return start
+
+
+@pytest.fixture
+def launch(served_environment: Mapping[str, str], log: Path) -> Connect:
+    """The same with `websearch-gateway serve`, for tests of the process as well: its log, its files, its end."""
+
+    @asynccontextmanager
+    async def start(mode: str = "auto", **settings: str) -> AsyncIterator[Client]:
+        environment = {**os.environ, **served_environment, **settings}
         server = StdioServerParameters(
             command=sys.executable, args=["-m", "websearch_gateway", "serve"], env=environment
         )

@@ -67,7 +67,7 @@ def names(received: list[Received]) -> set[str]:
     return {s.name for r in received for one in r.resource_spans for scope in one.scope_spans for s in scope.spans}
 
 
-async def test_the_spans_of_a_server_arrive_while_it_runs(connect: Connect) -> None:
+async def test_the_spans_of_a_server_arrive_while_it_runs(launch: Connect) -> None:
     environment = {
         "OTEL_RESOURCE_ATTRIBUTES": "team=blue",
         "OTEL_BSP_SCHEDULE_DELAY": "100",
@@ -76,7 +76,7 @@ async def test_the_spans_of_a_server_arrive_while_it_runs(connect: Connect) -> N
     arrived: asyncio.Queue[None] = asyncio.Queue()
     async with (
         collector(arrived) as (address, received),
-        connect(OTEL_EXPORTER_OTLP_ENDPOINT=f"{address}/", **environment) as client,
+        launch(OTEL_EXPORTER_OTLP_ENDPOINT=f"{address}/", **environment) as client,
     ):
         result = await client.call_tool("search_web", {"query": QUESTION})
         async with asyncio.timeout(30):

@@ -1,18 +1,14 @@
-"""Reading pages as an agent does: a real server process, the SDK's own client, the sandbox's web."""
+"""Reading pages as an agent does: over a real pipe, with the SDK's own client, in the sandbox's web."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import jsonschema
-from mcp.client import Client
 
+from tests.entrypoints.conftest import Connect
 from websearch_gateway.sandbox import Sandbox
-
-Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 MARKED = re.compile(r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL)
 

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from tests.clock import Clock
 from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError
 from websearch_gateway.models import Caller
 from websearch_gateway.pipeline.rate_limit import RateLimits
@@ -35,16 +34,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture
-def state(clock):
-    return MemoryState(clock=clock)
 
 
 async def passed(rate_limits: RateLimits, caller: Caller, calls: int) -> int:

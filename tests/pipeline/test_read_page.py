@@ -24,9 +24,9 @@ from websearch_gateway.observability.telemetry import CallRecord, Telemetry
 from websearch_gateway.pipeline.passages import PassageFinder
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.pipeline.read_page import CUT_OFF, MOST_QUERIES, PageReading
+from websearch_gateway.ports import Workers
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.text.retrieval.relevance import DEFAULT_THRESHOLD
-from websearch_gateway.workers.pool import Workers
 
 URL = "https://example.com/tides"
 TEXT = "# Tides\n\n" + "\n\n".join(f"Paragraph {n} tells how the sea rose by {n} metres that day." for n in range(200))

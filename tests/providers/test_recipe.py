@@ -21,8 +21,7 @@ from websearch_gateway.settings import load_settings
 
 async def test_the_vendor_serves_in_the_sandbox(tmp_path):
     async with Sandbox() as sandbox:
-        names = {name.lower(): value for name, value in sandbox.environment().items()}
-        settings = load_settings(**names, search_providers="heronsearch", data_dir=tmp_path, state_url="memory://")
+        settings = load_settings(**sandbox.flags(), search_providers="heronsearch", data_dir=tmp_path, state_url="memory://")
         async with open_gateway(settings) as gateway:
             found = await gateway.web_search(WebSearchRequest("how tall is the eiffel tower", num_results=2))
     assert [result.provider for result in found.results] == ["heronsearch", "heronsearch"]

@@ -68,7 +68,7 @@ async def test_the_app_can_be_mounted_without_a_socket() -> None:
 
 
 def test_the_environment_holds_settings_that_exist_and_configures_every_vendor(sandbox: Sandbox) -> None:
-    flags = {name.lower(): value for name, value in sandbox.environment().items()}
+    flags = sandbox.flags()
     assert set(flags) <= set(Settings.model_fields)
     settings = load_settings(**flags)
     assert settings.openai_base_url == f"{sandbox.url}/openai/v1"
@@ -76,6 +76,7 @@ def test_the_environment_holds_settings_that_exist_and_configures_every_vendor(s
     named = {name for name in Settings.model_fields if name.endswith("_base_url")}
     assert named <= set(flags)
     assert sandbox.environment() == environment(sandbox.url)
+    assert {name.upper(): value for name, value in flags.items()} == sandbox.environment()
 
 
 def test_the_developers_settings_do_not_reach_a_test() -> None:

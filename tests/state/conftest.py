@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
-from tests.clock import Clock
 from tools.servers import FirestoreEmulator, NotHere, firestore_emulator
 from websearch_gateway.ports import State
 from websearch_gateway.state.firestore import FirestoreState
@@ -15,11 +14,6 @@ from websearch_gateway.state.sqlite import SqliteState
 
 PATIENCE = 20.0
 """Seconds: tests run on busy machines, and those of impatience set their own."""
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture(scope="session")

@@ -65,9 +65,8 @@ async def test_a_search_goes_on_without_its_state(outage, request, sandbox, tmp_
         request.getfixturevalue("postgresql_server")  # skips where there is none
     if outage is silent_firestore:
         request.getfixturevalue("emulator")
-    flags = {name.lower(): value for name, value in sandbox.environment().items()}
     with outage(tmp_path, monkeypatch) as url:
-        async with open_gateway(load_settings(**flags, state_url=url)) as gateway:
+        async with open_gateway(load_settings(**sandbox.flags(), state_url=url)) as gateway:
             answers = [await gateway.search(SearchRequest(question)) for question in QUESTIONS]
             again = await gateway.search(SearchRequest(QUESTIONS[0]))
     assert all(answer.citations and answer.cache == "miss" for answer in answers)

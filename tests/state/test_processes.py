@@ -36,13 +36,13 @@ async def work(state):
     return await asyncio.gather(*(ask() for _ in range({CALLS})))
 """
 
-FRAME = """
-import asyncio, json, sys
+CHILD = """
+import asyncio, json, os, sys
 from websearch_gateway.state import open_state
-{work}
-async def main():
-    state = open_state(sys.argv[1])
-    if not sys.argv[1].startswith("sqlite"):
+
+async def main(url, work):
+    state = open_state(url)
+    if not url.startswith("sqlite"):
         state._timeouts._seconds = 60.0  # tests run on busy machines
     await state.get("nothing")
     print("ready", flush=True)
@@ -50,42 +50,61 @@ async def main():
     print(json.dumps(await work(state)), flush=True)
     await state.close()
 
-asyncio.run(main())
+while line := sys.stdin.readline():
+    url, code, emulator = json.loads(line)
+    if emulator:
+        os.environ["FIRESTORE_EMULATOR_HOST"] = emulator
+    names = {"asyncio": asyncio}
+    exec(code, names)
+    asyncio.run(main(url, names["work"]))
 """
 
 
-def in_processes(work: str, url: str) -> list[int]:
-    """What all processes return together, having begun at the same moment."""
+@pytest.fixture(scope="module")
+def children():
+    """Processes that do one piece of work after the other, all at the same moment: a start takes longer than most."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    command = [sys.executable, "-c", FRAME.format(work=work), url]
-    children = [subprocess.Popen(command, **pipes) for _ in range(PROCESSES)]
+    started = [subprocess.Popen([sys.executable, "-c", CHILD], **pipes) for _ in range(PROCESSES)]
+    yield started
+    for child in started:
+        child.communicate(timeout=50)
+    assert [child.returncode for child in started] == [0] * PROCESSES
+
+
+def together(children: list[subprocess.Popen[str]], work: str, url: str) -> list[int]:
+    """What all processes return together, having begun at the same moment."""
+    for child in children:
+        tell(child, json.dumps([url, work, os.environ.get("FIRESTORE_EMULATOR_HOST")]))
     for child in children:
         assert child.stdout.readline() == "ready\n"
     for child in children:
-        child.stdin.write("go\n")
-        child.stdin.flush()
-    outcomes = [json.loads(child.communicate(timeout=150)[0]) for child in children]
-    assert [child.returncode for child in children] == [0] * PROCESSES
+        tell(child, "go")
+    outcomes = [json.loads(child.stdout.readline()) for child in children]
     return [number for outcome in outcomes for number in outcome]
 
 
-def test_every_addition_of_every_process_has_its_own_number(shared_url):
-    assert sorted(in_processes(ADD, shared_url)) == list(range(1, PROCESSES * CALLS + 1))
+def tell(child: subprocess.Popen[str], line: str) -> None:
+    child.stdin.write(f"{line}\n")
+    child.stdin.flush()
+
+
+def test_every_addition_of_every_process_has_its_own_number(children, shared_url):
+    assert sorted(together(children, ADD, shared_url)) == list(range(1, PROCESSES * CALLS + 1))
 
 
 @pytest.mark.parametrize("expired", ["counter", "value"])
-async def test_no_addition_is_lost_when_all_find_an_expired_counter(shared_url, expired):
+async def test_no_addition_is_lost_when_all_find_an_expired_counter(children, shared_url, expired):
     """Ours: exactly one of them starts it anew. A value in its place is none of its additions either."""
     state = open_state(shared_url)
     if expired == "counter":
         await state.add("n", 1_000, ttl=0.001)
     else:
         await state.put("n", b"1000")
-    numbers = await asyncio.to_thread(in_processes, ADD, shared_url)
+    numbers = await asyncio.to_thread(together, children, ADD, shared_url)
     assert sorted(numbers) == list(range(1, PROCESSES * CALLS + 1))
     assert await state.get("n") == b"%d" % (PROCESSES * CALLS)
     await state.close()
 
 
-def test_a_limit_of_60_lets_exactly_60_of_200_calls_through(shared_url):
-    assert sum(in_processes(ASK, shared_url)) == 60
+def test_a_limit_of_60_lets_exactly_60_of_200_calls_through(children, shared_url):
+    assert sum(together(children, ASK, shared_url)) == 60

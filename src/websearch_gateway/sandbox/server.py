@@ -76,7 +76,7 @@ class Sandbox:
     """A running sandbox, as a context manager of either kind::
 
         async with Sandbox() as sandbox:
-            settings = Settings(**{name.lower(): value for name, value in sandbox.environment().items()})
+            settings = Settings(**sandbox.flags())
             sandbox.fault("openai", "status", status=503)
 
     It lives in a thread with its own event loop, so synchronous code and blocked loops can talk to it too. All methods
@@ -104,6 +104,10 @@ class Sandbox:
     def environment(self) -> dict[str, str]:
         """The settings, by their environment names, that point a gateway at this sandbox."""
         return environment(self._url)
+
+    def flags(self) -> dict[str, str]:
+        """The same settings as keyword arguments of `Settings` and `load_settings`."""
+        return {name.lower(): value for name, value in self.environment().items()}
 
     def fault(self, target: str, kind: str, **options: Any) -> None:
         """Add a fault of `kind` for `target` (see `Fault` for targets, kinds and options).

@@ -63,11 +63,6 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def state(clock: Clock) -> MemoryState:
-    return MemoryState(clock=clock)
-
-
-@pytest.fixture
 async def make(state: MemoryState, clock: Clock) -> AsyncIterator[Make]:
     """A function that makes caches, each as a process of its own over one state."""
     made: list[Cache] = []

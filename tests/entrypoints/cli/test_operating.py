@@ -5,31 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
-from mcp.client import Client
-from mcp.types import CallToolResult
 
 from tests.entrypoints.command import run, start
-from tests.patience import PATIENT_PROCESS
+from tests.entrypoints.conftest import Connect
+from tests.entrypoints.stdio import structured
 from websearch_gateway.sandbox import Sandbox
-
-Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 ASKED = {"query": "how tall is the eiffel tower"}
 AGAIN = {"query": "eiffel tower height"}
 SETTINGS = {"TOOLSETS": "answer,search,ops,admin"}
-
-
-def structured(result: CallToolResult) -> dict[str, Any]:
-    """The structured content of a call that may have failed."""
-    assert result.structured_content is not None
-    return result.structured_content
 
 
 async def test_use_savings_and_size_are_told(connect: Connect) -> None:
@@ -56,8 +43,8 @@ async def test_use_savings_and_size_are_told(connect: Connect) -> None:
     assert stats["savedTodayUsd"] == today["savedUsd"] == pytest.approx(2 * price + found["costUsd"], abs=1e-5)
 
 
-async def test_what_one_process_clears_another_asks_anew(connect: Connect, sandbox: Sandbox) -> None:
-    async with connect(**SETTINGS) as one, connect(**SETTINGS) as other:
+async def test_what_one_process_clears_another_asks_anew(connect: Connect, launch: Connect, sandbox: Sandbox) -> None:
+    async with launch(**SETTINGS) as one, connect(**SETTINGS) as other:
         annotations = {tool.name: tool.annotations for tool in (await one.list_tools()).tools}
         await one.call_tool("search_web", ASKED)
         assert structured(await other.call_tool("search_web", ASKED))["cache"] == "exact"
@@ -77,26 +64,20 @@ async def test_what_one_process_clears_another_asks_anew(connect: Connect, sandb
 
 
 @pytest.fixture
-def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
-    """The settings of the servers that `connect` starts, for commands beside them."""
-    return {
-        **os.environ,
-        **PATIENT_PROCESS,
-        **sandbox.environment(),
-        "DATA_DIR": str(tmp_path / "data"),
-        "COLUMNS": "80",
-    }
+def environment(served_environment: dict[str, str]) -> dict[str, str]:
+    """The settings of the servers, for commands beside them."""
+    return {**os.environ, **served_environment, "COLUMNS": "80"}
 
 
 async def test_the_command_clears_beneath_a_running_server(
-    connect: Connect, environment: dict[str, str], sandbox: Sandbox
+    launch: Connect, environment: dict[str, str], sandbox: Sandbox
 ) -> None:
-    async with connect(**SETTINGS) as client:
+    async with launch(**SETTINGS) as client:
         await client.call_tool("search_web", ASKED)
         done = await asyncio.to_thread(start, environment, "cache", "clear", "--query", ASKED["query"], "--json")
         assert json.loads(done.stdout)["removedByKind"] == {"answers": 1, "questions": 1, "web": 0, "raw": 0}
         assert structured(await client.call_tool("search_web", AGAIN))["cache"] in ("miss", "semantic")
-    async with connect(**SETTINGS) as restarted:
+    async with launch(**SETTINGS) as restarted:
         assert structured(await restarted.call_tool("search_web", ASKED))["cache"] != "exact"
 
 

@@ -134,12 +134,13 @@ async def test_a_reply_is_sent_at_once() -> None:
 
 async def test_insecure_serves_without_tokens_and_still_judges_the_host(serve: Serve) -> None:
     async with serve("--host", "0.0.0.0", "--insecure") as (_, http):
-        assert (await post(http, search())).status_code == 200
+        assert (await post(http, call("tools/list"))).status_code == 200
         assert (await http.get("/healthz", headers={"Host": "evil.example"})).status_code == 421
 
 
 async def test_a_minted_token_opens_the_door(serve: Serve, environment: dict[str, str]) -> None:
-    minted = await asyncio.to_thread(mint, {**environment, **AUTH})
+    told = run({**environment, **AUTH}, "token", "--user", "alice", "--scope", "search", "--ttl", "60", "--json")
+    minted = json.loads(told.stdout)
     assert minted["expiresInSeconds"] == 60
     async with serve(**AUTH) as (_, http):
         assert (await post(http, call("tools/list"))).status_code == 401
@@ -148,12 +149,6 @@ async def test_a_minted_token_opens_the_door(serve: Serve, environment: dict[str
 
 def test_only_the_holder_of_the_secret_can_mint(environment: dict[str, str]) -> None:
     assert "AUTH_MODE" in refused(environment, "token")
-
-
-def mint(environment: dict[str, str]) -> dict[str, object]:
-    command = [*PROGRAM, "token", "--user", "alice", "--scope", "search", "--ttl", "60", "--json"]
-    told: dict[str, object] = json.loads(subprocess.check_output(command, env=environment, timeout=50))
-    return told
 
 
 async def test_the_log_tells_who_did_what_and_never_what_was_asked(serve: Serve, log: Path) -> None:
@@ -246,7 +241,7 @@ async def test_hostile_pages_leave_the_server_answering_small_and_stoppable(serv
             assert not all(one.done() for one in reads), "it answers while it reads"
             assert 500 not in await asyncio.gather(*reads), "a page that takes too long has an error of its own"
             assert resident(process.pid) < warm + MOST_GROWTH
-            again = [asyncio.create_task(read(f"{path}?again")) for path in HOSTILE]
+            again = [asyncio.create_task(read(f"{path}?again")) for path in list(HOSTILE)[:2]]  # for each worker one
             await asked.acquire()
             process.send_signal(signal.SIGTERM)
             assert await asyncio.wait_for(process.wait(), 120) == 0

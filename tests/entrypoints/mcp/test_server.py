@@ -1,4 +1,4 @@
-"""The MCP server over stdio, as an agent meets it: a real process, a real pipe, the SDK's own client."""
+"""The MCP server over stdio, as an agent meets it: a real pipe, the SDK's own client; where it matters, a process."""
 
 from __future__ import annotations
 
@@ -7,27 +7,23 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, TextContent
 
+from tests.entrypoints.conftest import Connect
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
-
-Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 QUESTION = "How tall is the Eiffel Tower?"
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_a_question_is_answered_with_exact_citations_in_both_protocol_eras(connect: Connect, mode: str) -> None:
-    async with connect(mode, OPENAI_MODELS="gpt-6-luna") as client:
+async def test_a_question_is_answered_with_exact_citations_in_both_protocol_eras(launch: Connect, mode: str) -> None:
+    async with launch(mode, OPENAI_MODELS="gpt-6-luna") as client:
         result = await client.call_tool("search_web", {"query": QUESTION})
     answer = result.structured_content
     assert not result.is_error
@@ -142,9 +138,9 @@ async def test_openai_down_still_gives_a_cited_answer_that_says_so(connect: Conn
     assert answer["citations"]
 
 
-async def test_a_wrong_key_is_shown_and_not_printed(connect: Connect, log: Path) -> None:
+async def test_a_wrong_key_is_shown_and_not_printed(launch: Connect, log: Path) -> None:
     wrong = "sk-wrong-0123456789abcdefghijklmnop"
-    async with connect(OPENAI_API_KEY=wrong) as client:
+    async with launch(OPENAI_API_KEY=wrong) as client:
         result = await client.call_tool("search_web", {"query": QUESTION})
     assert result.structured_content is not None
     assert result.structured_content["error"]["code"] == "AUTH"
@@ -162,9 +158,9 @@ async def test_the_second_answer_comes_from_the_cache(connect: Connect, sandbox:
     assert sandbox.calls("openai") == 1
 
 
-async def test_the_cache_survives_a_restart(connect: Connect, sandbox: Sandbox) -> None:
+async def test_the_cache_survives_a_restart(launch: Connect, sandbox: Sandbox) -> None:
     for expected in ("miss", "exact"):
-        async with connect() as client:
+        async with launch() as client:
             result = await client.call_tool("search_web", {"query": QUESTION})
         assert result.structured_content is not None
         assert result.structured_content["cache"] == expected
@@ -202,9 +198,9 @@ async def test_a_hundred_calls_at_once_are_one_upstream_call(connect: Connect, s
     assert sandbox.calls("openai") == 1
 
 
-async def test_neither_the_key_nor_the_question_is_logged(connect: Connect, sandbox: Sandbox, log: Path) -> None:
+async def test_neither_the_key_nor_the_question_is_logged(launch: Connect, sandbox: Sandbox, log: Path) -> None:
     sandbox.fault("openai", "status", status=503)
-    async with connect(LOG_LEVEL="DEBUG") as client:
+    async with launch(LOG_LEVEL="DEBUG") as client:
         await client.call_tool("search_web", {"query": QUESTION})
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert [line["event"] for line in lines].count("search") == 1

@@ -18,8 +18,7 @@ QUESTION = "How tall is the Eiffel Tower?"
 
 @pytest.fixture
 def settings(sandbox: Sandbox, tmp_path: Path) -> dict[str, Any]:
-    outside = {name.lower(): value for name, value in sandbox.environment().items()}
-    return {**outside, "data_dir": tmp_path, "rate_limit": "none"}
+    return {**sandbox.flags(), "data_dir": tmp_path, "rate_limit": "none"}
 
 
 def test_importing_loads_nothing() -> None:

@@ -52,9 +52,9 @@ def test_the_password_of_a_target_is_never_shown(environment: dict[str, str], sc
     assert PASSWORD not in done.stdout + done.stderr
 
 
-async def test_the_tool_copies_for_whoever_is_at_this_machine(connect, environment, tmp_path, log) -> None:
+async def test_the_tool_copies_for_whoever_is_at_this_machine(launch, environment, tmp_path, log) -> None:
     target = f"sqlite:///{tmp_path / 'target.db'}"
-    async with connect(TOOLSETS="admin", STATE_URL=environment["STATE_URL"]) as client:
+    async with launch(TOOLSETS="admin", STATE_URL=environment["STATE_URL"]) as client:
         result = await client.call_tool("cache_migrate", {"target": target})
         refused = await client.call_tool("cache_migrate", {"target": f"postgresql://u:{PASSWORD}@127.0.0.1:1/x"})
     assert not result.is_error

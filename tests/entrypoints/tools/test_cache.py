@@ -1,27 +1,15 @@
-"""`search_cached`, `search_similar` and the semantic cache as an agent meets them: a real process, a real pipe."""
+"""`search_cached`, `search_similar` and the semantic cache as an agent meets them: over a real pipe."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from typing import Any
-
 import jsonschema
-from mcp.client import Client
-from mcp.types import CallToolResult
 
+from tests.entrypoints.conftest import Connect
+from tests.entrypoints.stdio import structured
 from websearch_gateway.sandbox import Sandbox
-
-Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 ASKED = {"query": "how tall is the eiffel tower"}
 AGAIN = {"query": "eiffel tower height"}
-
-
-def structured(result: CallToolResult) -> dict[str, Any]:
-    """The structured content of a call that may have failed."""
-    assert result.structured_content is not None
-    return result.structured_content
 
 
 async def test_an_answer_serves_another_wording_also_after_a_restart(connect: Connect, sandbox: Sandbox) -> None:

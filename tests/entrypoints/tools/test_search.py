@@ -1,31 +1,21 @@
-"""`web_search`, `search_news` and `web_search_raw` as an agent meets them: a real process, a real pipe."""
+"""`web_search`, `search_news` and `web_search_raw` as an agent meets them: over a real pipe."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import jsonschema
 import pytest
-from mcp.client import Client
-from mcp.types import CallToolResult
 
+from tests.entrypoints.conftest import Connect
+from tests.entrypoints.stdio import structured
 from websearch_gateway.sandbox import Sandbox, key_of
-
-Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 MARKED = re.compile(r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL)
 FIELDS = {"title", "link", "snippet", "page_content", "provider", "published_date", "relevance_score"}
 ESPRESSO = {"query": "descale an espresso machine"}
-
-
-def structured(result: CallToolResult) -> dict[str, Any]:
-    """The structured content of a call that may have failed."""
-    assert result.structured_content is not None
-    return result.structured_content
 
 
 def content(result: dict[str, Any]) -> str:
@@ -35,8 +25,8 @@ def content(result: dict[str, Any]) -> str:
     return match[2]
 
 
-async def test_pages_come_with_their_text_in_every_field_that_was_promised(connect: Connect) -> None:
-    async with connect() as client:
+async def test_pages_come_with_their_text_in_every_field_that_was_promised(launch: Connect) -> None:
+    async with launch() as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         result = await client.call_tool("web_search", ESPRESSO)
         news = await client.call_tool("search_news", {"query": "storm", "num_results": 2})

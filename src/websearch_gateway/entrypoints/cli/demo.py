@@ -64,8 +64,7 @@ async def run_sandbox(host: str, port: int, *, as_json: bool) -> None:
 async def _scenes() -> AsyncIterator[Scene]:
     with tempfile.TemporaryDirectory() as folder:
         async with Sandbox() as sandbox:
-            flags = {name.lower(): value for name, value in sandbox.environment().items()}
-            settings = load_settings(**flags, data_dir=Path(folder), log_level="ERROR")
+            settings = load_settings(**sandbox.flags(), data_dir=Path(folder), log_level="ERROR")
             async with open_gateway(settings) as gateway:
                 yield await _scene(gateway, "A question, answered by OpenAI with web search", FIRST)
                 sandbox.fault("openai", "status", status=503)

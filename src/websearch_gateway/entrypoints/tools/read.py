@@ -84,7 +84,7 @@ def _without_passages(arguments: ReadFromPageArguments, error: ErrorInfo) -> dic
     if not (note := _protected(error)):
         return {}
     queries = (arguments.query,) if isinstance(arguments.query, str) else arguments.query
-    return {"url": arguments.url, "queries": [QueryPassages(query=query) for query in queries], **note}
+    return {"url": arguments.url, "queries": tuple(QueryPassages(query=query) for query in queries), **note}
 
 
 def _protected(error: ErrorInfo) -> dict[str, str]:

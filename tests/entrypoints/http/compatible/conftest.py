@@ -41,8 +41,7 @@ def _serve(settings: Settings) -> Iterator[str]:
 
 
 def _settings(sandbox: Sandbox, **settings: Any) -> Settings:
-    outside = {name.lower(): value for name, value in sandbox.environment().items()}
-    return Settings(**{**outside, "state_url": "memory://", "rate_limit": "none", **settings})
+    return Settings(**{**sandbox.flags(), "state_url": "memory://", "rate_limit": "none", **settings})
 
 
 @pytest.fixture(scope="module")
@@ -89,5 +88,5 @@ def run_python(base: str, page: str) -> Run:
 def run_node(base: str, page: str) -> Run:
     """Runs a script of tests/node and returns what it saw."""
     if not (ROOT / "tests" / "node" / "node_modules" / "@tavily" / "core").exists():
-        pytest.skip("the clients of npm are not installed: make .venv/.npm")
+        pytest.skip("the clients of npm are not installed: make .venv/.npm-node")
     return lambda script: _printed("node", str(ROOT / "tests" / "node" / script), base, page)

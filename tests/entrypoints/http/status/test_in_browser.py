@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 
 from tests.entrypoints.http.calls import post, search
 from tests.entrypoints.http.conftest import Door, address
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
 CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is missing; `make test` installs it")
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM, reason="Chromium is missing; `make test` installs it"),
+    pytest.mark.asyncio(loop_scope="module"),  # one browser for all these tests
+]
 
 WIDE, TABLET, PHONE = (1280, 860), (820, 1180), (360, 740)
 STYLE = files("websearch_gateway.entrypoints.http.pages").joinpath("style.css").read_text()
@@ -54,7 +58,7 @@ LEAST_CONTRAST = """() => {
 Open = Callable[..., AbstractAsyncContextManager["Page"]]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browse() -> AsyncIterator[Open]:
     """A function that opens a tab of a given size and colour scheme."""
     from playwright.async_api import async_playwright
