@@ -149,8 +149,13 @@ async def test_the_inventory_of_a_manual_below_the_start_is_asked_for_once(docs,
 async def test_the_number_of_pages_is_limited(docs, site):
     site.pages = {"/docs/": html("Start", links=tuple(f"p{c}.html" for c in "abcdefgh"))}
     site.pages |= {f"/docs/p{c}.html": html(c * 3, f"Words {c}.") for c in "abcdefgh"}
-    version = await crawled(docs, site.url, CrawlOptions(delay=0, max_pages=3, browser="never"))
-    assert (version.status, version.page_count) == ("completed", 3)
+    few, all_of_them = (CrawlOptions(delay=0, max_pages=pages, browser="never") for pages in (3, 9))
+    for _ in ("crawl", "refresh"):
+        version = await crawled(docs, site.url, few)
+        assert (version.status, version.page_count) == ("completed", 3)
+        assert "Stopped at 3 pages" in version.reason
+    version = await crawled(docs, site.url, all_of_them)
+    assert (version.status, version.page_count, version.reason) == ("completed", 9, "")
 
 
 async def test_a_folder_and_an_archive_are_sources_too(docs, tmp_path):

@@ -188,7 +188,12 @@ class Crawler:
             await self.store.set_status(version.id, "suspicious", reason)
             return
         interval = _next_interval(version, changed=bool(tally.results["indexed"]), now=self.clock())
-        await self.store.set_status(version.id, "completed", refresh_at=self.clock() + interval)
+        most = version.options.max_pages
+        cut = self._left(version, tally) <= 0 and await self.store.next_due(version.id) is not None
+        reason = (
+            f"Stopped at {most:,} pages, the limit of max_pages. `add` it again with more for the rest." if cut else ""
+        )
+        await self.store.set_status(version.id, "completed", reason, refresh_at=self.clock() + interval)
 
     async def _first_reason(self, version: SiteVersion) -> str:
         failures = await self.store.failures(version.id, 1)
