@@ -170,3 +170,19 @@ async def test_two_requests_to_a_slow_host_are_under_way_at_once(pace, clock):
         async with pace.turn() as second:
             await second.sent()
             assert second.started - first.started <= 0.51
+
+
+async def test_without_a_delay_the_next_request_follows_the_reply_at_once_until_the_host_is_overloaded(docs, clock):
+    async def sleep(seconds):
+        clock.now += seconds
+        await asyncio.sleep(0)
+
+    pace = HostPace(docs, HOST, 0, clock=clock, sleep=sleep)
+    start = clock.now
+    for _ in range(10):
+        async with pace.turn() as turn:
+            await turn.sent()
+            clock.now += 0.1  # the host answers
+    assert clock.now - start == pytest.approx(1.0)
+    await pace.pushed_back("503", None)
+    assert min(await asked(pace, clock, 3)) >= 0.099

@@ -25,6 +25,8 @@ MAX_ROBOTS_BYTES = 512_000
 MAX_CRAWL_DELAY = 30.0
 MAX_PAUSE_SECONDS = 86_400.0
 MAX_SLOWDOWN = 64.0
+SLOWED_DELAY = 0.05
+"""What a delay of 0 counts as when an overloaded host makes the crawl slow down (seconds)."""
 HOLD_SECONDS = 1.5
 """A request that is not sent this long after its booking loses it; so does one whose process was killed (seconds)."""
 MAX_LATENESS = 0.25
@@ -67,8 +69,10 @@ class HostPace:
 
     @property
     def interval(self) -> float:
-        """The current seconds between two requests. Slow hosts get fewer requests."""
-        return max(self._delay * self._slowdown, self._asked_delay, self._latency / AT_ONCE)
+        """The current seconds between two requests, more for slow hosts. 0 if only the number at once is limited."""
+        delay = max(self._delay, SLOWED_DELAY) if self._slowdown > 1 else self._delay
+        least = max(delay * self._slowdown, self._asked_delay)
+        return max(least, self._latency / AT_ONCE) if least else 0.0
 
     def ask_delay(self, seconds: float) -> None:
         """The delay that the host asks for (Crawl-delay)."""
