@@ -1,4 +1,4 @@
-# `make demo` and `make test` do all their own set-up: a virtual environment in .venv, pinned by constraints.txt.
+# `make demo` and `make test` set up everything: a virtual environment in .venv, pinned by constraints.txt.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test prepared check lint types layers unit coverage conformance docs picture bench bench-answers bench-docs bench-extract bench-fidelity bench-languages bench-questions bench-replay bench-semantic clean
 
-# By uv, which is faster, or by pip where uv cannot be had or knows no registry.
+# With uv, which is faster, or with pip where uv cannot be installed or knows no registry.
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25"
@@ -23,14 +23,14 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 		$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"; fi
 	touch $@
 
-# Never fails a build: what could not be installed is tried again next time, and its tests say why they skip.
+# Never fails the build: a failed installation is tried again next time, and its tests skip and say why.
 $(VENV)/.system: tools/system_packages.sh | $(VENV)/.installed
 	@if sh $<; then touch $@; fi
 
 $(VENV)/.npm-%: tests/%/package.json tests/%/package-lock.json | $(VENV)/.installed
 	@if $(NPM) --prefix tests/$*; then touch $@; fi
 
-# The clients of the APIs that the gateway speaks, apart from our own pins: by uv, or by pip where uv knows no registry.
+# Clients of the compatible APIs, in an environment without our pins: with uv, or with pip where uv knows no registry.
 $(VENV)/.clients: tests/clients/requirements.txt | $(VENV)/.installed
 	@$(PYTHON) -m venv $(VENV)/clients
 	@if $(BIN)/uv pip install --quiet --python $(VENV)/clients/bin/python -r $< || $(VENV)/clients/bin/python -m pip install --quiet -r $<; then touch $@; fi
@@ -46,14 +46,14 @@ $(VENV)/.conformance: tests/conformance/package.json | $(VENV)/.installed
 demo: $(VENV)/.installed
 	$(BIN)/websearch-gateway demo
 
-# What the tests need is fetched while the types are checked.
+# The packages of the tests are installed while the types are checked.
 test: $(VENV)/.installed
 	$(TOGETHER) lint types layers prepared
 	$(TOGETHER)=1 unit conformance
 
 prepared: $(VENV)/.system $(VENV)/.npm-node $(VENV)/.npm-functions $(VENV)/.functions $(VENV)/.clients $(VENV)/.conformance
 
-# The loop of a developer: what CI checks, with the tests of what changed since BASE alone.
+# For use while you work: like `test`, but only with the tests of the code that changed since BASE.
 BASE ?= main
 check: $(VENV)/.installed
 	$(TOGETHER) lint types layers
@@ -82,7 +82,7 @@ coverage: prepared
 conformance: $(VENV)/.installed $(VENV)/.conformance
 	$(BIN)/python tests/conformance/run.py
 
-# Writes what is derived from the code into the documents.
+# Writes the parts of the documents that are derived from the code.
 docs: $(VENV)/.installed
 	$(BIN)/python tools/settings_table.py > docs/settings.md
 	$(BIN)/python tools/price_table.py > docs/prices.md

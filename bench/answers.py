@@ -1,9 +1,9 @@
-"""What `llm` makes of a model that is right in seven of ten: `python -m bench.answers FILE [--questions N]`.
+"""The answers of `llm` with a model that is right in 70% of cases: `python -m bench.answers FILE [--questions N]`.
 
-FILE is that of `bench.questions`. Each question with a known answer is asked over its article and three others, read as
-pages are. The model is a stand-in (`bench.drafts`): it finds the sentence with the known answer among the passages of
-its prompt, and writes it in other words or invents. After that every kind of sentence, true and invented, is made of
-each right one and checked. No request leaves the process.
+FILE has the format of `bench.questions`. Each question with a known answer is asked over its article and three others,
+read like pages. The model is a stand-in (`bench.drafts`): it finds the sentence with the known answer among the
+passages of its prompt, and writes it in other words or invents. After that every kind of sentence, true and invented,
+is made of each right one and checked. No request leaves the process.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MERGED = "merged"
 
 @dataclass
 class Figures:
-    """What was counted. Times are CPU seconds."""
+    """The counts. Times are CPU seconds."""
 
     asked: int = 0
     found: int = 0
@@ -57,7 +57,7 @@ class Figures:
     every_served: Counter[str] = field(default_factory=Counter)
 
     def try_every_kind(self, sentence: str, passage: NumberedPassage, others: Sequence[str]) -> None:
-        """Check what can be made of a right sentence."""
+        """Check every rewriting and invention that can be made of a right sentence."""
         chance = random.Random(len(sentence))
         rewrites = PARAPHRASES | FOREIGN | MORE_TURNED
         written = {kind: rewrite(sentence, chance) for kind, rewrite in rewrites.items()}
@@ -115,12 +115,12 @@ class Figures:
 
 @dataclass
 class Draft:
-    """What the stand-in said to one prompt: each sentence with the passage that it cites, and of which kind it is."""
+    """The stand-in's answer to one prompt: each sentence with the number of the cited passage and its kind."""
 
     sentences: list[tuple[str, int, str]]
 
     def reply(self, as_json: bool) -> str:
-        """In either form that models use."""
+        """The answer as JSON or as text."""
         if as_json:
             return json.dumps({"sentences": [{"text": text, "passages": [n]} for text, n, _ in self.sentences]})
         return " ".join(f"{text.rstrip('.')} [{n}]." for text, n, _ in self.sentences)

@@ -1,6 +1,6 @@
-"""The yardstick: an SDK server with one tool that does nothing, over stdio, or over HTTP at the port given.
+"""The baseline: an SDK server with one tool that does nothing, over stdio, or over HTTP at the given port.
 
-Over HTTP it is the low-level server that the gateway stands on, under the same web server: nothing could be leaner.
+Over HTTP it is the low-level server and the web server of the gateway, without the gateway.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The burst: `web_search` with twenty results, every page on its own clock. Against the slowest page in it."""
+"""A burst: `web_search` with twenty results whose pages have different delays, against the slowest page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SEARCH = WebSearchRequest("the water and the time", num_results=PAGES, use_cache
 
 
 def measure() -> list[Row]:
-    """Latencies are drawn once, evenly between the fastest and the slowest; extraction is part of what is measured."""
+    """The delays are drawn once, uniformly between the fastest and the slowest. The times include extraction."""
     return asyncio.run(_measure())
 
 

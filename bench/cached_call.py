@@ -1,4 +1,4 @@
-"""A cached `search_web` over stdio against a tool that does nothing, each on its own server, by the SDK's client."""
+"""A cached `search_web` over stdio against a tool that does nothing on its own server, called by the SDK's client."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def _interleave(gateway: Client, baseline: Client) -> list[Row]:
     for call in range(CALLS + 20):
         ours_seconds = await _timed(gateway, "search_web", {"query": QUESTION})
         theirs = await _timed(baseline, "noop", {"text": QUESTION})
-        if call >= 20:  # the first ones fill the cache and the imports
+        if call >= 20:  # the first ones import modules and fill the cache
             cached.append(ours_seconds)
             noop.append(theirs)
     ratio = statistics.median(cached) / statistics.median(noop)

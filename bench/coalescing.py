@@ -1,4 +1,4 @@
-"""Twenty identical calls at once: how many reach the upstream."""
+"""How many of twenty identical calls at once reach the upstream."""
 
 from __future__ import annotations
 

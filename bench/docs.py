@@ -74,7 +74,7 @@ def _cpu() -> float:
 
 @asynccontextmanager
 async def _gateway(folder: Path, cost: Cost) -> AsyncIterator[Gateway]:
-    """A gateway whose cost is known when it is closed: only then its workers' time is."""
+    """A gateway that adds its cost to `cost` when it closes, since only then the workers' time is known."""
     started, used = time.perf_counter(), _cpu()
     async with open_gateway(load_settings(data_dir=folder, log_level="ERROR")) as gateway:
         yield gateway
@@ -92,7 +92,7 @@ async def _index(sites: Sequence[Path], folder: Path) -> tuple[Cost, int]:
 
 
 async def _refresh(folder: Path) -> Cost:
-    """Crawl everything once more, although nothing has changed."""
+    """Crawl all sites again; nothing has changed."""
     cost = Cost()
     async with _gateway(folder, cost) as gateway:
         for version in await gateway.docs.searchable():

@@ -1,7 +1,7 @@
 """Search in a large index: `python -m bench.docs_scale CHUNKS...`, such as 200000 1000000. Takes minutes.
 
-The corpus is made up: words as often as Zipf has it, random vectors, 50 chunks a page. Queries have two words that
-a few hundred to a few thousand chunks share, every third one a name besides. Only the times mean something.
+The corpus is synthetic: word frequencies by Zipf's law, random vectors, 50 chunks a page. Queries have two words that
+occur in a few hundred to a few thousand chunks; every third query also has a name. Only the times are meaningful.
 """
 
 from __future__ import annotations

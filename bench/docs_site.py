@@ -1,4 +1,4 @@
-"""A documentation site on loopback that counts what is asked of it: `python -m bench.docs_site FOLDER`, or a number of
+"""A documentation site on loopback that records its requests: `python -m bench.docs_site FOLDER`, or a number of
 generated pages. Prints its port. `/__log` has the requests since the last call, `/__change?/PATH` alters a page.
 """
 
@@ -20,7 +20,7 @@ _LETTERS, _DIGITS = str.maketrans("0123456789", "abcdefghij"), str.maketrans("ab
 
 
 class Site:
-    """The pages by path; those of a generated site are made when they are asked for."""
+    """The pages by path; those of a generated site are made on request."""
 
     def __init__(self, source: str) -> None:
         self._generated = int(source) if source.isdigit() else 0
@@ -37,7 +37,7 @@ class Site:
             self._pages["/"] = _page("Site", "Documentation.", [*(f"/{name}/index.html" for name in folders), *linked])
 
     async def serve(self) -> None:
-        """Serve until the process is ended."""
+        """Serve until the process ends."""
         server = await asyncio.start_server(self._connection, "127.0.0.1", 0)
         print(server.sockets[0].getsockname()[1], flush=True)
         async with server:

@@ -107,7 +107,7 @@ def measure(data: Path, names: Sequence[str] = ()) -> list[Row]:
 
 
 def kills(folder: Path, site: WebSite) -> list[Row]:
-    """Kill a crawl at random moments: damage, pages fetched again without a condition, seconds until it goes on."""
+    """Kill a crawl at random moments: damage, pages fetched again without a condition, seconds until it continues."""
     chance = random.Random(5)
     file = folder / "docs" / "docs.db"
     damaged = again = 0
@@ -132,7 +132,7 @@ def kills(folder: Path, site: WebSite) -> list[Row]:
 
 
 def _until_pages(site: WebSite, process: subprocess.Popen[bytes], *, known: bool) -> list[tuple[float, str, bool]]:
-    """What is asked until the crawl fetches pages; the first crawl of all also gets to commit some."""
+    """The requests until the crawl fetches pages; the first crawl also commits some."""
     log: list[tuple[float, str, bool]] = []
     wanted = 1 if known else 30
     while process.poll() is None and sum(_is_page(path) for _, path, _ in log) < wanted:
@@ -197,7 +197,7 @@ async def _refreshes(folder: Path, site: WebSite) -> list[Row]:
 
 
 def _page_of_its_own(folder: Path) -> str:
-    """The path of a page that has no copy under another address: those are told apart when one of them changes."""
+    """The path of a page without a copy under another address: changing one of two copies would index both."""
     query = """
         SELECT url FROM urls WHERE state = 'done' AND url LIKE '%.html'
             AND url NOT IN (SELECT final_url FROM urls WHERE state = 'alias')
@@ -212,7 +212,7 @@ def _vectors(folder: Path) -> set[int]:
 
 
 def politeness(folder: Path, site: WebSite) -> list[Row]:
-    """Two processes crawl two sites of one host with the usual delay: how often they ask, as the server saw it."""
+    """Two processes crawl two sites of one host with the usual delay: the distances of requests at the server."""
     options = ("--delay", str(DELAY), "--max-pages", str(POLITE_PAGES // 2))
     crawls = [_crawling(folder, site, name, *options, "--include", f"{name}/**") for name in ("python", "git")]
     for crawl in crawls:

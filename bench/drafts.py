@@ -1,7 +1,7 @@
-"""A stand-in for a language model that knows the right sentence: it writes it in other words, or invents.
+"""A stand-in for a language model that knows the right sentence: it rewrites the sentence, or invents.
 
-Other words are what models make of a sentence: synonyms, another order of its parts, a shorter form, two sentences in
-one. The inventions are those that a reader would not notice.
+It rewrites as models do: synonyms, another order of the parts, a shorter form, two sentences in one. Readers would not
+notice its inventions.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ Borrow = Callable[[str, random.Random, Sequence[str]], str]
 
 
 def synonyms(sentence: str, chance: random.Random) -> str:
-    """Up to three words replaced."""
+    """Replace up to three words with synonyms."""
     known = [word for word in re.findall(r"\b[a-z]+\b", sentence) if word in _SYNONYMS]
     for word in chance.sample(known, min(3, len(known))):
         sentence = re.sub(rf"\b{word}\b", _SYNONYMS[word], sentence, count=1)
@@ -97,7 +97,7 @@ def synonyms(sentence: str, chance: random.Random) -> str:
 
 
 def reordered(sentence: str, chance: random.Random) -> str:
-    """A part at the beginning put at the end, or the other way round."""
+    """Move a part from the beginning to the end, or back."""
     if lead := _LEAD.match(sentence):
         rest = sentence[lead.end() :].rstrip(".")
         part = lead[1][0].lower() + lead[1][1:]
@@ -110,12 +110,12 @@ def reordered(sentence: str, chance: random.Random) -> str:
 
 
 def shortened(sentence: str, chance: random.Random) -> str:
-    """Asides left out."""
+    """Leave out asides."""
     return _ASIDE.sub("", sentence)
 
 
 def retold(sentence: str, chance: random.Random) -> str:
-    """All of these at once."""
+    """Apply all of these."""
     return synonyms(reordered(shortened(sentence, chance), chance), chance)
 
 
@@ -126,11 +126,11 @@ PARAPHRASES: dict[str, Rewrite] = {
     "shortened": shortened,
     "retold": retold,
 }
-"""The same in other words. `merged` sentences are made of two by `bench.answers`."""
+"""Rewritings with the same meaning. `bench.answers` makes `merged` sentences of two."""
 
 
 def other_number(sentence: str, chance: random.Random) -> str:
-    """One number is another one."""
+    """Replace a number."""
     found = list(_NUMBER.finditer(sentence))
     if not found:
         return sentence
@@ -140,37 +140,37 @@ def other_number(sentence: str, chance: random.Random) -> str:
 
 
 def added_number(sentence: str, chance: random.Random) -> str:
-    """A number in words where none was."""
+    """Add a number in words."""
     return f"{sentence.rstrip('.')}, {chance.choice(['twelve', 'forty-two', 'six hundred', 'nineteen'])} times."
 
 
 def other_name(sentence: str, chance: random.Random) -> str:
-    """One name is that of somebody else."""
+    """Replace a name."""
     return _NAME.sub(chance.choice(["Zebediah Quill", "Marwick", "Ostrovia"]), sentence, count=1)
 
 
 def other_year(sentence: str, chance: random.Random) -> str:
-    """One year is another."""
+    """Replace a year."""
     return _YEAR.sub(lambda match: str(int(match[0]) - chance.randint(1, 12)), sentence, count=1)
 
 
 def other_month(sentence: str, chance: random.Random) -> str:
-    """One month is another."""
+    """Replace a month."""
     return _MONTH.sub(lambda match: "June" if match[0] != "June" else "May", sentence, count=1)
 
 
 def added_date(sentence: str, chance: random.Random) -> str:
-    """A date where none was."""
+    """Add a date."""
     return f"{sentence.rstrip('.')} on {chance.randint(1, 28)} October {chance.randint(1801, 1899)}."
 
 
 def denied(sentence: str, chance: random.Random) -> str:
-    """The first verb is denied."""
+    """Negate the first verb."""
     return _VERB.sub(lambda match: f"{match[0]} not", sentence, count=1)
 
 
 def other_unit(sentence: str, chance: random.Random) -> str:
-    """The same number of something else."""
+    """Replace a unit, keeping its number."""
     for unit, wrong in _UNITS.items():
         changed = re.sub(rf"(?<=\d)(\s?){re.escape(unit)}", rf"\1{wrong}", sentence, count=1)
         if changed != sentence:
@@ -179,7 +179,7 @@ def other_unit(sentence: str, chance: random.Random) -> str:
 
 
 def _replaced(sentence: str, words: dict[str, str]) -> str:
-    """The first of `words` that occurs, replaced."""
+    """Replace the first word that `words` has."""
     for word, other in words.items():
         changed = re.sub(rf"\b{word}\b", other, sentence, count=1)
         if changed != sentence:
@@ -188,12 +188,12 @@ def _replaced(sentence: str, words: dict[str, str]) -> str:
 
 
 def turned(sentence: str, chance: random.Random) -> str:
-    """A word replaced by its opposite."""
+    """Replace a word with its opposite."""
     return _replaced(sentence, _TURNED)
 
 
 def swapped(sentence: str, chance: random.Random) -> str:
-    """Two names have changed places."""
+    """Swap two names."""
     found = [match[0] for match in _NAME.finditer(sentence)]
     if len(set(found)) < 2 or any(one != other and one in other for one in found for other in found):
         return sentence
@@ -202,44 +202,44 @@ def swapped(sentence: str, chance: random.Random) -> str:
 
 
 def no_longer(sentence: str, chance: random.Random) -> str:
-    """Something is over."""
+    """Say that it no longer holds."""
     return re.sub(r"\b(is|was|are|were)\b", r"\1 no longer", sentence, count=1)
 
 
 def never(sentence: str, chance: random.Random) -> str:
-    """Something never happens."""
+    """Say that it never happens."""
     return re.sub(r"\b(has|had|have|can|could|will)\b", r"\1 never", sentence, count=1)
 
 
 def affirmed(sentence: str, chance: random.Random) -> str:
-    """A denial left out."""
+    """Leave out a negation."""
     return re.sub(r"\b(is|was|are|were|has|had|can|could|did|does|will|do|would|have) not\b", r"\1", sentence, count=1)
 
 
 def only(sentence: str, chance: random.Random) -> str:
-    """One of several is the only one."""
+    """Say that one of several is the only one."""
     return re.sub(r"\b(is|was|are|were) (?:a|an|the)\b", r"\1 the only", sentence, count=1)
 
 
 def overstated(sentence: str, chance: random.Random) -> str:
-    """Some become all, what may be is."""
+    """Turn some into all, or a possibility into a fact."""
     return _replaced(sentence, _OVERSTATED)
 
 
 def antonym(sentence: str, chance: random.Random) -> str:
-    """A word that has no place in a list of opposites."""
+    """Replace a word with an antonym that lists of opposites lack."""
     found = [word for word in re.findall(r"\b[a-z]+\b", sentence) if word in _ANTONYMS]
     return re.sub(rf"\b{found[0]}\b", _ANTONYMS[found[0]], sentence, count=1) if found else sentence
 
 
 def words_swapped(sentence: str, chance: random.Random) -> str:
-    """Two common words have changed places."""
+    """Swap two common words."""
     found = list(dict.fromkeys(_COMMON.findall(sentence)))
     return _swapped(sentence, *chance.sample(found, 2)) if len(found) > 1 else sentence
 
 
 def numbers_swapped(sentence: str, chance: random.Random) -> str:
-    """Two numbers have changed places."""
+    """Swap two numbers."""
     found = list(dict.fromkeys(re.findall(r"\b\d+(?:[.,]\d+)*\b", sentence)))
     return _swapped(sentence, *found[:2]) if len(found) > 1 else sentence
 
@@ -250,7 +250,7 @@ def _swapped(sentence: str, one: str, other: str) -> str:
 
 
 def of_the_page(pattern: re.Pattern[str]) -> Borrow:
-    """A rewrite that puts another match of the same page in the place of one."""
+    """A rewriting that replaces a match of `pattern` with another one of the same page."""
 
     def rewrite(sentence: str, chance: random.Random, others: Sequence[str]) -> str:
         own = pattern.findall(sentence)
@@ -263,7 +263,7 @@ def of_the_page(pattern: re.Pattern[str]) -> Borrow:
 
 
 def spliced(sentence: str, chance: random.Random, others: Sequence[str]) -> str:
-    """What another sentence says of another subject."""
+    """Combine the subject with the predicate of another sentence."""
     verb = _VERB.search(sentence)
     whole = [other for other in others if _VERB.search(other)]
     if not verb or not whole or _REFERS.match(sentence):
@@ -283,10 +283,10 @@ FOREIGN: dict[str, Rewrite] = {
     "month": other_month,
     "added date": added_date,
 }
-"""Inventions with a number, a name or a date that the passage does not hold."""
+"""Inventions with a number, a name or a date that the passage does not have."""
 
 TURNED: dict[str, Rewrite] = {"denied": denied, "unit": other_unit, "opposite": turned, "swapped": swapped}
-"""Inventions out of the passage's own words."""
+"""Inventions from the passage's own words."""
 
 MORE_TURNED: dict[str, Rewrite] = TURNED | {
     "no longer": no_longer,
@@ -298,7 +298,7 @@ MORE_TURNED: dict[str, Rewrite] = TURNED | {
     "words swapped": words_swapped,
     "figures swapped": numbers_swapped,
 }
-"""More of them; each is tried on every sentence."""
+"""More of these inventions; each is tried on every sentence."""
 
 BORROWED: dict[str, Borrow] = {
     "page's number": of_the_page(_NUMBER),
@@ -306,4 +306,4 @@ BORROWED: dict[str, Borrow] = {
     "page's word": of_the_page(_COMMON),
     "spliced": spliced,
 }
-"""Inventions out of the words of other sentences of the passage."""
+"""Inventions from words of other sentences of the passage."""

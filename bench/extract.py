@@ -1,4 +1,4 @@
-"""How much of the right text `extract` finds, and how fast: `python -m bench.extract FOLDER`.
+"""The quality and speed of `extract` on labelled pages: `python -m bench.extract FOLDER`.
 
 The folder holds pairs of ID.html and ID.json; the JSON has `url`, `kind` and `gold`, the plain text that a person
 would keep. The measure is word-level: precision, recall and F1 over the multisets of lower-cased words of the gold
@@ -76,7 +76,7 @@ def scores(gold: str, markdown: str) -> tuple[float, float, float]:
 
 
 def structure(html: bytes, markdown: str) -> dict[str, tuple[int, int]]:
-    """For each of STRUCTURE: how many the page's main element has, and how many of those the Markdown has."""
+    """For each of STRUCTURE: its number in the page's main element, and how many of those the Markdown has."""
     from lxml import etree
 
     tree = etree.fromstring(html, etree.HTMLParser(huge_tree=True))

@@ -1,4 +1,4 @@
-"""The fallback: OpenAI down, raw search, five pages read. Against the slowest single upstream in it."""
+"""The fallback with OpenAI down: raw search and five pages, against the slowest single upstream."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEARCH_DELAY, PAGE_DELAY = 0.05, 1.0
 
 
 def measure() -> list[Row]:
-    """Search answers soon, every page is slow: the fallback should cost little more than one such page."""
+    """Search is fast and every page is slow: the fallback should take little longer than one page."""
     return asyncio.run(_measure())
 
 

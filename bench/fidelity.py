@@ -1,4 +1,4 @@
-"""What of a documentation page survives in its Markdown: `python -m bench.fidelity FILE ... [--missing KIND]`.
+"""The parts of a documentation page that its Markdown keeps: `python -m bench.fidelity FILE ... [--missing KIND]`.
 
 Each FILE is a page of HTML. A parser counts what stands in its main element (the first that the page has of MAINS,
 without navigation), and each thing counts as kept if its text stands in the Markdown in the same role. Words are
@@ -65,7 +65,7 @@ def _cut(element: Any) -> None:
     parent.remove(element)
 
 
-def said(text: str, most: int = 8) -> str:
+def excerpt(text: str, most: int = 8) -> str:
     """The first words of a text, to find it again."""
     return " ".join(_WORD.findall(text.lower())[:most])
 
@@ -91,40 +91,44 @@ def _own(item: Any) -> str:
         if child.tag in ("ul", "ol", "dl", "pre", "table"):
             break
         parts += [_text(child), child.tail or ""]
-        if child.tag in ("p", "div") and said("".join(parts)):
+        if child.tag in ("p", "div") and excerpt("".join(parts)):
             break
     return "".join(parts)
 
 
 def wanted(main: Any, base: str) -> Iterator[tuple[str, str]]:
-    """Each thing that the page has, as its kind and what identifies it."""
+    """The kind and the identifying text of each part of the page."""
     for pre in main.iter("pre"):
-        if pre.getparent().tag == "pre" or not said(_text(pre)) or any(True for _ in pre.iterancestors("pre", "table")):
+        if (
+            pre.getparent().tag == "pre"
+            or not excerpt(_text(pre))
+            or any(True for _ in pre.iterancestors("pre", "table"))
+        ):
             continue
-        yield "fences", said(_text(pre))
+        yield "fences", excerpt(_text(pre))
         near = [pre, *pre.iterdescendants("pre", "code"), *list(pre.iterancestors())[:2]]
         names = [found[1].lower() for one in near if (found := _LANGUAGE.search(one.get("class", "")))]
         if names and names[0] not in _NOT_NAMED:
-            yield "languages", f"{names[0]} {said(_text(pre))}"
+            yield "languages", f"{names[0]} {excerpt(_text(pre))}"
     for row in main.xpath(".//tr[not(ancestor::table[2])]"):
-        cells = [said(_text(cell), 4) for cell in row if cell.tag in ("td", "th")]
+        cells = [excerpt(_text(cell), 4) for cell in row if cell.tag in ("td", "th")]
         if len(cells) > 1 and any(cells) and not row.xpath("ancestor::table//pre"):
             yield "rows", " | ".join(filter(None, cells))
     for level in range(1, 7):
         for heading in main.iter(f"h{level}"):
-            if said(_text(heading)):
-                yield "headings", said(_text(heading))
+            if excerpt(_text(heading)):
+                yield "headings", excerpt(_text(heading))
     for item in main.iter("li"):
-        if said(_own(item), 4):
-            yield "items", said(_own(item), 4)
+        if excerpt(_own(item), 4):
+            yield "items", excerpt(_own(item), 4)
     for link in main.iter("a"):
-        if link.get("href") and said(_text(link)) and not any(True for _ in link.iterancestors("pre")):
+        if link.get("href") and excerpt(_text(link)) and not any(True for _ in link.iterancestors("pre")):
             yield "links", urljoin(base, link.get("href").strip())
 
 
 def found(markdown: str) -> dict[str, Counter[str]]:
-    """What the Markdown has, by kind, in the same form as `wanted`, but rows as whole lines."""
-    fences = [(name.strip().lower(), said(code)) for _, name, code in _FENCE.findall(markdown)]
+    """The parts of the Markdown, by kind, in the same form as `wanted`, but rows as whole lines."""
+    fences = [(name.strip().lower(), excerpt(code)) for _, name, code in _FENCE.findall(markdown)]
     prose = _FENCE.sub("", markdown)
     plain = re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", re.sub(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)", "]", prose))
     lines = plain.split("\n")
@@ -132,9 +136,9 @@ def found(markdown: str) -> dict[str, Counter[str]]:
         "fences": Counter(code for _, code in fences),
         "languages": Counter(f"{name} {code}" for name, code in fences),
         "rows": Counter(" ".join(_WORD.findall(line.lower())) for line in lines if line.lstrip("> ").startswith("|")),
-        "headings": Counter(said(line) for line in lines if re.match(r"[ >*-]*#{1,6} ", line)),
+        "headings": Counter(excerpt(line) for line in lines if re.match(r"[ >*-]*#{1,6} ", line)),
         "items": Counter(
-            said(re.sub(r"^[ >]*(?:(?:[-*+]|\d+[.)]) +)+", "", line), 4)
+            excerpt(re.sub(r"^[ >]*(?:(?:[-*+]|\d+[.)]) +)+", "", line), 4)
             for line in lines
             if re.match(r"[ >]*(?:[-*+]|\d+[.)]) ", line)
         ),
@@ -143,7 +147,7 @@ def found(markdown: str) -> dict[str, Counter[str]]:
 
 
 def missing(main: Any, markdown: str, base: str) -> tuple[Counter[str], list[tuple[str, str]]]:
-    """How many there are of each kind, and those that are lost."""
+    """The number of parts of each kind, and the lost parts."""
     there: Counter[str] = Counter()
     lost = []
     have = found(markdown)

@@ -1,8 +1,8 @@
 """Fit the numbers of `text/retrieval/multilingual/scores.py`: `python -m bench.fit_languages FILE`.
 
 FILE is that of `bench.languages`. Prints for each language how often the best sentence, and one of the best four, holds
-the known answer, how many own questions are hedged and how many of strangers are not: first on the articles of the fit,
-then on articles that were left out of it. The last lines are the numbers fitted on all.
+the known answer, how many questions with an answer are hedged and how many without one are not: first on the articles
+of the fit, then on articles that were left out of it. The last lines are the numbers fitted on all.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from websearch_gateway.text.retrieval.question import Question
 
 FOLDS, OTHERS, MANY = 6, 4, 4
 HELD = 0.5
-"""How strongly the bias of each language is held near the common one."""
+"""The strength of the regularisation that keeps the bias of each language near the common one."""
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Case:
 
 @dataclass
 class Fitted:
-    """The weights of Thai and of the others; the gate, and the bias of each language."""
+    """The weights for Thai and for the other languages; the gate, and the bias of each language."""
 
     thai: Numbers
     others: Numbers
@@ -65,7 +65,7 @@ class Fitted:
 
 
 def cases(data: dict[str, list[dict[str, Any]]]) -> Iterator[Case]:
-    """Two for each question: over the page of its article and four others, and over those four alone."""
+    """Two cases for each question: over the page of its article and four others, and over those four alone."""
     for language, articles in data.items():
         chance = random.Random(1)
         documents = [Document(one["title"].replace("_", " "), markdown_of(one)) for one in articles]
@@ -118,7 +118,7 @@ def _logistic(values: Numbers, answered: Numbers) -> Numbers:
 
 
 def figures(fitted: Fitted, every: Sequence[Case]) -> Numbers:
-    """Of questions: right first, right among the best, hedged; of strangers': not hedged."""
+    """Shares of own questions: right first, right among the best, hedged; of foreign questions: not hedged."""
     own = [case for case in every if case.own]
     ranks = [_rank(fitted, case) for case in own]
     hedged = [not case.sentences or fitted.odds(case) < ANSWERED for case in own]

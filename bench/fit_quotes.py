@@ -1,7 +1,7 @@
 """Fit the weights of `text/retrieval/reranking.py`: `python -m bench.fit_quotes FILE...`.
 
-Each FILE is that of `bench.questions`. Prints how often the best sentence holds the known answer and how often the gate
-errs, both on articles that were left out of the fit, then the weights fitted on all.
+Each FILE has the format of `bench.questions`. Prints how often the best sentence holds the known answer and how often
+the gate errs, both on articles that were left out of the fit, then the weights fitted on all.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from websearch_gateway.text.retrieval.reranking import ANSWERED, RERANKED, Signa
 
 FOLDS, OTHERS, STEPS = 6, 4, 300
 LONG = 8_000
-"""From this many characters on a page is long."""
+"""A page with at least this many characters is long."""
 
 NAMES = [one.name for one in fields(Signals)]
 Numbers = NDArray[np.float64]
@@ -125,7 +125,7 @@ def fitted(own: Sequence[Case], strange: Sequence[Case]) -> tuple[Numbers, Numbe
 
 @dataclass
 class Errors:
-    """What was counted on articles that were left out of the fit."""
+    """The counts on articles that were left out of the fit."""
 
     own: int = 0
     first: float = 0.0
@@ -162,7 +162,7 @@ def validated(own: Sequence[Case], strange: Sequence[Case]) -> dict[bool, Errors
 
 
 def _share_answers(sets: Sequence[Sequence[dict[str, Any]]]) -> None:
-    """Give a question without an answer that of the same question in another file."""
+    """Give a question without an answer the answer of the same question in another file."""
     asked = [
         one for articles in sets for article in articles for part in article["paragraphs"] for one in part["questions"]
     ]

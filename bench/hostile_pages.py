@@ -1,6 +1,6 @@
-"""What pages made to be expensive cost a worker: CPU time per megabyte, from the bytes to the cleaned text.
+"""The CPU time per megabyte that expensive pages cost a worker, from the bytes to the cleaned text.
 
-The alphabets are the dearest of some two hundred that were tried for each format.
+The patterns are the most expensive of some two hundred that were tried for each format.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _PAGES: dict[Kind, dict[str, str | Callable[[int], str]]] = {
 
 
 def measure() -> list[Row]:
-    """One row for each alphabet, the dearest of a format first."""
+    """One row for each pattern, the most expensive of a format first."""
     warm_up()
     rows = []
     for kind, pages in _PAGES.items():

@@ -1,7 +1,7 @@
-"""The HTTP server under load: a cached `search_web` against a tool that does nothing, and a day with a bad upstream.
+"""The HTTP server under load: a cached call against a tool that does nothing, and calls while an upstream has faults.
 
-Servers and load client are processes of their own. The rounds of both servers take turns, so that both meet the same
-weather on the machine.
+The servers and the load client are separate processes. The rounds of both servers alternate, so that other work on the
+machine affects both alike.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ QUIET = {"RATE_LIMIT": "none", "DAILY_BUDGET_USD": "none"}
 
 
 def measure() -> list[Row]:
-    """Calls per second of a cached answer as a share of the yardstick's, and what becomes of calls on a bad day."""
+    """Calls per second of a cached answer as a share of the baseline's, and the outcomes of calls on a bad day."""
     with Sandbox() as sandbox, tempfile.TemporaryDirectory() as folder, _client() as load:
         environment = {**os.environ, **sandbox.environment(), **QUIET, "DATA_DIR": folder}
         rows = []
@@ -50,7 +50,7 @@ def measure() -> list[Row]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Server:
-    """A server process and the tool of it that is called."""
+    """A server process and the tool to call."""
 
     process: subprocess.Popen[bytes]
     port: int
@@ -62,12 +62,12 @@ class Server:
         return Order(self.port, connections, self.tool, self.argument, version, questions)
 
     def cpu_seconds(self) -> float:
-        """What the process itself has worked so far; Linux only."""
+        """The CPU time of the process so far; Linux only."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident_megabytes(self) -> float:
-        """What the process itself holds in memory; Linux only."""
+        """The resident memory of the process; Linux only."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
@@ -90,7 +90,7 @@ class Client:
 def _against(ours: Server, bare: Server, load: Client, version: str, connections: int) -> Row:
     speeds: dict[Server, list[float]] = {ours: [], bare: []}
     work: dict[Server, list[float]] = {ours: [], bare: []}
-    for server in speeds:  # fills the cache, and the imports
+    for server in speeds:  # imports modules and fills the cache
         load.drive(server.order(version, connections, [QUESTION] * 100))
     for _ in range(ROUNDS):
         for server in speeds:
@@ -156,7 +156,7 @@ def _baseline() -> Iterator[Server]:
 
 @contextmanager
 def _running(command: list[str], environment: dict[str, str], port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A server from when it listens until the block ends. Its log goes where logs cost what they cost: into a file."""
+    """A server that listens until the block ends. Its log goes into a file, as in production."""
     with tempfile.TemporaryFile() as log, subprocess.Popen(command, env=environment, stderr=log) as process:
         try:
             _wait_for(port)

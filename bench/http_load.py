@@ -1,4 +1,4 @@
-"""A load client in a process of its own: N connections, each with one call at a time, as lean as asyncio allows.
+"""A load client in a process of its own: N connections, each with one call at a time, with little overhead.
 
 Reads one JSON order per line from stdin (`Order`) and writes one JSON report per line to stdout (`Report`).
 """
@@ -18,7 +18,7 @@ LONGEST_CALL_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to call: `questions` in turn, at `port`, over so many connections at once."""
+    """Calls to make: `questions` in turn, at `port`, over `connections` at once."""
 
     port: int
     connections: int
@@ -30,7 +30,7 @@ class Order:
 
 @dataclass(slots=True)
 class Report:
-    """How it went. `statuses` counts HTTP statuses, `outcomes` ok, error codes, and calls without an answer."""
+    """The result of an order: numbers of calls by HTTP status, and by outcome (ok, error code, or no answer)."""
 
     seconds: float = 0.0
     worst_seconds: float = 0.0
@@ -45,7 +45,7 @@ class Report:
 
 
 def request(order: Order, question: str) -> bytes:
-    """One `tools/call` as it goes over the wire."""
+    """The bytes of one `tools/call`."""
     params: dict[str, Any] = {"name": order.tool, "arguments": {order.argument: question}}
     headers = {"MCP-Protocol-Version": order.version}
     if order.version >= "2026-07-28":
@@ -66,7 +66,7 @@ def request(order: Order, question: str) -> bytes:
 
 
 class Connection(asyncio.Protocol):
-    """Calls until there is nothing left to call."""
+    """Makes calls until no requests are left."""
 
     def __init__(self, requests: Iterator[bytes], report: Report) -> None:
         self._requests = requests

@@ -1,4 +1,4 @@
-"""How well questions in other languages are answered by quotes: `python -m bench.languages FILE [--questions N]`.
+"""The quality of quoted answers in other languages: `python -m bench.languages FILE [--questions N]`.
 
 FILE is gzipped JSON: languages, each with a list of articles as `bench.questions` has them. Each question is asked over
 its article among four others, in random order, and over those four alone. The columns: the share of answers that hold
@@ -89,7 +89,7 @@ def _questions(articles: Sequence[dict[str, Any]]) -> Iterator[tuple[int, str, l
 
 
 def row(language: str, counted: Counter[str]) -> str:
-    """A line of the table: each figure and its goal, with a mark where it misses it."""
+    """A line of the table: each figure and its goal, with a mark if it misses the goal."""
     asked = counted["asked"]
     cells = []
     for place, (figure, goal) in enumerate(zip(FIGURES, GOALS.get(language, DEFAULT_GOALS), strict=True)):

@@ -22,12 +22,12 @@ from websearch_gateway.sandbox import Sandbox
 
 CALLS = 1_000
 KINDS = 20
-"""So many different questions are asked again and again."""
+"""The number of different questions, asked in turn."""
 BARE = ["-m", "bench.bare_server"]
 EQUIPPED = ["-c", "import openai, numpy, bench.bare_server as server; server.over_stdio()"]
 OURS = ["-m", "websearch_gateway", "serve"]
 BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": ""}
-"""As it is installed: to compile a large module takes several megabytes for good."""
+"""Use compiled modules, as in an installation: compiling a large module takes several megabytes for good."""
 
 
 def measure() -> list[Row]:
@@ -49,7 +49,7 @@ async def _measure(calls: int) -> list[Row]:
         gateway, ours_id = await _start(stack, quiet, OURS, settings)
         bare, equipped, first = _megabytes(bare_id), _megabytes(equipped_id), _megabytes(ours_id)
         await _ask(gateway, "How tall is the Eiffel Tower?")
-        await asyncio.sleep(2)  # what is loaded in the background is loaded
+        await asyncio.sleep(2)  # let loading in the background finish
         asked = _megabytes(ours_id)
         for call in range(calls):
             await _ask(gateway, f"How tall is the Eiffel Tower in {1900 + call % KINDS}?")

@@ -1,8 +1,8 @@
 """The provider pool under scripted latency, with and without hedging, in virtual time: an hour of calls in seconds.
 
 Latencies are log-normal with a median of 600 ms and a p99 of 4 s; one call in a hundred stalls for ever. Both
-providers are alike and independent; calls arrive at random, two a second. The searches, the hedging, the breakers and
-the clock's order of events are the gateway's own; only the vendors and the passing of time are made up.
+providers are alike and independent; calls arrive at random, two a second. Searches, hedging and breakers are the
+gateway's own code; only the vendors and the time are simulated.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ class Vendor:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What became of all calls: how long each took, how many found no answer, how many hedges were sent."""
+    """The times of all calls, the number without an answer, and the number of hedges."""
 
     seconds: list[float]
     unanswered: int
     hedges: int
 
     def quantile(self, part: float) -> float:
-        """In milliseconds."""
+        """A quantile of the times, in milliseconds."""
         return 1000 * sorted(self.seconds)[math.ceil(part * len(self.seconds)) - 1]
 
 
@@ -74,7 +74,7 @@ SCENARIOS = (
 
 
 def measure() -> list[Row]:
-    """The tail with hedging against the tail without, and what it costs in calls."""
+    """The latency tail with and without hedging, and the extra calls."""
     return [row for title, stalls, slower in SCENARIOS for row in _rows(title, stalls, slower)]
 
 
@@ -97,7 +97,7 @@ def _rows(title: str, stalls: float, slower: float) -> list[Row]:
 
 @in_virtual_time
 async def _simulate(hedging: bool, stalls: float, slower: float) -> Run:
-    """All calls of one scenario; the first vendor becomes `slower` when half of them are made."""
+    """All calls of one scenario; after half of them the first vendor becomes `slower`."""
     health, arrivals, unanswered = HealthRegistry(now), Random(1), 0
     first, second = Vendor("first", 2, stalls), Vendor("second", 3, stalls)
     hedges = Hedging(health)

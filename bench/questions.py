@@ -2,9 +2,8 @@
 
 FILE is gzipped JSON: a list of articles, each `{"title", "paragraphs": [{"text", "questions": [{"q", "answers"}],
 "impossible": ["a question that no page answers"]}]}`; the last is optional, and questions without answers are left out.
-Each article is served as a page from a loopback server and read through the gateway as any page is. For the last of
-these figures all paragraphs are ranked in groups of forty, as they are. Then come those of `bench.quotes`, beside their
-goals.
+A loopback server serves each article as a page, and the gateway reads it like any page. For the last of these figures
+all paragraphs are ranked in groups of forty. The figures of `bench.quotes` follow, beside their goals.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ async def _asked(
 
 
 async def _found_first(paragraphs: list[dict[str, Any]]) -> int:
-    """For how many questions of these paragraphs the one that answers is ranked before all others."""
+    """The number of questions whose right paragraph is ranked first."""
     similarity = Similarity(StaticEmbedder(), BlobCache(MemoryState()))
     texts = {str(place): paragraph["text"] for place, paragraph in enumerate(paragraphs)}
     tokens = tokens_of_each(texts.values())

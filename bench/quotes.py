@@ -1,4 +1,4 @@
-"""What answers without a model quote, over five pages each: the figures that `bench.questions` prints last."""
+"""The quality of answers without a model, over five pages each: the last figures of `bench.questions`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from websearch_gateway.text.retrieval.evidence import Findings, find_evidence
 OTHERS = 4
 ROOM = 720
 LONG = 10
-"""From this many paragraphs on an article is long."""
+"""An article with at least this many paragraphs is long."""
 
 
 @dataclass
 class Quoted:
-    """What was counted over the questions of some articles."""
+    """The counts over the questions of some articles."""
 
     asked: int = 0
     held: int = 0
@@ -36,7 +36,7 @@ class Quoted:
     seconds: list[float] = field(default_factory=list)
 
     def count(self, found: Findings, answers: Sequence[str], paragraph: str) -> None:
-        """Count what was quoted over the page that answers and others."""
+        """Count the quotes from the page that answers and others."""
         texts = [one.text for one in found.sentences]
         holding = [any(answer in text for answer in answers) for text in texts]
         self.asked += 1
@@ -95,7 +95,7 @@ def quotes(articles: Sequence[dict[str, Any]]) -> str:
 
 
 def _questions(articles: Sequence[dict[str, Any]]) -> Iterator[tuple[int, str, str, list[str]]]:
-    """The questions with a known answer, and those that are said to have none."""
+    """The questions with a known answer, and those that are labelled as having none."""
     for number, article in enumerate(articles):
         for paragraph in article["paragraphs"]:
             for question in paragraph["questions"]:

@@ -1,4 +1,4 @@
-"""Reading a page of a hundred kilobytes: known, for the first time, and how fast its passages get their vectors."""
+"""Reading a page of a hundred kilobytes: stored, and for the first time; and the speed of embedding its passages."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def _timed(gateway: Gateway, url: str) -> float:
 
 
 async def _plain(site: str) -> list[float]:
-    """The reader alone: no library, no passages."""
+    """The reader alone, without cache and passages."""
     times = []
     async with Fetcher(AddressPolicy([site])) as fetcher, Workers(warm_up=warm_up) as workers:
         reader = HtmlReader(fetcher, workers)
@@ -116,7 +116,7 @@ def _embedding() -> Row:
 
 
 def _question() -> str:
-    """A new one each time, so that nothing but the page is known."""
+    """A new question each time, so that only the page is stored."""
     return " ".join(random.choices(WORDS, k=6))
 
 

@@ -1,8 +1,8 @@
-"""What the caches save on a replayed log: `python -m bench.replay [FILE ...]`.
+"""The savings of the caches on a replayed log: `python -m bench.replay [FILE ...]`.
 
 Each FILE has JSON lines with `q`, gzipped or not. Questions repeat as they do in logs (Zipf: the n-th most frequent is
 asked 1/n as often as the first) and come at even intervals. Those of `semantic_pairs.jsonl` that mean the same are
-asked in either wording. Compared are one time to live for everything and two tiers: a short one for what changes.
+asked in either wording. The table compares one time to live for all questions with a shorter one for changing subjects.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Log:
 
 
 def log(files: list[Path], asked: int, per_hour: float, exponent: float) -> Log:
-    """A log of so many questions; the same arguments give the same log."""
+    """A log of `asked` questions; the same arguments give the same log."""
     chance = random.Random(13)
     wordings = [[pair.a, pair.b] for pair in load(PAIRS) if pair.same]
     for file in files:
@@ -55,7 +55,7 @@ def log(files: list[Path], asked: int, per_hour: float, exponent: float) -> Log:
 
 
 async def replay(asked: Log, ttl: float, long_ttl: float) -> Counter[str]:
-    """How often each kind of hit, and a miss, served."""
+    """The number of hits of each kind, and of misses."""
     now = 1_800_000_000.0
 
     def clock() -> float:

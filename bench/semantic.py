@@ -1,8 +1,8 @@
-"""The semantic cache: which pairs of questions it takes for one, and what a lookup costs.
+"""The semantic cache: the pairs of questions that it takes for the same, and the cost of a lookup.
 
 `python -m bench.semantic [FILE]` prints rates by category for a file of JSON lines `{"a", "b", "same", "category"}`
-(`kind` will do for `category`); by default for the pairs beside this file. Those marked `tune` were seen while the
-rules were written, those marked `held` were not.
+(or `kind` for `category`); by default for the pairs beside this file. Those marked `tune` were seen while the rules
+were written, those marked `held` were not.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def is_served(pair: Pair, embedder: StaticEmbedder) -> bool:
 
 
 def rates(pairs: list[Pair]) -> dict[bool, tuple[int, int]]:
-    """How many pairs are served, and how many there are: of those that mean the same, and of those that do not."""
+    """The numbers of served pairs and of all pairs: of those that mean the same (True), and of the others."""
     embedder = StaticEmbedder()
     served = Counter(pair.same for pair in pairs if is_served(pair, embedder))
     return {same: (served[same], sum(pair.same == same for pair in pairs)) for same in (True, False)}
@@ -109,7 +109,7 @@ def measure() -> list[Row]:
 
 
 def lookups(size: int) -> Lookups:
-    """Look up among so many questions that were read from the state. Meant for a fresh process."""
+    """Look up among `size` questions that were read from the state. Meant for a fresh process."""
     return asyncio.run(_lookups(size))
 
 

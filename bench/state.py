@@ -1,4 +1,4 @@
-"""The verbs of the state per second, on each backend whose server this machine has: 64 at once, and one by one."""
+"""Verbs of the state per second, on each backend whose server is installed: 64 at once, and one by one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MEASURED: dict[str, Verb] = {
 
 
 def measure() -> list[Row]:
-    """Three rows per backend; one that says why where its server is missing."""
+    """Three rows per backend, or one row with the reason if its server is missing."""
     return [row for name, place in PLACES.items() for row in _rows(name, place)]
 
 

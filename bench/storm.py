@@ -1,4 +1,4 @@
-"""Hostile pages through a server over stdio: what its other calls, its memory and its processors notice."""
+"""Hostile pages through a server over stdio: their effect on other calls, memory and CPU time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REST_SECONDS = 3
 
 
 def _pdf_bomb() -> bytes:
-    """Ten kilobytes that unpack to a page of ten megabytes of letters."""
+    """A PDF of ten kilobytes that unpacks to a page of ten megabytes of letters."""
     stream = zlib.compress(b"BT /F1 1 Tf " + b"(aaaaaaaa) Tj " * 700_000 + b"ET", 9)
     objects = (
         b"<</Type/Catalog/Pages 2 0 R>>",
@@ -57,7 +57,7 @@ TINY = ("text/html", _html("A tiny page of a few words about tides."))
 
 
 def measure() -> list[Row]:
-    """Wall-clock times beside the storm, resident memory, and processor time once it is over."""
+    """Wall-clock times during the storm, resident memory, and CPU time after it."""
     return asyncio.run(_measure())
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One comparison: what was measured, against what, and the ratio that counts."""
+    """One comparison: the measured value, the reference, and their ratio."""
 
     name: str
     measured: str
@@ -19,7 +19,7 @@ class Row:
 
 
 def median_ratio(ours: Sequence[float], reference: Sequence[float]) -> float:
-    """The median of the pairwise ratios: holds when the machine's speed drifts during the run."""
+    """The median of the pairwise ratios, which is robust against changes of the machine's speed during the run."""
     return statistics.median(a / b for a, b in zip(ours, reference, strict=True))
 
 

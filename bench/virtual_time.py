@@ -1,7 +1,7 @@
-"""An event loop whose clock jumps to the next timer when nobody has anything to do: an hour of waiting takes moments.
+"""An event loop whose clock jumps to the next timer when it is idle: an hour of waiting takes moments.
 
-Order and durations come out as on a real clock, with computing that takes no time. Not for sockets or threads: the
-clock would run ahead of them.
+Order and durations are as on a real clock, and computing takes no time. Not for sockets or threads: the clock would run
+ahead of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class _Impatient(selectors.DefaultSelector):
-    """Instead of waiting for a time, adds it to the clock."""
+    """Adds a waiting time to the clock instead of waiting."""
 
     now = 0.0
 
@@ -29,7 +29,7 @@ class _Impatient(selectors.DefaultSelector):
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """Starts at 0 seconds."""
+    """A loop whose clock starts at 0 seconds."""
 
     def __init__(self) -> None:
         self._selected = _Impatient()
@@ -46,7 +46,7 @@ def now() -> float:
 
 
 def in_virtual_time(main: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """A plain function out of an asynchronous one: runs it in a loop of its own."""
+    """Make a plain function of an asynchronous one, which runs it in a loop of its own."""
 
     @functools.wraps(main)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Clock:
-    """Seconds that pass only when told to: set `now`. Each look at it takes `step` of them."""
+    """Returns `now`, in seconds, which tests set. Each call first adds `step` seconds."""
 
     def __init__(self, now: float = 1_000_000.0, step: float = 0.0) -> None:
         self.now = now

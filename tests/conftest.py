@@ -1,4 +1,4 @@
-"""What every test stands on: no setting of the developer's machine, and one sandbox for all tests that want it."""
+"""Fixtures for every test: no setting of the developer's machine, and one sandbox for all tests that use it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 from websearch_gateway.state.memory import MemoryState
 
-hypothesis_settings.load_profile("ci")  # the same examples in each run, and no limit that a busy machine would break
+hypothesis_settings.load_profile("ci")  # the same examples in each run, without time limits
 
-BUILD = importlib.import_module("websearch_gateway.app.build")  # whose name in its package is a function
+BUILD = importlib.import_module("websearch_gateway.app.build")  # its package has a function of the same name
 
 SLOW = (
     "functions",
@@ -34,18 +34,18 @@ SLOW = (
     "readers/visibility",
     "test_clients.py",
 )
-"""Where the tests are that take longest, mostly because they start processes."""
+"""The folders of the slowest tests; most of them start processes."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow tests first: at the end every process of the run has something left to do."""
+    """Run slow tests first, so that no process of the run is idle at the end."""
     slow = tuple(str(Path(__file__).parent / place) for place in SLOW)
     items.sort(key=lambda item: not str(item.path).startswith(slow))
 
 
 @pytest.fixture(autouse=True)
 def _own_logging() -> Iterator[None]:
-    """What a command run in this process sets up for the log ends with its test: its stream is closed by then."""
+    """Restore the log after each test: the stream of a command that ran in this process is closed by then."""
     root, ours = logging.getLogger(), logging.getLogger("websearch_gateway")
     levels = root.level, ours.level
     yield
@@ -58,7 +58,7 @@ def _own_logging() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Defaults only: no environment variable and no settings file of the developer reaches a test, nor their data."""
+    """Use defaults only: no environment variable, settings file or data of the developer reaches a test."""
     names = {name.upper() for name in Settings.model_fields} | {"WEBSEARCH_GATEWAY_CONFIG"}
     for name in os.environ:
         if name.upper() in names:
@@ -102,7 +102,7 @@ def running_workers() -> Iterator[SharedWorkers]:
 
 @pytest.fixture
 def workers(running_workers: SharedWorkers) -> SharedWorkers:
-    """Worker processes, which come with the first long text and serve all tests of this process."""
+    """Worker processes, which start with the first long text and serve all tests of this process."""
     return running_workers
 
 
@@ -119,7 +119,7 @@ def state(clock: Clock) -> MemoryState:
 
 @pytest.fixture
 def spans() -> Iterator[Spans]:
-    """What is recorded in this process from now on."""
+    """The spans of this process during the test."""
     recorded = recorded_spans()
     recorded.record(on=True)
     yield recorded

@@ -1,7 +1,7 @@
 """How the time of a function grows with its text.
 
-Growth is counted, not judged by the clock: a function reads a text and one four times as long, in CPU time of this
-thread, and the ratio of the two must stay near four. A quadratic function comes near sixteen.
+The measure is a ratio, not a time: a function reads a text and one four times as long, and the ratio of the CPU times
+of this thread must stay near four. That of a quadratic function comes near sixteen.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from contextlib import contextmanager
 from itertools import pairwise
 
 Text = str | Callable[[int], str]
-"""Makes a text of about so many characters; a string is repeated."""
+"""A function that makes a text of about so many characters, or a string to repeat."""
 
 LARGEST_RATIO = 6.0
 SIZES = (4_000, 16_000, 64_000, 256_000)
 MEASURABLE_SECONDS = 0.0015
 NEGLIGIBLE_SECONDS = 0.01
-"""A function that takes less for the largest size is too quick for its growth to matter: memory decides there."""
+"""Below this time for the largest size the growth does not matter, and memory effects disturb its measurement."""
 ATTEMPTS = 6
 
 
 def growth(function: Callable[[str], object], text: Text, sizes: Sequence[int] = SIZES) -> float:
-    """How much longer a text takes than a fourth of it, at the smallest size at which that can be measured.
+    """The ratio of the times for a text and a quarter of it, at the smallest size at which it can be measured.
 
-    A step between two sizes, such as that from a text in one piece to one in many, is not growth: that goes on.
+    If that ratio is too large, larger sizes decide: a single step between two sizes is not growth.
     """
-    function(text_of(text, 100))  # what only the first call costs
+    function(text_of(text, 100))  # exclude the costs of the first call
     ratio = 1.0
     for shorter, longer in pairwise(sizes):
         seconds = _seconds(function, text_of(text, longer))
@@ -41,13 +41,13 @@ def growth(function: Callable[[str], object], text: Text, sizes: Sequence[int] =
 
 
 def text_of(text: Text, size: int) -> str:
-    """A text of `size` characters, or about so many."""
+    """A text of about `size` characters."""
     return text(size) if callable(text) else (text * (size // len(text) + 1))[:size]
 
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """A block in which the garbage collector does not run, whose time depends on what other tests left."""
+    """A block without garbage collection, whose time would depend on objects of other tests."""
     gc.disable()
     try:
         yield
@@ -56,7 +56,7 @@ def without_collector() -> Iterator[None]:
 
 
 def _ratio(function: Callable[[str], object], text: Text, sizes: tuple[int, int], many: float) -> float:
-    """The best of several, but only as many as it takes; `many` is what the larger size took once."""
+    """The ratio of the best times of several attempts, until it is small. `many` is a first time for `sizes[1]`."""
     few = math.inf
     for _ in range(ATTEMPTS):
         few = min(few, _seconds(function, text_of(text, sizes[0])))

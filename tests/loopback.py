@@ -1,4 +1,4 @@
-"""Servers on loopback that a test writes, and that leave nothing open when it ends."""
+"""Servers on loopback for tests. They leave nothing open when they end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TURNS = 3
 
 @asynccontextmanager
 async def serving(handle: Handler, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """Serve on a free port, which it yields. Leaving it ends every connection.
+    """Serve on a free port, and yield the port. The end of the block ends every connection.
 
     asyncio (3.11) leaves a connection open when its handler is cancelled, or when its listener closes in the turns
     between accept and handler; a garbage collection in a later test then reports it there.

@@ -1,4 +1,4 @@
-"""Vectors that note what they are multiplied with."""
+"""Vectors that record their multiplications."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Noted(np.ndarray):
 
     @classmethod
     def of(cls, vectors: Any, rows: list[int]) -> Noted:
-        """The vectors, of which each one notes in `rows`."""
+        """The vectors, each of which appends to `rows`."""
         noted: Noted = np.asarray(vectors).view(cls)
         noted.rows = rows
         return noted

@@ -15,8 +15,8 @@ SHARED = ("pyproject.toml", "server.json", *HELPERS)
 
 
 def copied(folder: Path, parts: Iterable[str], without: Path) -> Path:
-    """The `parts` of the project and what all tests share, without the test file that asks."""
-    ignored = shutil.ignore_patterns("node_modules")  # with what is compiled, which keeps its dates
+    """Copy the `parts` of the project and the files that all tests share, except the test file `without`."""
+    ignored = shutil.ignore_patterns("node_modules")  # but with compiled modules, whose dates stay valid
     for name in ("src", "docs", "tools", *SHARED, *parts):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_dir():
@@ -28,19 +28,19 @@ def copied(folder: Path, parts: Iterable[str], without: Path) -> Path:
 
 
 def insert(path: Path, before: str, line: str) -> None:
-    """Put `line` before the one place where `before` stands."""
+    """Put `line` before the only occurrence of `before`."""
     text = path.read_text()
     assert text.count(before) == 1, (path.name, before)
     path.write_text(text.replace(before, line + before))
 
 
 def suite(copy: Path, wanted: str) -> subprocess.CompletedProcess[str]:
-    """The copy's tests whose names hold `wanted`, as pytest's -k has it."""
+    """Run the copy's tests whose names match `wanted` (pytest's -k)."""
     return run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", wanted, "tests")
 
 
 def run(copy: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """Python in the copy, with the copy's code."""
+    """Run Python in the copy, with the copy's code."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("COVERAGE", "PYTEST"))}
     environment = {**inherited, "PYTHONPATH": str(copy / "src")}
     return subprocess.run(

@@ -1,4 +1,4 @@
-"""Worker processes that the gateways of many tests share: a start of two takes longer than most tests."""
+"""Worker processes that the gateways of many tests share, since starting two takes longer than most tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from websearch_gateway.workers.pool import Workers
 
 
 class SharedWorkers:
-    """A real pool on an event loop of its own, since each test has another loop. It outlives its users."""
+    """A real pool on an event loop of its own, since each test has another. It outlives the gateways that use it."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -32,7 +32,7 @@ class SharedWorkers:
         return await self._there(self._pool.run(*call, **options))
 
     async def aclose(self) -> None:
-        """Nothing: the next test continues with it."""
+        """Do nothing: the next test uses the same pool."""
 
     async def live(self) -> None:
         """Serve until `end`. Calls that are still running then are cancelled."""

@@ -1,4 +1,4 @@
-"""Money, end to end: a gateway on the sandbox that may spend so much and no more."""
+"""Costs and budgets, end to end: a gateway on the sandbox with limits on its spending."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOWER = SearchRequest("How tall is the Eiffel Tower?")
 FERRIES = SearchRequest("When do the ferries to the islands leave?")
 
 
-async def test_what_an_answer_cost_stands_in_the_ledger(gateway: Open) -> None:
+async def test_the_ledger_holds_the_cost_of_an_answer(gateway: Open) -> None:
     async with gateway() as opened:
         response = await opened.search(TOWER)
         stats = await opened.operations.server_stats()
@@ -25,7 +25,7 @@ async def test_what_an_answer_cost_stands_in_the_ledger(gateway: Open) -> None:
     assert stats.left_today_usd == pytest.approx(5 - response.cost_usd, abs=1e-6)
 
 
-async def test_a_spent_budget_leaves_the_free_providers_and_says_so(gateway: Open, sandbox: Sandbox) -> None:
+async def test_with_a_spent_budget_free_providers_serve_and_the_answer_says_so(gateway: Open, sandbox: Sandbox) -> None:
     async with gateway(daily_budget_usd=0.0) as opened:
         response = await opened.search(TOWER)
     assert response.provider == "synthetic-raw-search"
@@ -36,7 +36,7 @@ async def test_a_spent_budget_leaves_the_free_providers_and_says_so(gateway: Ope
     assert [name for name in ("openai", "serper", "tavily", "brave", "google") if sandbox.calls(name)] == []
 
 
-async def test_where_nothing_is_free_the_error_is_budget(gateway: Open) -> None:
+async def test_with_a_spent_budget_and_no_free_provider_the_error_is_budget(gateway: Open) -> None:
     async with gateway(daily_budget_usd=0.0, search_providers="serper,brave") as opened:
         with pytest.raises(Exhausted) as spent:
             await opened.search(TOWER)
@@ -45,7 +45,7 @@ async def test_where_nothing_is_free_the_error_is_budget(gateway: Open) -> None:
     assert 0 < spent.value.retry_after <= 86_400
 
 
-async def test_the_budget_of_one_user_is_not_that_of_another(gateway: Open) -> None:
+async def test_each_user_has_a_budget_of_their_own(gateway: Open) -> None:
     ann, bob = Caller("ann"), Caller("bob")
     async with gateway(user_daily_budget_usd=0.081, openai_api_key=None, search_providers="tavily") as opened:
         for number in range(10):
@@ -67,7 +67,7 @@ async def test_two_processes_share_one_budget(gateway: Open) -> None:
     assert cost <= 0.05
 
 
-async def test_a_price_of_the_operator_counts(gateway: Open) -> None:
+async def test_the_operators_price_replaces_the_built_in_one(gateway: Open) -> None:
     async with gateway(openai_api_key=None, search_providers="brave", prices="brave:0.5") as opened:
         await opened.search(TOWER)
         stats = await opened.operations.server_stats()

@@ -1,4 +1,4 @@
-"""What the documentation tells clients to run is run; what it tells them to write is read."""
+"""The commands and configurations that docs/clients.md gives work."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ SHARED = [snippet for snippet in SNIPPETS if "command" not in snippet.entry]
 
 
 PLACE = "/path/to/websearch-gateway"
-"""Stands for a clone in every snippet: the package is on no index."""
+"""The placeholder for a clone in every snippet: the package is on no index."""
 
 
 def test_every_client_has_its_snippet() -> None:
@@ -108,7 +108,7 @@ def test_the_variables_of_a_snippet_are_settings(snippet: Snippet) -> None:
     assert all(name.lower() in Settings.model_fields for name in names)
 
 
-def test_the_readme_starts_it_from_a_clone_too() -> None:
+def test_the_readme_starts_the_gateway_from_a_clone_too() -> None:
     text = (ROOT / "README.md").read_text()
     (block,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
     (claude,) = re.findall(r"`(claude mcp add [^`]+)`", text)
@@ -122,17 +122,17 @@ def test_no_document_runs_the_package_by_its_name_alone() -> None:
 
 
 @pytest.mark.parametrize("snippet", SHARED, ids=lambda snippet: snippet.client)
-def test_a_shared_gateway_is_reached_at_its_endpoint_with_a_token_that_the_file_does_not_hold(snippet: Snippet) -> None:
+def test_the_snippets_of_a_shared_gateway_have_its_endpoint_and_no_token(snippet: Snippet) -> None:
     entry = snippet.entry
     assert (entry.get("url") or entry["httpUrl"]).endswith("/mcp")
     assert re.search(r"Bearer \$|WEBSEARCH_TOKEN", str(entry))
 
 
-def test_the_entry_for_the_registry_is_that_of_this_package() -> None:
+def test_the_registry_entry_describes_this_package() -> None:
     entry = json.loads((ROOT / "server.json").read_text())
     (package,) = entry["packages"]
     assert entry["version"] == package["version"] == __version__
-    assert len(entry["description"]) <= 100, "the registry takes no longer one"
+    assert len(entry["description"]) <= 100, "the registry accepts at most 100 characters"
     assert f"mcp-name: {entry['name']}" in (ROOT / "README.md").read_text(), "the registry looks for it on PyPI"
     for variable in package["environmentVariables"]:
         field = Settings.model_fields[variable["name"].lower()]
@@ -141,14 +141,14 @@ def test_the_entry_for_the_registry_is_that_of_this_package() -> None:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("source", [".", "git+file://"])
-def test_uvx_starts_it_from_a_checkout_and_from_a_repository(source: str, tmp_path: Path) -> None:
+def test_uvx_starts_the_gateway_from_a_checkout_and_from_a_repository(source: str, tmp_path: Path) -> None:
     uvx = shutil.which("uvx", path=f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}")
     if uvx is None:
         pytest.skip("uvx is not installed: pip install uv")
     if source != "." and not (ROOT / ".git").exists():
-        pytest.skip("this is no repository")
+        pytest.skip("this is not a repository")
     place = source if source == "." else f"{source}{ROOT}"
-    # The cache has what was installed to run these tests.
+    # The cache has the packages that were installed for these tests.
     cache = subprocess.check_output([Path(uvx).with_name("uv"), "cache", "dir"], text=True).strip()
     done = subprocess.run(
         [uvx, "--python", sys.executable, "--from", place, "websearch-gateway", "--version"],

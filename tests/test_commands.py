@@ -1,4 +1,4 @@
-"""Every command that a document gives is run, or stands below with the reason why it is not."""
+"""Every command in a document is run, or is listed below with the reason why not."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ NOT_RUN = {
     "printf ": "makes a file for the emulator",
     "tests/functions/node_modules/.bin/firebase emulators:start": "run by tests/functions",
 }
-"""How a command starts, and why it is not run here."""
+"""The beginnings of commands that are not run here, and why."""
 
 ELSEWHERE = {
     "https://en.wikipedia.org/wiki/Tide": "{url}/pages/tides-explained",
@@ -60,7 +60,7 @@ ELSEWHERE = {
     "http://localhost:11434/v1": "{url}/llm/v1",
     "LLM_MODEL=qwen3:4b": "LLM_MODEL=sandbox-model",
 }
-"""Places on the internet, and what stands for them in the sandbox."""
+"""Addresses on the internet, and their replacements in the sandbox."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Command:
 
     @property
     def words(self) -> list[str]:
-        """Without the variables in front."""
+        """The words after the variables in front."""
         words = shlex.split(self.line)
         while words and re.match(r"[A-Z_]+=", words[0]):
             words.pop(0)
@@ -84,7 +84,7 @@ class Command:
 
     @property
     def reason(self) -> str | None:
-        """How the entry of `NOT_RUN` starts that is meant."""
+        """The key of `NOT_RUN` that matches, if any."""
         bare = re.sub(r"^(?:[A-Z_]+=\S+ +)+(?=\w)", "", self.line)
         return next((start for start in NOT_RUN if bare.startswith(start)), None)
 
@@ -94,7 +94,7 @@ class Command:
 
 
 def lines(block: str) -> Iterator[str]:
-    """The commands of a block, as a shell would take them; where some have a prompt, the rest is output."""
+    """The commands of a block, as a shell reads them. If some have a prompt, the other lines are output."""
     block = block.replace("\\\n", " ")
     wanted = [line for line in block.splitlines() if line.startswith("$ ")] or block.splitlines()
     for line in wanted:
@@ -121,7 +121,7 @@ def test_every_command_is_run_or_says_why_not(document: Path) -> None:
     assert left == [], "run it, or give a reason in NOT_RUN"
 
 
-def test_every_reason_is_that_of_a_command() -> None:
+def test_every_reason_belongs_to_a_command() -> None:
     assert {command.reason for command in EVERY} - {None} == set(NOT_RUN)
 
 
@@ -136,7 +136,7 @@ def test_no_command_hides_in_a_block_without_a_language(document: Path) -> None:
     "document", [path for path in DOCUMENTS if any(c.runs for c in COMMANDS[path])], ids=lambda path: path.name
 )
 def test_the_commands_of_a_document_run_one_after_the_other(document: Path, sandbox: Sandbox, tmp_path: Path) -> None:
-    """Against the sandbox; what a document exports holds for the rest of it."""
+    """Against the sandbox. Exported variables hold for the rest of the document."""
     start = {**PATIENT_PROCESS, **sandbox.environment(), "DATA_DIR": str(tmp_path)}
     environment = {**start, "AUTH_MODE": "secret", "AUTH_SECRET": SECRET}
     for command in COMMANDS[document]:
@@ -161,7 +161,7 @@ def gateway_address(_running_sandbox: Sandbox) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("command", LOCAL, ids=lambda command: command.document.name)
-def test_curl_gets_what_a_document_promises(command: Command, gateway_address: str) -> None:
+def test_the_requests_with_curl_in_a_document_succeed(command: Command, gateway_address: str) -> None:
     if shutil.which("curl") is None:
         pytest.skip("curl is not installed")
     asked = [word.replace(GATEWAY, gateway_address) for word in command.words]

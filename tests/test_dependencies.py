@@ -1,4 +1,4 @@
-"""What is imported is declared, so that an installation has it whichever installer made it."""
+"""Every imported package is a declared dependency, so that each installer installs it."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def test_every_module_that_is_imported_comes_with_a_declared_dependency() -> Non
     assert missing == set()
 
 
-def test_what_trafilatura_asks_for_as_an_extra_of_lxml_is_declared() -> None:
+def test_the_extra_of_lxml_that_trafilatura_needs_is_declared() -> None:
     """pip 23.2, which Python 3.11 brings, leaves `lxml[html_clean]` out; then no page can be read."""
     assert "lxml-html-clean" in _declared()

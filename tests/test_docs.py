@@ -1,4 +1,4 @@
-"""Documents that can go stale are tested."""
+"""Documents match the code that they describe."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FOREIGN = {
     "html.md",
     "index.html",
 }
-"""Fields and names of others that look like one of our modules and its symbol."""
+"""Fields and foreign names that look like a module of ours and its symbol."""
 NOT_KEPT = {"functions/venv", "functions/package/", "functions/.env", "text/markdown"}
 STATE_KEYS = {"cache/epoch", "cache/near/", "cache/exact/"}
 
@@ -49,7 +49,7 @@ FILES = _files()
 
 
 def _is_there(name: str) -> bool:
-    """Whether a file or folder of the repository ends so. NAME and the like stand for any name."""
+    """Whether the path of a file or folder of the repository ends with `name`. NAME and the like match any name."""
     wanted = re.compile("(^|/)" + re.sub(r"[A-Z]{2,}", lambda match: "[^/]*", re.escape(name.rstrip("/"))) + "$")
     return any(wanted.search(path) for path in FILES)
 
@@ -90,7 +90,7 @@ def test_every_path_and_symbol_that_a_docstring_names_exists() -> None:
         assert missing == set(), module
 
 
-def test_every_room_says_what_lives_there_and_what_may_be_touched() -> None:
+def test_every_package_has_a_docstring_of_two_lines_or_more() -> None:
     for init in PACKAGE.rglob("__init__.py"):
         docstring = ast.get_docstring(ast.parse(init.read_text())) or ""
         assert len(docstring.splitlines()) >= 2, init
@@ -134,7 +134,7 @@ def test_the_readme_names_every_tool_and_every_field_of_an_answer() -> None:
         assert f"`{name}`" in readme or f"`{name}[]`" in readme, name
 
 
-def test_the_page_of_tools_has_a_section_with_two_examples_for_each() -> None:
+def test_the_page_of_tools_has_a_section_with_two_examples_for_each_tool() -> None:
     sections = re.split(r"^## ", (ROOT / "docs" / "tools.md").read_text(), flags=re.MULTILINE)
     for tool in TOOLS:
         (section,) = [text for text in sections if text.startswith(f"`{tool.name}` ({tool.toolset})")]

@@ -1,4 +1,4 @@
-"""The tree is a promise: what stops, what falls back, and what a caller is told."""
+"""The error tree: which errors stop, which fall back, and their messages to callers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_every_error_either_stops_or_falls_back_or_ends_a_chain(kind: type[Searc
     assert kind.code in get_args(ErrorCode)
 
 
-def test_the_tree_at_the_top_of_the_module_has_the_true_codes() -> None:
+def test_the_tree_in_the_docstring_has_the_codes_of_the_classes() -> None:
     told = dict(re.findall(r"-- (\w+) +([A-Z_]+) ", errors.__doc__ or ""))
     assert told == {kind.__name__: kind.code for kind in LEAVES}
 
@@ -31,7 +31,7 @@ def test_every_code_is_used() -> None:
     assert {kind.code for kind in LEAVES} == set(get_args(ErrorCode))
 
 
-def test_an_error_carries_its_sentence_its_rest_and_its_facts() -> None:
+def test_an_error_carries_its_message_its_retry_after_and_its_details() -> None:
     facts = {"limit": 20}
     error = errors.SearchRateLimitError("Too many.", retry_after=7.0, details=facts)
     facts["limit"] = 0
@@ -48,7 +48,7 @@ def test_only_an_error_that_says_so_is_retried() -> None:
     assert errors.SearchProviderError("x", retryable=True).retryable
 
 
-def test_sentences_inside_a_sentence_lose_their_full_stops() -> None:
+def test_reasons_inside_a_message_lose_their_full_stops() -> None:
     tried = [
         Attempt("serper", "PROVIDER", "The exchange with serper broke off."),
         Attempt("searxng", "TIMEOUT", "searxng did not answer in time."),
@@ -65,7 +65,7 @@ def test_sentences_inside_a_sentence_lose_their_full_stops() -> None:
     }  # fmt: skip
 
 
-def test_a_chain_of_nothing_says_so() -> None:
+def test_without_attempts_the_message_says_none_configured() -> None:
     assert Exhausted([]).message == "Every search upstream failed (none configured)."
 
 
@@ -83,7 +83,7 @@ def test_a_chain_of_nothing_says_so() -> None:
         ([], "PROVIDER"),
     ],
 )
-def test_when_all_failed_for_one_reason_the_code_is_that_reasons(attempts: list[str], code: str) -> None:
+def test_when_all_failed_for_the_same_reason_the_code_is_that_of_the_reason(attempts: list[str], code: str) -> None:
     causes = {"RATE_LIMIT": errors.RATE_LIMITED, "quota": "quota"}
     tried = [
         Attempt("one", "PROVIDER" if one in causes else cast("errors.ErrorCode", one), "", causes.get(one, ""))

@@ -1,4 +1,4 @@
-"""Every example runs, or is what its app reads."""
+"""Every example program runs, and every configuration has names that its app reads."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def paths(text: str) -> set[str]:
     return set(re.findall(r"http://GATEWAY:8080(/[\w/]+)", text))
 
 
-def test_open_webui_is_configured_by_names_that_it_reads() -> None:
+def test_the_configuration_of_open_webui_has_names_that_it_reads() -> None:
     text = (EXAMPLES / "openwebui.env").read_text()
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert {line.partition("=")[0] for line in lines} == OPEN_WEBUI
     assert paths(text) - {"/v1"} <= set(BY_PATH)
 
 
-def test_librechat_is_configured_by_names_that_it_reads() -> None:
+def test_the_configuration_of_librechat_has_names_that_it_reads() -> None:
     text = (EXAMPLES / "librechat.yaml").read_text()
     read = yaml.safe_load(text)
     assert set(read["webSearch"]) == LIBRECHAT

@@ -1,4 +1,4 @@
-"""What a host of the repository runs: parsed here, and linted where the linter is installed."""
+"""The workflows and the Compose file: parsed here, and linted where the linter is installed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
-def test_a_workflow_has_bounded_jobs_and_few_permissions(workflow: Path) -> None:
+def test_a_workflow_has_jobs_with_time_limits_and_few_permissions(workflow: Path) -> None:
     read = yaml.safe_load(workflow.read_text())
     assert read["permissions"] == {"contents": "read"}
     assert all(job["timeout-minutes"] <= 40 for job in read["jobs"].values())
@@ -36,7 +36,7 @@ def test_a_linter_accepts_the_workflows() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_the_workflows_test_every_python_that_the_package_names() -> None:
+def test_the_workflows_test_every_python_version_that_the_package_names() -> None:
     tests = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())["jobs"]["tests"]
     named = [line for line in (ROOT / "pyproject.toml").read_text().splitlines() if "Python :: 3." in line]
     assert len(named) == len(tests["strategy"]["matrix"]["python"])
@@ -49,7 +49,7 @@ def services() -> dict[str, Any]:
 
 
 def is_valid(compose: Path) -> bool:
-    """By the schema of the Compose specification, which the checker brings along."""
+    """Check with the schema of the Compose specification, which the checker includes."""
     done = CliRunner().invoke(check_jsonschema, ["--builtin-schema", "vendor.compose-spec", str(compose)])
     return done.exit_code == 0
 
@@ -65,7 +65,7 @@ def test_compose_sets_only_settings_that_exist(services: dict[str, Any]) -> None
     assert set(services["gateway"]["depends_on"]) <= set(services)
 
 
-def test_every_service_of_compose_says_whether_it_is_well(services: dict[str, Any]) -> None:
+def test_every_service_of_compose_has_a_health_check(services: dict[str, Any]) -> None:
     assert set(services) == {"gateway", "searxng", "postgres"}
     for name, service in services.items():
         check = service["healthcheck"]
@@ -76,7 +76,7 @@ def test_every_service_of_compose_says_whether_it_is_well(services: dict[str, An
 
 
 def test_compose_holds_no_secret(services: dict[str, Any]) -> None:
-    """What is secret comes from outside, and has no default."""
+    """Secrets come from the environment and have no default."""
     secrets = {name.upper() for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)}
     secrets |= {"AUTH_TOKENS", "SEARXNG_SECRET", "POSTGRES_PASSWORD"}
     for service in services.values():

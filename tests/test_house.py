@@ -1,4 +1,4 @@
-"""Sizes that keep the house easy to walk through, and a sign on the door of each room."""
+"""Limits on the sizes of files, functions and folders, and a docstring for each folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ROOMS = sorted({path.parent for path in FILES})
 
 MOST_LINES_OF_A_FILE = 300
-"""Blank ones do not count."""
+"""Blank lines do not count."""
 MOST_LINES_OF_A_FUNCTION = 40
 """Its docstring does not count."""
 MOST_FILES_OF_A_ROOM = 15
@@ -41,7 +41,7 @@ def test_functions_stay_short() -> None:
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE)))
-def test_a_room_holds_few_files_and_says_what_it_is_for(room: Path) -> None:
+def test_a_folder_holds_few_files_and_has_a_docstring(room: Path) -> None:
     files = {path.name for path in room.glob("*.py")}
     assert "__init__.py" in files
     assert len(files) - 1 <= MOST_FILES_OF_A_ROOM

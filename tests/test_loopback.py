@@ -1,4 +1,4 @@
-"""Loopback servers of tests end with them, whatever their connections do."""
+"""The loopback servers of tests leave no connection open."""
 
 from __future__ import annotations
 
@@ -52,6 +52,6 @@ async def served_by_a_failing_handler() -> None:
         await writer.wait_closed()
 
 
-async def test_a_fault_of_a_handler_fails_the_test() -> None:
+async def test_an_error_of_a_handler_fails_the_test() -> None:
     with pytest.raises(RuntimeError, match="own"):
         await served_by_a_failing_handler()

@@ -1,4 +1,4 @@
-"""Where settings come from, what is refused, and that nothing secret is ever shown."""
+"""The sources of settings, refused values, and secrets, which are never shown."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_flags_win_over_the_environment_and_the_environment_over_the_file(
     assert settings.search_deadline_seconds == Settings.model_fields["search_deadline_seconds"].default
 
 
-def test_the_file_is_the_named_one_then_that_of_the_environment_then_that_of_the_user(
+def test_the_argument_names_the_file_before_the_environment_and_the_users_folder(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert config_path().parts[-2:] == ("websearch-gateway", "config.toml")
@@ -53,14 +53,14 @@ def test_the_file_is_the_named_one_then_that_of_the_environment_then_that_of_the
     assert config_path(Path("other.toml")) == Path("other.toml")
 
 
-def test_only_a_file_that_somebody_named_must_exist(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_must_exist_only_if_it_was_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().concurrency == 64
     assert refusal(file) == f"The settings file {file} does not exist."
     monkeypatch.setenv("WEBSEARCH_GATEWAY_CONFIG", str(file))
     assert "does not exist" in refusal()
 
 
-def test_unknown_names_in_the_file_are_named_without_their_values(file: Path) -> None:
+def test_the_error_lists_unknown_names_in_the_file_without_their_values(file: Path) -> None:
     file.write_text(f'openai_api_kye = "{KEY}"\nconcurrency = 2\nOPENAI_API_KEY = "{KEY}"\n')
     assert refusal(file) == f"The settings file {file} has unknown names: OPENAI_API_KEY, openai_api_kye."
 
@@ -70,7 +70,7 @@ def test_unknown_names_in_the_file_are_named_without_their_values(file: Path) ->
     [b"openai_api_key = sk-proj-do-not-show-0123", b'openai_api_key = "sk-proj-do-not-show-0123', b"\xff\xfe", None],
     ids=["no quotes", "cut short", "no text", "a folder"],
 )
-def test_an_unreadable_file_is_named_without_its_content(file: Path, content: bytes | None) -> None:
+def test_the_error_names_an_unreadable_file_without_its_content(file: Path, content: bytes | None) -> None:
     file.mkdir() if content is None else file.write_bytes(content)
     message = refusal(file)
     assert message.startswith(f"The settings file {file} cannot be read")
@@ -78,7 +78,7 @@ def test_an_unreadable_file_is_named_without_its_content(file: Path, content: by
 
 
 @pytest.mark.parametrize("blank", ["", "  "])
-def test_a_blank_value_of_what_may_be_missing_is_no_value(
+def test_a_blank_value_of_an_optional_setting_counts_as_unset(
     file: Path, monkeypatch: pytest.MonkeyPatch, blank: str
 ) -> None:
     optional = ("OPENAI_API_KEY", "SEARXNG_BASE_URL", "EMBEDDING_SERVER_URL", "STATE_URL", "GOOGLE_SEARCH_ENGINE_ID")
@@ -107,13 +107,13 @@ def test_lists_are_written_with_commas_or_as_toml(file: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("written", ["none", "None", " NONE "])
-def test_none_is_no_limit(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+def test_none_means_no_limit(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     monkeypatch.setenv("RATE_LIMIT", written)
     assert load_settings().rate_limit == ""
 
 
 @pytest.mark.parametrize(("written", "meant"), [("none", None), (" NONE ", None), ("0.5", 0.5), ("0", 0.0), ("", 5.0)])
-def test_the_daily_budget_is_five_dollars_unless_it_is_lifted(
+def test_the_daily_budget_is_five_dollars_by_default_and_none_lifts_it(
     monkeypatch: pytest.MonkeyPatch, written: str, meant: float | None
 ) -> None:
     monkeypatch.setenv("DAILY_BUDGET_USD", written)
@@ -121,30 +121,30 @@ def test_the_daily_budget_is_five_dollars_unless_it_is_lifted(
 
 
 @pytest.mark.parametrize("written", ["-1", "inf", "nan", " ", "five"])
-def test_what_is_no_budget_is_refused(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+def test_an_invalid_budget_is_refused(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     monkeypatch.setenv("DAILY_BUDGET_USD", written)
     assert "DAILY_BUDGET_USD" in refusal()
 
 
 @pytest.mark.parametrize("written", ["abc", " ", "20", "-1/day", "1.5/day", "20/fortnight", "1/day;2/hour"])
-def test_what_is_no_limit_is_refused_at_once_and_not_by_the_first_call(
-    monkeypatch: pytest.MonkeyPatch, written: str
-) -> None:
+def test_an_invalid_rate_limit_is_refused_at_the_start(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
     monkeypatch.setenv("RATE_LIMIT", written)
-    told = "Unusable settings: RATE_LIMIT: must be of the form N/PERIOD, such as 20/10minutes, or none."
-    assert refusal() == told
+    message = "Unusable settings: RATE_LIMIT: must be of the form N/PERIOD, such as 20/10minutes, or none."
+    assert refusal() == message
 
 
 @pytest.mark.parametrize(
     ("name", "written", "meant"),
     [("LOG_LEVEL", "debug", "DEBUG"), ("CACHE_SCOPE", "USER", "user"), ("GOOGLE_SAFE_SEARCH", "Strict", "strict")],
 )
-def test_the_case_of_a_choice_is_forgiven(monkeypatch: pytest.MonkeyPatch, name: str, written: str, meant: str) -> None:
+def test_the_values_of_choices_may_have_any_case(
+    monkeypatch: pytest.MonkeyPatch, name: str, written: str, meant: str
+) -> None:
     monkeypatch.setenv(name, written)
     assert getattr(load_settings(), name.lower()) == meant
 
 
-def test_pairs_of_name_and_number_are_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_of_name_and_number_become_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROVIDER_WEIGHTS", " Brave:3, duckduckgo:1 ")
     assert load_settings().provider_weights == {"brave": 3.0, "duckduckgo": 1.0}
 
@@ -164,7 +164,7 @@ def test_all_means_every_toolset_and_an_unknown_one_is_refused() -> None:
 
 
 def test_no_refusal_quotes_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key pasted into the wrong variable is the likeliest mistake of all."""
+    """Pasting a key into the wrong variable is the likeliest mistake."""
     for name in (name.upper() for name in Settings.model_fields):
         with monkeypatch.context() as patch:
             patch.setenv(name, KEY)
@@ -189,14 +189,14 @@ def test_no_refusal_quotes_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
         "http://[::1",
     ],
 )
-def test_what_is_no_web_address_is_refused_at_once(name: str, address: str) -> None:
-    """Later it would be one failing upstream among others, and a fallback would cover it."""
+def test_an_invalid_web_address_is_refused_at_the_start(name: str, address: str) -> None:
+    """Later it would be a failing upstream, which a fallback would hide."""
     message = refusal(**{name: address})
     assert message == f"Unusable settings: {name.upper()}: must be an address such as https://host/path."
 
 
 @pytest.mark.parametrize("name", URL_SETTINGS)
-def test_a_web_address_is_taken_without_its_last_slash(name: str) -> None:
+def test_the_last_slash_of_a_web_address_is_removed(name: str) -> None:
     assert getattr(load_settings(**{name: " HTTP://127.0.0.1:8080/v1/ "}), name) == "HTTP://127.0.0.1:8080/v1"
 
 
@@ -233,7 +233,7 @@ def test_a_login_inside_an_address_is_a_secret(name: str, url: str, shown: str) 
 
 
 @pytest.mark.parametrize("url", ["sqlite:////home/me@corp/state.db", "memory://", "sqlite:///state.db"])
-def test_a_path_is_no_login(url: str) -> None:
+def test_an_at_sign_in_a_path_is_not_a_login(url: str) -> None:
     settings = load_settings(state_url=url)
     assert settings.shown()["STATE_URL"] == url
     assert settings.secrets() == ()
@@ -248,7 +248,7 @@ def test_blanks_around_a_key_are_not_part_of_it(monkeypatch: pytest.MonkeyPatch,
 
 
 @pytest.mark.parametrize("broken", ["sk-key 0123", "sk-k\u00e9y-0123"])
-def test_what_cannot_be_a_key_is_refused_without_being_shown(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+def test_an_impossible_key_is_refused_without_being_shown(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", broken)
     with pytest.raises(SearchNotConfiguredError, match="OPENAI_API_KEY") as caught:
         load_settings()
@@ -270,7 +270,7 @@ def test_toolsets_are_read_in_any_case(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "line", [f'serper_api_key = "{KEY}"', 'state_url = "postgresql://me:word@db.example/x"', f'auth_secret = "{KEY}"']
 )
-def test_a_file_with_a_key_is_made_private_and_that_is_told(
+def test_a_file_with_a_key_is_made_private_and_a_warning_says_so(
     file: Path, caplog: pytest.LogCaptureFixture, line: str
 ) -> None:
     file.write_text(line)
@@ -291,7 +291,7 @@ def test_a_file_without_a_key_keeps_its_mode(file: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o644
 
 
-def test_a_key_that_others_can_read_is_refused_where_that_cannot_be_changed(
+def test_a_key_that_others_can_read_is_refused_if_the_mode_cannot_be_changed(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on a read-only mount, or in a file of another user."""

@@ -1,4 +1,4 @@
-"""Spans as tests see them: recorded in memory by the real SDK, and only while a test looks."""
+"""Spans for tests: the real SDK records them in memory, only during tests that ask for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ALWAYS_ON, ParentBased,
 
 
 class Spans:
-    """What was recorded since `record`."""
+    """The spans that were recorded since `record`."""
 
     def __init__(self) -> None:
         self._exporter = InMemorySpanExporter()
@@ -24,26 +24,26 @@ class Spans:
         trace.set_tracer_provider(provider)
 
     def record(self, *, on: bool) -> None:
-        """Begin anew, or record no more."""
+        """Drop all spans, then record or stop recording."""
         self._exporter.clear()
         self._sampler.wanted = on
 
     @property
     def ended(self) -> Sequence[ReadableSpan]:
-        """All, in the order of their ends."""
+        """All spans, in the order of their ends."""
         return self._exporter.get_finished_spans()
 
     def named(self, name: str) -> list[ReadableSpan]:
-        """Those of that name."""
+        """The spans of that name."""
         return [span for span in self.ended if span.name == name]
 
     def one(self, name: str) -> ReadableSpan:
-        """The only one of that name."""
+        """The only span of that name."""
         (span,) = self.named(name)
         return span
 
     def tree(self) -> dict[str, Any]:
-        """Names under names, in order of their beginnings; brothers of the same name are one."""
+        """The names of spans as a tree, in the order of their starts. Siblings of one name are merged."""
 
         def below(parent: int | None) -> dict[str, Any]:
             children = [s for s in self.ended if (s.parent.span_id if s.parent else None) == parent]
@@ -53,7 +53,7 @@ class Spans:
         return below(None)
 
     def told(self) -> str:
-        """Everything that they hold, as one text."""
+        """All spans with their attributes, as one text."""
         return "\n".join(span.to_json() for span in self.ended)
 
 
@@ -71,5 +71,5 @@ class _Switch(Sampler):
 
 @functools.cache
 def recorded_spans() -> Spans:
-    """The spans of this process: OpenTelemetry takes one provider for good."""
+    """The spans of this process: OpenTelemetry accepts only one provider per process."""
     return Spans()

@@ -38,7 +38,7 @@ def tests_of(path: str) -> Iterator[str]:
 
 
 def _tests_in(folder: Path) -> Iterator[str]:
-    """The test files in a folder, without the folders below; none at the top, where everything would be meant."""
+    """The test files of a folder, without its subfolders; none for tests/ itself, which would mean all tests."""
     if folder != Path("tests"):
         yield from (str(found.relative_to(ROOT)) for found in sorted((ROOT / folder).glob("test_*.py")))
 

@@ -14,7 +14,7 @@ NAME = "websearch-gateway"
 HEAD = f"""# The command line
 
 Every command with its arguments and options, as `{NAME} COMMAND -h` shows them. `docs-mcp` is the group
-`{NAME} docs` with a command `serve` beside. An error is one line on stderr and exit code 1, wrong usage 2,
+`{NAME} docs` with the additional command `serve`. An error is one line on stderr and exit code 1, wrong usage 2,
 Ctrl-C 130.
 
 `{NAME} --install-completion` lets bash, zsh, fish or PowerShell complete commands and options;
@@ -40,7 +40,7 @@ def _sections(group: Any, context: Any, path: str) -> Iterator[str]:
 
 def _section(command: Any, context: Any, name: str) -> str:
     records = [record for parameter in command.params if (record := parameter.get_help_record(context))]
-    rows = "".join(f"| `{_cell(what)}` | {_cell(told)} |\n" for what, told in records)
+    rows = "".join(f"| `{_cell(name)}` | {_cell(text)} |\n" for name, text in records)
     return f"\n## {name}\n\n{command.help}\n\n| argument or option | what it is |\n|---|---|\n{rows}"
 
 

@@ -1,8 +1,7 @@
-"""Kills writers of a state file at random moments and counts what is lost: `python tools/crash.py [KILLS]`.
+"""Kills writers of a state file at random moments and counts the losses: `python tools/crash.py [KILLS]`.
 
-Several processes write to one SQLite file and say so as soon as a verb has returned. SIGKILL ends them all; then the
-file must open, be sound, and hold every value and every addition that they spoke of. Prints one JSON object; the exit
-code is 1 when something was lost.
+Several processes write to one SQLite file and print each write that has returned. SIGKILL ends them all; then the file
+must open, be sound, and hold every printed value and addition. Prints one JSON object; the exit code is 1 after a loss.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ asyncio.run(main())
 
 @dataclass
 class Losses:
-    """What the kills cost. `acknowledged` counts pairs of a value and an addition."""
+    """The losses of all kills. `acknowledged` counts pairs of a value and an addition."""
 
     kills: int = 0
     acknowledged: int = 0
@@ -72,11 +71,11 @@ def kill_writers(path: Path, names: list[str]) -> dict[str, list[int]]:
     time.sleep(random.uniform(0, LONGEST_LIFE))
     for writer in writers.values():
         writer.send_signal(signal.SIGKILL)
-    said = {name: first[name] + writer.communicate()[0] for name, writer in writers.items()}
-    # A line that the kill cut off was not said.
+    printed = {name: first[name] + writer.communicate()[0] for name, writer in writers.items()}
+    # A line that the kill cut off does not count.
     return {
         name: [int(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
-        for name, text in said.items()
+        for name, text in printed.items()
     }
 
 
@@ -92,7 +91,7 @@ async def examine(path: Path, acknowledged: dict[str, list[int]], losses: Losses
         losses.lost_values += sum(value != wanted for value, wanted in zip(values, expected, strict=True))
         surplus = int(await state.get(f"n/{name}") or 0) - len(numbers)
         losses.lost_additions += max(0, -surplus)
-        # What was on its way when the signal came may have arrived.
+        # Writes in flight when the signal came may have arrived.
         losses.surplus_additions += max(0, surplus - VERBS_AT_ONCE)
     await state.close()
     losses.kills += len(acknowledged)
@@ -101,7 +100,7 @@ async def examine(path: Path, acknowledged: dict[str, list[int]], losses: Losses
 
 
 def main(kills: int) -> Losses:
-    """Kill at least so many writers of one file."""
+    """Kill at least `kills` writers of one file."""
     losses = Losses()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state.db"

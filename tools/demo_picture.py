@@ -1,4 +1,4 @@
-"""Draws `docs/images/demo.svg`, the picture in the README, from what `websearch-gateway demo` really prints."""
+"""Draws `docs/images/demo.svg`, the picture in the README, from the output of `websearch-gateway demo`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 
 def opening(printed: str) -> str:
-    """The first scenes: as many as fit; an empty line stands before each."""
+    """The first scenes, as many as fit. An empty line separates them."""
     lines = printed.strip("\n").splitlines()
     last = max(number for number, line in enumerate(lines[: MOST_LINES + 1]) if not line.strip())
     return "\n".join(lines[:last])
@@ -35,8 +35,8 @@ def picture(printed: str) -> str:
 def main() -> None:
     command = [str(Path(sys.executable).with_name("websearch-gateway")), "demo"]
     environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
-    told = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
-    PICTURE.write_text(picture(opening(told)), encoding="utf-8")
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    PICTURE.write_text(picture(opening(printed)), encoding="utf-8")
 
 
 if __name__ == "__main__":

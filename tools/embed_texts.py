@@ -1,6 +1,6 @@
 """Let the teacher, all-MiniLM-L6-v2, turn training texts into sentence vectors (float16, one row per line of the file).
 
-The work is resumable: it appends to the output and goes on after the last full row::
+It appends to the output, so an interrupted run resumes after the last full row::
 
     python tools/embed_texts.py --teacher MODEL_FOLDER --texts texts.txt --out vectors.f16
 """

@@ -1,7 +1,7 @@
 """Counts the files of the package whose code runs in one call: `python tools/files_touched.py [--names]`.
 
-The calls are a cached `search_web` and a `get_content` of a known page, as the gateway gets them from any entrypoint,
-against the sandbox. Fewer files are fewer hops for a reader.
+The calls are a cached `search_web` and a `get_content` of a stored page, without an entrypoint, against the sandbox.
+The fewer files, the easier the code is to follow.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PACKAGE = f"{Path(__file__).parents[1] / 'src' / 'websearch_gateway'}/"
 
 
 async def touched(call: Callable[[], Awaitable[Any]]) -> list[str]:
-    """The files of the package, without those of the sandbox, in which a function runs during the second such call."""
+    """The files of the package whose functions run during a second `call`, without those of the sandbox."""
     await call()
     found: set[str] = set()
 

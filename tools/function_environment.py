@@ -14,7 +14,7 @@ SOURCE = ROOT / "functions"
 
 
 def predeploy() -> None:
-    """Run the commands that the Firebase CLI runs before it uploads the folder, in the way it runs them."""
+    """Run the commands that the Firebase CLI runs before it uploads the folder, in the same environment."""
     (codebase,) = json.loads((ROOT / "firebase.json").read_text())["functions"]
     for command in codebase["predeploy"]:
         where = {**os.environ, "RESOURCE_DIR": str(SOURCE), "PROJECT_DIR": str(ROOT)}
@@ -32,7 +32,7 @@ def install() -> None:
     fast = subprocess.run([*uv, "--requirement", "requirements.txt"], check=False, cwd=SOURCE).returncode == 0
     if not fast:
         subprocess.run([*pip, "--requirement", "requirements.txt"], check=True, cwd=SOURCE)
-    # The version of the package stays the same while one works on it, which is taken for the same package.
+    # Without --force-reinstall a changed package with the same version would not be installed.
     (wheel,) = (SOURCE / "package").glob("*.whl")
     subprocess.run([*(uv if fast else pip), "--no-deps", "--force-reinstall", wheel], check=True)
 

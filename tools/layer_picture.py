@@ -1,7 +1,7 @@
-"""Draws the rooms of the package and their real imports as a mermaid diagram.
+"""Draws the folders of the package and their imports as a mermaid diagram.
 
 `python tools/layer_picture.py` prints it, `--write` puts it into docs/architecture.md. The rows are the layers of
-`pyproject.toml`, which import-linter enforces. An arrow is an import between two rooms; it is left out where a longer
+`pyproject.toml`, which import-linter enforces. An arrow is an import between two folders; it is left out where a longer
 path of arrows implies it.
 """
 
@@ -42,7 +42,7 @@ def room_of(module: str) -> str:
 
 
 def reduced(edges: dict[str, set[str]]) -> dict[str, set[str]]:
-    """Without the arrows that a longer path implies."""
+    """The edges without those that a longer path implies."""
 
     def reachable(room: str) -> set[str]:
         return edges[room].union(*(reachable(below) for below in edges[room]))

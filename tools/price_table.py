@@ -20,16 +20,16 @@ from websearch_gateway.workers.pool import Workers
 
 HEAD = """# Prices
 
-What the gateway books for a call. `PRICES` overrides any of them: `PRICES=brave:0.004,openai:0.01`. For an answer
-engine it is the price of one search, for `llm` (your own model, else free) that of one answer. `embedding` is the price
-of a million tokens of EMBEDDING_SERVER_URL; OpenAI's own models have theirs: 0.02 (text-embedding-3-small), 0.13
-(3-large), 0.1 (ada-002). A provider that is not here is free, or part of a subscription.
+The gateway books these prices. `PRICES` overrides them: `PRICES=brave:0.004,openai:0.01`. For an answer engine it
+sets the price of one search, for `llm` (your own model, otherwise free) that of one answer, for `embedding` that of a
+million tokens of `EMBEDDING_SERVER_URL` (built in: OpenAI's text-embedding-3-small 0.02, 3-large 0.13, ada-002 0.1). A
+provider that is not listed is free, or part of a subscription.
 
 """
 
 
 async def _nothing(query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
-    """Gathers for engines that are built only to be looked at."""
+    """A placeholder: these engines are never asked."""
     raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Real servers for tests and benchmarks, each in a process of its own that ends with the block: PostgreSQL, Firestore.
+"""Real servers for tests and benchmarks: PostgreSQL and the Firestore emulator. Their processes end with the block.
 
 with postgresql() as server: open_state(server.url)
 with firestore_emulator() as emulator: os.environ["FIRESTORE_EMULATOR_HOST"] = emulator.host
@@ -68,7 +68,7 @@ class Postgresql:
         subprocess.run(["/bin/sh", "-c", wait], check=True, timeout=START_SECONDS)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to all of its processes: SIGSTOP makes it hang, SIGCONT go on."""
+        """Send a signal to all of its processes: SIGSTOP makes it hang, SIGCONT ends that."""
         if self.process is not None:
             os.killpg(self.process.pid, number)
 
@@ -112,12 +112,12 @@ def _bundled() -> str | None:
 
 
 def _is_open_to_all(place: Path) -> bool:
-    """Whether an account without rights, which runs PostgreSQL in place of root, gets to a file."""
+    """Whether the unprivileged account that runs PostgreSQL in place of root can reach a file."""
     return os.geteuid() != 0 or all(parent.stat().st_mode & 0o001 for parent in place.resolve().parents)
 
 
 def _unprivileged() -> str | None:
-    """Whom to run PostgreSQL as, since it refuses root; None is whoever runs this."""
+    """The account that runs PostgreSQL, which refuses root; None for the current one."""
     if os.geteuid() != 0:
         return None
     known = {account.pw_name for account in pwd.getpwall()}

@@ -1,4 +1,4 @@
-"""What MkDocs does besides: the README is the first page, and links that leave `docs/` become plain text.
+"""Hooks of MkDocs: the README is the first page, and links that leave `docs/` become plain text.
 
 The site is built without knowing where the repository lies, so it cannot link to its files.
 """
@@ -23,7 +23,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Keep of a link to a file of the repository its words."""
+    """Replace links to files of the repository with their text."""
     return _LINK.sub(lambda link: link[1] if link[2].startswith("../") else link[0], markdown)
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the programs that some tests drive and that pip does not bring: Chromium and a PostgreSQL server.
-# Only what is missing, only on Debian and its kin. Fails with a reason where it may not; those tests then skip.
+# Installs the programs that some tests need and pip does not have: Chromium and PostgreSQL, if they are missing.
+# Works on Debian and its derivatives. Fails with a reason without the rights to install; those tests then skip.
 set -eu
 
 missing=
@@ -13,7 +13,7 @@ command -v postgres >/dev/null || ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&
 as_root=
 [ "$(id -u)" -eq 0 ] || as_root="sudo -n"
 if ! command -v apt-get >/dev/null || ! $as_root true 2>/dev/null; then
-    echo "Not installed, and not ours to install here: $missing. The tests that need them will skip." >&2
+    echo "Not installed, and no right to install here: $missing. The tests that need them will skip." >&2
     exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive

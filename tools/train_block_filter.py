@@ -1,15 +1,15 @@
-"""Trains the block filter of `websearch_gateway.readers.extraction` and says how good it is on pages it has not seen.
+"""Trains the block filter of `websearch_gateway.readers.extraction` and measures it on pages that it has not seen.
 
     pip install lightgbm
     python tools/train_block_filter.py FOLDER [--validate]
 
-The folder is of the form that `bench/extract.py` reads. `--validate` leaves a fifth of the sites out in turn, trains
-on the rest, runs the whole way to Markdown on what was left out, and writes nothing. Without it both filters are
-trained on all pages and written beside the module that loads them.
+The folder has the format of `bench/extract.py`. `--validate` leaves out a fifth of the sites in turn, trains on the
+rest, makes Markdown of the pages that were left out, and writes nothing. Without it both filters are trained on all
+pages and written beside the module that loads them.
 
-A block is labelled by how many of its word triples occur in the gold text; one too short for that by whether it is a
-line of the gold or its neighbours belong to it. Pages of every length weigh nearly the same, and those of a rare
-kind more than those of a frequent one.
+The label of a block is the share of its word triples that occur in the gold text. The label of a block that is too
+short for that depends on whether it is a line of the gold text or its neighbours belong to it. Pages of every length
+have nearly the same weight, and those of a rare kind more than those of a frequent one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from websearch_gateway.readers.extraction.title import title_of
 from websearch_gateway.readers.visibility.visible import strip_invisible
 
 FOLDS, SHORT, NEAR = 5, 5, 6
-RARE_KINDS = 0.8  # 1: all kinds weigh the same; 0: all pages do
+RARE_KINDS = 0.8  # 1: all kinds have the same weight; 0: all pages have
 MEAN_WEIGHT = 0.35  # what `min_data_in_leaf` and `lambda_l2` were chosen for
 PARAMETERS = {
     "objective": "cross_entropy",  # labels between 0 and 1
@@ -56,14 +56,14 @@ PARAMETERS = {
     "verbose": -1,
 }
 ROUNDS = 160
-HIGHEST = 1e30  # nothing is more than that
+HIGHEST = 1e30  # above every value of a feature
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page: its features with and without trafilatura's opinion, and for each block a label and a weight.
+    """A page: its features with and without those from trafilatura, and for each block a label and a weight.
 
-    `found` is how much of each block trafilatura takes for the main text.
+    `found` is the share of each block that trafilatura takes for the main text.
     """
 
     about: dict[str, str]
@@ -101,7 +101,7 @@ def examples(folder: Path) -> Iterator[Example]:
 
 
 def judged(tokens: Sequence[list[str]], gold: str) -> tuple[Any, Any]:
-    """Labels between 0 and 1, and weights."""
+    """The labels (between 0 and 1) and the weights of blocks, given their words and the gold text."""
     lines = [words_of(line) for line in gold.splitlines()]
     whole, every = {" ".join(line) for line in lines}, [word for line in lines for word in line]
     triples, running = set(zip(every, every[1:], every[2:], strict=False)), f" {' '.join(every)} "
@@ -130,7 +130,7 @@ def judged(tokens: Sequence[list[str]], gold: str) -> tuple[Any, Any]:
 
 
 def trained(pages: Sequence[Example], name: str) -> Any:
-    """A LightGBM model."""
+    """A LightGBM model of the filter `name`."""
     kinds = Counter(example.about["kind"] for example in pages)
     rows = np.vstack([example.rows[name] for example in pages])
     labels = np.concatenate([example.labels for example in pages])
@@ -168,7 +168,7 @@ def _flatten(node: dict[str, Any], questions: list[tuple[int, float, int]], valu
 
 
 def validated(pages: Sequence[Example]) -> Iterator[Measured]:
-    """Each page, read with filters that have not seen its site."""
+    """The measures of each page, with filters that have not seen its site."""
     for number in range(FOLDS):
         seen = [example for example in pages if _fold(example) != number]
         alone, asking = trained(seen, "block_filter_alone"), trained(seen, "block_filter")
@@ -186,7 +186,7 @@ def _fold(example: Example) -> int:
 
 
 def measured(example: Example, likely: Any) -> Measured:
-    """One page on the way that `extract` goes."""
+    """The measures of one page, processed as in `extract`."""
     root, about = deepcopy(example.root), example.about
     outline = blocks.outline(root)
     select.blank(outline, select.chosen(outline, likely))

@@ -51,7 +51,7 @@ class Bags(NamedTuple):
 
 
 def is_kept(piece: str) -> bool:
-    """Whether a piece of the teacher's vocabulary is no placeholder and Latin, a sign, or a Greek letter by itself."""
+    """Whether a piece of the teacher's vocabulary is Latin, a sign, or a single Greek letter; not a placeholder."""
     if piece.startswith("[unused") or piece in {"[CLS]", "[SEP]", "[MASK]", "[PAD]"}:
         return False
     names = (unicodedata.name(letter, "") for letter in piece.removeprefix("##"))
@@ -60,7 +60,7 @@ def is_kept(piece: str) -> bool:
 
 
 def choose_vocabulary(teacher: SentenceTransformer, texts: list[str], size: int) -> list[str]:
-    """The kept pieces in the teacher's order, then whole words that it cuts up, the most frequent first."""
+    """The kept pieces in the teacher's order, then whole words that it splits, the most frequent first."""
     backend = teacher.tokenizer.backend_tokenizer
     ids = teacher.tokenizer.get_vocab()
     kept = [piece for piece in sorted(ids, key=ids.__getitem__) if is_kept(piece)]
@@ -73,7 +73,7 @@ def choose_vocabulary(teacher: SentenceTransformer, texts: list[str], size: int)
 
 
 def tokenize(texts: list[str], vocabulary: Path) -> Bags:
-    """The pieces of every text, as the embedder will see them."""
+    """The pieces of every text, cut as the embedder cuts it."""
     pieces_of = WordPieces(vocabulary)
     found = [[piece for piece in pieces_of(text) if piece != UNKNOWN] for text in texts]
     starts = np.concatenate([[0], np.cumsum([len(ids) for ids in found])])
@@ -88,7 +88,7 @@ def principal_axes(vectors: NDArray[np.float16]) -> NDArray[np.float32]:
 
 
 def distil(teacher: SentenceTransformer, vocabulary: list[str], bags: Bags, axes: NDArray[np.float32]) -> torch.Tensor:
-    """The table to start from: every piece through the teacher alone, times a / (a + frequency)."""
+    """The initial table: the teacher's vector of every piece alone, times a / (a + frequency)."""
     words = [piece.removeprefix("##") for piece in vocabulary]
     alone = teacher.encode(words, batch_size=256, convert_to_numpy=True) @ axes
     frequency = np.bincount(bags.pieces, minlength=len(vocabulary)) / len(bags.pieces)
@@ -103,7 +103,7 @@ def embed(table: torch.Tensor, bags: Bags, rows: NDArray[np.int64]) -> torch.Ten
 
 
 def fidelity(table: torch.Tensor, bags: Bags, wanted: torch.Tensor, rows: NDArray[np.int64]) -> tuple[float, float]:
-    """Held out: the mean cosine with the teacher, and how the cosines of near pairs correlate with the teacher's."""
+    """On held-out texts: the mean cosine with the teacher, and the correlation of both cosines of near pairs."""
     with torch.no_grad():
         found = embed(table, bags, rows)
         theirs = wanted @ wanted.T

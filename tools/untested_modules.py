@@ -1,6 +1,6 @@
-"""Prints the modules that have no test file of their own name: `tests/a/test_b.py` for `a/b.py`. The list shrinks.
+"""Prints the modules that have no test file of their own name: `tests/a/test_b.py` for `a/b.py`.
 
-Leaves out modules that only declare something (fields, constants, interfaces): there is nothing to run in them.
+Leaves out modules that only declare fields, constants or interfaces: they have no code to run.
 """
 
 from __future__ import annotations
