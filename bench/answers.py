@@ -100,7 +100,7 @@ class Figures:
                 f"served sentences that their page holds   {kept / max(1, served):.3f}",
                 f"foreign numbers, names, dates served     {foreign} of {sum(self.made[kind] for kind in FOREIGN)}",
                 self.rows(FOREIGN),
-                f"own words turned round, served           {turned} of {sum(self.made[kind] for kind in TURNED)}",
+                f"inventions in own words served           {turned} of {sum(self.made[kind] for kind in TURNED)}",
                 self.rows(TURNED),
                 f"true sentences dropped                   {right - kept} of {right} ({1 - kept / max(1, right):.3f})",
                 self.rows(dict.fromkeys(true)),

@@ -137,7 +137,7 @@ class Errors:
         """A line."""
         return (
             f"{self.own} questions: right sentence first {self.first / self.own:.3f}, hedged "
-            f"{self.hedged / self.own:.3f}, strangers answered {self.answered / self.strange:.3f}"
+            f"{self.hedged / self.own:.3f}, unanswerable answered {self.answered / self.strange:.3f}"
         )
 
 

@@ -52,7 +52,7 @@ class Spans:
 
         return below(None)
 
-    def told(self) -> str:
+    def as_text(self) -> str:
         """All spans with their attributes, as one text."""
         return "\n".join(span.to_json() for span in self.ended)
 

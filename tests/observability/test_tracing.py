@@ -80,7 +80,7 @@ async def test_no_span_holds_a_question_a_key_a_user_or_a_url(gateway: Open, san
         sandbox.reset()
         found = await opened.web_search(WebSearchRequest(QUESTION))
         await opened.reading.passages(PassagesRequest(found.results[0].link, (QUESTION,), force_refresh=True))
-    told = spans.told()
+    told = spans.as_text()
     assert "AUTH" in told
     for secret in ("Eiffel", "nobody-should", "http://", "https://", "/wiki", "exception.message"):
         assert secret not in told
@@ -129,7 +129,7 @@ def test_of_an_error_only_its_kind_is_told(spans: Spans, error: Exception) -> No
     with pytest.raises(type(error)), whole("search_web"):
         broken()
     assert {(span.attributes or {})["error.type"] for span in spans.ended} <= {"FETCH", "ValueError"}
-    assert "secret" not in spans.told()
+    assert "secret" not in spans.as_text()
 
 
 def test_a_stage_stays_what_it_was() -> None:

@@ -89,4 +89,4 @@ async def test_an_unknown_path_has_no_name_of_its_own(door: Door, spans: Spans) 
     async with door() as http:
         await http.post("/what-is-my-secret", json={})
     assert spans.one("POST").attributes == {"http.request.method": "POST", "http.response.status_code": 404}
-    assert "secret" not in spans.told()
+    assert "secret" not in spans.as_text()
