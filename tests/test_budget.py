@@ -56,7 +56,13 @@ async def test_each_user_has_a_budget_of_their_own(gateway: Open) -> None:
 
 
 async def test_two_processes_share_one_budget(gateway: Open) -> None:
-    settings = {"daily_budget_usd": 0.05, "openai_api_key": None, "search_providers": "brave", "rate_limit": "none"}
+    settings = {
+        "daily_budget_usd": 0.05,
+        "openai_api_key": None,
+        "search_providers": "brave",
+        "rate_limit": "none",
+        "cache_ttl_seconds": 0,  # or one serves the results of the other, free of charge
+    }
     async with gateway(**settings) as one, gateway(**settings) as other:
         outcomes = await asyncio.gather(
             *(place.web_search(WebSearchRequest(f"ferry {n}")) for n in range(10) for place in (one, other)),
