@@ -189,5 +189,5 @@ def test_the_operators_domains_bind_reading_and_showing(url: str, is_open: bool)
     if is_open:
         policy.check_url(url)
     else:
-        with pytest.raises(ForbiddenUrlError, match="the operator of this gateway has closed"):
+        with pytest.raises(ForbiddenUrlError, match="the operator of this gateway does not allow"):
             policy.check_url(url)

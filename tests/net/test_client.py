@@ -103,8 +103,8 @@ async def test_a_compressed_reply_that_is_cut_short_may_be_tried_again(
 @pytest.mark.parametrize(
     ("coding", "message"),
     [
-        ("br", "The reply of vendor is in a content coding that was not asked for."),
-        ("gzip", "The reply of vendor is compressed in a broken way."),
+        ("br", "The reply of vendor is in a content coding that was not requested."),
+        ("gzip", "The reply of vendor has invalid compressed data."),
     ],
 )
 async def test_a_coding_that_cannot_be_undone_is_the_upstreams_fault(
@@ -161,7 +161,7 @@ async def test_an_address_that_cannot_work_is_not_tried_again(client: httpx2.Asy
     with pytest.raises(SearchProviderError) as raised:
         await send(client, HttpRequest("GET", url), soon(), "vendor")
     assert not raised.value.retryable
-    assert str(raised.value) == "The address set for vendor cannot be used; correct it in the settings."
+    assert str(raised.value) == "The address of vendor in the settings is invalid; correct it."
 
 
 async def test_a_redirect_is_not_followed(client: httpx2.AsyncClient, serve: Serve) -> None:

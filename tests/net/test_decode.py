@@ -69,13 +69,13 @@ def test_a_cut_body_is_not_complete_and_an_empty_one_is() -> None:
 
 @pytest.mark.parametrize("data", [b"this is not gzip at all", gzip.compress(b"", mtime=0)[:10] + b"\xff" * 40])
 def test_broken_data_is_a_coding_error(data: bytes) -> None:
-    with pytest.raises(CodingError, match="compressed in a broken way"):
+    with pytest.raises(CodingError, match="has invalid compressed data"):
         decoder_for("gzip").feed(data, ROOMY)
 
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "compress", "gzip, gzip", "gzip,deflate", ", ".join(["gzip"] * 200)])
 def test_codings_nobody_asked_for_and_stacked_ones_are_refused(coding: str) -> None:
-    with pytest.raises(CodingError, match="not asked for"):
+    with pytest.raises(CodingError, match="not requested"):
         decoder_for(coding)
 
 

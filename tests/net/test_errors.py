@@ -25,7 +25,7 @@ SECRET = "https://api.example/v1?key=hunter2"
         (httpx2.RemoteProtocolError(SECRET), SearchProviderError, True),
         (httpx2.ProxyError(SECRET), SearchProviderError, False),
         (httpx2.InvalidURL(SECRET), SearchProviderError, False),
-        (CodingError("is compressed in a broken way"), SearchProviderParseError, None),
+        (CodingError("has invalid compressed data"), SearchProviderParseError, None),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
@@ -44,10 +44,10 @@ def test_an_exchange_with_an_upstream(error: Exception, kind: type[Exception], r
         (httpcore2.ConnectTimeout(SECRET), SearchTimeoutError, "tides.example cannot be reached in time"),
         (httpcore2.ConnectError(SECRET), SearchFetchError, "tides.example cannot be reached"),
         (httpcore2.ConnectError(ssl.SSLError()), SearchFetchError, "does not speak TLS, or has no valid certificate"),
-        (httpcore2.ProxyError(SECRET), SearchFetchError, "The proxy does not let us through"),
+        (httpcore2.ProxyError(SECRET), SearchFetchError, "The proxy refuses to connect"),
         (httpcore2.ReadError(SECRET), SearchFetchError, "tides.example broke off"),
         (httpcore2.RemoteProtocolError(SECRET), SearchFetchError, "tides.example broke off"),
-        (CodingError("is compressed in a broken way"), SearchFetchError, "The page is compressed in a broken way"),
+        (CodingError("has invalid compressed data"), SearchFetchError, "The page has invalid compressed data"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )

@@ -103,10 +103,10 @@ async def test_a_wrong_login_is_told_without_it(serve: Serve, proxy: str) -> Non
     request = HttpRequest("GET", f"https://api.example:{server.port}/")
     guard, url = away(server, "https")
     async with create_client(outbound=outbound) as client:
-        with pytest.raises(SearchProviderError, match="The proxy does not let us through") as api:
+        with pytest.raises(SearchProviderError, match="The proxy refuses to connect") as api:
             await send(client, request, Deadline.after(60), "api")
     async with Fetcher(guard, resolve=unknown, outbound=outbound) as fetcher:
-        with pytest.raises(SearchFetchError, match="The proxy does not let us through") as fetched:
+        with pytest.raises(SearchFetchError, match="The proxy refuses to connect") as fetched:
             await fetcher.fetch(url, Deadline.after(60))
     assert "hunter2" not in f"{api.value} {fetched.value} {outbound!r}"
     assert server.requests == []

@@ -106,7 +106,7 @@ async def test_where_the_operator_closed_the_api_the_page_is_read(bench: Any, ca
         bench.fetcher = fetcher
         page = await bench.reader(case).read(case.url, soon())
     assert page.title == "Plain"
-    assert "has closed 127.0.0.1" in page.warnings[-1]
+    assert "does not allow 127.0.0.1" in page.warnings[-1]
 
 
 async def test_when_neither_serves_the_error_is_that_of_the_page(bench: Any, cases: Any) -> None:

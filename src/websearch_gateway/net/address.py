@@ -17,7 +17,7 @@ from websearch_gateway.errors import ForbiddenUrlError, SearchNotConfiguredError
 MAX_URL_LENGTH = 8_000
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# Everything that the IANA IPv4 special-purpose registry calls not globally reachable, multicast, and a cloud service.
+# The ranges that the IANA IPv4 special-purpose registry calls not globally reachable, multicast, and a cloud service.
 # https://www.iana.org/assignments/iana-ipv4-special-registry
 _FORBIDDEN_V4 = tuple(
     ipaddress.IPv4Network(network)
@@ -104,7 +104,8 @@ class AddressPolicy:
         allow_private: `host:port` pairs (IPv6 in brackets) that may be fetched although they are private or use
             another port. The host must match as written in the URL, not by the address it resolves to.
         allowed: the only domains, with their subdomains, whose pages may be fetched or shown; empty means all.
-        blocked: domains that are never fetched or shown. Both hold lower-case ASCII names, and apply to private hosts.
+        blocked: domains that are never fetched or shown. Both lists hold lower-case ASCII names, and also apply to the
+            hosts in `allow_private`.
 
     Raises:
         SearchNotConfiguredError: a pair is not `host:port`.
@@ -117,7 +118,7 @@ class AddressPolicy:
         self._allowed_domains, self._blocked_domains = allowed, blocked
 
     def check_url(self, url: str) -> Target:
-        """Check every rule that does not need to resolve the host, and return the parts of `url`.
+        """The checked parts of `url`. Applies every rule that does not need to resolve the host.
 
         Raises:
             ForbiddenUrlError: the URL breaks a rule, which the message names.
@@ -157,7 +158,7 @@ class AddressPolicy:
                 is not 80 or 443.
         """
         if not self._is_open(host):
-            raise _forbidden(f"the operator of this gateway has closed {host}")
+            raise _forbidden(f"the operator of this gateway does not allow {host}")
         if (host, port) in self._allowed:
             return
         if port not in DEFAULT_PORTS.values():
@@ -182,6 +183,7 @@ class AddressPolicy:
 
 
 def _within(host: str, domains: Iterable[str]) -> bool:
+    """Whether the host is one of the domains or below one."""
     return any(host == name or host.endswith(f".{name}") for name in domains)
 
 
@@ -256,7 +258,7 @@ def _fault_of(host: str) -> str | None:
     """Why a normalised host is not public, without resolving it; None if it is public."""
     if (address := _literal(host)) is not None:
         return None if _is_public(address) else f"{address} is not a public address"
-    if "." not in host or any(host == s or host.endswith(f".{s}") for s in _LOCAL_SUFFIXES):
+    if "." not in host or _within(host, _LOCAL_SUFFIXES):
         return f"{host} is a local name"
     return None
 

@@ -1,8 +1,8 @@
-"""Which character encoding a body is in: one of those that browsers support.
+"""Detects the character encoding of a body, among those that browsers support.
 
 A label goes through https://encoding.spec.whatwg.org/#names-and-labels (`webencodings`) and never to Python's codec
-registry, which also knows codecs that are not charsets (`rot13`, `zip`), that smuggle (`utf-7`) or that take quadratic
-time (`punycode`, `idna`).
+registry. The registry also knows codecs that are not charsets (`rot13`, `zip`), that can hide text (`utf-7`) or that
+take quadratic time (`punycode`, `idna`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 
 import webencodings
 
-# Where Python's codec of that name decodes less than browsers do: the codec that decodes all of it.
+# Browsers decode more under these names than Python's codec of the same name does; these codecs decode all of it.
 _SUPERSETS = {"shift_jis": "cp932", "euc-kr": "cp949", "gbk": "gb18030", "big5": "big5hkscs"}
 _NOT_TEXT = {"x-user-defined", "replacement"}
 
@@ -34,7 +34,7 @@ def charset_of(body: bytes, content_type: str) -> str:
     if (header := _HEADER.search(content_type)) and (codec := _codec(header[1])):
         return codec
     if (meta := _META.search(body[:_META_BYTES])) and (codec := _codec(meta[1].decode("ascii"))):
-        # A tag that is readable as ASCII bytes is not in UTF-16, even if it says so.
+        # A page whose tag is readable as ASCII bytes is not in UTF-16, even if the tag says so.
         return "utf-8" if codec.startswith("utf-16") else codec
     return "utf-8" if _is_utf8(body) else "cp1252"
 

@@ -38,7 +38,7 @@ def create_client(
     """The client for all API upstreams of a process. Close it with `aclose`.
 
     It follows no redirects (a key must not reach another host), keeps no cookies (which would link the calls of
-    different users) and does not read the environment. The deadline of `send` covers everything but the connect.
+    different users) and does not read the environment. It limits only the connect; `send` limits the whole exchange.
 
     Raises:
         SearchNotConfiguredError: the proxy or CA bundle of `outbound` is unusable.
@@ -79,9 +79,9 @@ class _RoutedTransport(httpx2.AsyncBaseTransport):
 
 
 def _proxy(url: str) -> httpx2.Proxy:
-    way = http_proxy(url)
-    origin = f"{way.url.scheme.decode()}://{way.url.host.decode()}:{way.url.port}"
-    return httpx2.Proxy(origin, auth=tuple(part.decode() for part in way.auth) if way.auth else None)  # type: ignore[arg-type]
+    proxy = http_proxy(url)
+    origin = f"{proxy.url.scheme.decode()}://{proxy.url.host.decode()}:{proxy.url.port}"
+    return httpx2.Proxy(origin, auth=tuple(part.decode() for part in proxy.auth) if proxy.auth else None)  # type: ignore[arg-type]
 
 
 async def send(
@@ -92,7 +92,7 @@ async def send(
     *,
     max_bytes: int = MAX_BYTES,
 ) -> Reply:
-    """Send the request and read the whole reply, of any status.
+    """Send the request and read the whole reply, whatever its status.
 
     Raises:
         SearchTimeoutError: the reply was not complete by the deadline, even if bytes kept arriving.

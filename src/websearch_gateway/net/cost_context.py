@@ -1,7 +1,7 @@
-"""What the running task has spent on upstream calls so far, in USD, and the tokens that servers say they counted.
+"""Records the spending of the running task on upstream calls, in USD, and the token counts that servers report.
 
-A cancelled call can neither return nor raise its price. So the code that sends a paid request records it here, in the
-context of the task, where the code that cancelled the task can read it.
+A cancelled call can neither return nor raise its price. So the code that sends a paid request records the price here,
+in the context of the task, where the code that cancelled the task can read it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PAYER: ContextVar[str] = ContextVar("payer", default="local")
 
 
 def pay_as(user: str) -> None:
-    """Set whose budget pays for side costs of this task and the tasks it starts, such as vectors."""
+    """Set the user whose budget pays for the side costs of this task and the tasks it starts, such as vectors."""
     _PAYER.set(user)
 
 
@@ -26,18 +26,18 @@ def payer() -> str:
 
 
 def spend(usd: float) -> None:
-    """Record the cost of a billed request; a negative amount takes it back."""
+    """Record the cost of a billed request; a negative amount reverses it."""
     _SPENT.set(_SPENT.get() + usd)
 
 
 def spent(context: Context | None = None) -> float:
-    """What a task's context (default: the current) has spent. Only the difference of two readings is meaningful."""
+    """The USD spent in a task's context (default: the current). Only the difference of two readings is meaningful."""
     return _SPENT.get() if context is None else context.get(_SPENT, 0.0)
 
 
 @contextmanager
 def counted_tokens() -> Iterator[list[int | None]]:
-    """The tokens of each reply that is paid for inside the block, as the server counts them; None where it does not."""
+    """The server's token count of each reply that is billed inside the block; None if the server reports no count."""
     counts: list[int | None] = []
     outer = _COUNTED.set(counts)
     try:
@@ -47,6 +47,6 @@ def counted_tokens() -> Iterator[list[int | None]]:
 
 
 def note_tokens(count: int | None) -> None:
-    """Note a reply that is billed by its tokens, and how many its server counted."""
+    """Record the server's token count of a reply that is billed by its tokens; None if the server reports no count."""
     if (counts := _COUNTED.get()) is not None:
         counts.append(count)

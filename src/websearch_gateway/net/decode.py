@@ -17,7 +17,7 @@ _PIECES_PER_TURN = 100
 
 
 class CodingError(Exception):
-    """A body cannot be decoded. The text completes a sentence whose subject is the body."""
+    """A body cannot be decoded. The message completes a sentence whose subject is the body."""
 
 
 class BodyTooLarge(Exception):
@@ -55,7 +55,7 @@ class Identity:
 
 
 class Inflate:
-    """gzip (also with several members) and deflate, with the zlib wrapper or, as some servers send it, without."""
+    """gzip (also with several members) and deflate, with its zlib wrapper or, as some servers send it, without one."""
 
     def __init__(self) -> None:
         self._zlib = zlib.decompressobj(_GZIP_OR_ZLIB)
@@ -75,7 +75,7 @@ class Inflate:
             try:
                 decoded += self._inflate(data, limit - len(decoded))
             except zlib.error:
-                raise CodingError("is compressed in a broken way") from None
+                raise CodingError("has invalid compressed data") from None
             data = self._zlib.unused_data
         return bytes(decoded)
 
@@ -103,7 +103,7 @@ def decoder_for(content_encoding: str) -> Decoder:
     if not codings:
         return Identity()
     if len(codings) > 1 or codings[0] not in ("gzip", "x-gzip", "deflate"):
-        raise CodingError("is in a content coding that was not asked for")
+        raise CodingError("is in a content coding that was not requested")
     return Inflate()
 
 
@@ -119,7 +119,7 @@ async def read_body(
     """The decoded body that arrives in `pieces`.
 
     Raises:
-        CodingError: its coding is broken or was not asked for.
+        CodingError: its compressed data is invalid, or its coding was not requested.
         BodyTooLarge: it has more than `max_bytes` once decoded, or more than `max_pieces`.
         BodyCutShort: the pieces end too early.
     """

@@ -52,7 +52,7 @@ def _look_up(host: str) -> list[Any]:
 
 
 class PinnedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to checked addresses only. One forbidden address makes the whole name forbidden."""
+    """Connects to checked addresses only. If one address of a name is forbidden, the whole name is forbidden."""
 
     def __init__(self, policy: AddressPolicy, resolve: Resolve) -> None:
         self._policy = policy
@@ -120,8 +120,8 @@ class MeteredBackend(httpcore2.AsyncNetworkBackend):
 class MeteredStream(httpcore2.AsyncNetworkStream):
     """A connection that reads at most `allowance` bytes.
 
-    The HTTP parser limits one header block, but neither the number of them before the answer (status 1xx) nor the
-    framing of a body in tiny chunks. Reads are small so that parsing one does not block the event loop.
+    The HTTP parser limits the size of a header block, but neither the number of blocks before the answer (status 1xx)
+    nor the framing of a body in tiny chunks. Reads are small, so that parsing one does not block the event loop.
     """
 
     def __init__(self, stream: httpcore2.AsyncNetworkStream, allowance: int = HEADER_BYTES) -> None:
@@ -130,13 +130,13 @@ class MeteredStream(httpcore2.AsyncNetworkStream):
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self.allowance <= 0:
-            raise SearchFetchError("The server sends more than a page may have.", details={"reason": "too_large"})
+            raise SearchFetchError("The server sends more bytes than a page may have.", details={"reason": "too_large"})
         data = await self._stream.read(min(max_bytes, READ_BYTES), timeout)
         self.allowance -= len(data)
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self.allowance = HEADER_BYTES  # a request begins, perhaps on a kept-alive connection
+        self.allowance = HEADER_BYTES  # a new request begins, perhaps on a kept-alive connection
         await self._stream.write(buffer, timeout)
 
     async def aclose(self) -> None:

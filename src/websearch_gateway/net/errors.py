@@ -20,15 +20,15 @@ from websearch_gateway.net.decode import CodingError
 
 
 def unavailable(error: httpx2.HTTPError | httpx2.InvalidURL | httpx2.StreamError, upstream: str) -> Unavailable:
-    """The error for a failed exchange with `upstream`. It names only the kind: the original text may contain a URL."""
+    """The error for a failed exchange with `upstream`. It leaves out the original message, which may contain a URL."""
     if isinstance(error, httpx2.TimeoutException):
         return SearchTimeoutError(f"{upstream} did not answer in time.")
     if isinstance(error, httpx2.ConnectError):
         return SearchProviderError(f"{upstream} cannot be reached.", retryable=True, details={"reason": "unreachable"})
     if isinstance(error, httpx2.ProxyError):
-        return SearchProviderError(f"The proxy does not let us through to {upstream}; check OUTBOUND_PROXY.")
+        return SearchProviderError(f"The proxy refuses to connect to {upstream}; check OUTBOUND_PROXY.")
     if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
-        return SearchProviderError(f"The address set for {upstream} cannot be used; correct it in the settings.")
+        return SearchProviderError(f"The address of {upstream} in the settings is invalid; correct it.")
     # A server may close a kept-alive connection at any time, so a broken exchange is retryable.
     broken = isinstance(error, (httpx2.NetworkError, httpx2.RemoteProtocolError))
     return SearchProviderError(f"The exchange with {upstream} broke off ({type(error).__name__}).", retryable=broken)
@@ -40,7 +40,7 @@ def mapped_errors(upstream: str) -> Iterator[None]:
 
     Raises:
         SearchTimeoutError: a connect, read, write or pool timeout, or the end of an `asyncio.timeout` block.
-        SearchProviderParseError: a content coding is broken or was not requested.
+        SearchProviderParseError: compressed data is invalid, or a content coding was not requested.
         SearchProviderError: any other failure of the exchange.
     """
     try:
@@ -70,7 +70,7 @@ def mapped_page_errors(host: str) -> Iterator[None]:
             raise SearchFetchError(f"{host} does not speak TLS, or has no valid certificate.") from error
         raise SearchFetchError(f"{host} cannot be reached.") from error
     except httpcore2.ProxyError as error:
-        raise SearchFetchError(f"The proxy does not let us through to {host}.") from error
+        raise SearchFetchError(f"The proxy refuses to connect to {host}.") from error
     except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
         raise SearchFetchError(f"The exchange with {host} broke off.") from error
     except CodingError as error:

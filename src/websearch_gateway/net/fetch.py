@@ -37,7 +37,7 @@ MAX_REDIRECTS = 8
 MAX_PIECES = 20_000
 KEPT_CONNECTIONS = 12
 _REDIRECTS = (301, 302, 303, 307, 308)
-# Only valid media types: error messages show it, and the server could put any text there.
+# Matches only valid media types: error messages show the type, and the server could send any text.
 _TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)
 
 
@@ -60,7 +60,7 @@ class Fetched:
 
 
 class Sending(Protocol):
-    """Watches the requests of a fetch: its first one, and one for each redirect that it follows."""
+    """Watches the requests of a fetch: the first one, and one more for each redirect that the fetch follows."""
 
     async def sending(self) -> None:
         """The connection is ready; the request is written when this returns."""
@@ -99,13 +99,13 @@ def user_agent(contact: str | None) -> str:
 class Fetcher:
     """Fetches pages. One instance serves the whole process, from one event loop; close it with `aclose`.
 
-    It uses the connection pool directly, without the HTTP client, so there are no cookies, no credentials from the
-    environment and no automatic redirects that somebody could switch on.
+    It uses connection pools directly, without an HTTP client, so no option can add cookies, credentials from the
+    environment or automatic redirects.
 
     Args:
         policy: checks every URL, redirect and address.
         resolve: turns names into addresses; by default the operating system.
-        user_agent: names the product, its version and where to complain.
+        user_agent: names the product, its version and a contact for complaints.
         keep_alive: whether to reuse connections to an origin, for a crawler that sends many requests to one site. By
             default each request has its own connection, so that a site cannot link requests of different users.
         outbound: the proxies to use, and the trusted certificates.
@@ -202,7 +202,7 @@ class Fetcher:
         framing = {"content-type": "application/json", "content-length": str(len(body))}
         reply = await self._exchange(url, target, {**headers, **framing}, max_bytes, body)
         if isinstance(reply, Target):
-            raise SearchFetchError(f"{target.host} redirects what may be sent to it alone.")
+            raise SearchFetchError(f"{target.host} redirects a request that may not be sent to another address.")
         return reply
 
     async def _exchange(
@@ -243,7 +243,7 @@ class Fetcher:
 
 
 async def _tell(sending: Sending, event: str, _: object) -> None:
-    """A `trace` (https://www.encode.io/httpcore/extensions/#trace)."""
+    """Handle a `trace` event of the connection (https://www.encode.io/httpcore/extensions/#trace)."""
     if event.endswith("send_request_headers.started"):
         await sending.sending()
     elif event.endswith("send_request_headers.complete"):
@@ -276,12 +276,12 @@ def _check_status(host: str, status: int, headers: Mapping[str, str], sent: Mapp
     if wait is None:
         wait = seconds_until_reset(headers, now) or None
     # https://developers.cloudflare.com/cloudflare-challenges/challenge-types/challenge-pages/detect-response/
-    check = {"reason": "robot_page"} if headers.get("cf-mitigated") == "challenge" else {}
+    challenge = {"reason": "robot_page"} if headers.get("cf-mitigated") == "challenge" else {}
     raise SearchFetchError(
         f"{host} answered with HTTP status {status}.",
         retry_after=wait,
         retryable=status >= 500,
-        details={"status": status, **check},
+        details={"status": status, **challenge},
     )
 
 

@@ -28,7 +28,7 @@ LOOKUP_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """Defaults to direct connections and the certificates of `certifi`.
+    """The proxies and trusted certificates of outgoing connections; by default direct ones and those of `certifi`.
 
     Loopback addresses never go through a proxy: the proxy would connect to itself.
 
@@ -56,7 +56,7 @@ class Outbound:
         return self.proxy or self.environment.get(scheme) or self.environment.get("all")
 
     def ssl_context(self) -> ssl.SSLContext:
-        """The TLS context that verifies certificates, the same for all connections. Creating it takes 20 ms.
+        """The TLS context that verifies certificates, the same for all connections. The first call takes 20 to 50 ms.
 
         Raises:
             SearchNotConfiguredError: CA_BUNDLE cannot be read, or contains no certificate.
@@ -104,9 +104,9 @@ class ConnectionPools:
         """
         proxy = self._outbound.proxy_for(target.scheme, target.host, target.port)
         if proxy is not None:
-            await self._judge(target)
+            await self._check_addresses(target)
         if proxy not in self._pools:
-            # In a thread and on the first fetch: loading the certificates takes 50 ms.
+            # In a thread, and only on the first fetch: loading the certificates would block the event loop.
             context = self._ssl_context or await in_own_thread(self._outbound.ssl_context)
             self._ssl_context = context
         if proxy not in self._pools:
@@ -125,7 +125,8 @@ class ConnectionPools:
         for pool in self._pools.values():
             await pool.aclose()
 
-    async def _judge(self, target: Target) -> None:
+    async def _check_addresses(self, target: Target) -> None:
+        """Check the addresses that the target's name resolves to here, if it resolves in time."""
         try:
             async with asyncio.timeout(LOOKUP_SECONDS):
                 addresses = await self._resolve(target.host)
@@ -139,7 +140,7 @@ def http_proxy(url: str) -> httpcore2.Proxy:
     """The proxy at a URL, with its login if there is one.
 
     Raises:
-        SearchNotConfiguredError: the URL is not that of an HTTP proxy.
+        SearchNotConfiguredError: not the URL of an HTTP proxy.
     """
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")

@@ -1,8 +1,8 @@
 """Threads apart from the default executor, where a slow parse would delay name lookups and shutdown.
 
 Here a slow parse delays only other parses of its kind. Worker processes read pages, and also the replies of search and
-answer vendors that are longer than 64 kB: up to there a parse takes under 5 ms, beyond it a hostile vendor could make
-it expensive.
+answer vendors that are longer than 64 kB: a shorter reply takes under 5 ms to parse, but a hostile vendor could make a
+longer one expensive.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ class ReplyParser:
     workers: Workers | None = field(default=None, repr=False)
 
     async def read(self, kind: Any, function: Callable[..., T], *bodies: bytes, vendor: str, deadline: Deadline) -> T:
-        """`function(*bodies)`, whose type is `kind`: a dataclass or a list of them.
+        """The result of `function(*bodies)`, whose type is `kind`: a dataclass or a list of dataclasses.
 
         Raises:
-            SearchProviderParseError: the reply took its worker down, or `function` raised it.
-            SearchTimeoutError: it could not be read in time.
+            SearchProviderParseError: the reply made its worker fail, or `function` raised it.
+            SearchTimeoutError: the reply could not be read by the deadline.
             SearchError: `function` raised it.
         """
         if self.workers is None or sum(map(len, bodies)) <= SMALL_BYTES:
@@ -91,7 +91,7 @@ def without_key(adapter: T) -> T:
 
 
 def _read(function: Callable[..., object], *bodies: bytes) -> tuple[object, str | None]:
-    """The result, or why the vendor declined: a worker passes on no other error that stops a search."""
+    """The result, or the message of a refusal: a worker passes on no other error that stops a search."""
     try:
         return function(*bodies), None
     except SearchValidationError as error:

@@ -1,4 +1,4 @@
-"""When an exhausted quota resets, according to reply headers other than `Retry-After`."""
+"""Reads from reply headers other than `Retry-After` when an exhausted quota resets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 LONGEST_SECONDS = 86_400.0
-"""Seconds. A larger header value is a timestamp, not a duration; it is also the longest wait for a quota."""
+"""The longest wait for a quota, in seconds. A header with a larger value gives a timestamp, not a duration."""
 
 
 def seconds_until_reset(headers: Mapping[str, str], now: float) -> float:

@@ -48,7 +48,7 @@ class RetryBudget:
         return True
 
     def succeeded(self) -> None:
-        """Return a part of a token."""
+        """Return a part of a token after a success."""
         self.tokens = min(self.capacity, self.tokens + self.refund)
 
 
@@ -95,8 +95,8 @@ class Retry:
         return result
 
     def _wait(self, error: BaseException | None) -> float:
-        asked_for = error.retry_after if isinstance(error, Unavailable) else None
-        return (asked_for or 0.0) + self.jitter(0.0, JITTER_SECONDS)
+        retry_after = error.retry_after if isinstance(error, Unavailable) else None
+        return (retry_after or 0.0) + self.jitter(0.0, JITTER_SECONDS)
 
 
 def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:

@@ -61,25 +61,25 @@ class HttpSearcher:
 
     @property
     def price_usd(self) -> float:
-        """What one request costs."""
+        """The price of one request, in USD."""
         return self.prices.get(self.name, self.provider.capabilities.cost_per_call_usd)
 
     def most_usd(self, query: SearchQuery) -> float:
-        """The most that a search may cost: the price of each page that it may request."""
+        """The most that a search may cost, in USD: the price of each page that it may request."""
         return min(math.ceil(query.max_results / self.provider.capabilities.page_size), MAX_PAGES) * self.price_usd
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
         """Up to `max_results` distinct hits, from as many full pages as needed.
 
-        A page that is not full is the last: the next would cost as much and most likely be empty. If a later page
-        fails, the result has a warning. An error's `cost_usd` is what the failed search cost.
+        The search ends with a page that is not full: the next one would cost as much and most likely be empty. If a
+        later page fails, the result has a warning. `cost_usd` of an error is the cost of the failed search.
 
         Raises:
             SearchAuthError: the vendor rejected the key.
             SearchValidationError: the vendor rejected the request as invalid.
             SearchProviderError: the vendor failed, refuses temporarily or cannot be reached.
             SearchProviderParseError: the reply is not what the vendor documents.
-            SearchTimeoutError: no complete reply in time.
+            SearchTimeoutError: the reply was not complete in time.
         """
         spent_before = spent()
         full = min(query.max_results, self.provider.capabilities.page_size)
@@ -148,21 +148,23 @@ class HttpSearcher:
         return reply.body
 
     def _refusal(self, reply: Reply) -> SearchError | None:
-        """The provider's own error for the reply; a Retry-After overrides the wait that the provider assumes."""
+        """The provider's own error for the reply; a Retry-After header overrides the wait in it."""
         error = self.provider.refusal(reply.status, reply.headers, reply.body)
         if isinstance(error, Unavailable) and (seconds := parse_retry_after(reply.headers, self.clock())) is not None:
             error.retry_after = seconds
         return error
 
     def _failure(self, reply: Reply) -> SearchError | None:
-        """The error for a status of any vendor. The vendor's own message is left out: it may quote the query."""
+        """The error for a status that means the same for all vendors. It leaves out the vendor's message, which may
+        quote the query.
+        """
         status = reply.status
         if 200 <= status < 300:
             return None
         if status in (401, 403) and (setting := self.provider.key_setting):
             return SearchAuthError(f"{self.name} rejected the key (HTTP {status}); check {setting}.")
         if status in (400, 422):
-            return SearchValidationError(f"{self.name} finds the request itself at fault (HTTP {status}).")
+            return SearchValidationError(f"{self.name} rejected the request as invalid (HTTP {status}).")
         return SearchProviderError(
             f"{self.name} answered with HTTP {status}.",
             retry_after=parse_retry_after(reply.headers, self.clock()),

@@ -1,7 +1,7 @@
-"""Sets what only the sender of a request knows on the current OpenTelemetry span, if there is one.
+"""Sets those attributes of the current OpenTelemetry span, if there is one, that only the sender of a request knows.
 
-Attributes are those of the semantic conventions (https://opentelemetry.io/docs/specs/semconv/http/http-spans/). Of a
-URL only the host is recorded: paths and parameters may contain a query or a key.
+The names are those of the semantic conventions (https://opentelemetry.io/docs/specs/semconv/http/http-spans/). Only the
+host of a URL is recorded: paths and parameters may contain a query or a key.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from opentelemetry.trace import get_current_span
 
 
 def note_host(url: str) -> None:
-    """Record the host of `url`, to which a request is sent."""
+    """Record the host of the request's `url`."""
     span = get_current_span()
     if span.is_recording():
         span.set_attribute("server.address", host_of(url))

@@ -208,4 +208,4 @@ async def test_the_operators_domains_bind_searching_and_reading(connect: Connect
         page = await client.call_tool("get_content", {"url": f"{sandbox.url}/pages/descale-espresso-machine"})
     assert found["results"] == []
     assert not raw["queries"][0]["result"].get("items")
-    assert "has closed 127.0.0.1" in structured(page)["error"]["message"]
+    assert "does not allow 127.0.0.1" in structured(page)["error"]["message"]
