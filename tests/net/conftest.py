@@ -1,4 +1,4 @@
-"""A raw loopback server that says exactly the bytes a test wants."""
+"""A raw loopback server that sends exactly the bytes that a test wants."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.loopback import serving
 
 @dataclass
 class RawServer:
-    """What is known of a running server: its port, each request head it got, and when a client went away."""
+    """A running server: its port, each request head that it received, and when a client disconnected."""
 
     port: int = 0
     requests: list[bytes] = field(default_factory=list)
@@ -34,7 +34,7 @@ class RawServer:
 
 
 class Serve(Protocol):
-    """Starts a server that reads a request head and sends the given bytes, or does as the given script does."""
+    """Starts a server that reads a request head and sends the given bytes, or runs the given script."""
 
     async def __call__(self, answer: bytes | Script, tls: ssl.SSLContext | None = None) -> RawServer: ...
 
@@ -71,7 +71,7 @@ def page(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
 
 
 def issue(tmp_path: Path, name: str) -> tuple[Path, ssl.SSLContext]:
-    """A certificate for `name` that vouches for itself, and a server context that shows it."""
+    """A self-signed certificate for `name`, and a server context that presents it."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec

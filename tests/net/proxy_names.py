@@ -1,4 +1,4 @@
-"""A plugin for proxy.py: to it, every name below `.example` is this machine."""
+"""A plugin for proxy.py that resolves every name below `.example` to this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be fetched is decided here, so each rule is pinned from both sides."""
+"""The address policy decides which URLs may be fetched, so each of its rules is tested from both sides."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def refusal(url: str, policy: AddressPolicy = PUBLIC) -> str:
         ("http://localhost.example.com/", "http://localhost.example.com/"),
     ],
 )
-def test_a_public_url_passes_in_one_fixed_spelling(url: str, normal: str) -> None:
+def test_a_public_url_is_normalised(url: str, normal: str) -> None:
     target = PUBLIC.check_url(url)
     assert target.url == normal
     assert PUBLIC.check_url(target.url) == target
@@ -89,7 +89,7 @@ def test_a_public_url_passes_in_one_fixed_spelling(url: str, normal: str) -> Non
         ("http://metadata.goog/", "local name"),
     ],
 )
-def test_each_broken_rule_is_named(url: str, rule: str) -> None:
+def test_the_error_names_the_broken_rule(url: str, rule: str) -> None:
     assert any(part in refusal(url) for part in rule.split("|"))
 
 
@@ -104,7 +104,7 @@ def test_each_broken_rule_is_named(url: str, rule: str) -> None:
         *("ff02::1", "2001:db8::1", "3fff::1", "5f00::1", "100::1", "2001:20::1", "4000::1"),
     ],
 )
-def test_an_address_that_is_not_public_is_refused_as_a_host_and_as_an_answer(address: str) -> None:
+def test_an_address_that_is_not_public_is_refused_as_a_host_and_as_a_resolved_address(address: str) -> None:
     host = f"[{address}]" if ":" in address else address
     assert "not a public address" in refusal(f"http://{host}/")
     with pytest.raises(ForbiddenUrlError) as caught:
@@ -112,17 +112,17 @@ def test_an_address_that_is_not_public_is_refused_as_a_host_and_as_an_answer(add
     assert address not in caught.value.message, "an answer may map an internal network, so it is not told"
 
 
-def test_a_link_local_answer_with_a_zone_is_refused() -> None:
+def test_a_resolved_link_local_address_with_a_zone_is_refused() -> None:
     with pytest.raises(ForbiddenUrlError):
         PUBLIC.check_address("example.com", 80, "fe80::1%eth0")
 
 
-def test_a_refusal_tells_neither_query_nor_credentials() -> None:
+def test_a_refusal_contains_neither_the_query_nor_credentials() -> None:
     message = refusal("http://user:hunter2@10.0.0.1/?token=hunter2")
     assert "hunter2" not in message
 
 
-def test_an_allowed_pair_may_be_private_and_only_that_pair() -> None:
+def test_only_an_allowed_pair_may_be_private() -> None:
     policy = AddressPolicy(["127.0.0.1:8080", "[::1]:9", "Intranet.Corp:443"])
     assert policy.check_url("http://127.0.0.1:8080/x").url == "http://127.0.0.1:8080/x"
     assert policy.check_url("http://[::1]:9/").netloc == "[::1]:9"
@@ -141,8 +141,8 @@ def test_a_pair_that_is_not_host_and_port_is_a_configuration_error(pair: str) ->
 
 
 @given(st.ip_addresses(v=4))
-def test_no_forbidden_ipv4_address_passes_in_any_ipv6_dress(address: ipaddress.IPv4Address) -> None:
-    """Ours: whatever carries IPv4 inside IPv6 is refused, public or not."""
+def test_a_forbidden_ipv4_address_is_refused_in_every_ipv6_form(address: ipaddress.IPv4Address) -> None:
+    """Our own rule: every IPv6 address that embeds an IPv4 address is refused, public or not."""
     packed = int(address)
     teredo = (0x2001 << 112) | (packed ^ 0xFFFFFFFF)
     for number in (
@@ -156,7 +156,7 @@ def test_no_forbidden_ipv4_address_passes_in_any_ipv6_dress(address: ipaddress.I
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_refused_or_becomes_a_url_that_means_the_same_again(text: str) -> None:
+def test_any_text_is_refused_or_normalised_to_a_stable_url(text: str) -> None:
     try:
         target = PUBLIC.check_url("http://" + text)
     except ForbiddenUrlError:
@@ -181,7 +181,7 @@ def test_any_text_is_refused_or_becomes_a_url_that_means_the_same_again(text: st
         ("http://127.0.0.1:8080/", False),
     ],
 )
-def test_the_operators_domains_bind_reading_and_showing(url: str, is_open: bool) -> None:
+def test_the_operators_domain_lists_apply_to_reading_and_to_showing(url: str, is_open: bool) -> None:
     policy = AddressPolicy(
         ["127.0.0.1:8080"], allowed=("example.org", "xn--bcher-kva.example"), blocked=("ads.example.org",)
     )

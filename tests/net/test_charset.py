@@ -55,7 +55,7 @@ def test_a_declared_charset_is_used(text: str, label: str) -> None:
         "hz-gb-2312",
     ],
 )
-def test_a_label_outside_the_list_counts_as_none(label: str) -> None:
+def test_a_label_outside_the_list_is_ignored(label: str) -> None:
     assert charset_of("ü".encode(), f"text/html; charset={label}") == "utf-8"
     assert charset_of(f"<meta charset={label}>ü".encode(), "text/html") == "utf-8"
 
@@ -68,13 +68,13 @@ def test_a_label_outside_the_list_counts_as_none(label: str) -> None:
         b"<!doctype html><html><head><title>x</title>\n<meta\nCHARSET = windows-1251 />",
     ],
 )
-def test_the_meta_element_declares_when_the_header_does_not(head: bytes) -> None:
+def test_the_meta_element_counts_when_the_header_has_no_charset(head: bytes) -> None:
     body = head + "Привет".encode("cp1251")
     assert decode(body, charset_of(body, "text/html")).endswith("Привет")
     assert charset_of(body, "text/html; charset=koi8-r") == "koi8-r", "the header is stronger"
 
 
-def test_a_byte_order_mark_wins_and_is_not_text() -> None:
+def test_a_byte_order_mark_takes_precedence_and_is_not_part_of_the_text() -> None:
     body = codecs.BOM_UTF16_LE + "hé".encode("utf-16-le")
     assert decode(body, charset_of(body, "text/html; charset=utf-8")) == "hé"
     body = codecs.BOM_UTF8 + "hé".encode()

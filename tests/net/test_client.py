@@ -29,7 +29,7 @@ def soon() -> Deadline:
     return Deadline.after(60)
 
 
-async def test_the_reply_arrives_whole_with_its_status(client: httpx2.AsyncClient, serve: Serve) -> None:
+async def test_the_reply_is_complete_and_has_its_status(client: httpx2.AsyncClient, serve: Serve) -> None:
     server = await serve(page(b"busy", "Retry-After: 7", status="503 Busy"))
     reply = await send(client, get(server, params={"q": "a b"}, headers={"X-Key": "k"}), soon(), "vendor")
     assert (reply.status, reply.headers["RETRY-AFTER"], reply.body) == (503, "7", b"busy")
@@ -39,7 +39,7 @@ async def test_the_reply_arrives_whole_with_its_status(client: httpx2.AsyncClien
     assert b"user-agent: websearch-gateway/" in head
 
 
-async def test_json_and_forms_are_sent_as_such(serve: Serve) -> None:
+async def test_json_and_forms_are_sent_with_their_content_types(serve: Serve) -> None:
     seen: list[httpx2.Request] = []
 
     def answer(request: httpx2.Request) -> httpx2.Response:
@@ -58,7 +58,7 @@ async def test_a_compressed_reply_is_decompressed(client: httpx2.AsyncClient, se
     assert (await send(client, get(server), soon(), "vendor")).body == b"{}" * 1000
 
 
-async def test_a_dripping_server_is_left_at_the_deadline(client: httpx2.AsyncClient, serve: Serve) -> None:
+async def test_a_server_that_drips_bytes_is_cut_off_at_the_deadline(client: httpx2.AsyncClient, serve: Serve) -> None:
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
         while True:
@@ -78,22 +78,20 @@ async def test_a_deadline_that_has_passed_is_a_timeout(client: httpx2.AsyncClien
         await send(client, get(server), Deadline.after(0), "vendor")
 
 
-async def test_a_reply_may_be_as_large_as_the_cap_and_no_larger(client: httpx2.AsyncClient, serve: Serve) -> None:
+async def test_a_reply_may_be_as_large_as_the_limit_but_not_larger(client: httpx2.AsyncClient, serve: Serve) -> None:
     server = await serve(page(b"x" * 1000))
     assert len((await send(client, get(server), soon(), "vendor", max_bytes=1000)).body) == 1000
     with pytest.raises(SearchProviderError, match="larger than 999 bytes"):
         await send(client, get(server), soon(), "vendor", max_bytes=999)
 
 
-async def test_the_cap_counts_what_a_bomb_becomes(client: httpx2.AsyncClient, serve: Serve) -> None:
+async def test_the_limit_counts_decompressed_bytes(client: httpx2.AsyncClient, serve: Serve) -> None:
     server = await serve(page(gzip.compress(b" " * 50_000_000), "Content-Encoding: gzip"))
     with pytest.raises(SearchProviderError, match="larger than"):
         await send(client, get(server), soon(), "vendor", max_bytes=1000)
 
 
-async def test_a_compressed_reply_that_is_cut_short_may_be_tried_again(
-    client: httpx2.AsyncClient, serve: Serve
-) -> None:
+async def test_a_truncated_compressed_reply_is_retryable(client: httpx2.AsyncClient, serve: Serve) -> None:
     server = await serve(page(gzip.compress(b"{}" * 1000)[:-9], "Content-Encoding: gzip"))
     with pytest.raises(SearchProviderError, match="ended too early") as raised:
         await send(client, get(server), soon(), "vendor")
@@ -107,7 +105,7 @@ async def test_a_compressed_reply_that_is_cut_short_may_be_tried_again(
         ("gzip", "The reply of vendor has invalid compressed data."),
     ],
 )
-async def test_a_coding_that_cannot_be_undone_is_the_upstreams_fault(
+async def test_a_reply_that_cannot_be_decompressed_is_a_parse_error(
     client: httpx2.AsyncClient, serve: Serve, coding: str, message: str
 ) -> None:
     server = await serve(page(b"this is not compressed", f"Content-Encoding: {coding}"))
@@ -120,14 +118,14 @@ async def test_a_coding_that_cannot_be_undone_is_the_upstreams_fault(
 @pytest.mark.parametrize(
     "answer", [b"", b"not HTTP at all\r\n\r\n", page(b"x")[:-1]], ids=["nothing", "noise", "short"]
 )
-async def test_a_broken_exchange_may_be_tried_again(client: httpx2.AsyncClient, serve: Serve, answer: bytes) -> None:
+async def test_a_broken_exchange_is_retryable(client: httpx2.AsyncClient, serve: Serve, answer: bytes) -> None:
     server = await serve(answer)
     with pytest.raises(SearchProviderError) as raised:
         await send(client, get(server), soon(), "vendor")
     assert raised.value.retryable
 
 
-async def test_other_tasks_run_while_a_reply_comes_in_thousands_of_pieces() -> None:
+async def test_other_tasks_run_while_a_reply_arrives_in_thousands_of_pieces() -> None:
     class Crumbs(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
             for _ in range(5_000):
@@ -149,7 +147,7 @@ async def test_other_tasks_run_while_a_reply_comes_in_thousands_of_pieces() -> N
     assert turns >= 50
 
 
-async def test_a_refused_connection_may_be_tried_again_and_names_no_address(client: httpx2.AsyncClient) -> None:
+async def test_a_refused_connection_is_retryable_and_its_error_names_no_address(client: httpx2.AsyncClient) -> None:
     with pytest.raises(SearchProviderError) as raised:
         await send(client, HttpRequest("GET", "http://127.0.0.1:1/?key=secret"), soon(), "vendor")
     assert raised.value.retryable
@@ -157,7 +155,7 @@ async def test_a_refused_connection_may_be_tried_again_and_names_no_address(clie
 
 
 @pytest.mark.parametrize("url", ["not a url", "ftp://v.example/"])
-async def test_an_address_that_cannot_work_is_not_tried_again(client: httpx2.AsyncClient, url: str) -> None:
+async def test_an_invalid_address_is_not_retryable(client: httpx2.AsyncClient, url: str) -> None:
     with pytest.raises(SearchProviderError) as raised:
         await send(client, HttpRequest("GET", url), soon(), "vendor")
     assert not raised.value.retryable
@@ -170,7 +168,7 @@ async def test_a_redirect_is_not_followed(client: httpx2.AsyncClient, serve: Ser
     assert len(server.requests) == 1
 
 
-async def test_no_cookie_ties_two_calls_together(client: httpx2.AsyncClient, serve: Serve) -> None:
+async def test_cookies_are_not_sent_back(client: httpx2.AsyncClient, serve: Serve) -> None:
     server = await serve(page(b"", "Set-Cookie: user=1; Path=/"))
     for _ in range(2):
         await send(client, get(server), soon(), "vendor")
@@ -191,7 +189,7 @@ async def test_no_url_reaches_a_log(client: httpx2.AsyncClient, serve: Serve, ca
     assert "a-secret-key" not in caplog.text
 
 
-async def test_cancelling_the_caller_hangs_up(client: httpx2.AsyncClient, serve: Serve) -> None:
+async def test_cancelling_the_caller_closes_the_connection(client: httpx2.AsyncClient, serve: Serve) -> None:
     asked = asyncio.Event()
 
     async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""What a task has spent is known however the task ends, and to whoever started it."""
+"""The spending of a task is known however the task ends, also to the task that started it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import contextvars
 from websearch_gateway.net.cost_context import counted_tokens, note_tokens, pay_as, payer, spend, spent
 
 
-async def test_a_task_that_was_cancelled_still_shows_what_it_spent() -> None:
+async def test_the_spending_of_a_cancelled_task_can_be_read() -> None:
     context = contextvars.copy_context()
     before = spent(context)
     sent = asyncio.Event()
@@ -26,7 +26,7 @@ async def test_a_task_that_was_cancelled_still_shows_what_it_spent() -> None:
     assert spent() == before, "this task has spent nothing"
 
 
-async def test_tasks_pay_for_whom_they_were_started() -> None:
+async def test_a_task_has_the_payer_of_the_task_that_started_it() -> None:
     async def act(user: str) -> str:
         pay_as(user)
         await asyncio.sleep(0)
@@ -38,7 +38,7 @@ async def test_tasks_pay_for_whom_they_were_started() -> None:
     assert await asyncio.gather(act("ann"), act("bob")) == ["ann", "bob"]
 
 
-async def test_tokens_are_noted_for_the_block_around_them_only() -> None:
+async def test_token_counts_reach_only_the_block_around_them() -> None:
     note_tokens(1)
     with counted_tokens() as outer:
         note_tokens(2)

@@ -1,4 +1,4 @@
-"""Content codings are undone within a limit, so a bomb costs what a page costs."""
+"""Content codings are decoded within a limit, so a decompression bomb costs no more than a page."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def fed(decoder: Decoder, data: bytes, size: int) -> bytes:
     ("coding", "encode"),
     [("gzip", gzip.compress), ("X-GZip", gzip.compress), ("deflate", zlib.compress), ("deflate", raw_deflate)],
 )
-def test_what_was_encoded_comes_back_whatever_the_pieces(coding: str, encode: object, data: bytes, size: int) -> None:
+def test_encoded_data_is_decoded_for_any_size_of_pieces(coding: str, encode: object, data: bytes, size: int) -> None:
     assert callable(encode)
     decoder = decoder_for(coding)
     assert fed(decoder, encode(data), size) == data
     assert decoder.complete
 
 
-def test_no_coding_passes_the_bytes_as_they_are() -> None:
+def test_bytes_without_a_coding_are_unchanged() -> None:
     for header in ("", "identity", " , identity"):
         assert decoder_for(header).feed(b"abc", ROOMY) == b"abc"
 
 
-def test_gzip_members_in_a_row_are_one_body_and_padding_is_ignored() -> None:
+def test_consecutive_gzip_members_are_one_body_and_padding_is_ignored() -> None:
     data = gzip.compress(b"one ") + gzip.compress(b"two") + b"\0" * 50
     for size in (7, 1_000):
         assert fed(decoder_for("gzip"), data, size) == b"one two"
@@ -60,7 +60,7 @@ def test_output_stops_at_the_limit() -> None:
     assert decoder_for("").feed(b"abcdef", 3) == b"abc"
 
 
-def test_a_cut_body_is_not_complete_and_an_empty_one_is() -> None:
+def test_a_truncated_body_is_not_complete_and_an_empty_one_is() -> None:
     decoder = decoder_for("gzip")
     assert decoder.complete
     decoder.feed(gzip.compress(b"hello" * 100)[:-10], ROOMY)
@@ -74,7 +74,7 @@ def test_broken_data_is_a_coding_error(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "compress", "gzip, gzip", "gzip,deflate", ", ".join(["gzip"] * 200)])
-def test_codings_nobody_asked_for_and_stacked_ones_are_refused(coding: str) -> None:
+def test_unrequested_and_stacked_codings_are_refused(coding: str) -> None:
     with pytest.raises(CodingError, match="not requested"):
         decoder_for(coding)
 
@@ -84,7 +84,7 @@ async def pieces(*given: bytes) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def test_a_body_is_read_whole_up_to_its_limits() -> None:
+async def test_a_body_is_read_completely_up_to_the_limits() -> None:
     assert await read_body(pieces(b"ab", b"cd"), "", max_bytes=4, max_pieces=2) == b"abcd"
     for limits in ({"max_bytes": 3}, {"max_bytes": 4, "max_pieces": 1}):
         with pytest.raises(BodyTooLarge):
@@ -95,7 +95,7 @@ async def test_a_body_is_read_whole_up_to_its_limits() -> None:
         await read_body(pieces(gzip.compress(b"hello" * 100)[:-10]), "gzip", max_bytes=1_000)
 
 
-async def test_other_tasks_run_while_a_body_comes_in_tiny_pieces() -> None:
+async def test_other_tasks_run_while_a_body_arrives_in_tiny_pieces() -> None:
     turns = 0
 
     async def other() -> None:

@@ -1,4 +1,4 @@
-"""The address that was judged is the address that is dialled."""
+"""The address that was checked is the address that is dialled."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Names:
 
 @pytest.fixture
 def dialled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Addresses that a socket would have been opened to. Public ones are out of reach of a test."""
+    """The addresses to which a socket would have been opened: a test cannot reach public ones."""
     seen: list[str] = []
 
     async def connect(self: object, host: str, *args: object) -> httpcore2.AsyncNetworkStream:
@@ -49,7 +49,7 @@ def dialled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-async def test_a_name_that_rebinds_never_reaches_the_second_address(dialled: list[str]) -> None:
+async def test_a_name_that_resolves_differently_later_never_reaches_the_second_address(dialled: list[str]) -> None:
     names = Names([PUBLIC_V4], ["127.0.0.1"])
     backend = PinnedBackend(AddressPolicy(), names)
     with pytest.raises(httpcore2.ConnectError):
@@ -61,7 +61,7 @@ async def test_a_name_that_rebinds_never_reaches_the_second_address(dialled: lis
 
 
 @pytest.mark.parametrize("local", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fe80::1%lo"])
-async def test_one_forbidden_address_among_many_condemns_the_name(dialled: list[str], local: str) -> None:
+async def test_one_forbidden_address_among_many_makes_the_name_forbidden(dialled: list[str], local: str) -> None:
     backend = PinnedBackend(AddressPolicy(), Names([PUBLIC_V4, local]))
     with pytest.raises(ForbiddenUrlError):
         await backend.connect_tcp("mixed.example.com", 443)
@@ -76,14 +76,16 @@ async def test_addresses_are_tried_in_turn_ipv4_first(dialled: list[str]) -> Non
 
 
 @pytest.mark.parametrize(("host", "port"), [("localhost", 80), ("127.0.0.1", 80), ("example.com", 25)])
-async def test_the_backend_judges_hosts_and_ports_by_itself(dialled: list[str], host: str, port: int) -> None:
+async def test_the_backend_checks_hosts_and_ports_itself(dialled: list[str], host: str, port: int) -> None:
     names = Names([PUBLIC_V4])
     with pytest.raises(ForbiddenUrlError):
         await PinnedBackend(AddressPolicy(), names).connect_tcp(host, port)
     assert (names.asked, dialled) == ([], [])
 
 
-async def test_the_next_address_serves_when_the_first_is_dead(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_next_address_is_tried_when_the_first_does_not_answer(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = httpcore2.AnyIOBackend.connect_tcp
 
     async def connect(self: httpcore2.AnyIOBackend, host: str, *args: Any) -> httpcore2.AsyncNetworkStream:
@@ -109,7 +111,9 @@ async def test_a_name_without_an_address_is_a_fetch_error() -> None:
             await fetcher.fetch("http://example.com/", Deadline.after(60))
 
 
-async def test_a_resolver_that_hangs_ends_at_the_deadline_and_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_hanging_lookup_ends_at_the_deadline_and_delays_no_other_lookup(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     release = threading.Event()
 
     def hang(host: str) -> list[object]:
@@ -132,7 +136,7 @@ async def test_the_system_resolver_finds_loopback() -> None:
 
 
 @pytest.mark.parametrize(("asked", "served"), [("secure.example.com", True), ("other.example.com", False)])
-async def test_tls_verifies_the_name_although_an_address_is_dialled(
+async def test_tls_verifies_the_name_and_not_the_dialled_address(
     serve: Serve, tmp_path: Path, asked: str, served: bool
 ) -> None:
     authority, context = issue(tmp_path, "secure.example.com")

@@ -1,4 +1,4 @@
-"""Whatever breaks an exchange, the error has our type, names the upstream and nothing of the request."""
+"""Every failure of an exchange becomes an error of ours that names the upstream and nothing of the request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ SECRET = "https://api.example/v1?key=hunter2"
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
-def test_an_exchange_with_an_upstream(error: Exception, kind: type[Exception], retryable: bool | None) -> None:
+def test_each_failure_of_an_exchange_with_an_upstream_has_its_error(
+    error: Exception, kind: type[Exception], retryable: bool | None
+) -> None:
     with pytest.raises(kind) as caught, mapped_errors("heron"):
         raise error
     assert "heron" in str(caught.value) or "proxy" in str(caught.value)
@@ -51,7 +53,9 @@ def test_an_exchange_with_an_upstream(error: Exception, kind: type[Exception], r
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else None,
 )
-def test_an_exchange_with_a_site(error: Exception, kind: type[Exception], told: str) -> None:
+def test_each_failure_of_an_exchange_with_a_site_has_its_error(
+    error: Exception, kind: type[Exception], told: str
+) -> None:
     with pytest.raises(kind, match=told) as caught, mapped_page_errors("tides.example"):
         raise error
     assert "hunter2" not in str(caught.value)

@@ -47,11 +47,13 @@ async def test_a_page_arrives_with_its_type_charset_and_headers(serve: Serve) ->
         ("", ""),
     ],
 )
-async def test_a_content_type_that_is_none_counts_as_absent(serve: Serve, header: str, content_type: str) -> None:
+async def test_an_invalid_content_type_counts_as_absent(serve: Serve, header: str, content_type: str) -> None:
     assert (await fetch(await serve(page(b"x", f"Content-Type: {header}")))).content_type == content_type
 
 
-async def test_the_request_says_who_asks_and_nothing_else(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_request_names_the_user_agent_and_contains_nothing_personal(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ours: no proxy, credentials or cookies of this machine reach a stranger's server."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")
@@ -80,14 +82,14 @@ async def test_a_compressed_page_is_decompressed(serve: Serve) -> None:
         ("gzip", "The page has invalid compressed data."),
     ],
 )
-async def test_a_page_whose_coding_cannot_be_undone_is_not_read(serve: Serve, coding: str, message: str) -> None:
+async def test_a_page_that_cannot_be_decompressed_is_a_fetch_error(serve: Serve, coding: str, message: str) -> None:
     server = await serve(page(b"this is not compressed", f"Content-Encoding: {coding}"))
     with pytest.raises(SearchFetchError) as raised:
         await fetch(server)
     assert raised.value.message == message
 
 
-async def test_redirects_are_followed_and_each_hop_is_judged(serve: Serve) -> None:
+async def test_redirects_are_followed_and_each_one_is_checked(serve: Serve) -> None:
     end = await serve(page(b"there"))
     start = await serve(page(b"", f"Location: {end.url('/b?c')}", status="302 Found"))
     fetched = await fetch(start, also=end)
@@ -145,7 +147,7 @@ async def test_the_callers_headers_do_not_follow_to_another_origin(serve: Serve)
     assert b"user-agent" in end.requests[0]
 
 
-async def test_a_conditional_request_may_be_answered_not_modified(serve: Serve) -> None:
+async def test_a_conditional_request_may_be_answered_with_not_modified(serve: Serve) -> None:
     server = await serve(b'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n\r\n')
     fetched = await fetch(server, headers={"If-None-Match": '"a"'})
     assert (fetched.status, fetched.body) == (304, b"")
@@ -163,14 +165,14 @@ async def test_a_failing_status_is_a_fetch_error_that_names_it(serve: Serve, sta
     assert "hunter2" not in caught.value.message
 
 
-async def test_a_busy_server_says_when_to_come_back(serve: Serve) -> None:
+async def test_the_error_of_a_busy_server_has_its_retry_after(serve: Serve) -> None:
     server = await serve(page(b"", "Retry-After: 7", status="429 Too Many Requests"))
     with pytest.raises(SearchFetchError) as caught:
         await fetch(server)
     assert caught.value.retry_after == 7
 
 
-async def test_a_test_for_humans_is_told_from_a_refusal(serve: Serve) -> None:
+async def test_a_bot_challenge_is_distinguished_from_a_refusal(serve: Serve) -> None:
     """Cloudflare's promise: https://developers.cloudflare.com/cloudflare-challenges/"""
     server = await serve(page(b"Just a moment...", "cf-mitigated: challenge", status="403 Forbidden"))
     with pytest.raises(SearchFetchError) as caught:
@@ -178,12 +180,12 @@ async def test_a_test_for_humans_is_told_from_a_refusal(serve: Serve) -> None:
     assert caught.value.details == {"status": 403, "reason": "robot_page"}
 
 
-async def test_a_page_of_megabytes_arrives_whole(serve: Serve) -> None:
+async def test_a_page_of_several_megabytes_is_complete(serve: Serve) -> None:
     body = bytes(range(256)) * 16_000
     assert (await fetch(await serve(page(body)))).body == body
 
 
-async def test_a_connection_is_closed_after_its_one_page(serve: Serve) -> None:
+async def test_a_connection_is_closed_after_one_page(serve: Serve) -> None:
     async def stay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(page(b"x", "Connection: keep-alive"))
         assert await reader.read() == b""
@@ -194,7 +196,7 @@ async def test_a_connection_is_closed_after_its_one_page(serve: Serve) -> None:
         await server.gone.wait()
 
 
-async def test_a_kept_connection_serves_the_next_page_of_its_site_with_the_same_caps(serve: Serve) -> None:
+async def test_a_kept_connection_serves_the_next_page_of_its_site_with_the_same_limits(serve: Serve) -> None:
     heads: list[bytes] = []
 
     async def stay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -214,7 +216,7 @@ async def test_a_kept_connection_serves_the_next_page_of_its_site_with_the_same_
     assert [head.split()[1] for head in (*server.requests, *heads[:2])] == [b"/0", b"/1", b"/2"]
 
 
-async def test_the_cap_is_inclusive(serve: Serve) -> None:
+async def test_the_size_limit_is_inclusive(serve: Serve) -> None:
     server = await serve(page(b"x" * 100))
     assert len((await fetch(server, max_bytes=100)).body) == 100
     with pytest.raises(SearchFetchError, match="too large: more than 99 bytes") as caught:
@@ -222,7 +224,7 @@ async def test_the_cap_is_inclusive(serve: Serve) -> None:
     assert caught.value.details == {"reason": "too_large"}
 
 
-async def test_a_port_where_nobody_listens_is_a_fetch_error(serve: Serve) -> None:
+async def test_a_closed_port_is_a_fetch_error(serve: Serve) -> None:
     server = await serve(b"")
     with pytest.raises(SearchFetchError):
         async with Fetcher(AddressPolicy(["127.0.0.1:1"])) as fetcher:
@@ -230,7 +232,7 @@ async def test_a_port_where_nobody_listens_is_a_fetch_error(serve: Serve) -> Non
     assert server.requests == []
 
 
-async def test_a_deadline_that_has_passed_asks_nobody(serve: Serve) -> None:
+async def test_after_the_deadline_no_request_is_sent(serve: Serve) -> None:
     server = await serve(page(b"x"))
     async with Fetcher(AddressPolicy([server.pair])) as fetcher:
         with pytest.raises(SearchTimeoutError):
@@ -238,7 +240,7 @@ async def test_a_deadline_that_has_passed_asks_nobody(serve: Serve) -> None:
     assert server.requests == []
 
 
-async def test_cancelling_closes_the_connection_and_spares_the_others(serve: Serve) -> None:
+async def test_cancelling_a_fetch_closes_only_its_own_connection(serve: Serve) -> None:
     arrived = asyncio.Event()
 
     async def stall(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -262,19 +264,19 @@ async def test_cancelling_closes_the_connection_and_spares_the_others(serve: Ser
         assert (await fetcher.fetch(healthy.url(), Deadline.after(60))).body == b"fine"
 
 
-async def test_closing_a_fetcher_that_never_fetched_is_quiet() -> None:
+async def test_a_fetcher_that_never_fetched_can_be_closed() -> None:
     fetcher = Fetcher(AddressPolicy())
     await fetcher.aclose()
     await fetcher.aclose()
 
 
-def test_a_contact_stands_in_the_name_that_sites_see() -> None:
+def test_the_user_agent_contains_the_contact() -> None:
     """Wikimedia's policy: product/version (contact)."""
     assert user_agent("https://example.org/us") == f"websearch-gateway/{__version__} (+https://example.org/us)"
     assert user_agent(None) == USER_AGENT
 
 
-async def test_json_is_posted_whole_through_the_same_guard(serve: Serve) -> None:
+async def test_json_is_posted_completely_under_the_same_policy(serve: Serve) -> None:
     bodies = []
 
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -295,7 +297,7 @@ async def test_json_is_posted_whole_through_the_same_guard(serve: Serve) -> None
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_what_is_posted_is_sent_nowhere_else(serve: Serve, status: int) -> None:
+async def test_a_redirected_post_is_not_sent_to_the_new_address(serve: Serve, status: int) -> None:
     other = await serve(page(b"{}"))
     server = await serve(page(b"", f"Location: {other.url()}", status=f"{status} So"))
     with pytest.raises(SearchFetchError, match="redirects a request that may not be sent"):
@@ -303,7 +305,7 @@ async def test_what_is_posted_is_sent_nowhere_else(serve: Serve, status: int) ->
     assert other.requests == []
 
 
-async def test_a_redirect_into_a_domain_that_the_operator_closed_is_not_followed(serve: Serve) -> None:
+async def test_a_redirect_to_a_domain_that_the_operator_does_not_allow_is_not_followed(serve: Serve) -> None:
     aim = await serve(page(b"closed"))
     start = await serve(f"HTTP/1.1 302 Found\r\nLocation: http://localhost:{aim.port}/\r\n\r\n".encode())
     policy = AddressPolicy([start.pair, f"localhost:{aim.port}"], blocked=("localhost",))
@@ -313,7 +315,7 @@ async def test_a_redirect_into_a_domain_that_the_operator_closed_is_not_followed
 
 
 class Watch:
-    """Notes what it is told, and how many requests the server has seen by then."""
+    """Records each event, and how many requests the server has seen by then."""
 
     def __init__(self, server: RawServer) -> None:
         self.server = server

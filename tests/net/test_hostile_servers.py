@@ -1,4 +1,4 @@
-"""Whatever a server does, the fetcher ends in time, with an error of ours, and with flat memory."""
+"""Whatever a server does, the fetch ends in time, with an error of ours, and with bounded memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def fetch(server: RawServer, seconds: float = 20) -> Fetched:
 
 
 def drip(start: bytes, drop: bytes) -> Script:
-    """Send `start`, then `drop` for ever, a little at a time."""
+    """Send `start`, then `drop` forever, with a pause after each."""
 
     async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(start)
@@ -45,7 +45,7 @@ def drip(start: bytes, drop: bytes) -> Script:
 
 
 def flood(start: bytes, wave: bytes) -> Script:
-    """Send `start`, then `wave` for ever, as fast as it goes."""
+    """Send `start`, then `wave` forever, as fast as possible."""
 
     async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(start)
@@ -81,7 +81,7 @@ async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
         pytest.param(drip(OK + b"Content-Encoding: gzip\r\n\r\n" + GZIP_HEAD, EMPTY_BLOCK), id="dripping gzip"),
     ],
 )
-async def test_a_server_that_takes_its_time_ends_at_the_deadline(serve: Serve, script: Script) -> None:
+async def test_a_slow_server_is_cut_off_at_the_deadline(serve: Serve, script: Script) -> None:
     server = await serve(script)
     with pytest.raises(SearchTimeoutError, match="in time"):
         await fetch(server, 0.2)
@@ -194,7 +194,7 @@ async def test_odd_but_harmless_replies_are_read(serve: Serve, reply: bytes, bod
     assert (fetched.body, fetched.charset) == (body, "utf-8")
 
 
-async def test_a_hostile_server_does_not_stop_the_loop(serve: Serve) -> None:
+async def test_a_hostile_server_does_not_block_the_event_loop(serve: Serve) -> None:
     """Ours: while one fetch parses a flood, the others get their turns."""
     server = await serve(flood(CHUNKED, b"1\r\na\r\n" * 1000))
     task = asyncio.create_task(fetch(server))

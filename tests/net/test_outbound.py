@@ -1,4 +1,4 @@
-"""The way out through a real proxy, to names that nobody but the proxy knows."""
+"""Connections through a real proxy, to names that only the proxy can resolve."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ with proxy.Proxy(sys.argv[1:]) as running:
 
 @pytest.fixture(scope="module")
 def proxy() -> Iterator[str]:
-    """The URL of a proxy process that wants a login."""
+    """The URL of a proxy process that requires a login."""
     options = ["--hostname", "127.0.0.1", "--port", "0", "--num-workers", "1", "--num-acceptors", "1"]
     options += ["--basic-auth", "user:pass word", "--plugins", "tests.net.proxy_names.Names", "--log-level", "CRITICAL"]
     command = [sys.executable, "-c", RUN_PROXY, *options]
@@ -49,12 +49,12 @@ async def unknown(host: str) -> Sequence[str]:
 
 
 def away(server: RawServer, scheme: str = "http") -> tuple[AddressPolicy, str]:
-    """A guard that lets a server pass under a name that only the proxy knows, and its address by that name."""
+    """A policy that allows a server under a name that only the proxy can resolve, and the address of that name."""
     pair = f"site.example:{server.port}"
     return AddressPolicy([pair]), f"{scheme}://{pair}/"
 
 
-async def test_a_page_comes_through_the_proxy(serve: Serve, proxy: str) -> None:
+async def test_a_page_is_fetched_through_the_proxy(serve: Serve, proxy: str) -> None:
     server = await serve(page(b"hello"))
     guard, url = away(server)
     async with Fetcher(guard, resolve=unknown, outbound=Outbound(proxy)) as fetcher:
@@ -62,7 +62,7 @@ async def test_a_page_comes_through_the_proxy(serve: Serve, proxy: str) -> None:
     assert b"pass" not in server.requests[0]
 
 
-async def test_a_page_over_tls_comes_through_a_tunnel_when_its_authority_is_trusted(
+async def test_a_page_over_tls_is_fetched_through_a_tunnel_if_its_authority_is_trusted(
     serve: Serve, proxy: str, tmp_path: Path
 ) -> None:
     bundle, context = issue(tmp_path, "site.example")
@@ -76,7 +76,7 @@ async def test_a_page_over_tls_comes_through_a_tunnel_when_its_authority_is_trus
             await fetcher.fetch(url, Deadline.after(60))
 
 
-async def test_an_upstream_is_reached_through_the_proxy_and_its_authority_trusted(
+async def test_an_upstream_is_reached_through_the_proxy_if_its_authority_is_trusted(
     serve: Serve, proxy: str, tmp_path: Path
 ) -> None:
     bundle, context = issue(tmp_path, "api.example")
@@ -86,7 +86,9 @@ async def test_an_upstream_is_reached_through_the_proxy_and_its_authority_truste
         assert (await send(client, request, Deadline.after(60), "api")).body == b"{}"
 
 
-async def test_a_name_with_a_private_address_here_is_not_asked_for(serve: Serve, proxy: str) -> None:
+async def test_a_name_that_resolves_here_to_a_private_address_is_not_sent_to_the_proxy(
+    serve: Serve, proxy: str
+) -> None:
     async def private(host: str) -> Sequence[str]:
         return ["10.0.0.1"]
 
@@ -97,7 +99,7 @@ async def test_a_name_with_a_private_address_here_is_not_asked_for(serve: Serve,
             await fetcher.fetch("http://169.254.169.254/", Deadline.after(60))
 
 
-async def test_a_wrong_login_is_told_without_it(serve: Serve, proxy: str) -> None:
+async def test_the_error_of_a_wrong_login_does_not_contain_the_login(serve: Serve, proxy: str) -> None:
     server = await serve(page(b"hello"))
     outbound = Outbound(proxy.replace("pass%20word", "hunter2"))
     request = HttpRequest("GET", f"https://api.example:{server.port}/")
@@ -112,7 +114,7 @@ async def test_a_wrong_login_is_told_without_it(serve: Serve, proxy: str) -> Non
     assert server.requests == []
 
 
-def test_the_way_is_direct_to_loopback_and_to_names_that_the_environment_exempts() -> None:
+def test_connections_to_loopback_and_to_exempt_names_are_direct() -> None:
     fixed = Outbound("http://proxy.example:3128")
     assert fixed.proxy_for("https", "site.example", 443) == "http://proxy.example:3128"
     assert [fixed.proxy_for("http", host, 80) for host in ("127.0.0.1", "::1", "localhost")] == [None] * 3
@@ -125,7 +127,7 @@ def test_the_way_is_direct_to_loopback_and_to_names_that_the_environment_exempts
 
 
 @pytest.mark.parametrize("url", ["socks5://proxy.example", "http://", "http://[", "http://proxy.example:x"])
-def test_what_is_no_http_proxy_is_refused(url: str) -> None:
+def test_an_address_that_is_not_an_http_proxy_is_refused(url: str) -> None:
     with pytest.raises(SearchNotConfiguredError, match="The proxy must be an address"):
         http_proxy(url)
 

@@ -1,6 +1,6 @@
-"""Replies of upstreams are parsed apart from the event loop and from the threads that everybody shares.
+"""Replies of upstreams are parsed outside the event loop and the shared threads.
 
-Long ones are read in worker processes, short ones in a thread; what comes out is the same.
+Worker processes parse long replies, a thread parses short ones, and the results are the same.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ def ended(body: bytes) -> list[str]:
     os._exit(1)
 
 
-async def test_a_call_runs_in_one_of_few_threads_with_the_context_of_its_caller() -> None:
+async def test_a_call_runs_in_one_of_a_few_threads_with_the_context_of_its_caller() -> None:
     WORD.set("said")
     names = {await in_own_thread(lambda: threading.current_thread().name) for _ in range(3 * THREADS)}
     assert names <= {f"upstream_{number}" for number in range(THREADS)}
     assert await in_own_thread(WORD.get) == "said"
 
 
-async def test_what_it_raises_is_raised() -> None:
+async def test_the_error_of_a_call_is_raised() -> None:
     with pytest.raises(ZeroDivisionError):
         await in_own_thread(divmod, 1, 0)
 
 
-async def test_only_a_long_reply_leaves_the_process(workers: Workers) -> None:
+async def test_only_a_long_reply_is_parsed_in_a_worker(workers: Workers) -> None:
     parser = ReplyParser(workers)
     own, _ = await parser.read(list[str], process_and_thread, b"a" * SMALL_BYTES, vendor="", deadline=soon())
     other, _ = await parser.read(list[str], process_and_thread, b"a" * (SMALL_BYTES + 1), vendor="", deadline=soon())
@@ -74,19 +74,21 @@ async def test_only_a_long_reply_leaves_the_process(workers: Workers) -> None:
     [(list[Hit], Serper("key").parse, MANY), (Reply, read_reply, ANSWER)],
     ids=["hits", "an answer"],
 )
-async def test_it_reads_the_same(kind: Any, parse: Any, body: bytes, workers: Workers) -> None:
+async def test_a_worker_parses_a_reply_with_the_same_result(
+    kind: Any, parse: Any, body: bytes, workers: Workers
+) -> None:
     assert len(body) > SMALL_BYTES
     read = await ReplyParser(workers).read(kind, parse, body, vendor="Vendor", deadline=soon())
     assert read == parse(body)
 
 
-async def test_a_refusal_stays_one(workers: Workers) -> None:
+async def test_a_refusal_from_a_worker_is_still_a_refusal(workers: Workers) -> None:
     body = json.dumps({"output": [SEARCHED, REFUSAL]}).encode()
     with pytest.raises(SearchValidationError, match="declined"):
         await ReplyParser(workers).read(Reply, read_reply, body, vendor="OpenAI", deadline=soon())
 
 
-async def test_what_cannot_be_read_is_the_vendors_fault(workers: Workers) -> None:
+async def test_an_unreadable_reply_is_a_parse_error(workers: Workers) -> None:
     parser = ReplyParser(workers)
     with pytest.raises(SearchProviderParseError, match="The reply of serper is not JSON"):
         await parser.read(list[Hit], Serper("k").parse, b"[" * 100_000, vendor="serper", deadline=soon())
@@ -94,7 +96,7 @@ async def test_what_cannot_be_read_is_the_vendors_fault(workers: Workers) -> Non
         await parser.read(list[str], ended, b"a" * 100_000, vendor="Vendor", deadline=soon())
 
 
-def test_workers_get_no_key() -> None:
+def test_workers_do_not_get_the_key() -> None:
     google = without_key(Google("secret", "engine"))
     assert (google.key, google.engine_id) == ("", "engine")
     perplexity = without_key(Perplexity(SecretStr("secret"), "https://a.example"))

@@ -1,4 +1,4 @@
-"""When a quota is there again, as the two vendors that say so say it."""
+"""The time at which a quota resets, as the two vendors that report it write it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,10 @@ NOW = 1_790_000_000.0
         ("none", "45", 0.0),
     ],
 )
-def test_only_a_spent_quota_is_waited_for_and_never_longer_than_a_day(
-    remaining: str, reset: str, seconds: float
-) -> None:
+def test_only_an_exhausted_quota_gives_a_wait_of_at_most_a_day(remaining: str, reset: str, seconds: float) -> None:
     headers = {"x-ratelimit-remaining": remaining, "x-ratelimit-reset": reset}
     assert seconds_until_reset(headers, NOW) == seconds
 
 
-def test_a_reply_without_a_quota_asks_for_no_wait() -> None:
+def test_a_reply_without_quota_headers_gives_no_wait() -> None:
     assert seconds_until_reset({"x-ratelimit-remaining": "0"}, NOW) == 0.0

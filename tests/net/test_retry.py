@@ -59,20 +59,20 @@ def busy(retry_after: float | None = None) -> Unavailable:
     return SearchProviderError("busy", retryable=True, retry_after=retry_after)
 
 
-async def test_a_passing_failure_is_retried_once(retry: Retry, waits: list[float]) -> None:
+async def test_a_temporary_failure_is_retried_once(retry: Retry, waits: list[float]) -> None:
     upstream = Upstream(busy())
     assert await retry(upstream, Deadline.after(15)) == "answer"
     assert upstream.calls == 2
     assert waits == [JITTER_SECONDS]
 
 
-async def test_any_callable_that_gives_an_awaitable_will_do(retry: Retry) -> None:
+async def test_any_callable_that_returns_an_awaitable_can_be_retried(retry: Retry) -> None:
     upstream = Upstream(busy())
     assert await retry(lambda: upstream(), Deadline.after(15)) == "answer"
     assert upstream.calls == 2
 
 
-async def test_a_lasting_failure_costs_two_calls_and_is_raised_as_it_came(retry: Retry) -> None:
+async def test_a_permanent_failure_is_raised_unchanged_after_two_calls(retry: Retry) -> None:
     first, second = busy(), busy()
     upstream = Upstream(first, second, busy())
     with pytest.raises(SearchProviderError) as raised:
@@ -92,19 +92,19 @@ async def test_a_lasting_failure_costs_two_calls_and_is_raised_as_it_came(retry:
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_what_a_second_try_cannot_help_is_tried_once(retry: Retry, error: Exception) -> None:
+async def test_an_error_that_is_not_retryable_is_not_retried(retry: Retry, error: Exception) -> None:
     upstream = Upstream(error)
     with pytest.raises(type(error)):
         await retry(upstream, Deadline.after(15))
     assert upstream.calls == 1
 
 
-async def test_retry_after_is_waited_for_before_the_jitter(retry: Retry, waits: list[float]) -> None:
+async def test_the_wait_is_retry_after_plus_jitter(retry: Retry, waits: list[float]) -> None:
     await retry(Upstream(busy(retry_after=2.0)), Deadline.after(15))
     assert waits == [2.0 + JITTER_SECONDS]
 
 
-async def test_a_wait_beyond_the_deadline_is_not_begun(retry: Retry, waits: list[float]) -> None:
+async def test_a_wait_beyond_the_deadline_is_not_started(retry: Retry, waits: list[float]) -> None:
     upstream = Upstream(busy(retry_after=3600))
     with pytest.raises(SearchProviderError) as raised:
         await retry(upstream, Deadline.after(15))
@@ -119,7 +119,7 @@ async def test_five_hundred_requests_against_a_dead_upstream_make_at_most_550_ca
     assert 500 < upstream.calls <= 550
 
 
-async def test_successes_earn_the_budget_back(retry: Retry) -> None:
+async def test_successes_refill_the_budget(retry: Retry) -> None:
     while retry.budget.take():
         pass
     for _ in range(11):
@@ -128,7 +128,7 @@ async def test_successes_earn_the_budget_back(retry: Retry) -> None:
 
 
 @given(st.lists(st.booleans(), max_size=400))
-def test_retries_never_outrun_the_budget(successes: list[bool]) -> None:
+def test_retries_never_exceed_the_budget(successes: list[bool]) -> None:
     budget = RetryBudget()
     retries = 0
     for success in successes:
@@ -174,17 +174,17 @@ async def test_cancelling_the_caller_ends_the_wait() -> None:
         ("", None),
     ],
 )
-def test_retry_after_is_read_as_the_rfc_says(value: str, seconds: float | None) -> None:
+def test_retry_after_is_parsed_as_the_rfc_says(value: str, seconds: float | None) -> None:
     assert parse_retry_after(httpx2.Headers({"Retry-After": value}), NOW) == seconds
 
 
-def test_openais_milliseconds_win_and_a_missing_header_is_none() -> None:
+def test_openais_milliseconds_take_precedence_and_a_missing_header_gives_none() -> None:
     assert parse_retry_after({"retry-after-ms": "1500", "retry-after": "9"}, NOW) == 1.5
     assert parse_retry_after({"retry-after-ms": "soon", "retry-after": "9"}, NOW) == 9.0
     assert parse_retry_after({}, NOW) is None
 
 
 @given(st.one_of(st.text(), st.floats().map(str), st.integers().map(str), st.datetimes().map(format_datetime)))
-def test_no_header_makes_a_wait_that_is_not_sane(value: str) -> None:
+def test_any_header_gives_a_wait_of_at_most_a_day_or_none(value: str) -> None:
     seconds = parse_retry_after({"retry-after": value}, NOW)
     assert seconds is None or (math.isfinite(seconds) and 0 <= seconds <= 86_400)

@@ -48,7 +48,7 @@ def soon() -> Deadline:
 
 @dataclass
 class Vendor:
-    """Answers with the given replies in turn; the last one stays."""
+    """Answers with the given replies in turn, and then repeats the last one."""
 
     replies: list[httpx2.Response | Exception]
     requests: list[httpx2.Request] = field(default_factory=list)
@@ -68,7 +68,7 @@ def serper_searcher(vendor: Vendor) -> HttpSearcher:
 
 
 def serper_page(*paths: str) -> httpx2.Response:
-    """A page of Serper's; it is full with ten."""
+    """A page of Serper's results; a full page has ten."""
     rows = [{"title": path, "link": f"https://a.example/{path}", "snippet": "s"} for path in paths]
     return httpx2.Response(200, json={"searchParameters": {}, "organic": rows})
 
@@ -103,7 +103,9 @@ async def test_every_provider_finds_pages_in_the_sandbox(sandboxed: Sandboxed, s
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("synthetic", "tavily")])
-async def test_paging_gathers_different_hits_up_to_the_wish(sandboxed: Sandboxed, sandbox: Sandbox, name: str) -> None:
+async def test_paging_collects_distinct_hits_up_to_the_requested_number(
+    sandboxed: Sandboxed, sandbox: Sandbox, name: str
+) -> None:
     results = await sandboxed.by_name[name].search(SearchQuery("the water and the time", max_results=25), soon())
     assert len({hit.url for hit in results.hits}) == len(results.hits) == 25
     assert sandbox.calls(name) >= 2
@@ -121,7 +123,9 @@ async def test_all_filters_together_are_accepted(sandboxed: Sandboxed, name: str
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_no_hits_is_an_answer_and_bought_once(sandboxed: Sandboxed, sandbox: Sandbox, name: str) -> None:
+async def test_an_empty_result_is_an_answer_and_is_billed_once(
+    sandboxed: Sandboxed, sandbox: Sandbox, name: str
+) -> None:
     results = await sandboxed.by_name[name].search(SearchQuery("zzyzxqua vlorbik", max_results=25), soon())
     assert results.hits == ()
     assert sandbox.calls(name) == 1
@@ -130,14 +134,16 @@ async def test_no_hits_is_an_answer_and_bought_once(sandboxed: Sandboxed, sandbo
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("text", ["the water and the time", "descale an espresso machine", "loomdb"])
 async def test_one_page_is_enough_for_eight(sandboxed: Sandboxed, sandbox: Sandbox, name: str, text: str) -> None:
-    """What `web_search` asks for at most; each page has its price."""
+    """The most hits that `web_search` requests; each page has its price."""
     results = await sandboxed.by_name[name].search(SearchQuery(text, max_results=8), soon())
     assert results.hits
     assert sandbox.calls(name) == 1
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_one_passing_failure_is_made_good(sandboxed: Sandboxed, sandbox: Sandbox, name: str) -> None:
+async def test_one_temporary_failure_does_not_fail_the_search(
+    sandboxed: Sandboxed, sandbox: Sandbox, name: str
+) -> None:
     sandbox.fault(name, "status", status=503, times=1)
     assert (await sandboxed.by_name[name].search(QUERY, soon())).hits
     assert sandbox.calls(name) == 2
@@ -154,7 +160,7 @@ async def test_one_passing_failure_is_made_good(sandboxed: Sandboxed, sandbox: S
         ("drip", {"seconds": 0.05}, SearchTimeoutError, 1),
     ],
 )
-async def test_a_lasting_failure_has_its_type(
+async def test_a_permanent_failure_has_its_error_type(
     sandboxed: Sandboxed, sandbox: Sandbox, name: str, kind: str, options: dict[str, float], error: type, calls: int
 ) -> None:
     sandbox.fault(name, kind, **options)
@@ -166,7 +172,7 @@ async def test_a_lasting_failure_has_its_type(
 
 
 @pytest.mark.parametrize("name", ["serper", "tavily", "brave", "google", "synthetic"])
-async def test_a_wrong_key_is_shown_at_once(sandbox: Sandbox, name: str) -> None:
+async def test_a_wrong_key_is_reported_without_a_retry(sandbox: Sandbox, name: str) -> None:
     environment = sandbox.environment() | {f"{name.upper()}_API_KEY": KEY, "SEARCH_PROVIDERS": name}
     [provider] = configured(Settings(**{key.lower(): value for key, value in environment.items()}))
     async with create_client() as client:
@@ -176,13 +182,13 @@ async def test_a_wrong_key_is_shown_at_once(sandbox: Sandbox, name: str) -> None
     assert sandbox.calls(name) == 1
 
 
-async def test_a_searxng_without_json_says_how_to_allow_it(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
+async def test_the_error_of_a_searxng_without_json_says_how_to_allow_it(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
     sandbox.fault("searxng", "status", status=403)
     with pytest.raises(SearchNotConfiguredError, match=r"search\.formats"):
         await sandboxed.by_name["searxng"].search(QUERY, soon())
 
 
-async def test_duckduckgos_bot_page_asks_for_a_minute_without_calls(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
+async def test_duckduckgos_bot_page_gives_a_wait_of_a_minute(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
     sandbox.fault("duckduckgo", "bot")
     with pytest.raises(SearchProviderError) as raised:
         await sandboxed.by_name["duckduckgo"].search(QUERY, soon())
@@ -190,7 +196,7 @@ async def test_duckduckgos_bot_page_asks_for_a_minute_without_calls(sandboxed: S
     assert sandbox.calls("duckduckgo") == 1
 
 
-async def test_a_limit_that_outlasts_the_deadline_is_passed_on_with_its_rest(
+async def test_a_rate_limit_beyond_the_deadline_is_raised_with_the_remaining_wait(
     sandboxed: Sandboxed, sandbox: Sandbox
 ) -> None:
     sandbox.fault("tavily", "status", status=429, retry_after=120)
@@ -229,7 +235,7 @@ async def test_a_status_means_the_same_for_every_vendor(status: int, kind: type[
     assert KEY not in str(raised.value)
 
 
-async def test_an_error_tells_neither_the_key_nor_the_query_of_a_url() -> None:
+async def test_an_error_contains_neither_the_key_nor_the_query_of_a_url() -> None:
     searcher = HttpSearcher(
         Google(KEY, "engine"),
         create_client(httpx2.MockTransport(Vendor([httpx2.ConnectError(f"cannot reach ?key={KEY}&q={QUERY.text}")]))),
@@ -241,7 +247,7 @@ async def test_an_error_tells_neither_the_key_nor_the_query_of_a_url() -> None:
     assert KEY not in repr(searcher)
 
 
-async def test_hits_are_cut_to_the_wish_and_the_filters_are_told() -> None:
+async def test_hits_are_cut_to_the_requested_number_and_the_applied_filters_are_reported() -> None:
     vendor = Vendor([serper_page("a", "b", "a", "c")])
     query = SearchQuery("x", max_results=2, freshness_hours=20, region="GB")
     results = await serper_searcher(vendor).search(query, soon())
@@ -253,7 +259,7 @@ async def test_hits_are_cut_to_the_wish_and_the_filters_are_told() -> None:
 TEN = tuple("abcdefghij")
 
 
-async def test_a_second_page_adds_what_the_first_did_not_have() -> None:
+async def test_a_second_page_adds_only_new_hits() -> None:
     vendor = Vendor([serper_page(*TEN), serper_page("j", "k"), serper_page("l")])
     results = await serper_searcher(vendor).search(SearchQuery("x", max_results=11), soon())
     assert [hit.title for hit in results.hits] == [*TEN, "k"]
@@ -282,13 +288,13 @@ async def test_a_page_that_repeats_the_one_before_is_the_last() -> None:
     assert (len(results.hits), len(vendor.requests)) == (10, 2)
 
 
-async def test_the_replies_are_handed_on_as_they_came_without_a_page_that_adds_nothing() -> None:
+async def test_the_raw_replies_are_returned_except_a_page_without_new_hits() -> None:
     pages = [serper_page(*TEN), serper_page("k", *TEN[1:]), serper_page(*TEN)]
     results = await serper_searcher(Vendor([*pages])).search(SearchQuery("x", max_results=50), soon())
     assert results.bodies == tuple(page.content for page in pages[:2])
 
 
-async def test_no_vendor_can_make_pages_without_end() -> None:
+async def test_the_number_of_pages_is_limited() -> None:
     pages = [serper_page(*(f"{number}{path}" for path in TEN)) for number in range(40)]
     vendor = Vendor([*pages])
     results = await serper_searcher(vendor).search(SearchQuery("x", max_results=400), soon())
@@ -296,7 +302,7 @@ async def test_no_vendor_can_make_pages_without_end() -> None:
 
 
 @pytest.mark.parametrize(("kind", "key"), [(DuckDuckGo(), None), (Synthetic(KEY), "SYNTHETIC_API_KEY")])
-async def test_a_refused_key_is_named_by_its_variable_where_there_is_one(kind: Provider, key: str | None) -> None:
+async def test_the_error_of_a_rejected_key_names_its_setting_if_there_is_one(kind: Provider, key: str | None) -> None:
     vendor = Vendor([httpx2.Response(401)])
     searcher = HttpSearcher(kind, create_client(httpx2.MockTransport(vendor)), Retry(sleep=no_sleep))
     with pytest.raises(SearchError) as raised:
@@ -315,7 +321,7 @@ async def test_a_refused_key_is_named_by_its_variable_where_there_is_one(kind: P
     ],
     ids=["down", "refused", "noise", "slow"],
 )
-async def test_a_second_page_that_fails_leaves_a_warning_and_costs_what_it_was_billed(
+async def test_a_failed_second_page_gives_a_warning_and_its_billed_cost(
     failure: httpx2.Response | Exception, cost_usd: float
 ) -> None:
     vendor = Vendor([serper_page(*TEN), failure])
@@ -331,16 +337,14 @@ async def test_a_second_page_that_fails_leaves_a_warning_and_costs_what_it_was_b
     [(httpx2.Response(503), 0.0), (httpx2.Response(200, text="noise"), 0.001), (httpx2.ReadTimeout("slow"), 0.001)],
     ids=["down", "noise", "slow"],
 )
-async def test_an_error_tells_what_the_search_cost_all_the_same(
-    failure: httpx2.Response | Exception, cost_usd: float
-) -> None:
+async def test_an_error_contains_the_cost_of_the_search(failure: httpx2.Response | Exception, cost_usd: float) -> None:
     with pytest.raises(Unavailable) as raised:
         await serper_searcher(Vendor([failure])).search(QUERY, soon())
     assert raised.value.cost_usd == pytest.approx(cost_usd)
 
 
-async def test_each_request_goes_through_the_layers_and_its_headers_are_passed_on() -> None:
-    """A retry and a second page are requests like the first: each of them waits for its turn."""
+async def test_each_request_goes_through_the_layers_and_its_reply_headers_are_passed_on() -> None:
+    """A retry and a second page are requests like the first, and wait for their turn too."""
     through: list[str] = []
     seen: list[Mapping[str, str]] = []
 
@@ -355,7 +359,7 @@ async def test_each_request_goes_through_the_layers_and_its_headers_are_passed_o
     assert (len(vendor.requests), len(through), len(seen)) == (3, 3, 3)
 
 
-async def test_each_request_has_a_time_of_its_own_within_the_deadline(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
+async def test_each_request_has_its_own_timeout_within_the_deadline(sandboxed: Sandboxed, sandbox: Sandbox) -> None:
     sandbox.fault("serper", "hang")
     whole = sandboxed.by_name["serper"]
     impatient = HttpSearcher(whole.provider, whole.client, whole.retry, timeout_seconds=0.2)
@@ -380,10 +384,8 @@ async def test_each_request_has_a_time_of_its_own_within_the_deadline(sandboxed:
         ("Sun, 22 Nov 2026 12:00:00 GMT", 86_400.0, 1),
     ],
 )
-async def test_a_vendor_that_says_when_to_come_back_is_believed_within_reason(
-    told: str, wait: float | None, requests: int
-) -> None:
-    """Whatever it says, the second and last attempt comes within the deadline or not at all."""
+async def test_a_vendors_retry_after_is_used_up_to_a_limit(told: str, wait: float | None, requests: int) -> None:
+    """The second and last attempt is made within the deadline or not at all."""
     seen: list[httpx2.Request] = []
     waits: list[float] = []
 
@@ -404,8 +406,8 @@ async def test_a_vendor_that_says_when_to_come_back_is_believed_within_reason(
     assert waits == ([wait or 0.0] if requests == 2 else [])
 
 
-async def test_what_the_vendor_says_outweighs_the_rest_that_its_provider_takes_for_granted() -> None:
-    """Brave's limit is over in a second, unless the reply says otherwise."""
+async def test_the_vendors_retry_after_overrides_the_wait_that_the_provider_assumes() -> None:
+    """Brave's limit ends after a second, unless the reply says otherwise."""
 
     def busy(_: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(429, headers={"Retry-After": "120"}, stream=httpx2.ByteStream(b"{}"))

@@ -21,7 +21,7 @@ async def test_the_tasks_of_a_call_share_its_count_and_other_calls_have_their_ow
     assert await asyncio.gather(call(1), call(4)) == [2, 5]
 
 
-def test_nobody_counts_outside_of_a_call() -> None:
+def test_requests_outside_a_call_are_not_counted() -> None:
     with counting_requests() as sent:
         pass
     note_request()
