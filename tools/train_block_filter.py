@@ -34,7 +34,8 @@ from websearch_gateway.readers.extraction import blocks, page, render, select
 from websearch_gateway.readers.extraction.declared import declares_article
 from websearch_gateway.readers.extraction.extract import SURE, agreed, second_opinion
 from websearch_gateway.readers.extraction.filter import trees
-from websearch_gateway.readers.extraction.filter.features import Features, words_of
+from websearch_gateway.readers.extraction.filter.features import columns, matrix
+from websearch_gateway.readers.extraction.filter.measures import Measures, words_of
 from websearch_gateway.readers.extraction.title import title_of
 from websearch_gateway.readers.visibility.visible import strip_invisible
 
@@ -93,11 +94,11 @@ def examples(folder: Path) -> Iterator[Example]:
         outline = blocks.outline(root)
         if not outline.blocks:
             continue
-        features = Features(outline, title)
-        rows = {"block_filter_alone": features.matrix(""), "block_filter": features.matrix(second_opinion(root))}
+        measures, opinion = Measures(outline, title), second_opinion(root)
+        names = tuple(columns(measures, opinion))
+        rows = {"block_filter_alone": matrix(measures, ""), "block_filter": matrix(measures, opinion)}
         labels, weights = judged([words_of(block.text) for block in outline.blocks], about["gold"])
-        names = tuple(features.columns)
-        yield Example(about, html, root, is_article, features.found, base, outline, names, rows, labels, weights)
+        yield Example(about, html, root, is_article, measures.found, base, outline, names, rows, labels, weights)
 
 
 def judged(tokens: Sequence[list[str]], gold: str) -> tuple[Any, Any]:

@@ -15,7 +15,8 @@ from websearch_gateway.readers.extraction.extract import (
     second_opinion,
     warm_up,
 )
-from websearch_gateway.readers.extraction.filter.features import Features, likelihoods
+from websearch_gateway.readers.extraction.filter.features import likelihoods
+from websearch_gateway.readers.extraction.filter.measures import Measures
 
 PAGE = """<html><head><title>A title</title>
 <meta property="article:published_time" content="2026-03-04T05:06:07Z"></head>
@@ -53,8 +54,8 @@ def test_trafilatura_is_asked_where_the_filter_is_unsure_of_a_page_of_modest_siz
     root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
     assert root is not None
     outline = blocks.outline(root)
-    features = Features(outline, "A title")
-    alone, asking = likelihoods(features, None), likelihoods(features, second_opinion(root))
+    measures = Measures(outline, "A title")
+    alone, asking = likelihoods(measures, None), likelihoods(measures, second_opinion(root))
     assert alone.tolist() != asking.tolist()
     assert _likelihoods(root, outline, "A title", False).tolist() == (asking if asks else alone).tolist()
 
@@ -64,9 +65,9 @@ def test_on_an_article_of_modest_size_trafilatura_counts_as_much_as_the_filter(e
     root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
     assert root is not None
     outline = blocks.outline(root)
-    features = Features(outline, "A title")
-    alone, likely = likelihoods(features, None), likelihoods(features, second_opinion(root))
-    expected = agreed(outline, likely, features.found) if asks else alone
+    measures = Measures(outline, "A title")
+    alone, likely = likelihoods(measures, None), likelihoods(measures, second_opinion(root))
+    expected = agreed(outline, likely, measures.found) if asks else alone
     assert _likelihoods(root, outline, "A title", True).tolist() == expected.tolist()
 
 

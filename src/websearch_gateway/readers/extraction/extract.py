@@ -80,7 +80,8 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
     """
     from websearch_gateway.readers.extraction import blocks, page, render, select
     from websearch_gateway.readers.extraction.declared import declares_article
-    from websearch_gateway.readers.extraction.filter.features import Features, likelihoods
+    from websearch_gateway.readers.extraction.filter.features import likelihoods
+    from websearch_gateway.readers.extraction.filter.measures import Measures
     from websearch_gateway.readers.extraction.title import title_of
     from websearch_gateway.readers.visibility.visible import strip_invisible
 
@@ -96,7 +97,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
         if thorough:
             likely = _likelihoods(root, outline, title, is_article)
         else:
-            likely = likelihoods(Features(outline, title), None)
+            likely = likelihoods(Measures(outline, title), None)
         select.blank(outline, select.chosen(outline, likely))
     markdown, anchors = render.with_anchors(root, base)
     del alive
@@ -114,19 +115,20 @@ def declared_date(root: Any, url: str) -> str | None:
 
 def _likelihoods(root: Any, outline: Outline, title: str, is_article: bool) -> Floats:
     """How likely each block belongs to the main text."""
-    from websearch_gateway.readers.extraction.filter.features import Features, likelihoods
+    from websearch_gateway.readers.extraction.filter.features import likelihoods
+    from websearch_gateway.readers.extraction.filter.measures import Measures
     from websearch_gateway.readers.extraction.select import expected_f1
 
     deepest = max((container.depth for container in outline.containers), default=0)
     is_large = deepest > SECOND_OPINION_DEPTH or root.xpath("count(//*)") > SECOND_OPINION_ELEMENTS
-    features = Features(outline, title)
+    measures = Measures(outline, title)
     if is_article and not is_large:
-        likely = likelihoods(features, second_opinion(root))
-        return agreed(outline, likely, features.found)
-    likely = likelihoods(features, None)
+        likely = likelihoods(measures, second_opinion(root))
+        return agreed(outline, likely, measures.found)
+    likely = likelihoods(measures, None)
     if is_large or expected_f1(outline, likely) >= SURE:
         return likely
-    return likelihoods(features, second_opinion(root))
+    return likelihoods(measures, second_opinion(root))
 
 
 def agreed(outline: Outline, likely: Floats, found: Floats) -> Floats:

@@ -4,7 +4,7 @@ from typing import Any
 
 from websearch_gateway.readers.extraction import blocks, page
 from websearch_gateway.readers.extraction.filter.context import context_columns
-from websearch_gateway.readers.extraction.filter.features import Features
+from websearch_gateway.readers.extraction.filter.measures import Measures
 
 PROSE = "<p>This paragraph has many words, and it ends in a full stop as prose does.</p>"
 TEASERS = "".join(f"<li><h3><a href='/{n}'>Another headline of the day</a></h3></li>" for n in range(4))
@@ -18,9 +18,9 @@ def columns(markup: str, title: str = "The title of it all") -> tuple[list[str],
     root = page.parse(markup)
     assert root is not None
     outline = blocks.outline(root)
-    features = Features(outline, title)
-    features.matrix("")
-    return [block.text for block in outline.blocks], context_columns(features)
+    measures = Measures(outline, title)
+    measures.compare("")
+    return [block.text for block in outline.blocks], context_columns(measures)
 
 
 def test_the_run_of_prose_and_the_element_around_it_are_found() -> None:

@@ -1,4 +1,4 @@
-"""Features of each block from the rest of the page: where the prose is, which heading is above, what is a teaser."""
+"""Features of each block from the rest of its page: the distance from the prose, the headings above, the teasers."""
 
 from __future__ import annotations
 
@@ -7,34 +7,35 @@ from typing import TYPE_CHECKING
 from websearch_gateway.readers.extraction.filter.lexicon import TAGS
 
 if TYPE_CHECKING:
-    from websearch_gateway.readers.extraction.filter.features import Features, Floats, Ints
+    from websearch_gateway.readers.extraction.filter.measures import Floats, Ints, Measures
 
 _HEADINGS = [1 + TAGS.index(f"h{level}") for level in range(1, 7)]
 _P, _H1 = 1 + TAGS.index("p"), 1 + TAGS.index("h1")
 _COMMENTS, _RELATED = 4, 8
-"""The indices of these hints in `lexicon.NAME_HINTS` and in its word lists."""
+"""The index of the first in `lexicon.NAME_HINTS`, and of the second in the word lists of `lexicon`."""
 
 _BREAK = 12.0
 """What a block without prose subtracts from a run of prose, in words."""
 
 _TITLED = 0.6
+"""The least share of a heading's words that are in the title if it is the heading of the page."""
 
 
-def context_columns(features: Features) -> dict[str, Floats]:
+def context_columns(page: Measures) -> dict[str, Floats]:
     """Named columns with one value per block."""
     return {
-        **_prose_columns(features),
-        **_heading_columns(features),
-        **_teaser_columns(features),
-        **_candidate_columns(features),
+        **_prose_columns(page),
+        **_heading_columns(page),
+        **_teaser_columns(page),
+        **_candidate_columns(page),
     }
 
 
-def _prose_columns(features: Features) -> dict[str, Floats]:
-    """The longest run of prose on the page, and the distance of each block from it."""
-    np, words = features.np, features.words
+def _prose_columns(page: Measures) -> dict[str, Floats]:
+    """The longest run of prose on the page, which is its core, and the distance of each block from it."""
+    np, words = page.np, page.words
     where = np.arange(len(words))
-    prose = (features.stops > 0) & (features.link_share < 0.5) & (words >= 8)
+    prose = (page.stops > 0) & (page.link_share < 0.5) & (words >= 8)
     gains = np.where(prose, words, -_BREAK)
     total = np.cumsum(gains)
     lowest = np.minimum.accumulate(np.concatenate([[0.0], total[:-1]]))
@@ -42,70 +43,70 @@ def _prose_columns(features: Features) -> dict[str, Floats]:
     before = np.concatenate([[0.0], total[:-1]])[: last + 1]
     first = last - int(np.argmin(before[::-1]))
     outside = np.where(where < first, where - first, np.where(where > last, where - last, 0))
-    running = features.running[:, 0]
+    running = page.running[:, 0]
     between = np.where(where > last, running[where] - running[last + 1], 0.0)
     return {
         "core": (outside == 0).astype(float),
         "core_distance": outside,
         "core_words_since": between,
         "core_share": np.full(len(words), (running[last + 1] - running[first]) / max(1.0, running[-1])),
-        "core_depth": features.depth[features.place] - np.median(features.depth[features.place[first : last + 1]]),
+        "core_depth": page.depth[page.place] - np.median(page.depth[page.place[first : last + 1]]),
     }
 
 
-def _heading_columns(features: Features) -> dict[str, Floats]:
-    """The heading that is the title, later ones of the same level, and sections whose heading says "related"."""
-    np, n = features.np, len(features.words)
-    where, tags = np.arange(n), features.tag[features.place]
+def _heading_columns(page: Measures) -> dict[str, Floats]:
+    """The heading that is the title, later ones of its level, sections whose heading says "related", and comments."""
+    np, n = page.np, len(page.words)
+    where, tags = np.arange(n), page.tag[page.place]
     headings = np.isin(tags, _HEADINGS)
-    titled = np.flatnonzero(headings & (features.titled >= _TITLED))
-    title = int(titled[np.argmax(features.titled[titled])]) if len(titled) else -1
+    titled = np.flatnonzero(headings & (page.titled >= _TITLED))
+    title = int(titled[np.argmax(page.titled[titled])]) if len(titled) else -1
     level = tags[title] if title >= 0 else _H1
     second = headings & (tags == level) & (where > title)
-    related = headings & (features.hints >> _RELATED & 1 == 1)
-    first_block = np.minimum(features.start, n - 1)
-    opens = related[first_block] & (features.end > features.start + 1)
-    small = features.sums[:, 0] < 0.5 * max(1.0, features.running[-1, 0])
-    within = _inherited(features, opens & small)
-    comments = (features.near >> _COMMENTS & 1 == 1) & (features.end > features.start)
-    begins = int(features.start[comments].min()) if comments.any() else n
+    related = headings & (page.hints >> _RELATED & 1 == 1)
+    first_block = np.minimum(page.start, n - 1)
+    opens = related[first_block] & (page.end > page.start + 1)
+    small = page.sums[:, 0] < 0.5 * max(1.0, page.running[-1, 0])
+    within = _inherited(page, opens & small)
+    comments = (page.near >> _COMMENTS & 1 == 1) & (page.end > page.start)
+    begins = int(page.start[comments].min()) if comments.any() else n
     return {
         "since_title": where - title if title >= 0 else np.full(n, -999),
         "same_level_headings": np.cumsum(second),
-        "in_related": within[features.place],
+        "in_related": within[page.place],
         "since_related": where - np.maximum.accumulate(np.where(related, where, -999)),
         "since_comments": where - begins,
     }
 
 
-def _inherited(features: Features, flags: Floats) -> Floats:
+def _inherited(page: Measures, flags: Floats) -> Floats:
     """For each container, whether it or an ancestor has the flag. Parents come before their children."""
     inside = flags.tolist()
-    for place, parent in enumerate(features.parent.tolist()):
+    for place, parent in enumerate(page.parent.tolist()):
         inside[place] = inside[place] or inside[parent]
-    flagged: Floats = features.np.array(inside, dtype=float)
+    flagged: Floats = page.np.array(inside, dtype=float)
     return flagged
 
 
-def _teaser_columns(features: Features) -> dict[str, Floats]:
+def _teaser_columns(page: Measures) -> dict[str, Floats]:
     """Linked headings, lines that are nothing but a link, and paragraphs, in the elements around a block."""
-    np, n = features.np, len(features.words)
-    tags = features.tag[features.place]
-    linked = features.link_share > 0.8
+    np, n = page.np, len(page.words)
+    tags = page.tag[page.place]
+    linked = page.link_share > 0.8
     quantities = (
         linked & np.isin(tags, _HEADINGS),
-        linked & (features.words >= 4),
-        np.where(tags == _P, features.words, 0.0),
+        linked & (page.words >= 4),
+        np.where(tags == _P, page.words, 0.0),
         np.ones(n),
     )
     running = np.zeros((n + 1, len(quantities)))
     np.cumsum(np.column_stack(quantities), axis=0, out=running[1:])
-    sums = running[features.end] - running[features.start]
+    sums = running[page.end] - running[page.start]
     columns: dict[str, Floats] = {}
-    at = features.parent[features.place]
+    at = page.parent[page.place]
     for level in range(1, 5):
-        _teasers(columns, f"up{level}", features, sums, at)
-        at = features.parent[at]
+        _teasers(columns, f"up{level}", page, sums, at)
+        at = page.parent[at]
     where = np.arange(n)
     for width in (5, 15):
         low, high = np.maximum(0, where - width), np.minimum(n, where + width + 1)
@@ -115,29 +116,29 @@ def _teaser_columns(features: Features) -> dict[str, Floats]:
     return columns
 
 
-def _teasers(columns: dict[str, Floats], name: str, features: Features, sums: Floats, at: Ints) -> None:
-    np = features.np
+def _teasers(columns: dict[str, Floats], name: str, page: Measures, sums: Floats, at: Ints) -> None:
+    np = page.np
     columns[f"{name}_linked_headings"] = sums[at, 0]
     columns[f"{name}_linked_lines"] = sums[at, 1] / np.maximum(1, sums[at, 3])
-    columns[f"{name}_paragraphs"] = sums[at, 2] / np.maximum(1, features.sums[at, 0])
+    columns[f"{name}_paragraphs"] = sums[at, 2] / np.maximum(1, page.sums[at, 0])
 
 
-def _candidate_columns(features: Features) -> dict[str, Floats]:
+def _candidate_columns(page: Measures) -> dict[str, Floats]:
     """The element whose own paragraphs contain the most prose, and the position of each block relative to it."""
-    np, tags = features.np, features.tag[features.place]
-    prose = (features.link_share < 0.5) & (features.words >= 8)
-    holder = np.where(tags == _P, features.parent[features.place], features.place)
-    gained = np.where(prose, features.words * (1 + features.stops), 0.0)
-    score = np.bincount(holder, gained, minlength=len(features.parent))
-    score += 0.5 * np.bincount(features.parent[holder], gained, minlength=len(features.parent))
+    np, tags = page.np, page.tag[page.place]
+    prose = (page.link_share < 0.5) & (page.words >= 8)
+    holder = np.where(tags == _P, page.parent[page.place], page.place)
+    gained = np.where(prose, page.words * (1 + page.stops), 0.0)
+    score = np.bincount(holder, gained, minlength=len(page.parent))
+    score += 0.5 * np.bincount(page.parent[holder], gained, minlength=len(page.parent))
     best = int(np.argmax(score))
     where = np.arange(len(tags))
-    start, end = int(features.start[best]), int(features.end[best])
+    start, end = int(page.start[best]), int(page.end[best])
     outside = np.where(where < start, where - start, np.where(where >= end, where - end + 1, 0))
     return {
         "candidate": (outside == 0).astype(float),
         "candidate_distance": outside,
         "candidate_child": (holder == best).astype(float),
-        "candidate_depth": features.depth[features.place] - features.depth[best],
-        "candidate_share": np.full(len(tags), features.sums[best, 0] / max(1.0, features.running[-1, 0])),
+        "candidate_depth": page.depth[page.place] - page.depth[best],
+        "candidate_share": np.full(len(tags), page.sums[best, 0] / max(1.0, page.running[-1, 0])),
     }

@@ -1,11 +1,10 @@
-"""What the class names and the words of a block hint at, as bits."""
+"""Hints in the class names and the words of a block, as bits."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-# Matched against class, id, role, itemprop and data-testid of an element. One bit each, in this order.
 TAGS = (
     *("p", "div", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "dt", "dd", "blockquote"),
     *("figcaption", "button", "section", "article", "main", "header", "footer", "nav", "aside", "form", "ul"),
@@ -20,6 +19,7 @@ WITHIN = (
 )
 """The tags that apply to everything inside them, by index."""
 
+# Matched against class, id, role, itemprop and data-testid of an element. One bit each, in this order.
 NAME_HINTS = tuple(
     re.compile(pattern)
     for pattern in (
@@ -78,7 +78,7 @@ _HINT_WORDS = frozenset(_WORD_BITS)
 
 @lru_cache(maxsize=5_000)
 def name_bits(names: str) -> int:
-    """Which of NAME_HINTS occur in the names of an element, separated by blanks."""
+    """A bit for each of NAME_HINTS that occurs in `names`: the names of an element, separated by blanks."""
     bits = 0
     for name in names.lower().split():
         bits |= _bits_of_name(name)
@@ -93,7 +93,7 @@ def _bits_of_name(name: str) -> int:
 
 
 def text_bits(words: list[str]) -> int:
-    """Which word lists contain the lower-case words of a block. Looks only at its first words."""
+    """A bit for each word list that contains one of the lower-case words of a block. Looks only at its first words."""
     bits = 0
     for word in _HINT_WORDS.intersection(words[:_FIRST_WORDS]):
         bits |= _WORD_BITS[word]

@@ -27,8 +27,12 @@ class Trees:
     number, each node whose value is above the threshold excludes the leaves on its left, and the result is the first
     remaining leaf (Lucchese et al., "QuickScorer", 2015).
 
-    `feature`, `threshold` and `left` have the shape (trees, nodes): the column to compare, the highest value that goes
-    left, and the leaves on the left as bits. `value` has the shape (trees, leaves).
+    Attributes:
+        features: the names of the columns, in order.
+        feature, threshold, left: shape (trees, nodes): the column to compare, the highest value that goes left, and
+            the leaves on the left as bits.
+        value: shape (trees, leaves): the score of each leaf.
+        first: the lowest bit that is set in each number of MOST_LEAVES bits.
     """
 
     features: tuple[str, ...]
