@@ -79,7 +79,7 @@ async def polite(api: Any, workers: Workers) -> AsyncIterator[Polite]:
 async def test_a_closed_page_is_not_asked_for_and_the_reason_is_always_the_same(polite: Polite) -> None:
     polite.api.says("/robots.txt", CLOSED, content_type="text/plain")
     message = await polite.refusal("/private/x")
-    assert message == "127.0.0.1 closes this page to programs."
+    assert message == "The robots.txt of 127.0.0.1 does not allow programs to read this page."
     assert await polite.refusal("/private/x") == message
     assert await polite.read("/open") == "# Text"
     assert polite.api.seen == ["/robots.txt", "/open"]

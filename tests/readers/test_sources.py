@@ -92,10 +92,10 @@ async def test_a_discussion_is_asked_for_by_its_number_and_never_without_a_token
     assert asked["variables"] == {"owner": "tide", "repo": "watch", "number": 23}
     bench.api.says("/graphql", b'{"data": {"repository": null}, "errors": [{"type": "NOT_FOUND", "message": "x"}]}')
     page = await bench.reader(case).read(case.url, soon())
-    assert page.warnings[-1].endswith("Its API refuses (NOT_FOUND).")
+    assert page.warnings[-1].endswith("Its API rejected the request (NOT_FOUND).")
     asked_before = len(bench.api.posted)
     page = await bench.reader_of(GitHubDiscussions(bench.api.url)).read(case.url, soon())
-    assert page.warnings[-1].endswith("Its API wants a token, GITHUB_TOKEN.")
+    assert page.warnings[-1].endswith("Its API requires a token; set GITHUB_TOKEN.")
     assert len(bench.api.posted) == asked_before
 
 

@@ -27,7 +27,7 @@ async def read(api: Any, path: str, **settings: Any) -> str:
             return error.message
 
 
-@pytest.mark.parametrize(("respect", "expected"), [(True, "closes this page to programs"), (False, "# Text")])
+@pytest.mark.parametrize(("respect", "expected"), [(True, "does not allow programs to read"), (False, "# Text")])
 async def test_robots_txt_is_asked_where_the_operator_wants_it(api: Any, respect: bool, expected: str) -> None:
     api.says("/robots.txt", CLOSED)
     api.says("/private", b"# Text", content_type="text/markdown")

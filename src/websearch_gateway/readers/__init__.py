@@ -35,7 +35,7 @@ class SourceReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What readers are built from. `pages` reads any page; `tells_contact`: the user agent has a contact URL."""
+    """The parts of the readers. `pages` reads any page; `tells_contact`: the user agent has a contact URL."""
 
     fetcher: Fetcher
     workers: Workers

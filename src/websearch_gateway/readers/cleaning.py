@@ -29,12 +29,13 @@ def cleaned(read: Callable[..., Any], url: str, *arguments: object) -> Any:
     cut = (TOO_LONG.format(MAX_MARKDOWN),) if len(found.markdown) > MAX_MARKDOWN else ()
     markdown, warnings = clean_markdown(found.markdown[:MAX_MARKDOWN], url)
     title, _ = strip_invisible_characters(found.title[:MAX_TITLE])
-    said = tuple(dict.fromkeys((*found.warnings, *cut, *warnings)))
-    return replace(found, title=title, markdown=markdown, warnings=said)
+    return replace(
+        found, title=title, markdown=markdown, warnings=tuple(dict.fromkeys((*found.warnings, *cut, *warnings)))
+    )
 
 
 def until_too_long(pieces: Iterable[str]) -> Iterator[str]:
-    """The pieces of a text up to the one with which it is too long. For formats that grow when they are written out."""
+    """The pieces of a text up to the one that makes it too long, for formats that grow when converted."""
     length = 0
     for piece in pieces:
         yield piece

@@ -31,14 +31,14 @@ FAILURE_KEPT_SECONDS = 60.0
 MAX_RULES = 512_000
 """The bytes of a robots.txt that are parsed: the minimum in the RFC."""
 MOST_HERE = 6_000
-"""This many characters of rules take 5 ms to parse, and the worst of them another 5 ms to apply to the longest URL.
-Longer rules stay text, and a worker applies them."""
+"""The most characters of rules that this process parses and applies. So many take 5 ms to parse, and the worst of them
+another 5 ms to apply to the longest URL. A worker applies longer rules."""
 _KEPT_BYTES = 10_000_000
 _KEPT_FAILURES = 1_000
 _LEAST_BYTES = 4_000
 _BYTES_PER_CHAR = 100
-"""The most memory for parsed rules."""
-_EVERYTHING = ""
+"""The most memory that parsed rules take."""
+_NO_RULES = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +50,20 @@ class SiteRules:
 
     @classmethod
     def of(cls, text: str) -> SiteRules:
-        """Make it from the text that `rules_for` returns."""
+        """The rules in the text that `rules_for` returns."""
         return cls(text, parse(text) if 0 < len(text) <= MOST_HERE else None)
 
     @property
     def bytes(self) -> int:
-        """The most memory that the rules take."""
+        """The most memory that the rules take, in bytes."""
         return _LEAST_BYTES + sys.getsizeof(self.text) + (_BYTES_PER_CHAR * len(self.text) if self.parsed else 0)
 
 
 class RobotsFetcher:
     """Fetches the pages that robots.txt allows us to fetch; a `net.fetch.Fetching`.
 
-    If robots.txt does not exist (any status 4xx), everything is allowed; if it cannot be fetched, nothing is, for now.
+    If robots.txt does not exist (any status 4xx), every page is allowed. If it cannot be fetched, no page is allowed
+    for FAILURE_KEPT_SECONDS.
 
     Args:
         workers: extract our rules from the text, which is untrusted, and apply them if they are long.
@@ -106,10 +107,10 @@ class RobotsFetcher:
         if len(url) > MAX_URL_LENGTH:
             return  # likewise
         rules = await self._rules_of(f"{parts.scheme}://{parts.netloc}/robots.txt", parts.hostname or "", deadline)
-        if not await self._open(rules, url, deadline):
-            raise _closed(f"{parts.hostname} closes this page to programs.")
+        if not await self._allows(rules, url, deadline):
+            raise _forbidden(f"The robots.txt of {parts.hostname} does not allow programs to read this page.")
 
-    async def _open(self, rules: SiteRules, url: str, deadline: Deadline) -> bool:
+    async def _allows(self, rules: SiteRules, url: str, deadline: Deadline) -> bool:
         if rules.parsed is not None:
             return rules.parsed.can_fetch(url, PRODUCT)
         return not rules.text or await self._workers.run(may_read, rules.text, url, PRODUCT, deadline=deadline)
@@ -120,29 +121,29 @@ class RobotsFetcher:
             if (rules := self._rules.get(url)) is not None:
                 return rules
             if failure := self._failures.get(url):
-                raise _closed(failure)
+                raise _forbidden(failure)
             try:
-                rules = SiteRules.of(await self._asked(url, deadline))
+                rules = SiteRules.of(await self._fetch_rules(url, deadline))
             except SearchTimeoutError:
-                raise  # perhaps only because our own deadline was short
+                raise  # not cached: perhaps only our own deadline was short
             except SearchFetchError as error:
                 failure = f"The robots.txt of {host} cannot be fetched: {error.message}"
                 self._failures[url] = failure
-                raise _closed(failure) from error
+                raise _forbidden(failure) from error
             self._rules[url] = rules
             return rules
 
-    async def _asked(self, url: str, deadline: Deadline) -> str:
+    async def _fetch_rules(self, url: str, deadline: Deadline) -> str:
         try:
             fetched = await self._fetcher.fetch(url, deadline, accept="text/plain,*/*;q=0.5")
         except SearchFetchError as error:
             if 400 <= error.details.get("status", 0) < 500:
-                return _EVERYTHING
+                return _NO_RULES
             raise
         text = decode(fetched.body[:MAX_RULES], fetched.charset)
         rules: str = await self._workers.run(rules_for, text, PRODUCT, deadline=deadline)
         return rules
 
 
-def _closed(message: str) -> SearchFetchError:
+def _forbidden(message: str) -> SearchFetchError:
     return SearchFetchError(message, details={"reason": "robots"})

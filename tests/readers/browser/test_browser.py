@@ -106,7 +106,7 @@ async def test_a_note_says_how_to_get_a_browser(
         api.says("/little", b"<p>Tides of Skerry, the island.</p>" + PAGE.encode(), content_type="text/html")
         little = await table.read(f"{api.url}/little", soon())
         assert little.markdown == "Tides of Skerry, the island."
-        assert little.warnings == (f"Only what the page says without its scripts: {note}",)
+        assert little.warnings == (f"This is only the text of the page without its scripts: {note}",)
 
 
 def stand_in(folder: Path, failures: int) -> tuple[str, Path]:

@@ -62,7 +62,7 @@ class Browser:
         self._running: asyncio.Task[chromium.Running] | None = None
         self._users = 0
         self._idle_timer: asyncio.TimerHandle | None = None
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
 
     async def render(self, document: Fetched, deadline: Deadline) -> Fetched:
@@ -88,7 +88,7 @@ class Browser:
             raise SearchFetchError("The browser that ran the scripts of the page broke down.") from error
 
     def missing(self) -> str | None:
-        """What the browser needs in order to start, and how to fix it; None if nothing is missing."""
+        """A message that names the part that is missing and how to install it; None if nothing is missing."""
         if find_spec("playwright") is None:
             return NO_EXTRA
         return None if chromium.program(self._path) else NO_CHROMIUM
@@ -97,7 +97,7 @@ class Browser:
         """End the browser at once. Idempotent."""
         self._closed = True
         self._retire()
-        await asyncio.gather(*self._leaving)
+        await asyncio.gather(*self._closing)
 
     @asynccontextmanager
     async def _context(self, program: str) -> AsyncIterator[BrowserContext]:
@@ -106,7 +106,7 @@ class Browser:
         if self._idle_timer:
             self._idle_timer.cancel()
         try:
-            context = await self._opened(program)
+            context = await self._open_context(program)
             try:
                 yield context
             finally:
@@ -116,18 +116,19 @@ class Browser:
             if not self._users:
                 self._idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire)
 
-    async def _opened(self, program: str) -> BrowserContext:
+    async def _open_context(self, program: str) -> BrowserContext:
         from playwright.async_api import Error
 
-        running = self._started(program)
+        running = self._browser(program)
         try:
             return await _new_context(running)
-        except Error:  # It has died in the meantime.
+        except Error:  # the browser has died since its last page
             if running is self._running:
                 self._retire()
-            return await _new_context(self._started(program))
+            return await _new_context(self._browser(program))
 
-    def _started(self, program: str) -> asyncio.Task[chromium.Running]:
+    def _browser(self, program: str) -> asyncio.Task[chromium.Running]:
+        """The task that starts the browser: the current one, or a new one if there is none or it failed."""
         if self._running and self._running.done() and self._running.exception():
             self._retire()
         if self._running is None:
@@ -137,9 +138,9 @@ class Browser:
     async def _start(self, program: str) -> chromium.Running:
         from tenacity import AsyncRetrying, stop_after_attempt, wait_exponential
 
-        often_enough = stop_after_attempt(1 + self._retries)
+        last_attempt = stop_after_attempt(1 + self._retries)
         attempts = AsyncRetrying(
-            stop=lambda state: self._closed or often_enough(state),
+            stop=lambda state: self._closed or last_attempt(state),
             wait=wait_exponential(multiplier=self._backoff_seconds),
             sleep=self._sleep,
             reraise=True,
@@ -155,9 +156,9 @@ class Browser:
             self._idle_timer.cancel()
         if running := self._running:
             self._running = None
-            leaving = asyncio.create_task(_end(running))
-            self._leaving.add(leaving)
-            leaving.add_done_callback(self._leaving.discard)
+            closing = asyncio.create_task(_end(running))
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
 
 
 def _without_browser(message: str) -> SearchFetchError:
@@ -165,7 +166,7 @@ def _without_browser(message: str) -> SearchFetchError:
 
 
 async def _new_context(running: asyncio.Task[chromium.Running]) -> BrowserContext:
-    # A caller that stops waiting must not cancel the start for the others.
+    # Shielded: a caller that stops waiting must not cancel the start for the others.
     browser = (await asyncio.shield(running)).browser
     return await browser.new_context(
         service_workers="block", accept_downloads=False, viewport={"width": 1280, "height": 800}
@@ -173,7 +174,7 @@ async def _new_context(running: asyncio.Task[chromium.Running]) -> BrowserContex
 
 
 async def _close(context: BrowserContext) -> None:
-    """Close `context`; if a page prevents that, close the whole browser."""
+    """Close `context`; if its page blocks that for too long, close the whole browser."""
     from playwright.async_api import Error
 
     with suppress(Error):

@@ -18,7 +18,7 @@ START_SECONDS = 15.0
 MOST_MEGABYTES = 1024
 """The memory limit of each browser process. Without a limit one page took ten gigabytes in a minute."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# We answer every request of a page. For all other traffic, loopback included, the browser gets a proxy that does not
+# We answer every request of a page. For all other traffic, also to loopback, the browser gets a proxy that does not
 # exist and a resolver that resolves no name; protocols that bypass proxies (UDP) are off.
 _NOWHERE = "http://nowhere.invalid:9"
 _LOCKS = (
@@ -27,7 +27,7 @@ _LOCKS = (
     "--disable-quic",
     "--dns-prefetch-disable",
 )
-# Without the keys and tokens of this process.
+# The browser does not get the environment of this process, which contains keys and tokens.
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nonexistent"}
 
 

@@ -1,4 +1,4 @@
-"""Whether a page is empty until its scripts run. Pure; runs in a worker process."""
+"""Detects a page that is empty until its scripts run. Pure; runs in a worker process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from websearch_gateway.net.charset import decode
 
 LITTLE_TEXT = 500
 """Characters of main text above which a page does not need its scripts."""
-_NEXT_TO_NONE = 80  # as much as "Loading ..." and a name
+_ALMOST_NO_TEXT = 80  # the length of "Loading ..." and a name
 # The mount points of frameworks: React, Vue, Next, Nuxt, Gatsby, SvelteKit, Angular, Ember, Quasar, Docusaurus.
 _ROOT_IDS = re.compile(
     r"(?:react-?|vue-?|main-?|js-?)?(?:app|root)(?:-?(?:root|container|mount|body))?|__next|__nuxt|___gatsby|svelte"
@@ -34,17 +34,19 @@ def needs_scripts(html: bytes, url: str, charset: str) -> bool:
     from websearch_gateway.readers.extraction import page
 
     root = page.parse(decode(html, charset))
-    if root is None or not any(map(_runs, root.iter("script"))):
+    if root is None or not any(map(_is_code, root.iter("script"))):
         return False
     asks = any(_SCRIPTS.search("".join(element.itertext())) for element in root.iter("noscript"))
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     size = _text_chars(root)
     if size >= LITTLE_TEXT:
         return False
-    return size < _NEXT_TO_NONE or asks or any(map(_is_empty, islice(filter(_is_mount, root.iter("*")), _MOST_MOUNTS)))
+    mounts = islice(filter(_is_mount, root.iter("*")), _MOST_MOUNTS)
+    return size < _ALMOST_NO_TEXT or asks or any(map(_is_empty, mounts))
 
 
-def _runs(script: Any) -> bool:
+def _is_code(script: Any) -> bool:
+    """Whether a script element contains code and not data."""
     kind = script.get("type", "").lower()
     return bool(script.get("src") or script.text) and not any(data in kind for data in _DATA_TYPES)
 
@@ -58,4 +60,4 @@ def _is_mount(element: Any) -> bool:
 
 
 def _is_empty(element: Any) -> bool:
-    return _text_chars(element) < _NEXT_TO_NONE
+    return _text_chars(element) < _ALMOST_NO_TEXT

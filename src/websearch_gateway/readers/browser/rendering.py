@@ -1,7 +1,8 @@
 """Renders one page in a browser without network access.
 
-The browser never opens a connection: the guarded fetcher fetches what the page requests and passes it on. It fetches
-only what text can depend on: documents of the page itself, style sheets, scripts and what scripts GET.
+The browser never opens a connection: the guarded fetcher sends the requests of the page and passes the replies on. It
+sends only those that text can depend on: for documents of the page itself, style sheets, scripts, and GET requests of
+scripts.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 MAX_REQUESTS = 200
 MAX_BYTES = 30_000_000
-"""The most requests of a page, and the most bytes in total."""
+"""The most requests of a page, and the most bytes of all their replies."""
 SETTLE_SECONDS = 8.0
 _SNAPSHOT_SECONDS = 0.5
 _AT_ONCE = 8
@@ -36,7 +37,7 @@ _STILL_SECONDS = 0.3
 _PATIENCE_SECONDS = 1.0
 _SERVED_TYPES = frozenset({"document", "stylesheet", "script", "xhr", "fetch"})
 _SENT_HEADERS = re.compile(r"accept|accept-language|authorization|x-[\w-]{1,60}")
-_GIVEN_HEADERS = re.compile(r"content-type|access-control-[\w-]+")
+_REPLY_HEADERS = re.compile(r"content-type|access-control-[\w-]+")
 
 
 class Rendering:
@@ -105,26 +106,26 @@ class Rendering:
     async def _answer(self, route: Route) -> None:
         from playwright.async_api import Error
 
-        with suppress(Error):  # the page has gone
+        with suppress(Error):  # the page is closed
             reply = await self._reply(route.request) if self._is_served(route.request) else None
             if reply is None:
-                await route.abort("aborted")  # a page that may not navigate stays as it is
+                await route.abort("aborted")  # after this error of a navigation the page stays as it is
             else:
                 status, headers, body = reply
                 await route.fulfill(status=status, headers=headers, body=body)
 
     async def _reply(self, request: Request) -> tuple[int, dict[str, str], bytes] | None:
         """Status, headers and body for a request; None to abort it."""
-        moves = request.is_navigation_request()
+        navigates = request.is_navigation_request()
         try:
             async with self._gate:
                 reply = await self._fetch(request)
         except SearchError as error:
             status = error.details.get("status")
-            return (status, {}, b"") if status and not moves else None
-        if moves and reply.content_type not in HTML_TYPES:
+            return (status, {}, b"") if status and not navigates else None
+        if navigates and reply.content_type not in HTML_TYPES:
             return None
-        headers = {name: value for name, value in reply.headers.items() if _GIVEN_HEADERS.fullmatch(name)}
+        headers = {name: value for name, value in reply.headers.items() if _REPLY_HEADERS.fullmatch(name)}
         return reply.status, headers, reply.body
 
     def _is_served(self, request: Request) -> bool:
@@ -146,7 +147,7 @@ class Rendering:
 
 
 def _as_html(document: Fetched, url: str, html: str) -> Fetched:
-    """`document` with this text and URL, without the headers that describe the old text."""
+    """`document` with another text and URL, and without the headers that describe the old text."""
     body, headers = html.encode("utf-8", "replace"), {"content-type": "text/html; charset=utf-8"}
     return replace(document, final_url=url, headers=headers, body=body, content_type="text/html", charset="utf-8")
 

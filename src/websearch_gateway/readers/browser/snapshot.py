@@ -15,7 +15,7 @@ _WORLD = "reader"
 _TEXT_SIZE = """document.body ? [...document.body.querySelectorAll("script, style, noscript, template")].reduce(
   (size, unseen) => size - unseen.textContent.length, document.body.textContent.length) : 0"""
 _SNAPSHOT = """(most => {
-  // What says that something is hidden: computed styles say it best, style sheets give the reason.
+  // Record which elements are hidden: computed styles are the most reliable, style sheets give the reason.
   const concealing = [["display", "none"], ["visibility", "hidden"], ["opacity", "0"]];
   for (const element of document.querySelectorAll("body *")) {
     const style = getComputedStyle(element);
@@ -26,7 +26,7 @@ _SNAPSHOT = """(most => {
     try { return [...sheet.cssRules].map(rule => rule.cssText).join("\\n"); } catch { return ""; }
   };
   const css = [...document.styleSheets, ...document.adoptedStyleSheets].map(rules).join("\\n");
-  // What a component keeps to itself is seen like the rest: put it where it is seen.
+  // Readers see the shadow tree of a component like the rest of the page: move it into the document.
   const open = root => {
     for (const host of root.querySelectorAll("*")) {
       const shadow = host.shadowRoot;
@@ -40,7 +40,7 @@ _SNAPSHOT = """(most => {
     }
   };
   open(document);
-  // Scripts have run, so what stands there for want of them is not seen.
+  // Scripts are enabled, so the content of `noscript` is not visible.
   for (const element of document.querySelectorAll("script, noscript, style, link[rel~=stylesheet]")) element.remove();
   const style = document.createElement("style");
   style.textContent = css.length > most / 5 ? "" : css;
@@ -52,26 +52,26 @@ _SNAPSHOT = """(most => {
 
 async def text_size(page: CDPSession) -> int:
     """The approximate number of visible characters of the page."""
-    return int(await _answer(page, _TEXT_SIZE))
+    return int(await _evaluate(page, _TEXT_SIZE))
 
 
 async def snapshot(page: CDPSession, most: int) -> str | None:
     """The visible page as HTML; None if it has more than `most` characters. The page is unusable afterwards."""
-    html: str | None = await _answer(page, _SNAPSHOT % most)
+    html: str | None = await _evaluate(page, _SNAPSHOT % most)
     return html
 
 
-async def _answer(page: CDPSession, question: str) -> Any:
+async def _evaluate(page: CDPSession, expression: str) -> Any:
     from playwright.async_api import Error
 
     try:
-        return await _ask(page, question)
-    except Error:  # It may have navigated to another document in the meantime.
-        return await _ask(page, question)
+        return await _evaluate_once(page, expression)
+    except Error:  # the page may have navigated to another document meanwhile
+        return await _evaluate_once(page, expression)
 
 
-async def _ask(page: CDPSession, question: str) -> Any:
+async def _evaluate_once(page: CDPSession, expression: str) -> Any:
     frame = (await page.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
     world = await page.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": _WORLD})
-    asked = {"expression": question, "contextId": world["executionContextId"], "returnByValue": True}
-    return (await page.send("Runtime.evaluate", asked))["result"].get("value")
+    parameters = {"expression": expression, "contextId": world["executionContextId"], "returnByValue": True}
+    return (await page.send("Runtime.evaluate", parameters))["result"].get("value")

@@ -1,4 +1,4 @@
-"""From the DOM of a page to Markdown: cut it into blocks, choose those of the main text, render what is left.
+"""Turns the DOM of a page into Markdown: cuts it into blocks, chooses those of the main text, and renders them.
 
 Runs in a worker. Keep all code linear in the size of the page, and measure with `make bench-extract`.
 """

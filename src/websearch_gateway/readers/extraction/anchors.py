@@ -1,7 +1,7 @@
 """The ids of headings and definitions, kept while a page is rendered, so that a section can be linked to.
 
-The renderer ends the line of a heading or term with a mark that contains its id; `taken` removes the marks and returns
-their places. A mark is made of noncharacters, which no text may contain (https://www.unicode.org/faq/private_use.html).
+The renderer ends the line of a heading or term with a mark that contains its id; `without_marks` removes the marks and
+returns their places. A mark is made of noncharacters, which no text may contain (https://www.unicode.org/faq/private_use.html).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def marked(line: str, element: Any) -> str:
     return line
 
 
-def taken(markdown: str) -> tuple[str, Anchors]:
-    """The Markdown without its marks, and the ids in them."""
+def without_marks(markdown: str) -> tuple[str, Anchors]:
+    """The Markdown without its marks, and the ids in the marks."""
     parts: list[str] = []
     anchors: list[tuple[int, str]] = []
     begin = length = line = 0
@@ -58,8 +58,8 @@ def _candidates(element: Any) -> Iterator[str | None]:
         if parent is None or parent.tag in ("body", "html", "main"):
             return
         before = list(islice(element.itersiblings(preceding=True), _NEAR))
-        empty = list(takewhile(lambda one: not (len(one) or _says(one.text) or _says(one.tail)), before))
-        is_first = len(empty) == len(before) and not _says(parent.text)
+        empty = list(takewhile(lambda one: not (len(one) or _has_text(one.text) or _has_text(one.tail)), before))
+        is_first = len(empty) == len(before) and not _has_text(parent.text)
         if is_first and parent.tag == "section":
             yield parent.get("id")
         yield from (one.get("id") or one.get("name") for one in empty)
@@ -69,5 +69,5 @@ def _candidates(element: Any) -> Iterator[str | None]:
         element = parent
 
 
-def _says(text: str | None) -> bool:
+def _has_text(text: str | None) -> bool:
     return text is not None and not text.isspace()

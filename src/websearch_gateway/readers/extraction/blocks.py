@@ -89,6 +89,8 @@ class Outline:
 
 
 class _Walk:
+    """Builds an outline during a walk over the elements. `links` and `verbatim` count the open `<a>` and `<pre>`."""
+
     def __init__(self) -> None:
         self.outline = Outline()
         self.path: list[int] = []
@@ -157,7 +159,7 @@ class _Walk:
 
 
 def outline(root: Any) -> Outline:
-    """The blocks below an lxml element without comments, scripts and styles."""
+    """The blocks below an lxml element, which has no comments, scripts or styles."""
     from lxml import etree
 
     walk = _Walk()

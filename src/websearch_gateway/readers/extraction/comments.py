@@ -1,4 +1,4 @@
-"""Which blocks of a page are comments of readers, by the names that authors give to their elements."""
+"""Finds the blocks of a page that are comments of its readers, by the classes and ids of the elements around them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _BLOCKS = frozenset(("div", "section", "article", "aside", "ol", "ul", "li"))
 
 
 def in_comments(page: Outline) -> Mask:
-    """For each block, whether an element around it has a class or id that speaks of comments."""
+    """For each block, whether an element around it has a class or id for comments."""
     import numpy as np
 
     inside: list[bool] = []
     for place, container in enumerate(page.containers):
         around = container.parent != place and inside[container.parent]
-        inside.append(around or _is_named_so(container.element))
+        inside.append(around or _holds_comments(container.element))
     return np.array([inside[block.place] for block in page.blocks], dtype=np.bool_)
 
 
-def _is_named_so(element: Any) -> bool:
+def _holds_comments(element: Any) -> bool:
     return element.tag in _BLOCKS and bool(_NAMES.search(f"{element.get('class', '')} {element.get('id', '')}"))

@@ -1,4 +1,4 @@
-"""Whether a page declares itself an article: in Open Graph, JSON-LD or microdata."""
+"""Detects a page that declares itself an article in Open Graph, JSON-LD or microdata."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""From the HTML of a page to its title, date and main text. Pure; runs in a worker process.
+"""Extracts the title, date and main text from the HTML of a page. Pure; runs in a worker process.
 
-The filter chooses the blocks of the main text in the original DOM, which is then rendered, so code, tables, nested
-lists and links survive, which other extractors simplify. If the choice is not clear, trafilatura's choice is one more
-feature; on a page that declares itself an article, for which trafilatura is made, it counts as much as the filter's.
-Very large pages skip trafilatura to stay fast.
+The filter chooses the blocks of the main text in the original DOM, which is then rendered. So code, tables, nested
+lists and links survive, while other extractors simplify them. If the choice is not clear, trafilatura's choice is one
+more feature. On a page that declares itself an article, for which trafilatura is made, its choice counts as much as the
+filter's. Very large pages skip trafilatura to stay fast.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ SECOND_OPINION_ELEMENTS = 5_000
 """Above this many elements the block filter decides alone: trafilatura would take most of the time and help little."""
 
 SECOND_OPINION_DEPTH = 100
-"""Below this depth of blocks the filter decides alone: trafilatura takes quadratic time over tables in tables. The
-deepest of a thousand real pages has 56 levels."""
+"""On a page with more nested elements than this the filter decides alone: trafilatura takes quadratic time over tables
+in tables. The deepest of a thousand real pages has 56 levels."""
 
 MOST_JUDGED_BLOCKS = 30_000
 """A page with more blocks is kept whole: the filter needs 6 kB and 15 µs per block."""
@@ -37,7 +37,7 @@ FAILED = 0.1
 """Trafilatura has failed on an article if it found less than this share of what the filter keeps."""
 
 MOSTLY = 0.5
-"""From this share on trafilatura found a block."""
+"""The share of a block from which on it counts as found by trafilatura."""
 
 NEIGHBOURS = 2
 """The blocks before and after a block whose choice by trafilatura counts half as much as its own."""
@@ -73,7 +73,7 @@ def extract(html: bytes | str, url: str, charset: str | None) -> Extracted:
 
 
 def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
-    """As `extract`, for a page that `page.parse` has parsed. Removes everything but the main text from `root`.
+    """As `extract`, for a page parsed by `page.parse`. Removes everything but the main text from `root`.
 
     Args:
         thorough: also use trafilatura if the choice is not clear, and look for a date; takes a third of the time.
@@ -86,7 +86,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
     from websearch_gateway.readers.visibility.visible import strip_invisible
 
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
-    alive = list(root.iter())  # or each of the walks below makes its own Python objects: a fifth of the time
+    alive = list(root.iter())  # otherwise each walk below creates new Python objects, which takes a fifth of the time
     warnings = (*cut, *strip_invisible(root))
     title, published = title_of(root), declared_date(root, url) if thorough else None
     is_article = thorough and declares_article(root)
@@ -135,8 +135,8 @@ def agreed(outline: Outline, likely: Floats, found: Floats) -> Floats:
     """The mean of the filter's and trafilatura's choice for an article.
 
     Their errors differ: the filter keeps teasers and comments on unfamiliar kinds of sites, trafilatura omits parts of
-    the text, often single blocks, so its choice for the neighbours counts as well. Comments are left out unless it
-    takes them for the text. If it found next to nothing, the filter decides alone.
+    the text, often single blocks, so its choice for the neighbours counts as well. Comments are left out unless
+    trafilatura takes them for the text. If trafilatura found almost nothing, the filter decides alone.
     """
     import numpy as np
 
@@ -165,7 +165,7 @@ def second_opinion(root: Any) -> str:
     # Fast: its fallback extractors double the time and do not change the results.
     try:
         document = bare_extraction(root, include_comments=False, fast=True)
-    except RecursionError:  # a hostile page: nobody puts hundreds of elements into each other
+    except RecursionError:  # a hostile page: no real one nests hundreds of elements
         return ""
     return getattr(document, "text", None) or ""
 

@@ -42,7 +42,7 @@ _UNREAD = [
     "meter",
     "area",
 ]
-# What may stand in a `<head>` (https://html.spec.whatwg.org/#metadata-content); anything else begins the body.
+# The elements that may be in a `<head>` (https://html.spec.whatwg.org/#metadata-content); any other begins the body.
 _METADATA = frozenset(
     {"base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"}
 )
@@ -96,7 +96,7 @@ def _free_body(root: Any) -> None:
 
 
 def cut_elements(root: Any, most: int = MOST_ELEMENTS) -> bool:
-    """Remove, in place, what comes after the first `most` elements. Returns whether there was anything."""
+    """Remove, in place, everything after the first `most` elements. Returns whether there was anything to remove."""
     first = next(islice(root.iter(), most, None), None)
     if first is None:
         return False
@@ -119,7 +119,7 @@ def base_of(root: Any, url: str) -> str:
 
 
 def strip_unread(root: Any) -> None:
-    """Remove, in place, what is never text."""
+    """Remove, in place, the elements that never contain text of the page."""
     from lxml import etree
 
     etree.strip_elements(root, *_UNREAD, with_tail=False)

@@ -23,9 +23,10 @@ _MOST_PADDED_CELLS = 500_000
 """Padding a table of one wide row and many short ones would square its size; above this limit its rows stay short."""
 _MOST_LINKED = 50
 """A link around more blocks than this is left out."""
-_SET_IN = frozenset(("li", "blockquote", "dt", *_HEADINGS))
+_MARKED = frozenset(("li", "blockquote", "dt", *_HEADINGS))
+"""Elements whose Markdown has a mark or an indent, so that each rewrites all text in it."""
 _DEEPEST = 20
-"""Inside more of these elements than this, no further one is marked: each rewrites all text in it."""
+"""An element inside more of those than this gets no mark: the work would be quadratic in the depth."""
 _PERMALINKS = frozenset(["¶", "#", "§", "🔗", "\uf0c1"])
 
 
@@ -50,7 +51,7 @@ def to_markdown(root: Any, base: str) -> str:
 
 def with_anchors(root: Any, base: str) -> tuple[str, anchors.Anchors]:
     """As `to_markdown`, with the ids of its headings and terms."""
-    return anchors.taken(_marked_markdown(root, base))
+    return anchors.without_marks(_marked_markdown(root, base))
 
 
 def _marked_markdown(root: Any, base: str) -> str:
@@ -72,10 +73,12 @@ def _marked_markdown(root: Any, base: str) -> str:
 
 
 class _Writer:
+    """Writes Markdown during a walk. `depth` counts the open elements of _MARKED."""
+
     def __init__(self, base: str) -> None:
         self.base = base
         self.frames: list[_Frame] = [_Frame(None)]
-        self.set_in = 0
+        self.depth = 0
 
     def result(self) -> str:
         return "\n\n".join(self._closed(self.frames[0])).strip()
@@ -92,7 +95,7 @@ class _Writer:
         if tag == "table" and is_data(element):
             self._block(table(element, self.base))
             return False
-        self.set_in += tag in _SET_IN
+        self.depth += tag in _MARKED
         self._open(element)
         return True
 
@@ -125,7 +128,7 @@ class _Writer:
                 self._leave_inline(frame)
             else:
                 self._take(self._wrapped(frame))
-                self.set_in -= tag in _SET_IN
+                self.depth -= tag in _MARKED
         self.tail(element)
 
     def tail(self, element: Any) -> None:
@@ -140,7 +143,7 @@ class _Writer:
             self.frames[-1].blocks.append(text)
 
     def _take(self, blocks: list[str]) -> None:
-        """Move blocks to the open element. A list as such: thousands of elements may surround thousands of blocks."""
+        """Move blocks to the open element, if possible without a copy: many elements may surround many blocks."""
         parent = self.frames[-1]
         if parent.blocks:
             parent.blocks.extend(blocks)
@@ -194,7 +197,7 @@ class _Writer:
 
     def _wrapped(self, frame: _Frame) -> list[str]:
         tag, blocks = frame.element.tag, self._closed(frame)
-        if not blocks or (tag in _SET_IN and self.set_in > _DEEPEST):
+        if not blocks or (tag in _MARKED and self.depth > _DEEPEST):
             return blocks
         if tag in _HEADINGS:
             line = " ".join(_SPACE.sub(" ", block.replace("**", "")) for block in blocks)

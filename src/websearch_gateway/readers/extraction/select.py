@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 _LOWEST, _HIGHEST = 0.15, 0.6
-_MOST, _FOLLOWS, _LISTED = 0.5, 0.1, 0.36
+"""The bounds of `threshold`."""
+_MOST = 0.5
+"""The least share of words that are kept in an element that is kept as a whole."""
+_FOLLOWS = 0.1
+"""A table after kept text is kept if one of its blocks is more likely than this."""
+_LISTED = 0.36
+"""The least mean likelihood of the words of a list that is kept as a whole."""
 _LISTS = frozenset(("ul", "ol", "dl"))
 _WHOLE = _LISTS | {"table", "tr"}
 _MAIN_IDS = frozenset(("main-content", "page-content", "apicontent"))
@@ -30,14 +36,19 @@ _POSTS = (
 _LEAST_CODE = 3
 _MOST_MAINS = 3
 _CRUMB = 0.05
+"""The least likelihood of a block in the main element of a page of documentation that is kept."""
+_HEADS = 0.05
+"""A heading right above kept text is kept if it is more likely than this."""
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def chosen(page: Outline, likely: Floats) -> Mask:
-    """Which blocks to keep, given how likely each belongs to the main text."""
+    """The mask of the blocks to keep, given how likely each belongs to the main text."""
     words = _words(page)
     keep: Mask = likely >= threshold(words, likely)
-    tables = {container.element: is_data(container.element) for container in page.containers if _is_table(container)}
+    tables = {
+        container.element: is_data(container.element) for container in page.containers if container.tag == "table"
+    }
     for container in page.containers:
         _keep_whole(container, tables, words, likely, keep)
     _keep_code_and_headings(page, likely, keep)
@@ -75,10 +86,6 @@ def _words(page: Outline) -> Floats:
     import numpy as np
 
     return np.array([len(block.text.split()) for block in page.blocks], dtype=np.float64)
-
-
-def _is_table(container: Container) -> bool:
-    return container.tag == "table"
 
 
 def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats, likely: Floats, keep: Mask) -> None:
@@ -121,15 +128,16 @@ def _keep_code_and_headings(page: Outline, likely: Floats, keep: Mask) -> None:
         if tag == "pre" and not keep[at] and keep[max(0, at - 2) : at].any() and keep[at + 1 : at + 3].any():
             keep[at] = True
     for at in range(last, -1, -1):
-        if tags[at] in _HEADINGS and at < last and likely[at] > 0.05 and keep[at + 1]:
+        if tags[at] in _HEADINGS and at < last and likely[at] > _HEADS and keep[at + 1]:
             keep[at] = True
 
 
 def _keep_reference(page: Outline, words: Floats, likely: Floats, keep: Mask) -> None:
     """Keep the main element of a page of documentation as a whole, without its navigation.
 
-    The short lines of such a page (signatures, versions, histories) look like the crumbs of others. It is
-    documentation if its author marked its main element, and that has code among its kept text; a forum marks its posts.
+    The short lines of such a page (signatures, versions, histories) look like the navigation of other pages. A page is
+    documentation if its author marked its main element and the kept text in it has code; the posts of a forum are also
+    marked, and exclude it.
     """
     mains = (container for container in page.containers if _is_main(container))
     for container in islice(mains, _MOST_MAINS):

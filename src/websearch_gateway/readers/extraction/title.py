@@ -10,7 +10,7 @@ _SEPARATOR = re.compile(r"\s+[-–—|·•:»]\s+|\s*\|\s*")
 _SHORTEST = 4
 _MOST_HEADINGS = 100
 _MOST_PIECES = 200
-"""The most pieces of text of a heading: a page may put thousands of headings into each other."""
+"""The most pieces of text of a heading: a page may nest thousands of headings."""
 
 
 def title_of(root: Any) -> str:

@@ -40,7 +40,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """A feed, its entries in their order; `is_cut` if it has more."""
+    """A feed and its first MOST_ENTRIES entries, in their order. `is_cut`: it has more."""
 
     title: str
     description: str
@@ -97,13 +97,13 @@ def _name(element: Any) -> str:
 
 
 def _children(element: Any, names: tuple[str, ...]) -> Iterator[Any]:
-    """The children with these names, those of the first name first."""
+    """The children with these names: all of the first name, then all of the second, and so on."""
     for name in names:
         yield from (child for child in element if _name(child) == name)
 
 
 def _html(element: Any, *names: str) -> str:
-    """The first non-empty one of these children, as HTML."""
+    """The first of these children that is not empty, as HTML."""
     from lxml import etree
 
     for child in _children(element, names):
@@ -116,7 +116,7 @@ def _html(element: Any, *names: str) -> str:
 
 
 def _words(element: Any, *names: str) -> str:
-    """The first non-empty one of these children, on one line without markup."""
+    """The first of these children that is not empty, on one line without markup."""
     return next(_each(element, *names), "")
 
 

@@ -15,7 +15,7 @@ _HIDDEN = (
     *("script", "style", "noscript", "template", "svg", "head", "title"),
     *("button", "form", "iframe", "object", "img"),
 )
-# A cell that spans more rows times columns than this, or with more text, could make a page a thousand times larger.
+# Repeating the text of a larger or longer cell could make a page a thousand times larger.
 _LARGEST_CELL = 100
 _REPEATED_CHARS = 100
 _MOST_CELLS = 500_000
@@ -70,35 +70,35 @@ def _fill_merged_cells(table: Any) -> None:
         for cell in table.iter("td", "th"):
             cell.attrib.pop("colspan", None)
         return
-    hanging: dict[int, tuple[int, str]] = {}  # column -> (rows still to fill, text)
+    spanned: dict[int, tuple[int, str]] = {}  # column -> (rows still to fill, text)
     for row in table.iter("tr"):
         column = 0
         for cell in list(row.iterchildren("td", "th")):
-            column = _hang(row, cell, column, hanging)
+            column = _fill_spanned(row, cell, column, spanned)
             across = _span(cell, "colspan", _LARGEST_CELL)
             down = _span(cell, "rowspan", _LARGEST_CELL // across)
             text = " ".join(str(cell.text_content()).split()) if across * down > 1 else ""
             text = text if len(text) <= _REPEATED_CHARS else ""
             for place in range(column, column + across):
                 if down > 1:
-                    hanging[place] = (down - 1, text)
+                    spanned[place] = (down - 1, text)
             for _ in range(across - 1):
                 cell.addnext(_filled(row, text))
             cell.attrib.pop("colspan", None)
             column += across
-        _hang(row, None, column, hanging)
+        _fill_spanned(row, None, column, spanned)
 
 
-def _hang(row: Any, before: Any, column: int, hanging: dict[int, tuple[int, str]]) -> int:
+def _fill_spanned(row: Any, following: Any, column: int, spanned: dict[int, tuple[int, str]]) -> int:
     """Fill the columns from `column` on that cells of earlier rows span; return the first free column."""
-    while column in hanging:
-        left, text = hanging.pop(column)
-        if before is None:
+    while column in spanned:
+        left, text = spanned.pop(column)
+        if following is None:
             row.append(_filled(row, text))
         else:
-            before.addprevious(_filled(row, text))
+            following.addprevious(_filled(row, text))
         if left > 1:
-            hanging[column] = (left - 1, text)
+            spanned[column] = (left - 1, text)
         column += 1
     return column
 

@@ -72,7 +72,7 @@ class HtmlReader:
             if self._renderer and await self._needs_scripts(page, fetched, deadline):
                 fetched, page, warnings = await self._with_scripts(self._renderer, page, fetched, deadline)
         if kind == "html" and is_bot_challenge(page.title, page.markdown):
-            raise SearchFetchError("The page is a test for humans.", details={"reason": "robot_page"})
+            raise SearchFetchError("The site sent a robot check instead of the page.", details={"reason": "robot_page"})
         if not page.markdown:
             raise SearchFetchError("The page has no readable text.", details={"reason": "empty"})
         return Page(
@@ -94,12 +94,12 @@ class HtmlReader:
         return Extracted(**await self._workers.run(cleaned, *arguments, deadline=deadline, heavy=heavy))
 
     async def _in_markdown(self, page: Extracted, fetched: Fetched, deadline: Deadline) -> Extracted:
-        """`page` with the Markdown that its site provides, if its address is known."""
-        if (place := self._siblings.of(fetched)) is None:
+        """`page` with the Markdown that its site provides, if the address of that Markdown is known."""
+        if (address := self._siblings.of(fetched)) is None:
             return page
         soon = deadline.within(SIBLING_SECONDS)
         try:
-            sibling = await self._fetcher.fetch(place, soon, accept=ACCEPT, max_bytes=MAX_PAGE_BYTES)
+            sibling = await self._fetcher.fetch(address, soon, accept=ACCEPT, max_bytes=MAX_PAGE_BYTES)
             if kind_of(sibling) not in ("markdown", "text"):
                 return page
             text = (await self._converted("markdown", sibling, soon)).markdown
@@ -123,7 +123,7 @@ class HtmlReader:
         except Unavailable as error:
             if not page.markdown:
                 raise
-            return fetched, page, (f"Only what the page says without its scripts: {error.message}",)
+            return fetched, page, (f"This is only the text of the page without its scripts: {error.message}",)
 
     async def _fetch(self, url: str, deadline: Deadline, known: Page | None) -> Fetched:
         fetch = partial(self._fetcher.fetch, url, deadline, accept=ACCEPT, max_bytes=most_bytes(url))
@@ -135,7 +135,7 @@ class HtmlReader:
 
 
 def _conditions(known: Page) -> dict[str, str]:
-    """The headers of a conditional request: send the page only if it differs from `known` (RFC 9110, section 13.1)."""
+    """The headers that request the page only if it differs from `known` (RFC 9110, section 13.1)."""
     for header, value in (("if-none-match", known.etag), ("if-modified-since", known.last_modified)):
         if value and _SENDABLE.fullmatch(value):
             return {header: value}

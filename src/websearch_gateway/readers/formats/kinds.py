@@ -52,7 +52,7 @@ _SUFFIXES: Mapping[str, Kind] = {"md": "markdown", "markdown": "markdown", "csv"
 _PROLOGUE = rb"(?:\s|\xef\xbb\xbf|<\?[^>]*>|<!--(?:(?!-->).)*-->)*+"
 _MARKUP = re.compile(_PROLOGUE + rb"<(?:!doctype html|html|head|body|title|meta|div|h1|p)\b", re.IGNORECASE | re.DOTALL)
 _FEED = re.compile(_PROLOGUE + rb"<(?:rss|(?:\w{1,20}:)?feed|rdf:RDF)\b", re.DOTALL)
-# What people link to and servers mislabel (https://mimesniff.spec.whatwg.org/#sniffing-a-mislabeled-binary-resource).
+# Formats that people link to and servers mislabel (https://mimesniff.spec.whatwg.org/#sniffing-a-mislabeled-binary-resource).
 _SIGNATURES = (
     (0, b"PK\x03\x04", "application/zip"),
     (0, b"\x1f\x8b", "application/gzip"),
@@ -71,7 +71,7 @@ _SIGNATURES = (
 
 
 def most_bytes(url: str) -> int:
-    """The size limit of the document at `url`: higher if its name ends like a PDF, which includes its pictures."""
+    """The size limit of the document at `url`, in bytes: higher for the URL of a PDF, which includes its pictures."""
     path = urlsplit(url).path.lower()
     return MAX_PDF_BYTES if path.endswith(".pdf") or "/pdf/" in path else MAX_PAGE_BYTES
 
@@ -89,8 +89,8 @@ def kind_of(fetched: Fetched) -> Kind:
     for place, signature, actual in _SIGNATURES:
         if head.startswith(signature, place):
             raise _unreadable(actual)
-    stray = declared in HTML_TYPES and _MARKUP.match(head)  # browsers drop a NUL in HTML
-    if not stray and not fetched.charset.startswith(("utf-16", "utf-32")) and _is_binary(fetched.body, declared):
+    is_markup = declared in HTML_TYPES and _MARKUP.match(head)  # browsers drop a NUL in HTML
+    if not is_markup and not fetched.charset.startswith(("utf-16", "utf-32")) and _is_binary(fetched.body, declared):
         raise _unreadable(declared or "application/octet-stream")
     if declared != "text/plain" and _FEED.match(head):
         return "feed"
@@ -100,7 +100,7 @@ def kind_of(fetched: Fetched) -> Kind:
 
 
 def _is_binary(body: bytes, declared: str) -> bool:
-    """Whether it contains bytes that text never has. With a declared text type a few are allowed, but no NUL."""
+    """Whether a body contains bytes that text never has. With a declared text type a few are allowed, but no NUL."""
     sample = body[:SAMPLED_BYTES]
     found = len(sample) - len(sample.translate(None, _BINARY_BYTES))
     allowed = 0 if declared in _VAGUE_TYPES and declared != "text/plain" else len(sample) // MOST_BINARY

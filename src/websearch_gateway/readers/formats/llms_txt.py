@@ -3,11 +3,11 @@
 Nothing is guessed, so an ordinary page costs no further request. A page's Markdown is known if
 
 - the page says so, in a `Link` header (RFC 8288) or its head: `<link rel="alternate" type="text/markdown" href=...>`;
-- or the `llms.txt` of its site was read before and lists the address that https://llmstxt.org gives it: with `.md`
-  behind it, or with `index.html.md` where it names no file.
+- or the `llms.txt` of its site was read before and lists the address that https://llmstxt.org gives it: the page's
+  address with `.md` appended, or with `index.html.md` if it names no file.
 
-Only addresses of the same origin count, since a page cannot speak for another site, and only a text with the words of
-the page: some sites name their `llms.txt` as the Markdown of every page.
+Only addresses of the same origin count, since a page cannot speak for another site. Only a text with the words of the
+page counts: some sites name their `llms.txt` as the Markdown of every page.
 """
 
 from __future__ import annotations

@@ -54,16 +54,16 @@ def _page(page: Any, number: int, headings: list[tuple[int, str]]) -> str:
     lines = _BROKEN_WORD.sub("", text).replace("\0", "").strip().split("\n")
     if lines == [""]:
         return ""
-    unseen = []
+    unplaced = []
     places = {_bare(line): at for at, line in reversed([*enumerate(lines)])} if headings else {}
     for level, title in headings:
         mark = f"{'#' * level} {title}"
         place = places.get(_bare(title))
         if place is None:
-            unseen.append(f"{mark}\n")
+            unplaced.append(f"{mark}\n")
         else:
             lines[place] = f"\n{mark}\n"
-    return "\n".join([f"*Page {number}*\n", *unseen, *lines])
+    return "\n".join([f"*Page {number}*\n", *unplaced, *lines])
 
 
 def _bare(line: str) -> str:

@@ -18,7 +18,7 @@ from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.sites.source import ApiRequest, Document, Source
 
 PAUSE_SECONDS = 60.0
-"""Seconds without calls to an API that is busy and does not say for how long."""
+"""Seconds without calls to a busy API that does not say how long to wait."""
 LONGEST_PAUSE_SECONDS = 86_400.0
 # Wikimedia allows three (https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits); a polite limit for all sites.
 _AT_ONCE = 3
@@ -50,10 +50,10 @@ class ApiReader:
         self._clock = clock
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._paused_until = 0.0
-        self._begun: deque[float] = deque()
+        self._starts: deque[float] = deque()
 
     def accepts(self, url: str) -> bool:
-        """Whether `url` is one of this source's."""
+        """Whether `url` belongs to this source."""
         return self._source.accepts(url)
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
@@ -79,7 +79,7 @@ class ApiReader:
             async with asyncio.timeout(deadline.remaining()), self._slots:
                 bodies = await self._replies(url, deadline)
         except TimeoutError:
-            raise SearchTimeoutError("Its API is asked for too much else.") from None
+            raise SearchTimeoutError("Too many other requests to its API are running.") from None
         document = Document(**await self._workers.run(cleaned, self._source.parse, url, url, bodies, deadline=deadline))
         self._pause(document.pause_seconds)
         if not document.markdown.strip():
@@ -93,13 +93,14 @@ class ApiReader:
         return [await self._ask(request, deadline) for request in self._source.requests(url)]
 
     def _keep_pace(self) -> None:
+        """Count one more document, or raise if the source's limit does not allow it now."""
         if (pace := self._source.pace) is None:
             return
-        while self._begun and self._begun[0] <= self._clock() - pace.seconds:
-            self._begun.popleft()
-        if len(self._begun) >= pace.documents:
-            raise _paused(self._begun[0] + pace.seconds - self._clock())
-        self._begun.append(self._clock())
+        while self._starts and self._starts[0] <= self._clock() - pace.seconds:
+            self._starts.popleft()
+        if len(self._starts) >= pace.documents:
+            raise _paused(self._starts[0] + pace.seconds - self._clock())
+        self._starts.append(self._clock())
 
     async def _ask(self, request: ApiRequest, deadline: Deadline) -> bytes | None:
         try:
@@ -119,11 +120,11 @@ class ApiReader:
     def _pause(self, seconds: float) -> None:
         self._paused_until = max(self._paused_until, self._clock() + min(seconds, LONGEST_PAUSE_SECONDS))
 
-    async def _with_full_text(self, page: Page, places: Sequence[str], deadline: Deadline) -> Page:
-        """The page with the first readable one of its `more` addresses appended."""
-        for place in places:
+    async def _with_full_text(self, page: Page, addresses: Sequence[str], deadline: Deadline) -> Page:
+        """The page followed by the text at the first of these addresses that can be read."""
+        for address in addresses:
             try:
-                full = await self._pages.read(place, deadline)
+                full = await self._pages.read(address, deadline)
             except Unavailable:
                 continue
             text = f"{page.markdown}\n\n{full.markdown}"
@@ -133,7 +134,7 @@ class ApiReader:
             )
             warnings = tuple(dict.fromkeys((*page.warnings, *full.warnings, *whole["warnings"])))
             return replace(page, markdown=whole["markdown"], warnings=warnings, truncated=full.truncated)
-        return replace(page, warnings=(*page.warnings, "The full text could not be read.")) if places else page
+        return replace(page, warnings=(*page.warnings, "The full text could not be read.")) if addresses else page
 
 
 def _paused(seconds: float) -> SearchFetchError:

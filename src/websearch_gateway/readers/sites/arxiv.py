@@ -41,7 +41,7 @@ class ArXiv:
         """Authors and abstract. For an unknown paper arXiv sends an entry called Error."""
         entry = parse_feed(bodies[0] or b"").entries[0]
         if entry.title == "Error":
-            raise SearchFetchError("arXiv does not know this paper.")
+            raise SearchFetchError("arXiv has no paper with this id.")
         text = "\n\n".join([f"{entry.author} ({entry.date})", section("Abstract", entry.body.strip()), "## Full text"])
         paper = _paper(url)
         return Document(

@@ -45,7 +45,7 @@ class GitHubDiscussions:
             SearchFetchError: no token is set.
         """
         if not self.token:
-            raise SearchFetchError("Its API wants a token, GITHUB_TOKEN.")
+            raise SearchFetchError("Its API requires a token; set GITHUB_TOKEN.")
         owner, repo, number = _discussion(url) or ("", "", 0)
         query = {"query": _QUERY, "variables": {"owner": owner, "repo": repo, "number": number}}
         return [ApiRequest(f"{self.api}/graphql", github_headers(self.token), json=query)]
@@ -59,7 +59,9 @@ class GitHubDiscussions:
         """
         reply = json_of(bodies[0])
         if reply.get("errors"):
-            raise SearchFetchError(f"Its API refuses ({reply['errors'][0].get('type', 'without a reason')}).")
+            raise SearchFetchError(
+                f"Its API rejected the request ({reply['errors'][0].get('type', 'no reason given')})."
+            )
         found = reply["data"]["repository"]["discussion"]
         labels = ", ".join(label["name"] for label in found["labels"]["nodes"])
         answer, comments = found["answer"], found["comments"]

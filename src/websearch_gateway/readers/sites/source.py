@@ -1,4 +1,4 @@
-"""What all site readers share: the interface of a source, and helpers that parse its URLs and replies.
+"""Code that all site readers share: the interface of a source, and helpers that parse its URLs and replies.
 
 A source is a frozen dataclass of pure functions; `api_reader.ApiReader` runs any of them. Worker processes import this
 file, so do not import an HTTP stack or pydantic here.
@@ -38,7 +38,7 @@ class Document:
     """The result of parsing the replies.
 
     `published` is an ISO 8601 date; `more` lists addresses of the full text, of which the first readable one is
-    appended; `pause_seconds` is for how long the site asks us not to call it; `warnings` are for the reader.
+    appended; `pause_seconds` is the time for which the site asks us not to call it; `warnings` are for the reader.
     """
 
     title: str
@@ -70,7 +70,7 @@ class Source(Protocol):
         ...
 
     def accepts(self, url: str) -> bool:
-        """Whether `url` is one of this source's."""
+        """Whether `url` belongs to this source."""
         ...
 
     def requests(self, url: str) -> Sequence[ApiRequest]:

@@ -48,18 +48,18 @@ class StackExchange:
     def requests(self, url: str) -> Sequence[ApiRequest]:
         """The requests for the question and its answers; for the URL of an answer, only for that answer."""
         site, kind, number = _post(url) or ("", "", "")
-        base, wish = f"{self.api}/2.3/{kind}/{number}", f"site={site}&filter=withbody"
+        base, parameters = f"{self.api}/2.3/{kind}/{number}", f"site={site}&filter=withbody"
         if kind == "answers":
-            return [ApiRequest(f"{base}/questions?{wish}"), ApiRequest(f"{base}?{wish}")]
+            return [ApiRequest(f"{base}/questions?{parameters}"), ApiRequest(f"{base}?{parameters}")]
         best = f"order=desc&sort=votes&pagesize={_ANSWERS}"
-        return [ApiRequest(f"{base}?{wish}"), ApiRequest(f"{base}/answers?{wish}&{best}")]
+        return [ApiRequest(f"{base}?{parameters}"), ApiRequest(f"{base}/answers?{parameters}&{best}")]
 
     @staticmethod
     def parse(url: str, bodies: Sequence[bytes | None]) -> Document:
         """The question with its scores, then up to ten answers."""
-        asked, answered = (json_of(body) for body in bodies)
-        question = asked["items"][0]
-        answers = sorted(answered["items"], key=lambda answer: not answer.get("is_accepted", False))
+        questions, replies = (json_of(body) for body in bodies)
+        question = questions["items"][0]
+        answers = sorted(replies["items"], key=lambda answer: not answer.get("is_accepted", False))
         tags = ", ".join(question.get("tags", ()))
         head = f"Score {question['score']}, {question['answer_count']} answers. Tags: {tags or 'none'}."
         parts = [head, as_user_text(to_markdown(question["body"], url)), *(_answer(answer, url) for answer in answers)]
@@ -67,7 +67,7 @@ class StackExchange:
             html.unescape(question["title"]),
             "\n\n".join(parts),
             datetime.fromtimestamp(question["creation_date"], UTC).date().isoformat(),
-            pause_seconds=max(_rest(asked), _rest(answered)),
+            pause_seconds=max(_pause(questions), _pause(replies)),
         )
 
 
@@ -92,7 +92,8 @@ def _answer(answer: Mapping[str, Any], url: str) -> str:
     return section(f"{accepted} by {author} (score {answer['score']})", body)
 
 
-def _rest(reply: Mapping[str, Any]) -> float:
-    # The quota resets at midnight UTC at the latest.
-    spent = _DAY_SECONDS if reply.get("quota_remaining") == 0 else 0.0
-    return max(float(reply.get("backoff", 0)), spent)
+def _pause(reply: Mapping[str, Any]) -> float:
+    """The seconds for which the API must not be called."""
+    # The quota resets at midnight UTC, so after a day at most.
+    until_reset = _DAY_SECONDS if reply.get("quota_remaining") == 0 else 0.0
+    return max(float(reply.get("backoff", 0)), until_reset)

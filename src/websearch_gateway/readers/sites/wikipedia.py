@@ -19,7 +19,7 @@ ANONYMOUS = DocumentRate(10, 60.0)
 WITH_CONTACT = DocumentRate(200, 60.0)
 """The limit for user agents with a contact address."""
 _HOST = re.compile(r"([a-z]{2,12}(?:-[a-z]{2,12}){0,2})(?:\.m)?\.wikipedia\.org")
-# Classes of elements around an article or about it.
+# Classes of elements that are not text of the article: navigation, references, notices.
 _ASIDE = (
     *("navbox", "reference", "reflist", "metadata", "ambox", "hatnote", "noprint", "sistersitebox"),
     *("navigation-not-searchable", "mw-editsection", "mw-references-wrap", "mw-empty-elt", "mw-cite-backlink"),

@@ -76,7 +76,7 @@ def transcript(video: str, title: str, session: Session) -> Document:
     except (IpBlocked, RequestBlocked):
         return Document(title, "", pause_seconds=_BLOCKED_SECONDS)
     except (YouTubeTranscriptApiException, RequestException, ValueError) as error:
-        raise SearchFetchError(f"YouTube gives no transcript ({type(error).__name__}).") from None
+        raise SearchFetchError(f"YouTube provides no transcript ({type(error).__name__}).") from None
     return Document(title or f"YouTube video {video}", _paragraphs(snippets))
 
 
@@ -100,7 +100,7 @@ def _session() -> Session:
     """A session that connects only to YouTube, even if its replies name other hosts."""
     try:
         import requests
-        import youtube_transcript_api  # noqa: F401 - whether it is there
+        import youtube_transcript_api  # noqa: F401 - checks that it is installed
     except ImportError:
         raise SearchFetchError("Transcripts need the extra `youtube` of this package.") from None
 

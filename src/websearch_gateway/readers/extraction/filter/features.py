@@ -37,7 +37,7 @@ def likelihoods(page: Measures, found: str | None) -> Floats:
 def matrix(page: Measures, found: str) -> Floats:
     """The features of each block: shape (blocks, features), float32, in the order of `columns`."""
     values = columns(page, found).values()
-    rows = page.np.empty((len(page.words), len(values)), page.np.float32)
+    rows: Floats = page.np.empty((len(page.words), len(values)), page.np.float32)
     for place, column in enumerate(values):
         rows[:, place] = column
     return rows
