@@ -259,7 +259,7 @@ def test_text_that_is_seen_or_a_click_away_stays(markup: str) -> None:
 def test_what_a_click_opens_or_describes_is_left_out_when_it_reads_like_orders(markup: str) -> None:
     text, notes = read(markup)
     assert text == f"{SEEN} The end."
-    assert notes == ["Text that a reader cannot see was left out (1 place, some of it like orders to a model)."]
+    assert notes == ["Text that a reader cannot see was left out (1 place, some of it reads like orders to a model)."]
 
 
 def test_white_text_is_no_offence_where_an_unknown_sheet_may_paint_the_page() -> None:
@@ -272,7 +272,7 @@ def test_a_page_that_scripts_will_reveal_is_read_with_a_note() -> None:
     )
     notes = strip_invisible(tree)
     assert tree.text_content() == SEEN
-    assert notes == ["Most of the page is hidden until its scripts run; it was read all the same.", NOTE]
+    assert notes == ["Most of the page is hidden until its scripts run; its hidden text was read too.", NOTE]
 
 
 def test_a_page_that_hides_itself_by_visibility_is_read_with_all_its_parts() -> None:

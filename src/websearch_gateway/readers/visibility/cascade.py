@@ -1,6 +1,6 @@
-"""Which declarations of a page's own style sheets apply to an element.
+"""Finds the declarations of a page's own style sheets that apply to an element.
 
-The work is bounded, since the page chooses how many rules and elements there are.
+The work is bounded, since the page chooses the number of its rules and elements.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ _MATTERS = re.compile(
 
 @dataclass(slots=True)
 class _Rule:
+    """A rule with one selector. `above` has the bits of the keys that its selector requires of ancestors."""
+
     selector: Selector
     order: tuple[tuple[int, int, int], int]
     body: str
@@ -125,9 +127,10 @@ class Styles:
         self._index[subject.key].append(_Rule(selector, (selector.weight, number), body, above, is_of_shape))
 
     def _may_match(self, text: str) -> bool:
-        """Whether the tree has the plain class names and ids of a selector: to read a selector takes ten times as long.
+        """Whether the tree has the plain class names and ids of a selector: parsing a selector takes ten times as long.
 
-        Keeps those of classes that are hidden by their name, since to mention them defines them.
+        Also true if the selector mentions a class of `UNSEEN_CLASSES`: such a class is hidden by its name unless a rule
+        defines it.
         """
         if "\\" in text:
             return True
@@ -143,27 +146,27 @@ class Styles:
 
     def node(self, element: HtmlElement, parent: Node | None) -> Node:
         """`element`, which is in `parent`, as a node."""
-        words = (element.tag, element.get("class", ""), element.get("id"), self.met(element))
-        name = self._named.get(words) or self._name(*words)
-        around, above = (
+        own = (element.tag, element.get("class", ""), element.get("id"), self.met(element))
+        name = self._named.get(own) or self._name(*own)
+        shapes, above = (
             (self._roots, 0) if parent is None else (parent.shape.parts, parent.shape.above | parent.name.bits)
         )
-        shape = around.get(name)
+        shape = shapes.get(name)
         if shape is None:
             shape = Shape(name, above)
             self._shapes_left -= 1
             if self._shapes_left > 0:
-                around[name] = shape
+                shapes[name] = shape
         return Node(element, parent, shape)
 
     def met(self, element: HtmlElement) -> frozenset[Condition]:
-        """The conditions on attributes in the rules that `element` meets."""
+        """Those conditions on attributes in the rules that `element` meets."""
         if not self._conditions:
             return NO_CONDITIONS
-        told = self._conditions.keys() & element.keys()
-        if not told:
+        names = self._conditions.keys() & element.keys()
+        if not names:
             return NO_CONDITIONS
-        return frozenset(chain.from_iterable(self._met_by(name, element.get(name, "")) for name in told))
+        return frozenset(chain.from_iterable(self._met_by(name, element.get(name, "")) for name in names))
 
     def _met_by(self, name: str, value: str) -> list[Condition]:
         if (met := self._met.get((name, value))) is None:
@@ -214,7 +217,7 @@ class Styles:
         return known
 
     def _candidates(self, shape: Shape) -> Iterator[_Rule]:
-        """The rules for such an element whose ancestor compounds may all occur above it."""
+        """The rules for an element of this shape whose ancestor compounds may all occur above it."""
         for key in ("", *shape.name.keys):
             rules_here = self._index.get(key, [])
             self._left -= len(rules_here)
@@ -273,14 +276,14 @@ def _names_in(tree: HtmlElement) -> frozenset[str]:
 
 
 def _style(found: list[_Rule], inline: str) -> Style:
-    """The declarations of the rules and then of the `style` attribute, the strongest last."""
+    """The winning value of each property that the rules and the `style` attribute declare."""
     if not found and not inline:
         return _NOTHING
-    said = [declaration for rule in sorted(found, key=_order) for declaration in declarations(rule.body)]
+    ordered = [declaration for rule in sorted(found, key=_order) for declaration in declarations(rule.body)]
     if inline:
-        said += declarations(inline)
-    style = {name: value for name, value, important in said if not important}
-    return style | {name: value for name, value, important in said if important}
+        ordered += declarations(inline)
+    style = {name: value for name, value, important in ordered if not important}
+    return style | {name: value for name, value, important in ordered if important}
 
 
 def _order(rule: _Rule) -> tuple[tuple[int, int, int], int]:

@@ -61,17 +61,17 @@ def opens(node: Node, style: Style, controlled: Set[str], awaits_scripts: bool) 
         or is_entering(style)
         or (awaits_scripts and style.get("visibility") == "hidden")
         or _STREAMED.fullmatch(identity) is not None
-        or _is_named_so(element)
+        or _has_collapsible_name(element)
         or _follows_a_control(element)
     ) and not reads_like_orders(" ".join(pieces(element)))
 
 
 def is_folded(element: HtmlElement) -> bool:
-    """Whether browsers open the element on a click or when a user searches for its words."""
+    """Whether the element is closed, but browsers open it on a click or when a user searches for its words."""
     return (element.tag == "details" and element.get("open") is None) or element.get("hidden") == "until-found"
 
 
-def _is_named_so(element: HtmlElement) -> bool:
+def _has_collapsible_name(element: HtmlElement) -> bool:
     return bool(_NAMES.search(element.get("class", "") + " " + element.get("id", "")))
 
 
@@ -99,8 +99,8 @@ def is_a_label(element: HtmlElement, style: Style) -> bool:
         stands_in = "text-indent" in style
     else:
         before = element.getprevious()
-        named_so = not UNSEEN_CLASSES.isdisjoint(classes_of(element))
-        stands_in = named_so and before is not None and before.get("aria-hidden") == "true"
+        for_screen_readers = not UNSEEN_CLASSES.isdisjoint(classes_of(element))
+        stands_in = for_screen_readers and before is not None and before.get("aria-hidden") == "true"
     return stands_in and is_short(element, MAX_LABEL_CHARS) and not reads_like_orders(" ".join(pieces(element)))
 
 
@@ -117,7 +117,7 @@ def text_chars(element: HtmlElement) -> int:
 
 
 def is_short(element: HtmlElement, most: int) -> bool:
-    """Whether `text_chars` is at most `most`. An element with many parts is not short, nor are they all looked at."""
+    """Whether `text_chars` is at most `most`. An element with more than MAX_SHORT_PARTS parts is never short."""
     if next(islice(element.iter(), MAX_SHORT_PARTS, None), None) is not None:
         return False
     return text_chars(element) <= most

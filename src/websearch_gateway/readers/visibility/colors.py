@@ -37,7 +37,7 @@ _LAB_WHITE = 100.0
 
 
 VISIBLE_CHANNEL = 0.6
-"""The least difference of a colour channel, of 0..1, that shows at any contrast."""
+"""The least difference of a colour channel, in 0..1, that is visible at any contrast."""
 
 
 @lru_cache(maxsize=1_000)
@@ -114,7 +114,7 @@ def contrast(text: Rgba, background: Rgba) -> float:
 
 @lru_cache(maxsize=1_000)
 def differs_in_hue(text: Rgba, background: Rgba) -> bool:
-    """Whether a channel differs so much that the text shows in spite of its lightness: yellow on white."""
+    """Whether a channel differs so much that the text is visible in spite of its lightness, as yellow on white."""
     opacity = min(1.0, text[3])
     return any(
         abs(front - back) * opacity >= VISIBLE_CHANNEL for front, back in zip(text[:3], background[:3], strict=True)

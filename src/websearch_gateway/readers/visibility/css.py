@@ -65,7 +65,8 @@ _PROPERTIES = frozenset(
 
 
 def rules(css: str) -> Iterator[tuple[str, str]]:
-    """The style rules that apply to a screen at load, as (selectors, declarations), nested ones in full.
+    """The style rules that apply to a screen at load, as (selectors, declarations), with the full selectors of nested
+    rules.
 
     Leaves out key frames and rules for other media and containers.
     """
@@ -75,9 +76,9 @@ def rules(css: str) -> Iterator[tuple[str, str]]:
     for token in _TOKEN.finditer(text):
         inside = open_blocks[-1] if open_blocks else _GROUP
         if token[0] == "{":
-            said, _, prelude = text[start : token.start()].rpartition(";")
-            if inside and said:
-                yield inside, said
+            body, _, prelude = text[start : token.start()].rpartition(";")
+            if inside and body:
+                yield inside, body
             open_blocks.append(_opened(prelude.strip(), inside))
         elif token[0] == "}":
             if inside:

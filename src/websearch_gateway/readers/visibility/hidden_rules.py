@@ -1,4 +1,4 @@
-"""Rules that decide from its declarations whether an element and its content are invisible. Pure."""
+"""Rules that decide from the declarations of an element whether it and its content are invisible. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FAR_PX = 1000.0
 FAR_MOVE_PX = 9000.0  # carousels move their slides by thousands of pixels
 FAR_SCREENS = 2.0
 TINY_PX = 1.0
-FEW_PX = 4.0  # padding: no line of text fits in
+FEW_PX = 4.0  # no line of text fits into this padding
 TIGHTEST_EM = -0.4
 MOST_BLUR_PX = 20.0
 
@@ -35,7 +35,7 @@ _PARALLEL = (90.0, 270.0)
 
 
 def is_closed(style: Style) -> bool:
-    """Whether an element is hidden in the way that scripts and controls use for content that they show later."""
+    """Whether an element is hidden in a way that scripts and controls use for content that they show later."""
     return not _OF_CLOSING.isdisjoint(style) and (
         style.get("display") == "none"
         or style.get("visibility") in ("hidden", "collapse")
@@ -220,19 +220,19 @@ def _has_no_room(style: Style) -> bool:
     cut = _cuts_off(style) or any(word in ("auto", "scroll") for word in style.get("overflow", "").split())
     if not cut and not {"strict", "paint", "content"}.intersection(contained):
         return False
-    padded = any(_gives_room(part) for name in style if name.startswith("padding") for part in _parts(style[name]))
+    padded = any(_fits_text(part) for name in style if name.startswith("padding") for part in _parts(style[name]))
     sides = [
-        0.0 if _is_none_of_it(style[name]) else pixels(style[name]) for name in ("height", "width") if name in style
+        0.0 if _is_zero_percent(style[name]) else pixels(style[name]) for name in ("height", "width") if name in style
     ]
     if "strict" in contained and "height" not in style:
         sides.append(0.0)
     return not padded and any(side is not None and side <= TINY_PX for side in sides)
 
 
-def _gives_room(padding: str) -> bool:
+def _fits_text(padding: str) -> bool:
     length = pixels(padding)
     return bool(_NUMBERS.search(padding) and fraction(padding)) if length is None else length > FEW_PX
 
 
-def _is_none_of_it(length: str) -> bool:
+def _is_zero_percent(length: str) -> bool:
     return length.strip().endswith("%") and not fraction(length)

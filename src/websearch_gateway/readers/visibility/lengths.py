@@ -97,9 +97,9 @@ class _Calculation:
             return float(word[:-1]) * _PERCENT_OF_SCREEN
         length = pixels(word, self._em)
         if length is None:
-            raise ValueError("no length")
+            raise ValueError("not a length")
         return length
 
     def _expect(self, word: str) -> None:
         if self._tokens.pop() != word:
-            raise ValueError("no calculation")
+            raise ValueError("not a calculation")

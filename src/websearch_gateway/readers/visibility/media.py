@@ -1,4 +1,4 @@
-"""Whether the conditions of `@media` and `@container` hold on a laptop's screen right after page load.
+"""Decides whether the conditions of `@media` and `@container` hold on a laptop's screen right after page load.
 
 Uses three-valued logic, since an unknown condition must not become true through `not` (Media Queries 4, section 3.2).
 """

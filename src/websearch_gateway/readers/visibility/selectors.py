@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 _BITS = 512
 
 ROOT = "root"
-"""The place of the root element, which an element's shape knows."""
+"""The pseudo-class of the root element, the only one that the shape of an element decides."""
 
 Condition = tuple[str, str, str]
-"""What a rule wants of an attribute: its name, how to compare, and the value."""
+"""A condition on an attribute: its name, the operator of the comparison, and the value to compare with."""
 
 NO_CONDITIONS: frozenset[Condition] = frozenset()
 
@@ -28,7 +28,8 @@ _STEP_NAMES = {"odd": "2n+1", "even": "2n"}
 
 
 class Name:
-    """What rules match an element by: its tag, and those of its classes, ids and conditions that any rule mentions.
+    """The properties by which rules match an element: its tag, and those of its classes, ids and conditions that any
+    rule mentions.
 
     `keys` has the names among them in the format of `Compound.key`, `bits` in that of `bits_of`.
     """
@@ -50,7 +51,7 @@ class Name:
 
 
 class Shape:
-    """The name of an element and of its ancestors, which is all that most rules need.
+    """The names of an element and of its ancestors, which are enough for most rules.
 
     A list or table has thousands of elements of a few shapes. `above` holds the bits of the ancestors' names.
     """
@@ -88,7 +89,7 @@ class Node:
 
 
 def bits_of(keys: Iterable[str]) -> int:
-    """A Bloom filter of the keys: a key whose bits are not all set is certainly not among them."""
+    """A Bloom filter of the keys: if a bit of a key is not set, the key is certainly not among them."""
     bits = 0
     for key in keys:
         bits |= 1 << crc32(key.encode("utf-8", "replace")) % _BITS
@@ -129,7 +130,7 @@ class Compound:
 
     def _matches_the_rest(self, node: Node) -> bool:
         return (
-            all(_stands(node, place) for place in self.places)
+            all(_is_at(node, place) for place in self.places)
             and all(any(other.matches(node) for other in others) for others in self.among)
             and not any(other.matches(node) for other in self.negated)
         )
@@ -150,20 +151,20 @@ class Compound:
         object.__setattr__(self, "is_plain", not (self.places or self.among or self.negated))
 
     def conditions(self) -> Iterator[Condition]:
-        """The conditions on attributes in it."""
+        """All its conditions on attributes, also those in its brackets."""
         yield from self.attributes
         for other in self._inner:
             yield from other.conditions()
 
     def mentioned(self) -> Iterator[str]:
-        """The classes and ids that it mentions, in the format of `key`."""
+        """All classes and ids that it mentions, also those in its brackets, in the format of `key`."""
         yield from self.names
         for other in self._inner:
             yield from other.mentioned()
 
     @property
     def names(self) -> Iterator[str]:
-        """Its own classes and ids, which an element needs, in the format of `key`."""
+        """The classes and ids that a matching element must have, in the format of `key`."""
         yield from ("#" + name for name in self.ids)
         yield from ("." + name for name in self.classes)
 
@@ -205,7 +206,8 @@ def attribute_is(actual: str, how: str, wanted: str) -> bool:
             return actual == wanted or actual.startswith(wanted + "-")
 
 
-def _stands(node: Node, place: str) -> bool:
+def _is_at(node: Node, place: str) -> bool:
+    """Whether `node` meets a pseudo-class, given without its colon."""
     element = node.element
     match place:
         case "root":  # ROOT
@@ -243,7 +245,7 @@ def _is_step(number: int, step: str) -> bool:
 
 @lru_cache(maxsize=200)
 def _step(text: str) -> tuple[int, int] | None:
-    """A and B of `An+B` (https://www.w3.org/TR/css-syntax-3/#anb-microsyntax); None if it is none."""
+    """A and B of `An+B` (https://www.w3.org/TR/css-syntax-3/#anb-microsyntax); None if it is invalid."""
     text = text.strip().lower()
     found = _STEP.fullmatch(_STEP_NAMES.get(text, text))
     if not text or found is None:

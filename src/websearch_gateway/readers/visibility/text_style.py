@@ -1,4 +1,4 @@
-"""The inherited style of text. A child can override it, and so be readable inside an unreadable parent."""
+"""The inherited style of text. A child can override it, and so can be readable inside an unreadable parent."""
 
 from __future__ import annotations
 

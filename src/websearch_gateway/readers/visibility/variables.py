@@ -30,11 +30,11 @@ def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
 
 
 def _filled(value: str, known: Style) -> str:
-    def put(asked: re.Match[str]) -> str:
-        return known.get(asked[1], asked[2] if asked[2] is not None else asked[0]).strip()
+    def substitute(var: re.Match[str]) -> str:
+        return known.get(var[1], var[2] if var[2] is not None else var[0]).strip()
 
     for _ in range(MAX_ROUNDS):
-        before, value = value, _VAR.sub(put, value)
+        before, value = value, _VAR.sub(substitute, value)
         if value == before or len(value) > MAX_VALUE_CHARS:
             break
     return value[:MAX_VALUE_CHARS]

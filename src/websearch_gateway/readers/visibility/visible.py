@@ -53,21 +53,25 @@ _OWN_COLOURS = frozenset({"button", "input", "select", "textarea", "mark"})
 
 
 _Kind = tuple[str, str | None, str | None, bool, frozenset[Condition]]
-"""Tag, classes, id if a rule mentions ids, whether it is a link, and the conditions of rules that its attributes meet:
-what decides about most elements."""
+"""The properties that decide about most elements: tag, classes, id if a rule mentions ids, whether it is a link, and the
+conditions of rules that its attributes meet."""
 
-# With one of these attributes, or as one of these, an element is looked at by itself.
+# A kind is not enough to decide about an element with one of these attributes or tags.
 _TELLING = frozenset({"style", "hidden", "popover", "open", "bgcolor", "color", "alt"})
 _TELLING_TAGS = frozenset({"details", "rp", "svg", "noscript"}) | _UNSEEN | NEVER_TEXT
 
 
 class _Place(NamedTuple):
-    """The state of the survey at an element: its text style, whether that is invisible, whether it was opened, the
-    variables its children inherit, and whether it is inside a folded element that was already checked.
+    """The state of the survey at an element.
 
-    `alike` has the places of its visible children by kind: the next child of that kind gets the same one, or one with
-    its own node if rules ask where an element stands. Elements of one shape with the same text style and variables have
-    it in common, without style rules all elements that change nothing.
+    Attributes:
+        blind: whether text in its style is invisible.
+        opened: whether it is hidden content that the page itself reveals, or inside such content.
+        variables: the CSS variables that its children inherit.
+        judged: whether it is inside a folded element that was already checked.
+        alike: the places of its visible children by kind. The next child of the kind gets the same place, or one with
+            its own node if the position of an element matters to a rule. Elements of one shape with the same text style
+            and variables share this mapping; without style rules, all elements that change nothing share it.
     """
 
     node: Node | None
@@ -107,23 +111,23 @@ class _Survey:
         places = {tree.getparent(): outside}
         for element in tree.iter():
             above = places.get(element.getparent())
-            if above is None:  # in an element whose content is not looked at
+            if above is None:  # inside an element that is left out as a whole
                 continue
             if isinstance(element.tag, str) and element.tag not in NEVER_TEXT:
                 kind = self._kind(element)
                 known = above.alike.get(kind)
-                place = self._again(known, element, above) if known else self._surveyed(element, above, kind)
+                place = self._like(known, element, above) if known else self._surveyed(element, above, kind)
                 if place is not None:
                     places[element] = place
-                    if place.blind and _says(element.text):
+                    if place.blind and _has_text(element.text):
                         self.texts.append(element)
-            if above.blind and _says(element.tail):
+            if above.blind and _has_text(element.tail):
                 self.tails.append(element)
-        for place in places.values():  # or places that refer to each other keep the page in memory
+        for place in places.values():  # otherwise places that refer to each other keep the page in memory
             place.alike.clear()
 
     def _kind(self, element: HtmlElement) -> _Kind | None:
-        """What decides about `element` in its place; None if that is more than a kind says."""
+        """The kind of `element`; None if a kind is not enough to decide about it."""
         tag = element.tag
         if tag in _TELLING_TAGS:
             return None
@@ -135,13 +139,14 @@ class _Survey:
         identity = element.get("id") if self._styles.names_ids else None
         return tag, element.get("class"), identity, tag == "a" and "href" in names, self._styles.met(element)
 
-    def _again(self, known: _Place, element: HtmlElement, above: _Place) -> _Place:
-        """The place of `element`, whose sibling of the same kind has the place `known`."""
+    def _like(self, known: _Place, element: HtmlElement, above: _Place) -> _Place:
+        """The place of `element`, which has a sibling of the same kind with the place `known`."""
         if known.node is None or self._styles.by_shape:
             return known
         return _Place(Node(element, above.node, known.node.shape), *known[1:])
 
     def _surveyed(self, element: HtmlElement, above: _Place, kind: _Kind | None) -> _Place | None:
+        """The place of `element`; None if it is hidden."""
         parent, outer, _, opened, variables, judged, alike = above
         node = self._styles.node(element, parent)
         style, variables = resolved(_style(node, self._styles), variables)
@@ -159,7 +164,7 @@ class _Survey:
         self._note_alternative(element, text_style)
         judged = judged or folded
         if self._styles.has_rules:
-            # The variables stay in memory as long as the survey, so their id is theirs alone.
+            # The variables stay in memory as long as the survey, so no other object gets their id.
             inherited = node.shape, text_style, opened, id(variables), judged
             children = self._children.setdefault(inherited, {})
         else:
@@ -193,13 +198,13 @@ class _Survey:
             self.alts.append(element)
 
     def visible_chars(self) -> int:
-        """The characters of the tree that are seen."""
+        """The number of visible characters in the tree."""
         unseen = [*self.hidden, *self.noscripts, *self._tree.iter("head")]
         blind = [element.text for element in self.texts] + [element.tail for element in self.tails]
         return text_chars(self._tree) - sum(map(text_chars, unseen)) - sum(len(text.strip()) for text in blind)
 
 
-def _says(text: str | None) -> bool:
+def _has_text(text: str | None) -> bool:
     return text is not None and not text.isspace()
 
 
@@ -210,7 +215,7 @@ def _orders(element: HtmlElement) -> str | None:
 def strip_invisible(tree: HtmlElement) -> list[str]:
     """Empty every invisible part of `tree` in place, and describe it in at most three short notes.
 
-    If more text is hidden than shown, scripts will probably reveal it: then the hidden element is kept, with a note.
+    If more text is hidden than visible, scripts will probably reveal it: then the hidden element is kept, with a note.
     `noscript` is also kept if it has more text than all the rest.
     """
     unfold_shadows(tree)
@@ -224,7 +229,7 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
         spared.add(largest)
         survey = _Survey(tree, styles, spared)
     if spared:
-        notes.append("Most of the page is hidden until its scripts run; it was read all the same.")
+        notes.append("Most of the page is hidden until its scripts run; its hidden text was read too.")
     without_scripts = sum(map(text_chars, survey.noscripts))
     if without_scripts and without_scripts > survey.visible_chars():
         for element in survey.noscripts:
@@ -234,7 +239,7 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
     if removed := _erase(survey):
         places = "1 place" if len(removed) == 1 else f"{len(removed)} places"
         orders = reads_like_orders(" ".join(removed)[:MAX_JUDGED_CHARS])
-        kind = ", some of it like orders to a model" if orders else ""
+        kind = ", some of it reads like orders to a model" if orders else ""
         notes.append(f"Text that a reader cannot see was left out ({places}{kind}).")
     if styles.exhausted:
         notes.append("The page has too many style rules to check them all for hidden text.")
