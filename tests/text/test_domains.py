@@ -86,7 +86,7 @@ def test_the_lists_of_a_call_stay_within_the_operators(
 def test_lists_that_leave_nothing_are_refused(
     include: tuple[str, ...], exclude: tuple[str, ...], allowed: tuple[str, ...], blocked: tuple[str, ...]
 ) -> None:
-    with pytest.raises(SearchValidationError, match="leave nothing to search"):
+    with pytest.raises(SearchValidationError, match="No domain remains to search"):
         narrowed(include, exclude, allowed, blocked)
 
 

@@ -32,14 +32,14 @@ MOST_HEADINGS = 20
 """The most consecutive headings without text that join the text below the last of them."""
 
 MOST_PIECES = 100_000
-"""The most blocks and sentences of a page that are distinguished: text after them is split only between words."""
+"""The most blocks and sentences of a page that are recognised: text after them is split only between words."""
 
 OVERLAP = 0.125
 """The share of a passage that `overlapping` repeats."""
 
 CHARACTERS_A_TOKEN = 4
 LEAST_OVERLAP, MOST_OVERLAP = 0.8, 1.2
-"""How far an overlap may be from the share that was asked for, so that it begins with a sentence."""
+"""The bounds of an overlap that begins with a sentence, relative to the wanted length."""
 
 _NOT_BLANK = re.compile(r"\S")
 _LINE = re.compile(r"[^\n]+")
@@ -50,7 +50,7 @@ _RULED = re.compile(r"[ \t]*+\|?[ \t:|-]*-[ \t:|-]*$")
 class Piece(NamedTuple):
     """`text[start:end]` must stay together. `is_heading` pieces belong to the next piece.
 
-    A part of a split code block or table gets back the fences or the table header that it has lost.
+    `before` and `after` complete a part of a split code block or table: its fences or its header.
     """
 
     start: int
@@ -79,8 +79,10 @@ def chunk(markdown: str, size: int = DEFAULT_SIZE, most: int | None = None) -> l
 
 
 def overlapping(markdown: str, size: int, most: int) -> list[tuple[Passage, str]]:
-    """As `chunk`, each with its own text, but where prose of one section is cut, a passage begins with the end of the
-    one before: about OVERLAP of its size, from the beginning of a sentence on if one is near.
+    """As `chunk`, but a passage that continues the prose of its section begins with the end of the passage before it.
+
+    The repeated text is about OVERLAP of the size, and begins with a sentence if one begins near there. With each
+    passage comes its own text, without the repeated one.
     """
     room = round(size / (1 + OVERLAP))
     found: list[tuple[Passage, str]] = []
@@ -94,7 +96,7 @@ def overlapping(markdown: str, size: int, most: int) -> list[tuple[Passage, str]
 
 
 def _overlap(markdown: str, before: list[Piece], first: Piece, size: int) -> int:
-    """Where a passage begins whose `first` piece follows the passage of the pieces `before`."""
+    """The start of the passage whose first own piece is `first`, after the passage of the pieces `before`."""
     last = before[-1]
     if last.path != first.path or not (last.is_prose and first.is_prose):
         return first.start
@@ -125,8 +127,8 @@ def _groups(markdown: str, pieces: Iterator[Piece], size: int) -> Iterator[list[
     filled = 0
     for piece in pieces:
         length = estimate_tokens(markdown[piece.start : piece.end])
-        waits = bool(group) and group[-1].is_heading and (len(group) < MOST_HEADINGS or filled <= size)
-        is_open = waits or (bool(group) and _fits(piece, group[-1], filled + length, size))
+        needs_text = bool(group) and group[-1].is_heading and (len(group) < MOST_HEADINGS or filled <= size)
+        is_open = needs_text or (bool(group) and _fits(piece, group[-1], filled + length, size))
         if group and not is_open:
             yield group
             group, filled = [], 0
@@ -196,7 +198,7 @@ def _parts(markdown: str, block: Block, path: tuple[str, ...], size: int) -> Ite
 
 
 def _frame(lines: list[str]) -> tuple[str, str]:
-    """The beginning and the end that each part of a block with these first lines needs."""
+    """The text before and after each part of a split block, by its first lines: fences or a table header."""
     if fence := _FENCE.match(lines[0]):
         return f"{lines[0]}\n", fence[1]
     return (f"{lines[0]}\n{lines[1]}\n", "") if len(lines) > 1 and _RULED.match(lines[1]) else ("", "")
@@ -232,7 +234,7 @@ def _is_longer(text: str, start: int, end: int, size: int) -> bool:
 
 
 def _cut(markdown: str, start: int, end: int, size: int) -> Iterator[tuple[int, int]]:
-    """A paragraph as a whole if it fits, else its sentences, else runs of words of about `size` tokens."""
+    """A paragraph as a whole if it fits, else its sentences; a longer sentence as runs of words of `size` tokens."""
     if not _is_longer(markdown, start, end, size):
         yield start, end
         return

@@ -1,7 +1,8 @@
 """The two-letter codes of ISO 3166-1 (countries) and ISO 639-1 (languages), as assigned in November 2026, and the names
 of countries.
 
-Every query is checked against them, and a library would need 6 MB for that; a test compares them with Babel's.
+They are listed here because every query is checked against them, and a library would need 6 MB for that. A test
+compares them with Babel's.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh
 COUNTRIES = frozenset(_COUNTRIES.split())
 LANGUAGES = frozenset(_LANGUAGES.split())
 
-_OTHERWISE = {
+_OTHER_NAMES = {
     "bosnia and herzegovina": "BA",
     "brunei darussalam": "BN",
     "cabo verde": "CV",
@@ -51,7 +52,7 @@ def country_code(text: str) -> str | None:
     from babel.core import get_global
 
     name = text.strip().lower()
-    if code := _OTHERWISE.get(name) or _by_name().get(name):
+    if code := _OTHER_NAMES.get(name) or _by_name().get(name):
         return code
     code = name.upper()
     aliases = get_global("territory_aliases").get(code, [])  # also the alpha-3 codes
@@ -59,8 +60,8 @@ def country_code(text: str) -> str | None:
 
 
 def country_name(code: str) -> str:
-    """The English name of the country of an ISO 3166-1 alpha-2 code, in lower case."""
-    known = next((name for name, own in _OTHERWISE.items() if own == code and name in _PREFERRED), None)
+    """The English name of the country with an ISO 3166-1 alpha-2 code, in lower case."""
+    known = next((name for name, own in _OTHER_NAMES.items() if own == code and name in _PREFERRED), None)
     return known or next(name for name, own in _by_name().items() if own == code)
 
 

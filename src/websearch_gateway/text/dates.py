@@ -1,4 +1,4 @@
-"""Dates as vendors write them, and freshness in the buckets that they understand."""
+"""Reads dates as vendors write them, and converts a freshness limit to a period that vendors understand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Bucket = Literal["day", "week", "month", "year"]
 
 _BUCKETS: tuple[tuple[int, Bucket], ...] = ((24, "day"), (168, "week"), (720, "month"), (8760, "year"))
-# Vendors answer in the language of the query; each additional language makes a failed parse more expensive.
+# Vendors write dates in the language of the query; each additional language makes a failed parse more expensive.
 _LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _LONGEST_SPOKEN_DATE = 40
 _LETTER = re.compile(r"[^\W\d_]")
@@ -26,7 +26,7 @@ def utc_now() -> datetime:
 
 
 def bucket(hours: int | None) -> Bucket | None:
-    """The shortest period that spans this many hours; None without a limit or above a year, which has no period."""
+    """The shortest period of at least so many hours; None without a limit, or for more than a year."""
     return next((name for most, name in _BUCKETS if hours <= most), None) if hours is not None else None
 
 

@@ -14,7 +14,7 @@ MOST_DOMAINS = 150
 MOST_SITES = 8
 MOST_WORDS = 32
 LONGEST_QUERY = 400
-"""Limits including operators: engines ignore words after the 32nd, or reject more than 400 characters."""
+"""Limits of a query with its operators: engines ignore words after the 32nd, or reject more than 400 characters."""
 _DOMAIN = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
 
 
@@ -37,12 +37,12 @@ def domains(field: str, given: Iterable[str]) -> tuple[str, ...]:
 def narrowed(
     include: Sequence[str], exclude: Sequence[str], allowed: Sequence[str], blocked: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The lists to include and to exclude, from a call's and the operator's lists. All are results of `domains`.
+    """The domains to include and to exclude, from the lists of a call and of the operator, all results of `domains`.
 
-    An excluded domain stays in the list only if it is below an included one.
+    If there are domains to include, the domains to exclude are only those below them.
 
     Raises:
-        SearchValidationError: the lists leave no domain.
+        SearchValidationError: no domain remains to include.
     """
     wanted = tuple(include) or tuple(allowed)
     if include and allowed:
@@ -53,7 +53,7 @@ def narrowed(
     kept = tuple(dict.fromkeys(name for name in wanted if not _within(name, unwanted)))
     if not kept:
         raise SearchValidationError(
-            "The lists of domains leave nothing to search: every included one is excluded, or closed by the operator.",
+            "No domain remains to search: every included domain is excluded, or not allowed by the operator.",
             details={"field": "include_domains"},
         )
     return kept, tuple(name for name in unwanted if _within(name, kept))
@@ -69,7 +69,7 @@ def admitted(url: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
 
 
 def with_sites(query: SearchQuery, *, most_included: int = MOST_SITES) -> str:
-    """The text of the query with `site:` operators for its lists of domains, or without them if they do not fit.
+    """The text of the query with `site:` operators for its lists of domains, or the bare text if they do not fit.
 
     https://developers.google.com/search/docs/monitor-debug/search-operators/all-search-site,
     https://search.brave.com/help/operators, https://duckduckgo.com/duckduckgo-help-pages/results/syntax

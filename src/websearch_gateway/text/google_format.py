@@ -16,9 +16,9 @@ from websearch_gateway.text.safety.invisible import strip_invisible_characters
 
 
 def merged(bodies: Sequence[bytes], most: int) -> dict[str, Any]:
-    """Merge Google's replies, one per page: everything in the first, and the items of all, at most `most`.
+    """Merge Google's replies, one per page: the first reply with the items of all, at most `most`.
 
-    Numbers that are invalid in JSON become null, and invisible characters are removed.
+    Numbers that JSON does not allow become null, and invisible characters are removed.
 
     Raises:
         SearchProviderParseError: a reply is not JSON, or nested too deeply.
@@ -26,14 +26,14 @@ def merged(bodies: Sequence[bytes], most: int) -> dict[str, Any]:
     try:
         pages = [_clean(json_object(body, "google")) for body in bodies]
     except RecursionError:
-        raise SearchProviderParseError("The reply of google is nested beyond reason.") from None
+        raise SearchProviderParseError("The reply of google is nested too deeply.") from None
     items = [item for page in pages for item in records(page, "items", "google", optional=True)]
     bare = {name: value for name, value in pages[0].items() if name != "items"}
     return {**bare, "items": items[:most]} if items else bare
 
 
 def imitated(query: SearchQuery, hits: Sequence[Hit]) -> dict[str, Any]:
-    """The hits of another provider in Google's format, as far as they can fill it. `totalResults` counts them."""
+    """The hits of another provider in Google's format, with the fields that they have. `totalResults` counts them."""
     reply: dict[str, Any] = {
         "kind": "customsearch#search",
         "queries": {"request": [{"searchTerms": query.text, "count": len(hits), "startIndex": 1}]},
@@ -60,7 +60,7 @@ def _clean(value: Any) -> Any:
     if isinstance(value, str):
         return strip_invisible_characters(value)[0]
     if isinstance(value, dict):
-        return {_clean(key): _clean(held) for key, held in value.items()}
+        return {_clean(key): _clean(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_clean(held) for held in value]
+        return [_clean(item) for item in value]
     return None if isinstance(value, float) and value - value != 0 else value

@@ -95,7 +95,7 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def code_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each block of the kind "code" in `blocks`, in order. Much faster, since most texts have none."""
+    """The start and end of each block of the kind "code" in `blocks`, in order. Much faster: most texts have none."""
     at = 0
     if "```" not in text and "~~~" not in text:
         return
@@ -123,7 +123,7 @@ def _run(text: str, at: int) -> tuple[str, int, BlockKind | None, int]:
 
 
 def _after_fence(text: str, at: int, fence: str) -> int:
-    """The end of the code block whose opening fence ends at `at`, without trailing blanks if it is not closed."""
+    """The end of the code block whose opening fence ends at `at`; the end of the text if it is not closed."""
     for line in _FENCE_LINE.finditer(text, at):
         if line[1][0] == fence[0] and len(line[1]) >= len(fence):
             return line.end()
@@ -172,7 +172,7 @@ def without_comments(markdown: str) -> str:
 
 
 def plain(markdown: str) -> str:
-    """The words of a piece of Markdown on one line: no emphasis, link targets, images, markers or footnote numbers."""
+    """A piece of Markdown as one line of words, without emphasis, link targets, images, markers or footnote numbers."""
     text = _LINE_MARKS.sub("", markdown)
     text = _CLOSING_HASHES.sub("", text)
     if "[" in text:

@@ -14,7 +14,7 @@ import unicodedata
 from websearch_gateway.errors import SearchValidationError
 
 SHORTEST_QUERY = 3
-"""The fewest characters. In scripts that write a word in one or two, one is enough."""
+"""The least number of characters. In scripts that write a word in one or two, one is enough."""
 
 LONGEST_QUERY = 400
 LONGEST_RAW_QUERY = 10_000
@@ -73,7 +73,7 @@ def _typographic_folds() -> dict[int, str]:
 
 
 def _settled(text: str) -> str:
-    """The text without stray joiners and double spaces. Repeats: removing a joiner can reorder the marks around it."""
+    """The text without stray joiners and double spaces. Repeats, as removing a joiner can reorder the marks around it."""
     while True:
         fewer = _WHITE_SPACE.sub(" ", _STRAY_JOINERS.sub("", text))
         if fewer == text:
@@ -85,14 +85,15 @@ def normalise(text: str) -> str:
     """The normalised query, which is checked, cached and sent. Idempotent.
 
     Raises:
-        SearchValidationError: it contains a control, bidi-override or non-character or a lone surrogate; the message
-            names the code point, never the query.
+        SearchValidationError: it contains a control character, a bidi override, a non-character or a lone surrogate;
+            the message names the code point, never the query.
     """
     text = _WHITE_SPACE.sub(" ", text)
     if found := _FORBIDDEN.search(text):
         name = f"U+{ord(found.group()):04X}"
         raise SearchValidationError(
-            f"The query holds the control character {name}; remove it.", details={"field": "query", "codePoint": name}
+            f"The query contains the control character {name}; remove it.",
+            details={"field": "query", "codePoint": name},
         )
     if not text.isascii():
         text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text).translate(_typographic_folds()))
@@ -101,7 +102,7 @@ def normalise(text: str) -> str:
 
 
 def matching_form(text: str) -> str:
-    """A normalised text reduced for matching only: full NFKC, no accents, no joiners, lower case."""
+    """A normalised text reduced for matching only: full NFKC, lower case, no accents, joiners or look-alike letters."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.translate(_WHOLE_PHRASES))
@@ -110,15 +111,16 @@ def matching_form(text: str) -> str:
 
 
 def matching_letters(text: str) -> str | None:
-    """A text with the `matching_form` of each non-ASCII character, to look for English words in it. Much faster.
+    """A text with each non-ASCII character in its `matching_form`, to search it for English words. Much faster than
+    `matching_form`.
 
-    None if none of these is ASCII, so that the text has no other English words than before.
+    None if no character becomes ASCII: then the result would have the same English words as the text.
     """
     shapes = {ord(character): matching_form(character) for character in set(text) if not character.isascii()}
     return text.translate(shapes) if any(map(str.isascii, shapes.values())) else None
 
 
-# Each expands to 8 to 18 letters, which makes a text of them expensive.
+# Each of these characters expands to 8 to 18 letters, which would make a text of them expensive.
 _WHOLE_PHRASES = {0xFDFA: " ", 0xFDFB: " "}
 # Cyrillic and Greek letters that look like Latin ones.
 _LOOK_ALIKES = str.maketrans("аеорсухіѕјкмтԁοραεκντι", "aeopcyxisjkmtdopaekvti")
@@ -137,8 +139,8 @@ def checked_query(text: str) -> str:
         text = normalise(text)
     if not (1 if _WRITES_WORDS.search(text) else SHORTEST_QUERY) <= len(text) <= LONGEST_QUERY:
         raise SearchValidationError(
-            f"`query` must be {SHORTEST_QUERY} to {LONGEST_QUERY} characters long, white space collapsed; one is "
-            "enough in Chinese, Japanese and Korean.",
+            f"`query` must be {SHORTEST_QUERY} to {LONGEST_QUERY} characters long, white space collapsed; one "
+            "character is enough in Chinese, Japanese and Korean.",
             details={"field": "query", "allowed": f"{SHORTEST_QUERY}-{LONGEST_QUERY} characters"},
         )
     return text

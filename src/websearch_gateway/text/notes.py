@@ -1,4 +1,4 @@
-"""The replacement for a page that could not be read: a fixed Markdown note per reason, never an empty text."""
+"""Notes that replace a page that could not be read: a fixed Markdown text per reason, never an empty one."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 _NOTES = {
-    "protected": ("access is restricted", "Only people who are signed in may see it, or no programs."),
+    "protected": ("access is restricted", "The page may require a login, or not allow programs."),
     "missing": ("not found", "There is no page at this address (any more); look for its new address."),
     "busy": ("too many requests", "The site asks for fewer requests; try again later."),
     "broken": ("the site fails", "Try again later."),
-    "robots": ("closed to robots", "The site's robots.txt closes this page to programs, and that is respected here."),
-    "robot_page": ("robot check", "The site sent a test for humans (a captcha) in place of the page."),
-    "too_large": ("too large", "Look for a smaller page about the same, or for a part of it."),
+    "robots": ("closed to robots", "This gateway obeys the robots.txt of the site."),
+    "robot_page": ("robot check", "The site sent a robot check (a captcha) in place of the page."),
+    "too_large": ("too large", "Look for a smaller page on the same topic, or for a part of this one."),
     "type": ("not text", "Images, archives and programs are not read."),
     "javascript": ("needs JavaScript", "The page is empty until a browser runs its scripts."),
-    "empty": ("no text", "There is nothing on it that can be read."),
+    "empty": ("no text", "There is no readable text on it."),
     "timeout": ("too slow", "Try again later."),
-    "forbidden": ("forbidden address", "It may not be read from here."),
+    "forbidden": ("forbidden address", "This gateway may not read it."),
     "unreadable": ("not readable", ""),
 }
 REASONS = frozenset(_NOTES)
@@ -30,7 +30,7 @@ _NOT_OF_HOSTS = re.compile(r"[^\w.:\-]+")
 
 
 def reason(code: str, details: Mapping[str, Any] | None = None) -> str:
-    """Why a page could not be read, one of REASONS, by an error's code and its details (`reason`, `status`)."""
+    """The one of REASONS for which a page could not be read, from an error's code and details (`reason`, `status`)."""
     facts = details or {}
     cause, status = facts.get("reason"), facts.get("status")
     if isinstance(cause, str) and cause in REASONS:
@@ -41,7 +41,7 @@ def reason(code: str, details: Mapping[str, Any] | None = None) -> str:
 
 
 def is_unreadable_note(text: str) -> bool:
-    """Whether `text` is a note of `unreadable_note` and not a page."""
+    """Whether `text` is a result of `unreadable_note` and not a page."""
     return text.startswith("**This page") and " could not be read: " in text[:400]
 
 

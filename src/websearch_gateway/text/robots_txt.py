@@ -17,13 +17,12 @@ _RULE = re.compile(r"[\s\ufeff]*(?:allow|dis{1,2}al{1,2}[oa]w|diasl{1,2}ow|crawl
 
 
 def rules_for(robots: str, product: str) -> str:
-    """The rules of a robots.txt for the crawler with the product token `product`, as a robots.txt for all crawlers; ""
-    if there are none.
+    """The rules of a robots.txt for the crawler with the product token `product`, as a robots.txt for all crawlers.
 
-    Ignores lines that are not rules. Takes time linear in the text.
+    Empty if there are none. Ignores lines that are not rules. Takes time linear in the text.
     """
     ours: list[str] = []
-    everybodys: list[str] = []
+    general: list[str] = []
     agents: set[str] = set()
     product, named, grouping = product.lower(), False, False
     for line in robots.splitlines():
@@ -36,9 +35,9 @@ def rules_for(robots: str, product: str) -> str:
             if product in agents:
                 ours.append(line)
             if "*" in agents:
-                everybodys.append(line)
-    binding = ours if named else everybodys
-    return "\n".join(["user-agent: *", *binding]) if binding else ""
+                general.append(line)
+    applicable = ours if named else general
+    return "\n".join(["user-agent: *", *applicable]) if applicable else ""
 
 
 def parse(rules: str) -> Protego:

@@ -1,4 +1,4 @@
-"""Which specialist server should answer a query instead of a web search.
+"""Recognises queries that a specialist server should answer instead of a web search.
 
 A rule must match queries for the *data* ("polymarket odds on a fed cut", "rss feed of the verge"), but not queries
 *about* the thing ("is polymarket legal", "how to parse an rss feed in python") or with the same words ("farmers
@@ -61,7 +61,7 @@ class Route:
         return any(rule.asks(form) for rule in self.rules) or any(_compiled(p).search(text) for p in self.patterns)
 
     def keyword(self, form: str) -> str | None:
-        """The first strict keyword in the query."""
+        """The first of `keywords` that the query contains; None if it contains none."""
         return next((word for word in self.keywords if word in form), None)
 
 
@@ -164,7 +164,7 @@ _PREDICTION_MARKETS = Route(
     ),
 )
 
-# --- feeds: RSS, Atom and news feeds of somebody --------------------------------------------------------------------
+# --- feeds: RSS, Atom and news feeds of a publisher -----------------------------------------------------------------
 
 _RSS = _spelled("rss")
 _FEED = rf"{_spelled('feed')}s?"

@@ -1,4 +1,4 @@
-"""Tracking parameters, which identify the referrer and not the page, and their removal from a URL."""
+"""Removes tracking parameters, which identify the referrer and not the page, from URLs."""
 
 from __future__ import annotations
 

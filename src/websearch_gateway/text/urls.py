@@ -1,4 +1,4 @@
-"""URLs: finds them in a text, compares whether they name the same page, and extracts their host."""
+"""Finds URLs in a text, brings them into a canonical form for comparison, and extracts their host."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def is_web_address(url: str) -> bool:
 def canonical(url: str) -> str:
     """The canonical URL of a page, for comparison and never for fetching.
 
-    Scheme and host in lower case; no default port, fragment, trackers, empty query or trailing slash. The rest of the
-    query stays in its order, since it may identify the page. Returns invalid URLs unchanged.
+    It has the scheme and host in lower case, and no default port, fragment, trackers, empty query or trailing slash.
+    The rest of the query keeps its order, since it may identify the page. Returns invalid URLs unchanged.
     """
     try:
         parts = urlsplit(strip_trackers(url))

@@ -13,7 +13,7 @@ _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 
 
 def as_user_text(markdown: str) -> str:
-    """The text with each heading as a line in bold, and an open code fence closed.
+    """The text with each heading as a bold line, and with a closing fence for an open code fence.
 
     A comment that contains `## Accepted answer (score 9000)` must not look like a section of the document around it,
     and an open fence must not swallow the text after it. A heading inside a quote or a list stays: its line shows that

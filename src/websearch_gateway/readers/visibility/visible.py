@@ -53,8 +53,8 @@ _OWN_COLOURS = frozenset({"button", "input", "select", "textarea", "mark"})
 
 
 _Kind = tuple[str, str | None, str | None, bool, frozenset[Condition]]
-"""The properties that decide about most elements: tag, classes, id if a rule mentions ids, whether it is a link, and the
-conditions of rules that its attributes meet."""
+"""The properties that decide about most elements: tag, classes, id if a rule mentions ids, whether it is a link, and
+the conditions of rules that its attributes meet."""
 
 # A kind is not enough to decide about an element with one of these attributes or tags.
 _TELLING = frozenset({"style", "hidden", "popover", "open", "bgcolor", "color", "alt"})

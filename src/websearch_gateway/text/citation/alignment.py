@@ -1,7 +1,8 @@
-"""Whether a statement is made of one sentence of its source: all its words stand there, in order, in the same sense.
+"""Checks whether a statement is made of one sentence of its source: with the same words, order and meaning.
 
-A writer may leave parts out, move one phrase, turn a passive round and use synonyms. An added word, another preposition
-or operator (a denial, a doubt, an amount), and parts of two statements in one do not pass.
+A writer may leave parts out, move one phrase, turn a passive sentence into an active one, and use synonyms. A statement
+does not pass with an added word, with another preposition or operator (a denial, a doubt, an amount), or if it combines
+parts of two statements.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from websearch_gateway.text.citation.wording import Word
 
 _MOST_PAIRS = 1000
 _REACH = 60
-"""How many pairs back a chain looks for the one before."""
+"""The number of earlier pairs among which a chain looks for its previous pair."""
 
 Pair = tuple[int, int]
-"""The place of a word in the claim, and that of its match in the source."""
+"""The index of a word in the claim, and that of its match in the source."""
 
 
 def is_made_of(
     claim: Sequence[Word], source: Sequence[Word], topic: frozenset[str] = frozenset(), *, whole: bool = False
 ) -> bool:
-    """Whether the source sentence says what the claim does; both are `wording`s.
+    """Whether the source sentence makes the statement of the claim; both are results of `wording`.
 
     Args:
-        topic: the senses of what the source's pronouns, or its bare subject, may refer to.
+        topic: the senses of the words that the source's pronouns, or its shortened subject, may refer to.
         whole: the claim must begin with the first word of the source.
     """
     vocabulary = frozenset[str]().union(*(word.senses for word in source), topic)
@@ -100,7 +101,7 @@ def _chain(
 def _named_for_pronouns(
     claim: Sequence[Word], source: Sequence[Word], chain: Sequence[Pair], topic: frozenset[str]
 ) -> set[int]:
-    """The words of the claim that name its subject, where the source has a pronoun or a shorter name."""
+    """The indices of the claim's words that name a thing for which the source has a pronoun or a shorter name."""
     found: set[int] = set()
     first, place = chain[0]
     if place == 0 and all(not word.senses.isdisjoint(topic) and not word.prepositions for word in claim[:first]):
@@ -121,7 +122,7 @@ def _is_kept(
     *,
     whole: bool,
 ) -> bool:
-    """Whether every step along the chain keeps the sense, with the phrase that moved left out."""
+    """Whether every step along the chain keeps the meaning; `phrase` is the moved phrase, which is ignored."""
     if not chain or (whole and chain[0][1] != 0) or not _keeps_owners(claim, source, {*chain, *phrase}):
         return False
     moved = {place for _, place in phrase}
@@ -140,14 +141,14 @@ def _is_kept(
 
 
 def _keeps_owners(claim: Sequence[Word], source: Sequence[Word], pairs: Set[Pair]) -> bool:
-    """Whether what is said of `Ann's insurer` is not said of Ann."""
+    """Whether each possessive keeps its noun: a statement about `Ann's insurer` is not one about Ann."""
     return not any(
         source[there].owns and not claim[here].owns and (here + 1, there + 1) not in pairs for here, there in pairs
     )
 
 
 def _keeps_sense(word: Word, source: Sequence[Word], last: int, at: int) -> bool:
-    """Whether `word`, matched at `at`, follows the match at `last` (-1: it is the first) in the source's sense."""
+    """Whether `word`, matched at `at`, follows the match at `last` (-1: none) with the meaning of the source."""
     match, skipped = source[at], source[last + 1 : at]
     joins = JOINING & frozenset(word.before)
     there = {join for one in (*skipped, match) for join in one.before}
@@ -164,18 +165,18 @@ def _keeps_sense(word: Word, source: Sequence[Word], last: int, at: int) -> bool
 
 def _same_operators(word: Word, source: Sequence[Word], last: int, at: int) -> bool:
     parts = {source[at].part, source[last].part if last >= 0 else -1}
-    theirs = Counter(
+    of_source = Counter(
         operator
         for place in range(last + 1, at + 1)
         if source[place].part in parts
         for operator in source[place].operators
     )
-    said = Counter(word.operators)
-    return said <= theirs and all(operator in MAY_BE_LEFT_OUT for operator in (theirs - said))
+    of_claim = Counter(word.operators)
+    return of_claim <= of_source and all(operator in MAY_BE_LEFT_OUT for operator in (of_source - of_claim))
 
 
 def _may_be_left_out(source: Sequence[Word], last: int, at: int) -> bool:
-    """Whether what stands between two matches is an aside, a phrase, an attribute or another part of an enumeration."""
+    """Whether the words between two matches are an aside, a phrase, an attribute or another part of an enumeration."""
     match = source[at]
     skipped = source[last + 1 : at]
     head = [word for word in skipped if word.part == match.part]
@@ -193,14 +194,14 @@ def _may_be_left_out(source: Sequence[Word], last: int, at: int) -> bool:
 
 
 def _group_prepositions(source: Sequence[Word], at: int, last: int) -> frozenset[str]:
-    """The prepositions of the group of words in which this one stands."""
+    """The prepositions before the group of words that contains this one."""
     while at > last + 1 and not source[at].before:
         at -= 1
     return source[at].prepositions
 
 
 def _may_move(claim: Sequence[Word], source: Sequence[Word], phrase: Sequence[Pair]) -> bool:
-    """Whether the words are a phrase with its preposition that stands at the edge of a clause, here and there."""
+    """Whether the words are a phrase with its preposition at the edge of a clause, in the claim and in the source."""
     steps = pairwise(phrase)
     if not all(_keeps_sense(claim[one], source, last, at) for (_, last), (one, at) in steps):
         return False
@@ -216,7 +217,7 @@ def _may_move(claim: Sequence[Word], source: Sequence[Word], phrase: Sequence[Pa
 
 
 def _edges(sentence: Sequence[Word], first: int, last: int) -> int:
-    """How many ends of these words are ends of a clause: 0, 1 or 2."""
+    """The number of ends of these words that are also ends of a clause: 0, 1 or 2."""
     begins = first == 0 or sentence[first].part != sentence[first - 1].part
     ends = last == len(sentence) - 2 or sentence[last + 1].part != sentence[last].part
     return begins + ends

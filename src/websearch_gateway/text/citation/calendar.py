@@ -1,4 +1,4 @@
-"""Dates in a text, in English and in digits; at least a month."""
+"""Finds dates in a text, in English and in digits. A date has at least a month."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _MONTHS = "january february march april may june july august september october n
 MONTHS = {name[:size]: number for number, name in enumerate(_MONTHS.split(), 1) for size in (3, len(name))} | {
     "sept": 9
 }
-"""The names of months and their short forms."""
+"""The number of each month by its names and their short forms."""
 
 _MONTH_NAMES = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
@@ -52,5 +52,5 @@ def is_stated(date: Date, stated: Iterable[Date]) -> bool:
 
 
 def foreign_months(text: str) -> set[str]:
-    """The words between a day and a year in any language, such as `mars`; lower case."""
+    """The words between a day and a year that are not English months, such as `mars`; lower case."""
     return {match[1].lower() for match in _FOREIGN.finditer(text)} - MONTHS.keys()

@@ -42,8 +42,8 @@ Range = tuple[int, int]
 def repair(text: str, spans: Sequence[Span]) -> list[Span]:
     """The valid spans, in order: `text[start:end]` is a link to the URL, names it, or is the claim that it supports.
 
-    Accepts any offsets. A span that is off by some characters moves to the nearest link of its URL; one that cuts words
-    of a claim grows to whole words; an empty one grows to the sentence before it; others are dropped.
+    Accepts any offsets. A misplaced span moves to the nearest link to its URL. One that cuts the words of a claim grows
+    to whole words, and an empty one to the sentence before it. Other invalid spans are dropped.
     """
     layout = _Layout(text, spans)
     found = ((span, layout.place(span)) for span in spans)
@@ -51,7 +51,7 @@ def repair(text: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def in_code_points(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The spans in Python offsets. Their unit is code points or, if that makes more spans valid, UTF-16 units."""
+    """The spans with offsets in code points. Offsets count as UTF-16 units if that makes more spans valid."""
     if all(ord(character) <= 0xFFFF for character in text):
         return list(spans)
     converted = moved(spans, from_utf16(text))
@@ -71,7 +71,7 @@ def without_trackers(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]
 
 
 def by_page(spans: Iterable[Span]) -> list[list[Span]]:
-    """The spans of each page in text order, pages by first use. All spans of a page get its first title."""
+    """The spans of each page in text order; pages in the order of their first spans. A page's spans get one title."""
     pages: dict[str, list[Span]] = {}
     for span in sorted(spans, key=lambda span: (span.start, span.end)):
         pages.setdefault(canonical(span.url), []).append(span)
@@ -116,7 +116,7 @@ class _PageLinks:
 
 
 class _PageRuns:
-    """Tells whether all links in a range lead to one page."""
+    """Finds out whether all links in a range lead to one page."""
 
     def __init__(self, links: Mapping[str, Sequence[_Link]]) -> None:
         ordered = sorted((link.bare[0], page) for page, some in links.items() for link in some)
@@ -148,7 +148,7 @@ class _Layout:
         return frozenset(start for start, _ in self.sentences), frozenset(end for _, end in self.sentences)
 
     def verified(self, spans: Iterable[Span]) -> int:
-        """How many spans are valid as they are; a span on a raw marker counts as valid."""
+        """The number of spans that are valid unchanged; a span on a raw marker counts as valid."""
         return sum(
             0 <= span.start < span.end <= len(self.text)
             and (self.place(span) == self._trimmed(span) or bool(_MARKERS.fullmatch(self.text, span.start, span.end)))
@@ -156,7 +156,7 @@ class _Layout:
         )
 
     def place(self, span: Span) -> Range | None:
-        """The right place of the span; None if there is none."""
+        """The range that the span should have; None if it must be dropped."""
         start, end = self._trimmed(span)
         if _REFERENCE.fullmatch(self.text, start, end):
             return start, end
@@ -182,7 +182,7 @@ class _Layout:
         return (start + piece.index(bare), start + piece.index(bare) + len(bare)) if bare else (end, end)
 
     def _is_claim(self, start: int, end: int, links: _PageLinks) -> bool:
-        """Whether the range is whole words with links to this page and to no other."""
+        """Whether the range consists of whole words with links to this page and to no other."""
         return (
             links.within(start, end)
             and self.text[start] not in _NO_START
@@ -259,7 +259,7 @@ def _has_words(piece: str) -> bool:
 
 
 def _joins(character: str) -> bool:
-    """Whether the character belongs to the one before it: accents, variation selectors, the zero-width joiner."""
+    """Whether the character attaches to the one before it: an accent, a variation selector, the zero-width joiner."""
     return character == "\u200d" or unicodedata.category(character).startswith("M")
 
 

@@ -18,15 +18,15 @@ MARKER = (
     r"|\ue200[^\ue200\ue201\s]{0,120}+\Z"  # truncated with the text
     rf"|\ue200[a-z]{{0,12}}(?:\ue202{_SOURCE})*+"  # torn
     rf"|\b(?:file)?cite(?:{_SOURCE})++(?!\w)"  # without its private-use characters
-    r"|[\ue200-\ue20f])"  # the remains of one
+    r"|[\ue200-\ue20f])"  # a remaining character of one
 )
 _RUN = re.compile(rf"[ \t]{{0,8}}+{MARKER}(?:[ \t]{{0,8}}+{MARKER})*+(?=[\s.,;:!?)]|\Z)|{MARKER}++")
 
 
 def strip_markers(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
-    """`text` without markers and the blank that each leaves, and the spans at their new places.
+    """`text` without markers and the blanks before them, and the spans with new offsets.
 
-    A span that covered only a marker is empty afterwards: it is at the end of its claim.
+    A span that covered only a marker becomes empty and is at the end of its claim.
     """
     bare, move = cut(text, [match.span() for match in _RUN.finditer(text)])
     return bare, moved(spans, move)

@@ -1,6 +1,6 @@
-"""The small words of English that decide what a sentence says: denials, doubts, amounts, prepositions, conjunctions.
+"""The function words that decide the meaning of a sentence: denials, doubts, amounts, prepositions, conjunctions.
 
-A few of other languages are among them. All words are lower case and folded.
+They are English, with a few of other languages. All words are lower case and folded.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ if unless whether
 except
 former formerly ex vice deputy acting false fake"""
 OPERATORS = {word: row.split()[0] for row in _OPERATORS.splitlines() for word in row.split()}
-"""Each operator with the first word of its row, which means the same. One more or less of them changes the sense."""
+"""Each operator with the first word of its row, which means the same. Adding or removing one changes the meaning."""
 
 MAY_BE_LEFT_OUT = frozenset(("all", "only", "many"))
-"""What is true of all, only or many is true."""
+"""A statement with one of these operators stays true without it."""
 
 _SAME = (
     "of from to by for with into onto over under after before during until since between among against through across "
@@ -79,31 +79,31 @@ _BETWEEN = """\
 and but while whereas although though und aber y pero et mais e ma en maar и но και αλλα ve ama si dar va \
 और लेकिन"""
 BETWEEN_STATEMENTS = frozenset(_BETWEEN.split())
-"""Words between two statements that a writer may have put together, in a dozen languages."""
+"""Words that a writer may use to join two statements, in a dozen languages."""
 
 HARMLESS_JOINS = frozenset(("and", "which", "who", "that"))
-"""Words that may begin a clause where its source has another word."""
+"""Words that may begin a clause of a claim although the source has another word there."""
 
 PERSONAL = frozenset(("it", "he", "she", "they", "him", "her", "them"))
 PRONOUNS = PERSONAL | {"its", "his", "their", "this", "these", "that", "those", "we", "i"}
-"""Words for something that was named before; the personal ones stand for a noun alone."""
+"""Words that refer to something named before; the personal ones replace a whole noun phrase."""
 
 BEING = frozenset(("is", "are", "was", "were", "be", "been", "being"))
 
-_LITTLE = """\
+_MINOR = """\
 one ones own another other such both either even very quite just still already then now etc eg ie yes don away out off \
 up down about around approximately roughly circa also however additionally furthermore moreover therefore thus hence \
 respectively example instance minus located situated"""
 FUNCTION = (
-    frozenset((*STOP_WORDS, *_PREPOSITIONS, *_JOINS.split(), *_BETWEEN.split(), *PRONOUNS, *_LITTLE.split()))
+    frozenset((*STOP_WORDS, *_PREPOSITIONS, *_JOINS.split(), *_BETWEEN.split(), *PRONOUNS, *_MINOR.split()))
     - OPERATORS.keys()
 )
 """Words that need not be the same in a claim and its source."""
 
 
-def prepositions(said: tuple[str, ...]) -> frozenset[str]:
-    """The prepositions among these words; those that mean nearly the same as one."""
-    return frozenset(_PREPOSITIONS[word] for word in said if word in _PREPOSITIONS)
+def prepositions(words: tuple[str, ...]) -> frozenset[str]:
+    """The prepositions among these words; one stands for all that mean nearly the same."""
+    return frozenset(_PREPOSITIONS[word] for word in words if word in _PREPOSITIONS)
 
 
 def is_hearsay(sentence: str) -> bool:
@@ -112,5 +112,5 @@ def is_hearsay(sentence: str) -> bool:
 
 
 def denies(text: str) -> bool:
-    """Whether a sentence of one of a dozen languages says that something is not so."""
+    """Whether a sentence in one of a dozen languages contains a denial."""
     return bool(_DENIALS.search(text))

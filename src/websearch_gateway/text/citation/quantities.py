@@ -1,4 +1,4 @@
-"""Numbers in a text with their units: `5.8 million euros` and `EUR 5,800,000` are the same quantity."""
+"""Finds numbers in a text with their units: `5.8 million euros` and `EUR 5,800,000` are the same quantity."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LARGE = {
     **dict.fromkeys(("trillion", "tn"), 10**12),
     "dozen": 12,
 }
-# Words for an amount without an exact number: they are compared as they are.
+# Words for an amount without an exact number: the words themselves are compared.
 _VAGUE = ("half", "halves", "quarter", "twice", "thrice", "double", "triple", "quadruple")
 _UNIT_NAMES = """\
 metre|metres|meter|meters|m
@@ -117,8 +117,8 @@ _RATE = re.compile(r"\s{0,2}(?:per|an?|each|every|/)\s{0,2}(second|minute|hour|d
 DAY, NTH = "day of a month", "nth"
 """The units of `14 May` and `the 14th`."""
 
-_NEVER_UNDERSTOOD = ("bc", "am", "pm")
-"""Units that nobody leaves out."""
+_NEVER_OMITTED = ("bc", "am", "pm")
+"""Units that a writer never omits: a number without one is another number."""
 
 
 _DIGIT = re.compile(r"\d")
@@ -128,10 +128,7 @@ _COUNTING = frozenset({*_SMALL, *_LARGE, *_VAGUE, *(f"{name}s" for name in _LARG
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number and its place in a text. `unit` is empty if there is no known unit beside it.
-
-    `per` is the time unit of a rate.
-    """
+    """A number and its place in a text. `unit` is empty if no known unit is beside it; `per` is the unit of a rate."""
 
     value: str
     unit: str
@@ -140,12 +137,12 @@ class Quantity:
     per: str = ""
 
     def matches(self, other: Quantity) -> bool:
-        """Whether the number is the same and the units do not differ. A day of a month matches only a day."""
+        """Whether the numbers are the same and the units do not differ; only a day matches a day of a month."""
         if self.value != other.value or (self.per and other.per and self.per != other.per):
             return False
         if other.unit == DAY:
             return self.unit in (DAY, NTH)
-        if self.unit in _NEVER_UNDERSTOOD:
+        if self.unit in _NEVER_OMITTED:
             return self.unit == other.unit
         return not self.unit or not other.unit or self.unit == other.unit
 
@@ -177,7 +174,7 @@ def _value(match: re.Match[str]) -> str:
 
 
 def _of_words(written: str) -> int:
-    """`two hundred and fifty-six thousand` as 256000."""
+    """The value of a number in words: `two hundred and fifty-six thousand` is 256000."""
     total = part = 0
     for word in re.findall("[a-z]+", written.lower()):
         if (large := _LARGE.get(word)) is None:
@@ -190,7 +187,10 @@ def _of_words(written: str) -> int:
 
 
 def _of_digits(number: str) -> Decimal | None:
-    """`1,234.50` and `1 234,5` as 1234.5. A single comma before three digits splits thousands, a single dot never."""
+    """The value of a number in digits: `1,234.50` and `1 234,5` are 1234.5; None if it is too long.
+
+    A single comma before three digits separates thousands, a single dot never does.
+    """
     digits = re.sub(r"[\u00a0\u202f'’ ]", "", number)
     parts = re.split(r"[.,]", digits)
     grouped = len(parts) > 1 and len(parts[-1]) == 3 and parts[0] != "0"

@@ -21,7 +21,7 @@ _CITATIONS = re.compile(rf"(?:[ \t]*+(?:{_LINKS}|{_NOTE}))++|[ \t]*+{LINK.patter
 _NEXT_WORD = re.compile(r"\s*[\"'“‘«‹(\[*_~]*+(?P<inverted>[¿¡])?(?P<word>\w*)")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _INITIAL = re.compile(r"\s*[A-Z]\.")
-# Thai, Lao and Khmer end no sentence with a full stop: it abbreviates a word.
+# In Thai, Lao and Khmer a full stop abbreviates a word and never ends a sentence.
 _UNSTOPPED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff]")
 _LAST_WORD = re.compile(r"[\w.&’'-]{1,24}\Z")
 
@@ -89,7 +89,7 @@ def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _is_final(text: str, stop: re.Match[str], start: int, end: int) -> bool:
-    """Whether this full stop (or `?`, `!`, `…`) ends its sentence rather than an abbreviation or an aside."""
+    """Whether this full stop (or `?`, `!`, `…`) ends its sentence, and not only an abbreviation or an aside."""
     position = stop.end()
     if cited := _CITATIONS.match(text, position, end):
         position = cited.end()

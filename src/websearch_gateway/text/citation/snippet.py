@@ -15,7 +15,7 @@ MAX_CHARS = 300
 MAX_AROUND = 2_000
 """The most characters on either side of a citation that belong to its sentence."""
 MAX_SENTENCES_BEFORE = 8
-"""How many characters before a citation without words of its own its claim may be."""
+"""The most sentences before a citation, if that has no words of its own, among which to look for its claim."""
 
 _LINK = LINK.pattern
 _CITATION = re.compile(
@@ -29,10 +29,10 @@ _BLANK = re.compile(r"\s+")
 
 
 def snippets(text: str, places: Iterable[tuple[int, int]]) -> list[str]:
-    """For each citation at `text[start:end]` the sentence that it supports, in one line of at most 300 characters.
+    """For each citation at `text[start:end]` the sentence that it supports, in one line of at most MAX_CHARS.
 
-    Without link markup. A citation after a full stop supports the sentence before it, and so does one in its own
-    brackets; a span over several sentences gives all of them. Empty if there are only citations.
+    The line has no link markup. A citation after a full stop, or in its own brackets, supports the sentence before it;
+    a span over several sentences supports all of them. The line is empty if there are only citations.
     """
     sentences = split_sentences(text)
     ends = [end for _, end in sentences]

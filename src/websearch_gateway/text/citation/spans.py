@@ -1,4 +1,4 @@
-"""Moves spans when their text changes, and converts between two ways of counting characters."""
+"""Moves spans when their text changes, and converts UTF-16 offsets to Python offsets."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def moved(spans: Iterable[Span], move: Move) -> list[Span]:
 
 
 def from_utf16(text: str) -> Move:
-    """Turns an offset counted in UTF-16 units, as JavaScript counts, into a Python offset.
+    """A function that converts an offset in UTF-16 units, as JavaScript counts, to a Python offset.
 
-    An offset in the middle of a character moves to its start, one beyond the end to the end.
+    An offset in the middle of a character moves to its start, and one beyond the end to the end.
     """
     ends = list(accumulate(2 if ord(character) > 0xFFFF else 1 for character in text))
     return lambda units: bisect_right(ends, units)

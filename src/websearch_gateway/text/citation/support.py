@@ -1,6 +1,6 @@
-"""Whether a passage supports a claim. Without a model: the claim must be made of the passage's own sentences.
+"""Checks without a model whether a passage supports a claim: the claim must be made of the passage's own sentences.
 
-docs/decisions.md lists what the check accepts and drops.
+docs/decisions.md lists the claims that the check accepts and rejects.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _AS_OF = re.compile(r"\A(?:as of|in|on)\s([^,]{4,20}),\s|\s(?:as of|in|on)\s([^,
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage in one or two wordings. `topic` are the senses of what its pronouns may refer to."""
+    """A sentence of a passage in one or two wordings. `topic` has the senses of the words its pronouns may refer to."""
 
     wordings: tuple[Sequence[Word], ...]
     senses: frozenset[str]
@@ -63,7 +63,7 @@ class Evidence:
 
     @classmethod
     def of(cls, passage: str) -> Evidence:
-        """Read a passage. Its first line are the headings: each sentence may be about what they name."""
+        """Read a passage. Its first line has the headings, which name the topic of all its sentences."""
         passage = unicodedata.normalize("NFKC", passage[:LONGEST_PASSAGE])[:LONGEST_PASSAGE]
         heading, _, body = passage.partition("\n")
         pieces = [body[start:end] for start, end in split_sentences(body)] or [body]
@@ -90,7 +90,7 @@ def supports(claim: str, evidence: Evidence) -> bool:
 def anchors(claim: str, evidence: Evidence) -> bool:
     """Whether one sentence of the passage has all numbers and names, at least two, of a claim in another language.
 
-    The other words cannot be compared. A language whose names look like other words has no anchors.
+    Its other words cannot be compared. Always False for a language in which names look like other words.
     """
     claim = unicodedata.normalize("NFKC", claim)
     language = language_of(claim)
@@ -120,11 +120,11 @@ def _sentences(heading: str, pieces: Sequence[str]) -> Iterator[Sentence]:
     parts = ((part, hearsay) for piece in pieces for hearsay in [is_hearsay(piece)] for part in _parts(piece))
     for piece, hearsay in parts:
         said = wording(piece)
-        refers = bool({"the", "both", *PRONOUNS} & set(words(piece)[:1]))
+        refers_back = bool({"the", "both", *PRONOUNS} & set(words(piece)[:1]))
         yield Sentence(
             wordings=(said, turned) if (turned := active(said)) else (said,),
             senses=_senses(said),
-            topic=above | _senses(before[:_SUBJECT]) if refers else above,
+            topic=above | _senses(before[:_SUBJECT]) if refers_back else above,
             stems=above_stems.union(tokens(piece)),
             figures=tuple(quantities(piece)),
             denies=denies(piece),
@@ -144,7 +144,7 @@ def _senses(said: Sequence[Word]) -> frozenset[str]:
 
 
 def _found(claim: Sequence[Word], evidence: Evidence, most: int, taken: Sequence[int]) -> list[int]:
-    """The places of the sentences that the claim is made of; none if it is not. A later statement needs a new one."""
+    """The indices of the sentences that the claim is made of, a new one for each statement; empty if it is not."""
     if len(claim) < 2:
         return []
     senses = _senses(claim)
@@ -173,7 +173,7 @@ def _is_said(claim: Sequence[Word], sentence: Sentence, *, whole: bool) -> bool:
 
 
 def _cuts(claim: Sequence[Word]) -> list[int]:
-    """Where a second statement may begin."""
+    """The indices of the words with which a second statement may begin."""
     places = range(1, len(claim) - 1)
     return [
         place for place in places if claim[place].edge == ";" or not BETWEEN_STATEMENTS.isdisjoint(claim[place].before)
@@ -192,7 +192,7 @@ def _is_statement(claim: str) -> bool:
 
 
 def _without_page_date(claim: str, evidence: Evidence) -> str:
-    """`claim` without the date that it says it is from, if that is the page's."""
+    """`claim` without an `as of` date, if the headings have that date."""
     match = _AS_OF.search(claim)
     said = list(dates(match[1] or match[2])) if match else []
     if match and said and all(is_stated(date, evidence.heading_dates) for date in said):
@@ -201,7 +201,7 @@ def _without_page_date(claim: str, evidence: Evidence) -> str:
 
 
 def _names(text: str) -> Iterator[str]:
-    """The words with a capital."""
+    """The capitalised words, which may be names."""
     for match in _WORD.finditer(text):
         folded = fold(match[0])
         if any(character.isupper() for character in match[0]) and folded not in STOP_WORDS:

@@ -1,4 +1,4 @@
-"""Words that may stand for each other in a claim and its source: only those that fit in nearly every sentence."""
+"""Words that may replace each other in a claim and its source: only those that do so in nearly every sentence."""
 
 from __future__ import annotations
 
@@ -176,10 +176,10 @@ _GROUPS = _groups()
 
 
 def senses(stem: str) -> frozenset[str]:
-    """The stem and the rows of synonyms that it stands in."""
+    """The stem, and a name for each row of synonyms that contains it."""
     return _GROUPS.get(stem) or frozenset((stem,))
 
 
 def in_one_word(text: str) -> str:
-    """`text` with fixed phrases as the one word that means the same."""
+    """`text` with each fixed phrase replaced by the one word that means the same."""
     return _PHRASE.sub(lambda phrase: _PHRASES[phrase[0].lower()], text)

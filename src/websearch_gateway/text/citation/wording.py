@@ -1,4 +1,4 @@
-"""A sentence as its content words, each with the small words before it: what `alignment` compares."""
+"""Splits a sentence into its content words, each with the function words before it, for `alignment` to compare."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _OF_NUMBERS = frozenset(("usd", "eur", "gbp", "jpy", "inr", "minus", "some"))
 class Word:
     """A content word or a number.
 
-    `senses` are its stem (empty for a number) and its synonyms. `before` are the function words since the last content
-    word, `operators` the denials, doubts and amounts among them. `part` counts the commas and other edges so far;
-    `edge` is the last of them. `owns`: it is a possessive, as in `Ann's`.
+    `stem` is empty for a number. `senses` has the stem and its rows of synonyms. `before` has the function words since
+    the last content word, and `operators` the denials, doubts and amounts among them. `part` is the number of commas
+    and other edges so far; `edge` is the last edge. `owns`: the word is a possessive, as in `Ann's`.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Word:
 
 
 END = Word("")
-"""Stands after the last word of a sentence, and carries what follows it."""
+"""A word after the last one of a sentence, which carries the function words at the end."""
 
 
 def wording(text: str) -> list[Word]:
@@ -79,10 +79,10 @@ def wording(text: str) -> list[Word]:
             before, edge = [], ""
         elif piece[0] == "\0":
             part, edge = part + 1, edge if edge == ";" else piece[1:]
-        elif _is_small(piece):
-            said = fold(piece)
-            before.append(_NOT.sub("", said))
-            before += ["not"] * bool(_NOT.search(said))
+        elif _is_function_word(piece):
+            folded = fold(piece)
+            before.append(_NOT.sub("", folded))
+            before += ["not"] * bool(_NOT.search(folded))
         else:
             bare = _POSSESSIVE.sub("", piece)
             for one in [fold(bare)] if _SPELLED.search(bare) else words(bare):
@@ -116,9 +116,9 @@ def active(sentence: Sequence[Word]) -> list[Word] | None:
             start = place
             while start and sentence[start - 1].part == verb.part:
                 start -= 1
-            doer = (replace(agent, before=(), operators=sentence[start].operators), *sentence[place + 2 : end])
-            done_to = (replace(sentence[start], operators=()), *sentence[start + 1 : place])
-            return [*sentence[:start], *doer, replace(verb, before=()), *done_to, *sentence[end:]]
+            subject = (replace(agent, before=(), operators=sentence[start].operators), *sentence[place + 2 : end])
+            patient = (replace(sentence[start], operators=()), *sentence[start + 1 : place])
+            return [*sentence[:start], *subject, replace(verb, before=()), *patient, *sentence[end:]]
     return None
 
 
@@ -142,7 +142,7 @@ def _plain(text: str, start: int, end: int) -> Iterator[str]:
         yield f"\0{match['edge'].strip()}" if match["edge"] else match["word"]
 
 
-def _is_small(word: str) -> bool:
+def _is_function_word(word: str) -> bool:
     if word == "May" or (word.isupper() and len(word) > 1):  # the month, the US
         return False
     bare = _POSSESSIVE.sub("", fold(word))
