@@ -73,7 +73,7 @@ def _typographic_folds() -> dict[int, str]:
 
 
 def _settled(text: str) -> str:
-    """The text without stray joiners and double spaces. Repeats, as removing a joiner can reorder the marks around it."""
+    """The text without stray joiners and double spaces. Repeats, as this may reorder marks around a joiner."""
     while True:
         fewer = _WHITE_SPACE.sub(" ", _STRAY_JOINERS.sub("", text))
         if fewer == text:

@@ -112,7 +112,7 @@ def test_orders_to_a_model_are_reported_and_stay(orders: str) -> None:
 def test_smuggled_text_is_reported() -> None:
     text, warnings = clean_markdown("hello" + "".join(chr(0xE0000 + ord(c)) for c in "evil"), PAGE)
     assert text == "hello"
-    assert warnings == ("The text held invisible characters, which can hide a message; they were removed.",)
+    assert warnings == ("The text contained invisible characters, which can hide a message; they were removed.",)
 
 
 SCRAPS = st.sampled_from(

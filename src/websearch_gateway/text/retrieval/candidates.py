@@ -1,4 +1,4 @@
-"""The sentences of some pages that an answer could quote, each with its context."""
+"""Finds the sentences of some pages that an answer could quote, each with its context."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from websearch_gateway.text.retrieval.rank import bm25
 from websearch_gateway.text.retrieval.tokens import is_character, words
 
 PASSAGES = 12
-"""How many of the best passages of all pages are searched for sentences."""
+"""The number of best passages, of all pages together, that are searched for sentences."""
 
 MAX_SENTENCE = 600
-"""The length in characters of a sentence that may be quoted."""
+"""The most characters of a sentence that may be quoted."""
 
 MAX_CAPTION = 12
 """A line of at most this many words without a full stop is a caption, a byline or a cell, not a sentence."""
@@ -36,7 +36,7 @@ PRONOUN = re.compile(
     r"este|esta|esto|il|elle|ils|elles|он|она|оно|они|это|هو|هي|यह|वह|他|她|它|这|該|เขา|มัน)\b",
     re.IGNORECASE,
 )
-"""The beginning of a sentence that says little without the one before it."""
+"""The beginning of a sentence that depends on the sentence before it."""
 
 _EDITORIAL = re.compile(
     r" ?\[(?:citation needed|verification needed|clarification needed|vague|who\?|when\?)\]", re.IGNORECASE
@@ -65,7 +65,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paragraph:
-    """A paragraph, an item or a table, which its sentences share; `tokens` include those of the headings above it."""
+    """A paragraph, list item or table, shared by its sentences. `tokens` include those of the headings above it."""
 
     text: str
     tokens: tuple[str, ...]
@@ -75,10 +75,16 @@ class Paragraph:
 class Candidate:
     """A sentence without its Markdown marks; `document` is the index of its page.
 
-    `own` are its tokens, and `words` those used for the score: they include a question right before it. `beside`
-    are the tokens of its neighbours, `above` those of the headings and title; `passage` is the score of its passage.
-    `order` is its place on the page; `before` is the sentence before it in the same paragraph and `previous` its
-    tokens, `after` and `following` those of the next one. A `scrap` is a table row, a caption or a dateline.
+    Attributes:
+        order: the index of its passage on the page, and of the sentence in the passage.
+        before, after: the sentences before and after it in the same paragraph; "" for none.
+        previous, following: the tokens of these two sentences.
+        own: its tokens.
+        words: the tokens used for the score: `own`, and those of a question right before it.
+        beside: the tokens of its neighbours.
+        above: the tokens of the headings and the title.
+        passage: the score of its passage.
+        scrap: whether it is a table row, a caption or a dateline.
     """
 
     text: str
@@ -134,9 +140,10 @@ def candidates(terms: Sequence[str], language: str, documents: Sequence[Document
 
 
 def _inside(terms: Sequence[str], texts: Sequence[Sequence[str]], language: str) -> Mapping[str, str]:
-    """Longer words that begin or end with a word of the question, with that word: compounds or unknown endings.
+    """Longer words of the texts, each with the word of the question that it begins or ends with.
 
-    So do the pairs of characters of a script without spaces, for a question of one character.
+    They are compounds, or have unknown endings. For a question of one character they are the pairs of characters with
+    it, in scripts without spaces.
     """
     least = _LEAST_PART if language not in _WITHOUT_COMPOUNDS else 0
     long = [term for term in terms if is_character(term) or 0 < least <= len(term)]
@@ -189,7 +196,7 @@ def _sentences(
 
 
 def _paragraphs(page: Sequence[_Line], tokens: Sequence[Sequence[str]]) -> dict[int, Paragraph]:
-    """The paragraph of each block; `tokens` are those of each line, and last those of the headings."""
+    """The paragraph of each block. `tokens` are those of each line; the last are those of the headings."""
     found: dict[int, list[int]] = {}
     for at, line in enumerate(page):
         found.setdefault(line.block, []).append(at)

@@ -1,4 +1,4 @@
-"""Near-duplicate texts: boilerplate, a section shown twice, the mobile copy of a menu."""
+"""Finds near-duplicate texts: boilerplate, a section shown twice, the mobile copy of a menu."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ SHINGLE = 3
 NEAR = 0.9
 """The minimum share of common shingles (Jaccard) of two near-duplicates."""
 
-# Texts that share nine tenths of their shingles share at least one of their eight smallest, but for one in 10^8.
+# Texts that share nine tenths of their shingles share one of their eight smallest, except one pair in 10^8.
 _SKETCH = 8
-_CANDIDATES = 16  # with the same small shingle; a hostile page can have many
+_CANDIDATES = 16  # texts with the same small shingle to compare; a hostile page can have many
 
 
 def near_duplicates(texts: Sequence[str]) -> list[int]:

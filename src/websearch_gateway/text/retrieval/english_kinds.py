@@ -1,4 +1,4 @@
-"""The kind of thing that an English question asks for: its first question word decides, then the noun after it."""
+"""Recognises the kind of thing that an English question asks for, by its first question word and the noun after it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _FARTHEST_NOUN = 4
 
 
 def english_kind(question: str) -> str | None:
-    """The name of the kind that `answer_kinds` knows; None if the question asks for none of them."""
+    """The name of the kind; None if the question asks for no known kind."""
     asked = _QUESTION_WORD.search(question)
     if asked is None:
         return None
@@ -92,7 +92,7 @@ def _of_noun(rest: str) -> str | None:
 
 @functools.cache
 def english_pattern(kind: str) -> re.Pattern[str]:
-    """What a thing of this kind looks like."""
+    """A pattern that matches things of this kind."""
     flags = re.IGNORECASE if kind in ("date", "number", "money", "duration", "reason", "color") else 0
     return re.compile(_LOOKS[kind], flags)
 

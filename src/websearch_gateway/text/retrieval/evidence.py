@@ -1,4 +1,4 @@
-"""The sentences of some pages that answer a question best."""
+"""Finds the sentences of some pages that answer a question best."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ CLOSE_RERANKED, CLOSE_BY_LETTERS = 3.0, 5.0
 """The same for the scores of `reranking`, and for those of other languages."""
 
 BESIDE_BEST, AFTER_BEST = 1.0, 1.0
-"""What counts for another sentence of the best one's paragraph, and more for the one right after it."""
+"""The bonus of the score for a sentence of the best one's paragraph, and a further one for the sentence right after."""
 
 MOST = 4
 """The most sentences of an answer."""
 
 NEAREST = 3
-"""The most sentences that are quoted if none answers."""
+"""The most sentences that are quoted if none probably answers."""
 
 ENOUGH = 0.28
 """The minimum share of the question's words that the best sentence and its context must contain to be quoted."""
 
 ENOUGH_BIGRAMS = 0.1
-"""The same in scripts split into bigrams, many of which join the end of one word to the beginning of the next."""
+"""The same for scripts split into bigrams: many of these join the end of one word to the beginning of the next."""
 
 _IN_BIGRAMS = frozenset(("zh", "ja", "ko", "th"))
 
-_LOOKED_BACK = range(1, 4)
-"""How many sentences before one that begins with a pronoun the noun may be."""
+_ANTECEDENT = range(1, 4)
+"""The distances, in sentences, at which to look for the noun that a pronoun refers to."""
 
 SAME = 0.75
-"""Two sentences are duplicates if they share this part of the shorter one's words."""
+"""Two sentences are duplicates if they share this part of the words of the shorter one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,15 @@ def find_evidence(
 ) -> Findings:
     """The sentences that answer `query`, without duplicates; empty if none is close enough.
 
-    They come from prose, lists and tables, never from headings, code or runs of links, and together they have at most
-    `max_characters`, where each counts `overhead` more, and `hedge` less if none probably answers. A sentence that
-    begins with a pronoun is quoted only with the one before it, which others than English ones bring along; the best
-    brings the nearest one that begins with none. With `encode`, English questions use word vectors too.
+    They come from prose, lists and tables, never from headings, code or runs of links. A sentence that begins with a
+    pronoun is quoted only with the sentence before it; in languages other than English that sentence is added. If the
+    best sentence begins with a pronoun, the nearest earlier one of its paragraph that does not is added.
+
+    Args:
+        max_characters: the most characters of all sentences together.
+        overhead: the characters that each sentence costs in addition to its own.
+        encode: gives the vectors of words, which are used for English questions.
+        hedge: the characters to keep free if no sentence probably answers.
     """
     question = Question.of(query)
     found = candidates(question.terms, question.language, documents)
@@ -129,7 +134,7 @@ def by_words(features: Sequence[Features]) -> tuple[list[int], dict[int, float]]
 
 
 def _beside_best(ranked: Reranked, found: Sequence[Candidate]) -> Reranked:
-    """The order in which the best sentence's own paragraph counts more: what it leaves unsaid is often there."""
+    """The ranking with a bonus for the best sentence's paragraph, which often has the rest of the answer."""
     best = found[ranked.order[0]]
     scores = dict(ranked.scores)
     for at in ranked.order[1:]:
@@ -141,14 +146,14 @@ def _beside_best(ranked: Reranked, found: Sequence[Candidate]) -> Reranked:
 
 
 def _with_antecedent(found: Sequence[Candidate], near: Sequence[int]) -> list[int]:
-    """`near`, with the sentence that says whom the best one means second if the best begins with a pronoun."""
+    """`near`; if the best sentence begins with a pronoun, the sentence with the noun that it means comes second."""
     best = found[near[0]]
     if not best.before or not PRONOUN.match(best.text):
         return list(near)
     earlier = [
         at
         for at, one in enumerate(found)
-        if one.paragraph is best.paragraph and _places_before(one, best) in _LOOKED_BACK
+        if one.paragraph is best.paragraph and _places_before(one, best) in _ANTECEDENT
     ]
     earlier.sort(key=lambda at: _places_before(found[at], best))
     antecedent = [at for at in earlier if not PRONOUN.match(found[at].text)][:1]
@@ -156,7 +161,7 @@ def _with_antecedent(found: Sequence[Candidate], near: Sequence[int]) -> list[in
 
 
 def _with_those_before(found: Sequence[Candidate], near: Sequence[int]) -> list[int]:
-    """`near`, with the sentence before each one that begins with a pronoun, other than the first."""
+    """`near`, where each sentence after the first that begins with a pronoun follows the sentence before it."""
     places = {(one.document, one.order): at for at, one in enumerate(found)}
     every = [near[0]]
     for at in near[1:]:
@@ -169,6 +174,7 @@ def _with_those_before(found: Sequence[Candidate], near: Sequence[int]) -> list[
 
 
 def _places_before(one: Candidate, other: Candidate) -> int:
+    """The number of sentences from `one` on to `other`."""
     return other.order[1] - one.order[1]
 
 
@@ -189,7 +195,7 @@ def _score(one: Features) -> float:
 
 
 def _answers(question: Question, best: int, features: Sequence[Features]) -> bool:
-    """Whether the pages are about the question and have the kind of thing that it asks for; `best` is an index."""
+    """Whether the pages are about the question and have the kind of thing it asks for; `best` is an index."""
     if question.kind is not None and not any(one.kind > 0 for one in features):
         return False
     covered, reached, passage, phrases, named, bias = _GATE

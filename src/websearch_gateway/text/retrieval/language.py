@@ -42,7 +42,7 @@ _LETTERS = (
     ("sv", "[åäö]"),
     ("da", "[åæø]"),
 )
-# Each of these says more than a function word.
+# A match of one of these counts more than a function word.
 _MARKS = (
     ("de", r"^was (?:war|hat|ist|sind|[^\W\d_]{3,}(?:en|et|te|ten|eibt|elt|ert))\b"),
     ("tr", r"(?<=\w)['’](?:n?[ıiuü]n|[dt][ae]n?|n?d[ae]n?|y?l[ae]\b|[sy]?[ıiuü]|y?[ae]|l[ae]r\w*)\b"),
@@ -83,7 +83,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def function_words(language: str) -> frozenset[str]:
-    """The folded function words of a language; none if it is told by its script."""
+    """The folded function words of a language; empty if it is recognised by its script."""
     return _KNOWN.get(language, frozenset())
 
 

@@ -67,24 +67,24 @@ _STOP = {
     "el": "ο η το οι τα του της των τον την και ή σε στο στη στην στον στα με για από που πώς πού πότε ποιος ποια "
     "ποιο ποιοι ποιες πόσα πόσο πόσοι τι είναι ήταν να θα δεν ένα μια ένας",
 }
-"""Stop words, unfolded; other languages have the function words of `language`."""
+"""Stop words, unfolded. For other languages, the function words of `language` are used."""
 
 _WITHOUT_RULES = frozenset(("en", "ja", "ko", "th", "zh"))
-"""English, and scripts without spaces: `tokens` has their rules."""
+"""English, and languages whose scripts have no spaces: `tokens` has their rules."""
 
 _TONAL = frozenset(("vi",))
-"""An accent makes another word here."""
+"""Languages in which an accent makes another word."""
 
 # Letters with their vowel signs, which are marks in Indic scripts, and vowel points, which Arabic may leave out.
 _LETTERS = re.compile(r"(?:[^\W_]|[\u0900-\u0963\u064b-\u0652])+")
 _POINTS = re.compile(r"[\u064b-\u0652\u0640]+")
-# "and", "with", "as" and "the" are written as one with the word; after the light stemmer of Larkey and others.
+# Arabic joins "and", "with", "as" and "the" to the next word. The rules follow the light stemmer of Larkey and others.
 _CLITICS = re.compile(r"^(?:[وف]?[بك]?ال|[وف]?لل|و(?=\w{4}))(?=\w{3})")
 _DIGITS = {zero + digit: str(digit) for zero in (0x660, 0x6F0, 0x966) for digit in range(10)}
 
 
 @functools.cache
-def _little_words(code: str) -> frozenset[str]:
+def _stop_words(code: str) -> frozenset[str]:
     return frozenset(_STOP[code].split()) if code in _STOP else function_words(code)
 
 
@@ -92,28 +92,28 @@ def query_terms(query: str, code: str) -> list[str]:
     """The distinct tokens of a query without stop words, in order; all tokens if it has only stop words."""
     if code in _WITHOUT_RULES:
         return without_language(query)
-    said, little = _spoken(query), _little_words(code)
-    content = [word for word in said if word not in little and fold(word) not in little]
-    return list(dict.fromkeys(_stemmed(content or said, code)))
+    words, stop_words = _words(query), _stop_words(code)
+    content = [word for word in words if word not in stop_words and fold(word) not in stop_words]
+    return list(dict.fromkeys(_stemmed(content or words, code)))
 
 
 def language_tokens(texts: Iterable[str], code: str) -> list[list[str]]:
     """The tokens of each text, stemmed for that language: see `tokens.tokens_of_each`."""
     if code in _WITHOUT_RULES:
         return tokens_of_each(texts)
-    spoken = [_spoken(text) for text in texts]
-    vocabulary = list(set(chain.from_iterable(spoken)))
+    split = [_words(text) for text in texts]
+    vocabulary = list(set(chain.from_iterable(split)))
     stem = dict(zip(vocabulary, _stemmed(vocabulary, code), strict=True))
-    return [list(map(stem.__getitem__, said)) for said in spoken]
+    return [list(map(stem.__getitem__, words)) for words in split]
 
 
-def _spoken(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     return _LETTERS.findall(_POINTS.sub("", unicodedata.normalize("NFC", text.lower())).translate(_DIGITS))
 
 
-def _stemmed(said: Sequence[str], code: str) -> list[str]:
+def _stemmed(words: Sequence[str], code: str) -> list[str]:
     # A stemmer holds scratch memory, so threads must not share one; making one takes microseconds.
     if code == "ar":
-        said = [_CLITICS.sub("", word) for word in said]
-    stems = Stemmer.Stemmer(_STEMMERS[code]).stemWords(said) if code in _STEMMERS else said
+        words = [_CLITICS.sub("", word) for word in words]
+    stems = Stemmer.Stemmer(_STEMMERS[code]).stemWords(words) if code in _STEMMERS else words
     return list(stems) if code in _TONAL else [fold(stem) for stem in stems]

@@ -13,10 +13,10 @@ from websearch_gateway.text.retrieval.relevance import select
 from websearch_gateway.text.retrieval.tokens import query_terms, tokens_of_each
 
 MOST_PASSAGES = 3_000
-"""The most passages of a page that are ranked: about those of a book of 500 pages."""
+"""The most passages of a page that are ranked: about as many as in a book of 500 pages."""
 
 MOST_EMBEDDED = 8_000
-"""The characters of a passage that are embedded."""
+"""The most characters of a passage that are embedded."""
 
 SHORT_PASSAGE = 200
 """Below this many characters, equal texts in different sections may differ in meaning, such as `None.`"""
@@ -62,7 +62,7 @@ def ranked(
     weight: float,
     most: int,
 ) -> list[list[tuple[int, float]]]:
-    """For each query, the indices of at most `most` passages that answer it best, with their relevance.
+    """For each query, the indices of at most `most` passages that answer it best, with their relevance, best first.
 
     Args:
         passages: the text of each with its headings.

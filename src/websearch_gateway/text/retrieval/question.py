@@ -1,4 +1,4 @@
-"""What a question asks, and how well a sentence answers it."""
+"""Reads a question, and measures how well sentences match it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,19 @@ _NAMED = re.compile(r"(?<=\w )[A-ZÀ-ÞА-ЯΑ-Ω][^\W_]+|\b\d{2,}\b")
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """How well a sentence matches a question: shares from 0 to 1; rarer words weigh more.
+    """How well a sentence matches a question: shares from 0 to 1, in which rarer words weigh more.
 
-    `own` is its BM25 score; `covered` are the words of the question that it contains, `beside` further ones in its
-    neighbours, `above` further ones in the headings; `phrases` the pairs of words, `named` the names and numbers, both
-    including its context. `passage` is the score of its passage. `kind` is 1 with the kind of thing asked for, -1
-    without it, 0 if the question asks for none; `scrap` is 1 for a row, caption or dateline; `length` grows with its
-    words.
+    Attributes:
+        own: its BM25 score.
+        covered: the words of the question that it contains.
+        beside: further words of the question in its neighbours.
+        above: further words of the question in the headings.
+        phrases: the pairs of neighbouring words of the question that it contains.
+        passage: the score of its passage.
+        kind: 1 with a thing of the kind that the question asks for, -1 without, 0 if the question asks for no kind.
+        scrap: 1 for a table row, a caption or a dateline.
+        length: grows with the number of its words.
+        named: the names and numbers of the question that are in it, its neighbours or the headings; 1 without any.
     """
 
     own: float
@@ -45,7 +51,8 @@ class Features:
 class Question:
     """A question: its words, its pairs of words, and the kind of thing that would answer it.
 
-    `said` are its words, since a thing that it names itself cannot be the answer.
+    `names` are the tokens of its names and numbers. `said` are its words, which cannot be the answer; see
+    `Kind.said_in`.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Which passages answer a query: Okapi BM25, and a way to merge several rankings."""
+"""Ranks passages by a query with Okapi BM25, and merges several rankings."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def saturated(rarity: Mapping[str, float], counts: Sequence[Mapping[str, int]], 
 
 
 def inverse_document_frequency(terms: Iterable[str], counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
-    """The weight of a term: always positive, and highest for a term that no document contains."""
+    """The weight of each term: always positive, and highest for a term that no document contains."""
     found = {term: sum(term in count for count in counts) for term in terms}
     return {term: math.log(1 + (len(counts) - n + 0.5) / (n + 0.5)) for term, n in found.items()}
 

@@ -1,4 +1,4 @@
-"""Which passages of a page answer a query, by words and vectors, and with what probability."""
+"""Selects the passages of a page that answer a query, by words and vectors, and estimates their probabilities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT_THRESHOLD = 0.72
 """The default of SIMILARITY_THRESHOLD."""
 
 FAR_BEHIND = 20.0
-"""A passage whose odds are this many times worse than those of the best is left out as well."""
+"""A passage is also left out if its odds are this many times worse than those of the best passage."""
 
 # Fitted on questions over encyclopedia articles: the weights by a softmax over the passages of a page, scale and
 # bias by a logistic regression over the best passage of the page that answers and of others; see `docs/passages.md`.
@@ -31,19 +31,19 @@ _WITH_VECTORS: Sequence[float] = (2.33, 2.17, 2.35, 1.82, 4.54, -3.9)
 _WORDS_ALONE: Sequence[float] = (3.04, 2.68, 3.0, 2.45, -2.9)
 
 _SENTENCE, _PARAGRAPH = 20, 50
-"""Tokens of a sentence and of a short paragraph: words of the query that stand so near each other belong together."""
+"""The tokens of a sentence and of a short paragraph: words of the query within this distance belong together."""
 
 
 def least_relevance(threshold: float) -> float:
-    """The relevance from which on a passage is shown, for a SIMILARITY_THRESHOLD from 0 (all) to 1 (none).
+    """The least relevance of a passage that is shown, for a SIMILARITY_THRESHOLD from 0 (all) to 1 (none).
 
-    RELEVANT for DEFAULT_THRESHOLD; between, the odds of both stay in proportion.
+    It is RELEVANT for DEFAULT_THRESHOLD; its odds are proportional to those of the threshold.
     """
     return _from_odds(_odds(threshold) * _odds(RELEVANT) / _odds(DEFAULT_THRESHOLD))
 
 
 def shown(scores: Sequence[float], threshold: float) -> int:
-    """How many of the scores, which fall, are good enough to be shown; see `least_relevance` and FAR_BEHIND."""
+    """The number of scores, in descending order, that are high enough to show; see `least_relevance` and FAR_BEHIND."""
     if not scores:
         return 0
     least = max(least_relevance(threshold), _from_odds(_odds(scores[0]) / FAR_BEHIND) if threshold else 0.0)
@@ -59,11 +59,11 @@ def _from_odds(odds: float) -> float:
 
 
 class Matches(NamedTuple):
-    """How the words of a query stand in a passage: shares from 0 to 1, in which rarer words weigh more.
+    """How well a passage matches the words of a query: shares from 0 to 1, in which rarer words weigh more.
 
     Attributes:
         covered: the share of the query's words that the passage contains.
-        sentence, paragraph: the largest share that stands within so many tokens.
+        sentence, paragraph: the largest share of them within the tokens of a sentence, and of a short paragraph.
         pairs: the share of the query's pairs of neighbouring words that are neighbours in the passage.
     """
 
@@ -74,10 +74,11 @@ class Matches(NamedTuple):
 
 
 def relevance(found: Matches, similarity: float | None) -> float:
-    """How likely a passage answers a query, from 0 to 1.
+    """The probability that a passage answers a query, from 0 to 1.
 
     Args:
-        similarity: how much closer its vector is to the query's than unrelated texts are, at most 1; None if unknown.
+        similarity: how much closer its vector is to the query's than those of unrelated texts, at most 1; None if
+            unknown.
     """
     weights = _WORDS_ALONE if similarity is None else _WITH_VECTORS
     values = (*found, 1.0) if similarity is None else (*found, similarity, 1.0)
@@ -85,7 +86,7 @@ def relevance(found: Matches, similarity: float | None) -> float:
 
 
 def matches(terms: Sequence[str], passage: Sequence[str], rarity: Mapping[str, float]) -> Matches:
-    """How the `terms` of a query stand among the tokens of a passage; `rarity` is the weight of each term."""
+    """The matches of the `terms` of a query among the tokens of a passage; `rarity` is the weight of each term."""
     whole = sum(rarity.values())
     if not whole:
         return Matches(0.0, 0.0, 0.0, 0.0)

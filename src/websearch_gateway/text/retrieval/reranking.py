@@ -1,4 +1,4 @@
-"""Orders the sentences that come first by their words once more, by the vectors of their words too. English only."""
+"""Reorders the sentences that rank best by their words, with the vectors of their words as well. English only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from websearch_gateway.text.retrieval.word_likeness import Encode
 
 RERANKED = 24
-"""How many sentences are looked at, so that the work has a limit."""
+"""The most sentences that are reordered."""
 
 _NEAR = 50
 """Characters on each side of a possible answer in which words of the question count as near it."""
@@ -30,14 +30,20 @@ _LONGEST_PARAGRAPH = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """How well a sentence answers a question, shares from 0 to 1 as in `Features`.
+    """How well a sentence answers a question: the shares of `Features`, and further ones from 0 to 1.
 
-    `previous` and `following` are words of the question that only the sentence before or after it in its paragraph
-    has; `carried` is `previous` if it begins with a pronoun, `resumed` is `following` if the next one does.
-    `paragraph` is the BM25 score of its paragraph. `kind_covered`, `kind_near` and `kind_alike` are 0 without the kind
-    of thing asked for, else the question's words in the sentence, those near such a thing, and `alike`. `alike` are the
-    words that the sentence has or has words like, `alike_before` more of them in the sentence before, `cosine` and
-    `paragraph_cosine` compare the whole question.
+    Attributes:
+        previous, following: the words of the question that the sentence lacks, but the one before or after it in its
+            paragraph has.
+        pronoun: 1 if it begins with a pronoun.
+        carried: `previous` if it begins with a pronoun, else 0.
+        resumed: `following` if the next sentence begins with a pronoun, else 0.
+        paragraph: the BM25 score of its paragraph.
+        kind_covered, kind_near, kind_alike: 0 without a thing of the kind that the question asks for; else `covered`,
+            the words of the question near such a thing, and `alike`.
+        alike: the words of the question that the sentence has, also by similar words.
+        alike_before: further ones that the sentence before it has.
+        cosine, paragraph_cosine: the similarity of the whole question to the sentence, and to its paragraph.
     """
 
     own: float
@@ -89,7 +95,7 @@ WEIGHTS: Mapping[str, float] = {
     "paragraph_cosine": 6.7,
 }
 SCRAP = -1.0
-"""The weight of a row, caption or dateline, of which the questions have none."""
+"""The weight of a row, caption or dateline, set by hand: the fitted pages have none."""
 
 GATE: Mapping[str, float] = {
     "covered": 2.1,
@@ -112,7 +118,7 @@ GATE: Mapping[str, float] = {
     "bias": -4.3,
 }
 ANSWERED = -0.4
-"""The least log odds at which the best sentence counts as an answer: to hedge where a page answers is worse."""
+"""The least log odds of the best sentence that counts as an answer: a needless hedge is worse than a missing one."""
 
 
 class Reranked(NamedTuple):
@@ -189,7 +195,7 @@ def _beside(one: Candidate, rarity: Mapping[str, float], whole: float) -> tuple[
 
 
 def _near_kind(question: Question, top: Sequence[Candidate], rarity: Mapping[str, float]) -> list[float | None]:
-    """For each sentence the weight of the question's words near a thing of the kind asked for; None without one."""
+    """For each sentence, the weight of the question's words near a thing of the kind it asks for; None without one."""
     kind = question.kind
     found = [kind.found_in(one.text, question.said) if kind else [] for one in top]
     pieces = [
@@ -234,10 +240,10 @@ def _meaning(
 
 
 def gate_values(every: Sequence[Signals], best: Signals, found: int) -> Mapping[str, float]:
-    """What the gate weighs: signals of the best sentence, and the most that any sentence has.
+    """The values of the gate: signals of the best sentence, and the maximum over all sentences.
 
-    More of the words occur by chance in a longer sentence and in more sentences, so that `length` and `found`, the
-    number of all sentences, count against an answer.
+    In a longer sentence, and in more sentences, more words of the question occur by chance. So `length` and `found`,
+    which grows with the number of all sentences, count against an answer.
     """
     return {
         "covered": best.covered,

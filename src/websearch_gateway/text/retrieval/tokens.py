@@ -1,4 +1,4 @@
-"""Tokens for search: words folded, stemmed, and split into bigrams in scripts without spaces."""
+"""Splits text into tokens for search: words folded, stemmed, and in scripts without spaces split into bigrams."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import Stemmer
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 )
-"""The scripts without spaces between words, as ranges of a regular expression."""
+"""The characters of scripts without spaces between words, as ranges of a regular expression."""
 
 _WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
@@ -44,7 +44,7 @@ def fold(text: str) -> str:
         return text.lower()
     text = _WORDLESS.sub(" ", text)
     compatible = unicodedata.normalize("NFKC", text)
-    if len(compatible) > 2 * len(text) + 32:  # one may become eighteen; ordinary text never does
+    if len(compatible) > 2 * len(text) + 32:  # one character may become eighteen; ordinary text never grows so much
         compatible = text
     decomposed = unicodedata.normalize("NFD", compatible.casefold())
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
@@ -68,7 +68,7 @@ def _bigrams(run: str) -> list[str]:
 
 
 def is_character(token: str) -> bool:
-    """Whether a token is one character of a script without spaces: longer runs give bigrams."""
+    """Whether a token is a single character of a script without spaces; longer runs give bigrams."""
     return len(token) == 1 and bool(_UNSPACED_RUN.match(token))
 
 
@@ -86,10 +86,10 @@ def tokens(text: str) -> list[str]:
 
 def tokens_of_each(texts: Iterable[str]) -> list[list[str]]:
     """The `tokens` of each text. Much cheaper than separate calls, since it stems each distinct word only once."""
-    spoken = [words(text) for text in texts]
-    vocabulary = list(set().union(*spoken))
+    split = [words(text) for text in texts]
+    vocabulary = list(set().union(*split))
     stem = dict(zip(vocabulary, stems(vocabulary), strict=True))
-    return [list(map(stem.__getitem__, said)) for said in spoken]
+    return [list(map(stem.__getitem__, found)) for found in split]
 
 
 def query_terms(query: str) -> list[str]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# What joins the previous character, besides marks: skin tones, the tags of a flag, Hangul's vowels and finals.
+# Characters that join the previous one, besides marks: skin tones, the tags of a flag, Hangul's vowels and finals.
 _JOINED = re.compile(r"[\u200d\u1160-\u11ff\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 _FLAG_LETTERS = re.compile(r"[\U0001f1e6-\U0001f1ff]+\Z")
 _LONGEST_CHARACTER = 32
 
 
 def window(text: str, offset: int, size: int) -> tuple[str, int | None]:
-    """At most `size` characters of `text` from `offset` on, and where the next window begins (None after the last).
+    """At most `size` characters of `text` from `offset` on, and the offset of the next window (None after the last).
 
-    It ends after a line if one ends in its second half, else after a word, else between two grapheme
-    clusters. `offset` is a count of characters (code points), at most `len(text)`; `size` is at least 1.
+    The window ends after a line if one ends in its second half, else after a word, else between two grapheme clusters.
+    `offset` counts code points and is at most `len(text)`; `size` is at least 1.
     """
     end = offset + size
     if end >= len(text):

@@ -1,4 +1,4 @@
-"""How much the words of a question and those of some sentences are alike: in meaning, or in spelling."""
+"""Compares the words of a question with those of some sentences, by meaning and by spelling."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-    """Texts to unit vectors, one row each; the zero vector for a text that it does not know."""
+    """Turns texts into unit vectors, one row each; a text without known words becomes the zero vector."""
 
 _UNRELATED = 0.3
 """The cosine that the vectors of unrelated words may have."""
 
-_OTHERWISE_SPELLED = 0.4
+_UNRELATED_SPELLING = 0.4
 """The share of their runs of letters that unrelated words may have in common."""
 
 _RUN = 3
@@ -30,14 +30,14 @@ def content_words(text: str) -> list[str]:
 
 
 def word_likeness(asked: Sequence[str], vocabulary: Sequence[str], encode: Encode) -> NDArray[np.float32]:
-    """From 0 to 1, a row for each word of `asked` and a column for each of `vocabulary`: 1 for the same stem.
+    """The likeness of words from 0 to 1, with a row for each word of `asked` and a column for each of `vocabulary`.
 
-    Vectors see what means the same, runs of letters a name that is written in another way.
+    It is 1 for the same stem. Vectors find words with the same meaning, runs of letters find other spellings of a name.
     """
     import numpy as np
 
     cosines = encode(asked) @ encode(vocabulary).T
-    alike = np.maximum(_beyond(cosines, _UNRELATED), _beyond(_spelling(asked, vocabulary), _OTHERWISE_SPELLED))
+    alike = np.maximum(_beyond(cosines, _UNRELATED), _beyond(_spelling(asked, vocabulary), _UNRELATED_SPELLING))
     same = np.array(stems(asked))[:, None] == np.array(stems(vocabulary))
     return np.where(same, np.float32(1), alike)
 
@@ -47,7 +47,7 @@ def _beyond(likeness: NDArray[np.float32], unrelated: float) -> NDArray[np.float
 
 
 def _spelling(asked: Sequence[str], vocabulary: Sequence[str]) -> NDArray[np.float32]:
-    """Twice the number of common runs of letters by the number of all."""
+    """The likeness by spelling: twice the number of common runs of letters, divided by the number of all runs."""
     import numpy as np
 
     others = [_runs(word) for word in vocabulary]

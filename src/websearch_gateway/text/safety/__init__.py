@@ -1,4 +1,4 @@
 """Makes untrusted text safe to pass on: invisible characters, links, secrets, instructions to a model.
 
-Never remove visible words. Patterns may only warn; only a secret in a query is a reason to refuse it.
+Never remove visible words. Patterns only warn, with one exception: a query that contains a secret is refused.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 LONGEST_CHALLENGE = 1_000
-"""Above this many characters a text that mentions robots is an article about them."""
+"""The most characters of a challenge page: a longer text that mentions robots is an article about them."""
 
 _TITLES = re.compile(
     r"just a moment\b|attention required! \||access denied\b|pardon our interruption|are you a robot|robot check"
@@ -26,7 +26,7 @@ _WORDS = re.compile(
 
 
 def is_bot_challenge(title: str, text: str) -> bool:
-    """Whether a page is a bot challenge: it is short, and it or its title has the wording of such pages."""
+    """Whether a page is a bot challenge: it is short, and its text or title has the wording of such pages."""
     if len(text) > LONGEST_CHALLENGE:
         return False
     return bool(_WORDS.search(text) or (_TITLES.match(title.strip()) and len(text) < LONGEST_CHALLENGE // 2))

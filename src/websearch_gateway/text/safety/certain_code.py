@@ -1,6 +1,6 @@
 """Finds the code of a page that may stay unchanged: only what every Markdown parser treats as code.
 
-A parser that sees text where this one sees code would find live images and tags in it, so in doubt nothing is code.
+If another parser treats the same part as text, it finds live images and tags in it. So in doubt nothing is code.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _FENCED_IN_CONTAINER = re.compile(r"^[ \t]*+(?:(?:[-*+]|\d{1,9}[.)]|>)[ \t]*+)++
 def code_pieces(text: str) -> Iterator[tuple[int, int]]:
     """The code blocks and spans of `text` as (start, end), in order, that every parser treats as code.
 
-    A block must stand alone: no tag opens an HTML block around it, and no list around it ends inside it
-    (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). After the first doubtful block nothing is code. Spans are
-    on one line, in a paragraph without tags and unmatched ticks, and contain no end of a table cell.
+    A block counts if it stands alone: no tag opens an HTML block around it, and no list around it ends inside it
+    (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). After the first doubtful block nothing counts. A span
+    counts if it is on one line, in a paragraph without tags and unmatched ticks, and has no `|`, which may end a cell.
     """
     done, in_lists = 0, None
     for begin, end in code_blocks(text):

@@ -1,5 +1,5 @@
-"""Detects text that gives orders to a language model. It may warn, and exclude text from answers; it never blocks or
-deletes what a caller reads.
+"""Detects text that gives orders to a language model. A match may cause a warning and exclude the text from answers,
+but never blocks or deletes text that a caller reads.
 
 Patterns find a small part of real attacks and flag some innocent text, so nothing may depend on them: the defence is
 that all page text is passed on as quoted data.
@@ -56,7 +56,7 @@ _PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
         _ROLE % "(?:system|developer|assistant|human|user)" + rf"\s{{0,8}}{_NEW_ROLE}",
     ),
 )
-"""Patterns of orders, each with words of which a match contains at least one: searching for a word is much faster."""
+"""Patterns of orders, each after words of which every match contains one: searching for a word is much faster."""
 
 
 @functools.cache

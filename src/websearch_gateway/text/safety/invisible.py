@@ -1,8 +1,8 @@
 """Removes invisible characters, except where writing needs them.
 
-The visible characters on both sides of a run decide. Only what one script or emoji needs there may stay
+The visible characters on both sides of a run decide. Only the characters that one script or emoji needs there may stay
 (https://www.unicode.org/reports/tr51/ for emoji,
-https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters for joiners), so no message fits into it.
+https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters for joiners), too few for a hidden message.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 import re
 
 MANY = 8
-"""From this many invisible characters in a row on, they may be a hidden message."""
+"""The least number of consecutive invisible characters that may be a hidden message."""
 
 # Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt, bidi controls, annotation marks, control
 # characters but tab and line feed, private use, lone surrogates and non-characters.
@@ -93,9 +93,9 @@ def strip_invisible_characters(text: str) -> tuple[str, bool]:
 
 
 def invisible_pieces(text: str) -> list[tuple[int, int]]:
-    """The places of the characters that `strip_invisible_characters` removes, as (start, end), ordered and disjoint.
+    """The ranges of the characters that `strip_invisible_characters` removes, as (start, end), ordered and disjoint.
 
-    A line end other than a line feed counts as invisible if it is a control character.
+    A line end that is a control character other than a line feed counts as invisible.
     """
     if text.isascii() and text.isprintable():
         return []
@@ -110,7 +110,7 @@ def invisible_pieces(text: str) -> list[tuple[int, int]]:
 
 @functools.lru_cache(4096)
 def _needed(before: str, run: str, after: str) -> str:
-    """The beginning of an invisible run that writing needs between two visible characters."""
+    """The beginning of an invisible run that the writing system needs between the characters `before` and `after`."""
     for left, allowed, right in _ALLOWED:
         if left.fullmatch(before) and (found := allowed.match(run)) and right.match(after):
             return found[0]

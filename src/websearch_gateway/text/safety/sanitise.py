@@ -43,9 +43,9 @@ _ACTIVE_TAG = re.compile(
     r"|video|audio|track|form|input|button|textarea|template|body|html|head)\b)",
     re.IGNORECASE,
 )
-# The rest of a terminal colour sequence: an HTML parser drops the escape character.
+# A terminal colour sequence without its escape character, which an HTML parser drops.
 _COLOUR_COMMAND = re.compile(r"\\?\[[0-9;]{1,20}+m")
-# Code that means the same as prose. It has no blank, which could end the target of a link.
+# Code that is equally harmless as prose. It has no blank, which could end the target of a link.
 _HARMLESS_CODE = re.compile(r"`+[\w.,-]*+`+")
 _HELD = re.compile("\ue000([0-9]+)\ue001")
 
@@ -54,23 +54,23 @@ _MARKER_LIKE = re.compile(r"[<\uff1c\ufe64\u2039\u276e\u3008](?=[\s/\\|]*+untrus
 
 
 def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, ...]]:
-    """Markdown that is safe to pass on, and warnings about it. Idempotent.
+    """The Markdown made safe to pass on, and warnings about it. Idempotent.
 
     Certain code (`certain_code`) loses only invisible characters. Elsewhere links that run code or contain data
-    (`javascript:`, `data:`) keep only their text; images keep only their alternative text if their URL could leak data:
-    one with a query, or a very long one, on a host other than that of `page_url`.
+    (`javascript:`, `data:`) keep only their text. Images keep only their alternative text if their URL could leak data:
+    it has a query or is very long, and is not on the site of `page_url`.
     """
     text, smuggled = without_live_parts(markdown, page_url)
     warnings = []
     if smuggled:
-        warnings.append("The text held invisible characters, which can hide a message; they were removed.")
+        warnings.append("The text contained invisible characters, which can hide a message; they were removed.")
     if orders := reads_like_orders(text):
         warnings.append(orders)
     return text, tuple(warnings)
 
 
 def without_live_parts(markdown: str, page_url: str = "") -> tuple[str, bool]:
-    """The text of `clean_markdown`, and whether it held invisible characters that may hide a message."""
+    """The text of `clean_markdown`, and whether it contained invisible characters that may hide a message."""
     text, smuggled = strip_invisible_characters(markdown)
     return _without_live_parts(text, page_url), smuggled
 
@@ -87,17 +87,17 @@ def reads_like_orders(text: str) -> str | None:
 
 
 def without_orders(text: str) -> str:
-    """`text` without the paragraphs that read like orders to a language model, so that no answer rests on them."""
+    """`text` without the paragraphs that read like orders to a language model, so that no answer is based on them."""
     paragraphs = text.split("\n\n")
     return "\n\n".join(paragraph for paragraph in paragraphs if not reads_like_orders(paragraph))
 
 
 def wrap_untrusted(text: str, nonce: str) -> str:
-    """`text` between marks that say it is data from the web. Pages cannot forge the end mark: it contains the nonce.
+    """`text` between marks that declare it as data from the web. Pages cannot forge the end mark: it has the nonce.
 
     Args:
-        nonce: fresh and unguessable for each call, at least 16 letters and digits. Text that repeats it or looks like
-            a mark is altered.
+        nonce: new and unguessable for each call, at least 16 letters and digits. A part of the text that repeats it or
+            looks like a mark is altered.
 
     Raises:
         ValueError: the nonce is too short or contains other characters.
@@ -110,7 +110,7 @@ def wrap_untrusted(text: str, nonce: str) -> str:
 
 
 def _without_live_parts(text: str, page_url: str) -> str:
-    """`text` with inert URLs. Meanwhile private-use characters, which the text no longer contains, stand for code."""
+    """`text` with inert URLs. While it works, private-use characters, of which the text has none, replace the code."""
     held: list[str] = []
 
     def hold(code: str) -> str:
@@ -131,7 +131,7 @@ def _without_live_parts(text: str, page_url: str) -> str:
 
 
 def _inert(text: str, page_url: str) -> str:
-    """Write Markdown marks as character references, which look the same but have no effect."""
+    """`text` with harmful Markdown marks as character references, which look the same but have no effect."""
     by_name = "]:" in text and bool(_DEFINITION.search(text))
     if by_name:
         text = _DEFINITION.sub(_checked_definition, text)
@@ -153,7 +153,7 @@ def _checked_definition(found: re.Match[str]) -> str:
 
 
 class _Brackets:
-    """Checks links and images in one pass from the innermost out, at any depth of nesting.
+    """Checks links and images in one pass from the innermost outwards, at any depth of nesting.
 
     Args:
         by_name: whether a reference definition could supply the URL of an image.
@@ -165,7 +165,7 @@ class _Brackets:
         self._last_target = len(text) if by_name else text.rfind("](")
         self._pieces: list[str] = []
         self._length = 0
-        self._open: list[tuple[int, int, int]] = []  # its index in `_pieces`, offset in `_text`, length before it
+        self._open: list[tuple[int, int, int]] = []  # of each: index in `_pieces`, offset in `_text`, length before
 
     def checked(self) -> str:
         """The text with inert links and images."""
@@ -194,7 +194,7 @@ class _Brackets:
         self._length += len(piece)
 
     def _leave_open(self) -> None:
-        """An image by reference, or one that cannot be parsed, loses its mark."""
+        """Treat the last open bracket as text. An image by reference, or an unparsable one, loses its `!`."""
         if self._open:
             place, start, _ = self._open.pop()
             if start + 2 <= self._last_target:
@@ -223,7 +223,7 @@ class _Brackets:
 
 
 def _scheme(address: str) -> str:
-    """The scheme of an address as a browser reads it: without blanks, entities resolved, in lower case."""
+    """The scheme of an address as a browser reads it: without blanks, with entities resolved, in lower case."""
     if ":" not in address and "&" not in address:
         return ""
     found = _SCHEME.match(_IGNORED_IN_SCHEMES.sub("", html.unescape(address)).lstrip("<"))

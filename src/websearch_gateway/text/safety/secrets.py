@@ -1,11 +1,11 @@
 """Finds credentials in a query before it is sent.
 
-Three layers: the gateway's own configured secrets; our rules for what common rule sets miss (search and model vendors,
-keys recognisable only by context, passwords in connection strings); and the provider rules of Yelp's
-`detect-secrets` (https://github.com/Yelp/detect-secrets), imported only for a query with something key-sized.
+Three layers: the gateway's own configured secrets; our rules for secrets that common rule sets miss (keys of search and
+model vendors, keys recognisable only by context, passwords in connection strings); and the provider rules of Yelp's
+`detect-secrets` (https://github.com/Yelp/detect-secrets), imported only for a query with a part as long as a key.
 
-Precision matters as much: git hashes, UUIDs, addresses, slugs and long words are ordinary in queries. A format that
-these share (40 hex digits, a UUID) counts only near a word such as `key`.
+False alarms matter as much: git hashes, UUIDs, addresses, slugs and long words are ordinary in queries. A format that
+they share with keys (40 hex digits, a UUID) counts only near a word such as `key`.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _PHRASES = {
     r"(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])\S{8,}",
 }
 
-# These formats are secrets only near certain words, and not near these others, which mark public values.
+# These formats are secrets only near the words of _LABEL, and not near those of _PUBLIC, which mark public values.
 _IN_CONTEXT = rf"{_LABEL}{_ASSIGNED}{_RANDOM}|{_LABEL}.{{0,60}}?{_HEX_OR_UUID}|{_HEX_OR_UUID}.{{0,30}}?{_LABEL}"
 _PUBLIC = (
     r"(?i)\b(?:commits?|sha-?\d*|git|md5|checksum|hash|fingerprint|pgp|gpg|ssh|public|primary|foreign|cache|redis|registry"
@@ -90,11 +90,11 @@ _PUBLIC = (
 )
 _BASIC_HEADER = r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,}={0,2})"
 
-# Fast path: nothing in ordinary questions is long enough, or looks like an assignment or a URL.
+# Fast path: ordinary questions contain no part that is long enough or looks like an assignment or a URL.
 _WORTH_A_LOOK = r"[!-~]{16}|=|://|(?i:pass|secret)"
 _KEY_SIZED = r"(?=[!-~]{20})[!-~]*?\d"
 
-# Rules of the library that are noisy in prose (entropy, keywords, addresses), or stricter above.
+# Rules of the library that cause false alarms in prose (entropy, keywords, addresses), or have stricter ones above.
 _UNUSED_LIBRARY_RULES = frozenset(
     {
         "Artifactory Credentials",

@@ -1,4 +1,4 @@
-"""URLs that are safe to show: without characters that hide or reorder text, even after percent-decoding.
+"""Makes URLs safe to show: without characters that hide or reorder text, even after percent-decoding.
 
 Software that decodes the escapes shows `https://bank.example/%E2%80%AEgpj.exe` as `exe.jpg`.
 """
@@ -17,7 +17,7 @@ _LENGTHS = ((0x80, 1), (0xC2, 1), (0xE0, 2), (0xF0, 3), (0xF5, 4), (0x100, 1))
 def shown_url(url: str) -> str:
     """`url` without invisible and bidirectional characters, escaped or not. Keeps those that spelling needs.
 
-    Empty if removing them joins others (`%E2%00%80%AE`): only an attacker writes that.
+    Empty if their removal creates new ones (`%E2%00%80%AE`): only an attacker writes such a URL.
     """
     pieces = invisible_url_pieces(url)
     edges = [0, *(edge for piece in pieces for edge in piece), len(url)]
@@ -45,7 +45,7 @@ def invisible_url_pieces(url: str) -> list[tuple[int, int]]:
 
 
 def _decoded(escaped: bytes) -> list[tuple[str, int, int]]:
-    """The characters in some bytes with their places; U+FFFD for an invalid byte."""
+    """The characters in some bytes, each with its first byte and the end; U+FFFD for an invalid byte."""
     found, place = [], 0
     while place < len(escaped):
         length = next(length for limit, length in _LENGTHS if escaped[place] < limit)

@@ -1,4 +1,4 @@
-"""Kinds of answers in languages other than English: how a question asks for each, and what a thing of it looks like."""
+"""Kinds of answers in languages other than English: the words that ask for each, and patterns of the things."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ _ASKED: dict[str, dict[str, str]] = {
     "ja": {"date": r"いつ|何年|何月|何日", "number": r"いくつ|何[人個回歳]|どのくらい", "reason": r"なぜ|どうして"},
     "ko": {"date": r"언제|몇 ?년", "number": r"얼마|몇", "reason": r"왜"},
 }
-"""For each language its kinds, and the words that ask for each; the first in a question counts."""
+"""For each language its kinds with the words that ask for them; the first such word in a question decides."""
 
 _NUMBER_WORDS = {
     "de": "zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig|dreißig|vierzig|fünfzig|hundert\\w*|"
@@ -222,13 +222,12 @@ _GERMAN_NAME = (
     r"(?<![\w'’-])[A-ZÄÖÜ][\w'’-]+\s(?:(?:von|van|de|der|du|ibn)\s){0,2}[A-ZÄÖÜ][\w'’-]+|"
     r"(?:(?<=\bin )|(?<=\bvon )|(?<=\bnach )|(?<=\bdurch )|(?<=\baus )|(?<=\bbei ))[A-ZÄÖÜ][\w'’-]+"
 )
-"""Nouns are capitalised too: two in a row, or one without an article, are a name."""
+"""All German nouns are capitalised: two in a row, or one after a preposition without an article, are a name."""
 _QUOTED = r"[\"“„«‘'「『][^\"”“»’'」』]{1,80}[\"”“»’'」』]"
 _CASED = frozenset(("person", "place", "name"))
 
 
-def _looks(kind: str, language: str) -> str:
-    """What a thing of this kind looks like."""
+def _pattern_of(kind: str, language: str) -> str:
     joined = "" if language in ("th", "zh", "ja", "ko") else r"\b"
     end = "" if language in ("hi",) else joined
 
@@ -255,12 +254,12 @@ def _asking(language: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 def kind_of(question: str, language: str) -> str | None:
-    """The kind of thing that a question asks for first; None if it is not one of these."""
+    """The kind of thing that a question asks for first; None if it asks for no known kind."""
     found = ((asked.search(question), kind) for kind, asked in _asking(language))
     return min(((one.start(), kind) for one, kind in found if one), default=(0, None), key=lambda each: each[0])[1]
 
 
 @functools.cache
 def pattern(kind: str, language: str) -> re.Pattern[str]:
-    """What a thing of this kind looks like in a language."""
-    return re.compile(_looks(kind, language), 0 if kind in _CASED else re.IGNORECASE)
+    """A pattern that matches things of this kind in a language."""
+    return re.compile(_pattern_of(kind, language), 0 if kind in _CASED else re.IGNORECASE)

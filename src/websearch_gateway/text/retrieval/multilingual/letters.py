@@ -1,4 +1,4 @@
-"""How much a sentence looks like a question: shared runs of letters, which outlast endings, compounds and tense."""
+"""Compares sentences with a question by shared runs of letters, which survive endings, compounds and tense."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from websearch_gateway.text.retrieval.rank import inverse_document_frequency, sa
 from websearch_gateway.text.retrieval.tokens import UNSPACED, fold
 
 RUN = 4
-"""Letters in a run; the beginning and the end of a word count as a letter."""
+"""The number of letters in a run; the beginning and the end of a word count as a letter."""
 
 RUN_OF_CONSONANTS = 3
 """The same in scripts that leave out most vowels, where a root is three letters."""
 
 AROUND = 2
-"""Sentences before and after one that are looked at with it."""
+"""The number of sentences before and after a sentence that count as around it."""
 
 _WORD = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]|[\u0900-\u0963])+")
 _HAN = re.compile("[\u3005\u3400-\u9fff]")
@@ -27,10 +27,13 @@ _CONSONANTS = re.compile("[\u0590-\u06ff]")
 
 
 class Likeness(NamedTuple):
-    """Shares from 0 to 1; runs that few sentences have weigh more.
+    """How much a sentence resembles a question: shares from 0 to 1, in which rarer runs weigh more.
 
-    `shared` are the runs of the question that the sentence has, `paired` the pairs of neighbouring ones; `around` is
-    the BM25 score of the sentence with those around it, `paragraph` that of its paragraph.
+    Attributes:
+        shared: the runs of the question that the sentence has.
+        paired: the pairs of neighbouring runs that it has.
+        around: the BM25 score of the sentence together with those around it.
+        paragraph: the BM25 score of its paragraph.
     """
 
     shared: float
@@ -61,7 +64,7 @@ def likeness(question: str, found: Sequence[Candidate]) -> list[Likeness]:
 
 
 def _windows(found: Sequence[Candidate]) -> list[list[int]]:
-    """For each sentence the indices of those around it and its own."""
+    """For each sentence, its own index and the indices of the sentences around it."""
     places = {(one.document, *one.order): at for at, one in enumerate(found)}
     steps = range(-AROUND, AROUND + 1)
     near = [[places.get((one.document, one.order[0], one.order[1] + step)) for step in steps] for one in found]
@@ -79,7 +82,7 @@ def _together(
 
 
 def runs(text: str) -> Iterator[str]:
-    """The runs of letters of each word, in order; in scripts without spaces those of one (Han), two and three."""
+    """The runs of letters of each word, in order; in scripts without spaces, runs of one (Han only), two and three."""
     for match in _WORD.finditer(fold(text)):
         word: str = match[0]
         if re.match(f"[{UNSPACED}]", word):

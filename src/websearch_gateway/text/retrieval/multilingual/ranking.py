@@ -1,4 +1,4 @@
-"""Orders the sentences for a question in a language other than English, and judges whether the best answers it."""
+"""Orders the sentences for a question in a language other than English, and decides whether the best answers it."""
 
 from __future__ import annotations
 

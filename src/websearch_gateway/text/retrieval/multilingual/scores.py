@@ -1,4 +1,4 @@
-"""Scores of sentences, and whether they answer, in languages other than English; `evidence` has the English ones."""
+"""Scores sentences, and decides whether they answer, in languages other than English; `evidence` does for English."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from websearch_gateway.text.retrieval.question import Features
 
 
 class Signals(NamedTuple):
-    """The `Features` and `Likeness` of a sentence, and for the kind asked for 1 if it has such a thing, or has none."""
+    """The `Features` and `Likeness` of a sentence, and signals for the kind that the question asks for.
+
+    Of these, the first of a pair such as `number` and `no_number` is 1 if the sentence has such a thing, the second if
+    it has none. `told` and `untold` are for names and reasons, which words such as "called" and "because" introduce.
+    """
 
     own: float
     covered: float
@@ -46,9 +50,9 @@ _GROUPS: Mapping[str, tuple[str, str]] = {
 
 
 class Gate(NamedTuple):
-    """What tells whether pages answer: signals of the best sentence and the most that any sentence has.
+    """The values that decide whether pages answer: signals of the best sentence, and the maximum over all sentences.
 
-    `score` is that of the best sentence, a tenth.
+    `score` is a tenth of the best sentence's score.
     """
 
     phrases: float
@@ -112,7 +116,7 @@ THAI = Signals(
     told=0.8,
     untold=-0.6,
 )
-"""Thai sentences are clauses, cut where spaces are. No question has rows and captions: `scrap` is set by hand."""
+"""For Thai, whose sentences are clauses cut at spaces. `scrap` is set by hand: no fitted page has rows or captions."""
 
 GATE = Gate(
     phrases=3.8,
@@ -143,10 +147,10 @@ BIASES: Mapping[str, float] = {
     "zh": -5.8,
 }
 BIAS = -9.0
-"""The bias of languages without questions to fit on; Japanese and Korean, in bigrams as well, have that of Chinese."""
+"""The bias of languages without questions to fit on. Japanese and Korean, also in bigrams, have the bias of Chinese."""
 
 ANSWERED = -0.8
-"""The least log odds at which the best sentence counts as an answer: to hedge where a page answers is worse."""
+"""The least log odds of the best sentence that counts as an answer: a needless hedge is worse than a missing one."""
 
 
 def weights(language: str) -> Signals:
@@ -155,7 +159,7 @@ def weights(language: str) -> Signals:
 
 
 def signals(kind: str | None, features: Sequence[Features], alike: Sequence[Likeness]) -> list[Signals]:
-    """The signals of each sentence; `kind` is the name of what the question asks for."""
+    """The signals of each sentence; `kind` is the name of the kind that the question asks for."""
     return [_signals(kind, one, like) for one, like in zip(features, alike, strict=True)]
 
 
@@ -181,15 +185,15 @@ def _signals(kind: str | None, one: Features, like: Likeness) -> Signals:
 
 def score(one: Signals, weighed: Signals) -> float:
     """The score of a sentence as the answer, relative to the other sentences of its pages."""
-    return _weighed(one, weighed)
+    return _weighted_sum(one, weighed)
 
 
-def _weighed(values: Iterable[float], numbers: Iterable[float]) -> float:
-    return sum(value * number for value, number in zip(values, numbers, strict=True))
+def _weighted_sum(values: Iterable[float], weights: Iterable[float]) -> float:
+    return sum(value * weight for value, weight in zip(values, weights, strict=True))
 
 
 def gate_values(every: Sequence[Signals], best: Signals, score: float) -> Gate:
-    """What the gate weighs, for the signals of all sentences and of the best, and its score."""
+    """The values of the gate, from the signals of all sentences and of the best, and the score of the best."""
     return Gate(
         phrases=best.phrases,
         named=best.named,
@@ -207,4 +211,4 @@ def gate_values(every: Sequence[Signals], best: Signals, score: float) -> Gate:
 
 def answers(language: str, values: Gate) -> bool:
     """Whether the best sentence probably answers the question."""
-    return _weighed(values, GATE) + BIASES.get(language, BIAS) >= ANSWERED
+    return _weighted_sum(values, GATE) + BIASES.get(language, BIAS) >= ANSWERED
