@@ -1,4 +1,4 @@
-"""What a reader hands on is bounded and safe, whichever reader it is."""
+"""The result of every reader is bounded and safe."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_text_and_title_are_made_safe_with_earlier_warnings_kept() -> None:
     assert page.warnings == ("Its own warning.", ORDERS)
 
 
-def test_a_text_beyond_the_cap_is_cut_and_says_so() -> None:
+def test_a_text_beyond_the_limit_is_cut_with_a_warning() -> None:
     page = cleaned(Extracted, "", "", "a" * (MAX_MARKDOWN + 1), None)
     assert len(page.markdown) == MAX_MARKDOWN
     assert page.warnings == (TOO_LONG.format(MAX_MARKDOWN),)
@@ -32,7 +32,7 @@ async def test_a_page_of_any_kind_is_made_safe(bench: Any) -> None:
     assert page.warnings == (ORDERS,)
 
 
-async def test_a_document_of_an_api_is_made_safe_and_so_is_what_its_full_text_adds(bench: Any, cases: Any) -> None:
+async def test_the_document_of_an_api_and_its_full_text_are_made_safe(bench: Any, cases: Any) -> None:
     """The full text could give an address to an image that the document only names."""
     case = cases["arxiv"]
     bench.api.says(

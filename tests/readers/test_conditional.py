@@ -33,7 +33,7 @@ def soon() -> Deadline:
     ("sent", "asked"),
     [({"etag": '"v1"', "last_modified": DATE}, 'if-none-match: "v1"'), ({"last_modified": DATE}, "if-modified-since")],
 )
-async def test_a_page_that_has_not_changed_is_the_very_page_that_was_known(
+async def test_an_unchanged_page_is_the_known_page_itself(
     api: Any, table: ReaderTable, sent: dict[str, str], asked: str
 ) -> None:
     api.says("/a.md", PAGE, content_type="text/markdown", **sent)
@@ -44,7 +44,7 @@ async def test_a_page_that_has_not_changed_is_the_very_page_that_was_known(
     assert (known.etag, known.last_modified) == (sent.get("etag"), DATE)
 
 
-async def test_a_page_that_has_changed_is_read_anew(api: Any, table: ReaderTable) -> None:
+async def test_a_changed_page_is_read_again(api: Any, table: ReaderTable) -> None:
     api.says("/a.md", PAGE, content_type="text/markdown", etag='"v1"')
     known = await table.read(f"{api.url}/a.md", soon())
     api.says("/a.md", b"# Ebb", content_type="text/markdown", etag='"v2"')
@@ -52,7 +52,7 @@ async def test_a_page_that_has_changed_is_read_anew(api: Any, table: ReaderTable
     assert (page.markdown, page.etag) == ("# Ebb", '"v2"')
 
 
-async def test_the_same_tag_at_the_end_of_another_redirect_is_another_page(api: Any, table: ReaderTable) -> None:
+async def test_the_same_etag_after_another_redirect_is_another_page(api: Any, table: ReaderTable) -> None:
     api.says("/new", b"", status=302, location="/a.md")
     api.says("/a.md", PAGE, content_type="text/markdown", etag='"1"')
     known = await table.read(f"{api.url}/new", soon())
@@ -66,7 +66,7 @@ async def test_the_same_tag_at_the_end_of_another_redirect_is_another_page(api: 
 
 
 @pytest.mark.parametrize("tag", ['"a\r\nx-evil: 1"', '"é"', '"' + "x" * 400 + '"', ""])
-async def test_a_tag_that_could_harm_a_request_is_not_sent(api: Any, table: ReaderTable, tag: str) -> None:
+async def test_an_etag_that_is_unsafe_in_a_request_is_not_sent(api: Any, table: ReaderTable, tag: str) -> None:
     """Ours: a known page may come from a store that others can write."""
     api.says("/a.md", PAGE, content_type="text/markdown")
     known = replace(await table.read(f"{api.url}/a.md", soon()), etag=tag)

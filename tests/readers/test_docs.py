@@ -1,4 +1,4 @@
-"""Every reader has its row in the page for those who add one, and every source its recorded document."""
+"""Every reader has its row in docs/adding-a-reader.md, and every source its recorded document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever writes a page chooses its elements and their nesting: no reader may take more than linear time over them."""
+"""The author of a page chooses its elements and their nesting, so every reader must take linear time."""
 
 from __future__ import annotations
 
@@ -80,18 +80,18 @@ def test_a_page_four_times_as_long_takes_about_four_times_as_long(name: str) -> 
 
 
 @pytest.mark.parametrize("name", FEEDS)
-def test_so_does_a_feed(name: str) -> None:
+def test_a_feed_four_times_as_long_takes_about_four_times_as_long(name: str) -> None:
     ratio = growth(lambda text: feed(b"<rss><channel>" + text.encode(), "", "utf-8"), FEEDS[name], SIZES)
     assert ratio <= LARGEST_RATIO
 
 
 @pytest.mark.parametrize("name", JSON)
-def test_so_does_json(name: str) -> None:
+def test_json_four_times_as_long_takes_about_four_times_as_long(name: str) -> None:
     assert growth(lambda text: json_text(text.encode(), "", "utf-8"), JSON[name], SIZES) <= LARGEST_RATIO
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_so_does_a_table(name: str) -> None:
+def test_a_table_four_times_as_long_takes_about_four_times_as_long(name: str) -> None:
     assert growth(lambda text: csv_table(text.encode(), "", "utf-8"), CELLS[name], SIZES) <= LARGEST_RATIO
 
 

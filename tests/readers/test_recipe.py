@@ -71,7 +71,7 @@ def test_one_file_one_row_one_recording_one_case_and_one_docs_row_add_a_reader(c
     ("left_out", "said"),
     [("case", "add a Case of ['piertalk']"), ("row", "test_every_reader_has_its_row"), ("recording", "piertalk.json")],
 )
-def test_the_contract_fails_when_a_part_is_missing(copy: Path, left_out: str, said: str) -> None:
+def test_the_contract_suite_fails_when_a_part_is_missing(copy: Path, left_out: str, said: str) -> None:
     add_site(copy)
     tests, document = copy / "tests" / "readers", copy / "docs" / "adding-a-reader.md"
     if left_out == "case":

@@ -1,4 +1,4 @@
-"""robots.txt over real sockets: asked once, believed for a while, in the way of every page."""
+"""robots.txt over real sockets: fetched once, cached for a while, and applied to every page."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def polite(api: Any, workers: Workers) -> AsyncIterator[Polite]:
         yield Polite(api, clock, robots, ReaderTable.build(fetcher, workers, pages=robots), noted)
 
 
-async def test_a_closed_page_is_not_asked_for_and_the_reason_is_always_the_same(polite: Polite) -> None:
+async def test_a_forbidden_page_is_not_fetched_and_the_message_is_always_the_same(polite: Polite) -> None:
     polite.api.says("/robots.txt", CLOSED, content_type="text/plain")
     message = await polite.refusal("/private/x")
     assert message == "The robots.txt of 127.0.0.1 does not allow programs to read this page."
@@ -85,7 +85,7 @@ async def test_a_closed_page_is_not_asked_for_and_the_reason_is_always_the_same(
     assert polite.api.seen == ["/robots.txt", "/open"]
 
 
-async def test_without_a_robots_txt_all_is_open(polite: Polite) -> None:
+async def test_without_a_robots_txt_every_page_is_allowed(polite: Polite) -> None:
     """RFC 9309, 2.3.1.3: any status 4xx."""
     for status in (404, 401, 403, 410):
         polite.clock.now += KEPT_SECONDS
@@ -93,7 +93,7 @@ async def test_without_a_robots_txt_all_is_open(polite: Polite) -> None:
         assert await polite.read("/private/x") == "# Text"
 
 
-async def test_a_robots_txt_that_cannot_be_had_closes_everything_for_now(polite: Polite) -> None:
+async def test_while_a_robots_txt_cannot_be_fetched_no_page_is_allowed(polite: Polite) -> None:
     """RFC 9309, 2.3.1.4: any status 5xx, or no answer."""
     polite.api.says("/robots.txt", b"", status=503)
     message = await polite.refusal("/open")
@@ -106,13 +106,13 @@ async def test_a_robots_txt_that_cannot_be_had_closes_everything_for_now(polite:
     assert polite.api.seen == ["/robots.txt", "/robots.txt", "/open"]
 
 
-async def test_a_server_that_is_not_there_is_closed(polite: Polite) -> None:
+async def test_the_pages_of_an_unreachable_server_are_not_allowed(polite: Polite) -> None:
     async with Fetcher(AddressPolicy(["127.0.0.1:9"])) as fetcher:
         with pytest.raises(SearchFetchError, match=r"robots\.txt of 127\.0\.0\.1 cannot be fetched"):
             await RobotsFetcher(fetcher, polite.workers).fetch("http://127.0.0.1:9/", soon())
 
 
-async def test_it_is_asked_once_for_many_pages_and_again_after_an_hour(polite: Polite) -> None:
+async def test_it_is_fetched_once_for_many_pages_and_again_after_an_hour(polite: Polite) -> None:
     polite.api.says("/robots.txt", CLOSED)
     await asyncio.gather(*(polite.read("/open") for _ in range(10)))
     polite.clock.now += KEPT_SECONDS - 1
@@ -123,7 +123,7 @@ async def test_it_is_asked_once_for_many_pages_and_again_after_an_hour(polite: P
     assert polite.api.seen.count("/robots.txt") == 2
 
 
-async def test_few_rules_are_read_once_and_applied_without_a_worker(polite: Polite) -> None:
+async def test_few_rules_are_parsed_once_and_applied_without_a_worker(polite: Polite) -> None:
     polite.api.says("/robots.txt", b"User-agent: bot\nDisallow: /x\n" * 10_000 + CLOSED)
     for _ in range(3):
         await polite.fetcher.fetch(f"{polite.api.url}/open", soon())
@@ -141,7 +141,7 @@ async def test_many_rules_are_applied_by_a_worker(polite: Polite) -> None:
 @pytest.mark.parametrize(
     "unit", ["allow:/{}\n", "allow:/{}$\n", "disallow:/*{}\n", "allow:/é%zz{}\n", "allow:/" + "*a" * 40]
 )
-def test_rules_weigh_what_they_take(unit: str) -> None:
+def test_the_cache_counts_the_memory_of_the_rules(unit: str) -> None:
     """The cache is bounded by these weights."""
     text = "user-agent: *\n" + "".join(unit.format(number) for number in range(2_000))
     for length in (200, MOST_HERE, MOST_HERE + 1):
@@ -154,7 +154,7 @@ def test_rules_weigh_what_they_take(unit: str) -> None:
         assert taken <= rules.bytes
 
 
-async def test_want_of_time_on_our_side_is_no_verdict(polite: Polite) -> None:
+async def test_a_timeout_of_our_own_is_not_cached_as_a_failure(polite: Polite) -> None:
     polite.api.hangs("/robots.txt")
     with pytest.raises(SearchTimeoutError):
         await polite.fetcher.fetch(f"{polite.api.url}/open", Deadline.after(0.2))
@@ -162,13 +162,13 @@ async def test_want_of_time_on_our_side_is_no_verdict(polite: Polite) -> None:
     assert await polite.read("/open") == "# Text"
 
 
-async def test_where_a_page_redirects_to_must_be_open_as_well(polite: Polite) -> None:
+async def test_the_target_of_a_redirect_must_be_allowed_too(polite: Polite) -> None:
     polite.api.says("/robots.txt", CLOSED)
     polite.api.says("/moved", b"", status=302, location="/private/x")
     await polite.refusal("/moved")
 
 
-async def test_its_own_redirects_are_followed_and_never_to_a_private_place(polite: Polite) -> None:
+async def test_its_own_redirects_are_followed_except_to_a_private_address(polite: Polite) -> None:
     polite.api.says("/robots.txt", b"", status=301, location="/robots2.txt")
     polite.api.says("/robots2.txt", CLOSED)
     await polite.refusal("/private/x")
@@ -179,13 +179,13 @@ async def test_its_own_redirects_are_followed_and_never_to_a_private_place(polit
 
 
 @pytest.mark.parametrize("url", ["http://10.0.0.1/x", "ftp://example.com/", "http://[::1/x", "http://a@127.0.0.1/", ""])
-async def test_a_forbidden_address_is_forbidden_before_its_robots_txt_is_asked(polite: Polite, url: str) -> None:
+async def test_a_forbidden_address_is_refused_before_its_robots_txt_is_fetched(polite: Polite, url: str) -> None:
     with pytest.raises(ForbiddenUrlError):
         await polite.fetcher.fetch(url, soon())
     assert polite.api.seen == []
 
 
-async def test_only_so_much_of_it_counts(polite: Polite) -> None:
+async def test_only_its_first_bytes_count(polite: Polite) -> None:
     """RFC 9309, 2.5: at least 500 kibibytes."""
     polite.api.says("/robots.txt", CLOSED + b"#" * (MAX_RULES - len(CLOSED) - 1) + b"\nDisallow: /open\n")
     assert await polite.read("/open") == "# Text"
@@ -202,7 +202,7 @@ async def test_only_so_much_of_it_counts(polite: Polite) -> None:
     ],
     ids=["bytes", "stars", "rules", "names"],
 )
-async def test_hostile_rules_give_a_verdict_in_time(polite: Polite, rules: bytes) -> None:
+async def test_hostile_rules_are_applied_in_time(polite: Polite, rules: bytes) -> None:
     polite.api.says("/robots.txt", rules)
     polite.api.says("/" + "a" * 5_000, b"# Text", content_type="text/markdown")
     assert await asyncio.wait_for(polite.read("/" + "a" * 5_000), 60) == "# Text"

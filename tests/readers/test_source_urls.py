@@ -1,4 +1,4 @@
-"""Each source takes its own URLs and none that merely look like them."""
+"""Each source accepts its own URLs and no look-alikes."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_source_accepts_its_own_urls_and_no_look_alikes(source: Callable[..., 
     assert [url for url in (*LOOK_ALIKES[source], *NO_ADDRESSES) if own.accepts(url)] == []
 
 
-def test_a_source_accepts_the_url_of_its_document_and_none_of_another_host(case: Any) -> None:
+def test_a_source_accepts_the_url_of_its_document_but_not_on_another_host(case: Any) -> None:
     source, parts = case.source(), urlsplit(case.url)
     domain = ".".join(parts.netloc.split(".")[-2:])
     others = (f"{parts.netloc}.evil.example", f"evil{domain}", f"{parts.netloc}@evil.example", "evil.example")

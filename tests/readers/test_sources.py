@@ -1,4 +1,4 @@
-"""One contract for every source: what text its replies make, and what happens when they make none."""
+"""One contract for every source: the text from its replies, and the fallback if they are invalid."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def soon() -> Deadline:
     return Deadline.after(90)
 
 
-async def test_a_document_is_read_from_the_api(bench: Any, case: Any) -> None:
+async def test_a_document_is_read_through_the_api(bench: Any, case: Any) -> None:
     bench.play(case)
     page = await bench.reader(case).read(case.url, soon())
     assert (page.url, page.title, page.published) == (case.url, case.title, case.published)
@@ -44,7 +44,7 @@ GARBAGE = (*NO_TEXT, b"{}", b"[1]", b'{"items": [], "children": 1}', b"[" * 9_99
 
 
 @pytest.mark.parametrize("body", GARBAGE, ids=range(len(GARBAGE)))
-async def test_a_reply_that_makes_no_sense_leads_to_the_plain_page(bench: Any, case: Any, body: bytes) -> None:
+async def test_after_an_invalid_reply_the_plain_page_is_read(bench: Any, case: Any, body: bytes) -> None:
     """A file on GitHub may be any text, so that only what is no text makes no sense."""
     if makes_sense := case.make is GitHubFiles and body not in NO_TEXT:
         expected = ()
@@ -58,7 +58,7 @@ async def test_a_reply_that_makes_no_sense_leads_to_the_plain_page(bench: Any, c
     assert all(map(str.startswith, page.warnings, expected))
 
 
-def test_a_source_by_default_asks_over_tls_and_shows_no_token(bench: Any, case: Any) -> None:
+def test_a_source_uses_tls_by_default_and_its_repr_hides_the_token(bench: Any, case: Any) -> None:
     source = case.source()
     requests = source.requests(case.url)
     assert all(request.url.startswith("https://") for request in requests)
@@ -66,7 +66,7 @@ def test_a_source_by_default_asks_over_tls_and_shows_no_token(bench: Any, case: 
     assert bench.token.encode() not in pickle.dumps(source.parse)
 
 
-async def test_a_token_goes_to_the_api_alone(bench: Any, case: Any) -> None:
+async def test_a_token_is_sent_only_to_the_api(bench: Any, case: Any) -> None:
     """A redirect to another host is followed without it; what was posted is not sent on at all."""
     bench.play(case)
     first, name = next(iter(case.replies.items()))
@@ -83,7 +83,7 @@ async def test_a_token_goes_to_the_api_alone(bench: Any, case: Any) -> None:
     assert not any("authorization" in other for other in others[:1])
 
 
-async def test_a_discussion_is_asked_for_by_its_number_and_never_without_a_token(bench: Any, cases: Any) -> None:
+async def test_a_discussion_is_requested_by_its_number_and_only_with_a_token(bench: Any, cases: Any) -> None:
     """GitHub's promise: GraphQL serves nobody without a token, and tells its errors with status 200."""
     case = cases["github_discussions"]
     bench.play(case)
@@ -99,7 +99,7 @@ async def test_a_discussion_is_asked_for_by_its_number_and_never_without_a_token
     assert len(bench.api.posted) == asked_before
 
 
-async def test_where_the_operator_closed_the_api_the_page_is_read(bench: Any, cases: Any) -> None:
+async def test_if_the_operator_blocks_the_api_the_plain_page_is_read(bench: Any, cases: Any) -> None:
     case = cases["wikipedia"]
     bench.play(case)
     async with Fetcher(AddressPolicy([bench.api.pair], blocked=("127.0.0.1",))) as fetcher:
@@ -109,7 +109,7 @@ async def test_where_the_operator_closed_the_api_the_page_is_read(bench: Any, ca
     assert "does not allow 127.0.0.1" in page.warnings[-1]
 
 
-async def test_when_neither_serves_the_error_is_that_of_the_page(bench: Any, cases: Any) -> None:
+async def test_if_the_api_and_the_page_fail_the_error_is_that_of_the_page(bench: Any, cases: Any) -> None:
     async def fail(url: str, deadline: Deadline) -> Page:
         raise SearchFetchError("The page is gone.")
 
@@ -118,9 +118,7 @@ async def test_when_neither_serves_the_error_is_that_of_the_page(bench: Any, cas
         await bench.reader(cases["wikipedia"]).read(cases["wikipedia"].url, soon())
 
 
-async def test_the_pdf_of_a_paper_is_read_where_it_has_no_html_and_the_abstract_stands_alone(
-    bench: Any, cases: Any
-) -> None:
+async def test_a_paper_without_html_is_read_from_its_pdf_or_else_only_its_abstract(bench: Any, cases: Any) -> None:
     case = cases["arxiv"]
     tried = []
 
@@ -136,7 +134,7 @@ async def test_the_pdf_of_a_paper_is_read_where_it_has_no_html_and_the_abstract_
     assert "tides suffice" in page.markdown
 
 
-async def test_a_full_text_that_was_cut_off_makes_the_document_one(bench: Any, cases: Any) -> None:
+async def test_a_document_with_a_truncated_full_text_is_truncated(bench: Any, cases: Any) -> None:
     async def cut(url: str, deadline: Deadline) -> Page:
         return Page(url, url, "PDF", "Its first pages.", truncated=True)
 
@@ -155,7 +153,7 @@ class TwoPages(Wikipedia):
         return [*super().requests(url), ApiRequest(f"{self.api}/missing", may_be_missing=True)]
 
 
-async def test_a_reply_may_be_missing_where_the_source_says_so(bench: Any, cases: Any) -> None:
+async def test_a_reply_may_be_missing_if_the_source_allows_it(bench: Any, cases: Any) -> None:
     case = cases["wikipedia"]
     bench.play(case)
     reader = bench.reader_of(TwoPages(api=bench.api.url))
@@ -164,7 +162,7 @@ async def test_a_reply_may_be_missing_where_the_source_says_so(bench: Any, cases
     assert (await reader.read(case.url, soon())).title == "Plain"
 
 
-def test_labels_come_in_all_the_forms_of_github_s_schema() -> None:
+def test_labels_are_read_in_all_forms_of_github_s_schema() -> None:
     issue = {
         "title": "T",
         "number": 1,
@@ -178,7 +176,7 @@ def test_labels_come_in_all_the_forms_of_github_s_schema() -> None:
     assert document.markdown == "State: open; labels: bug, tide; opened by somebody."
 
 
-def test_an_answer_whose_author_is_gone_is_read() -> None:
+def test_an_answer_of_a_deleted_author_is_read() -> None:
     question = {"title": "T", "score": 1, "answer_count": 1, "creation_date": 1, "body": "<p>Why?</p>"}
     answer = {"score": 2, "body": "<p>So.</p>", "owner": None}
     bodies = [json.dumps({"items": [post]}).encode() for post in (question, answer)]

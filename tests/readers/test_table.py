@@ -1,4 +1,4 @@
-"""The order of the table decides who reads a URL."""
+"""The order of the table decides which reader reads a URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings about reading reach what they are about, in a whole gateway over real sockets."""
+"""The settings for reading take effect in a whole gateway over real sockets."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ async def read(api: Any, path: str, **settings: Any) -> str:
 
 
 @pytest.mark.parametrize(("respect", "expected"), [(True, "does not allow programs to read"), (False, "# Text")])
-async def test_robots_txt_is_asked_where_the_operator_wants_it(api: Any, respect: bool, expected: str) -> None:
+async def test_robots_txt_is_obeyed_if_the_operator_enables_it(api: Any, respect: bool, expected: str) -> None:
     api.says("/robots.txt", CLOSED)
     api.says("/private", b"# Text", content_type="text/markdown")
     assert expected in await read(api, "/private", respect_robots=respect)
     assert ("/robots.txt" in api.seen) is respect
 
 
-async def test_sites_learn_whom_to_write_to(api: Any) -> None:
+async def test_sites_receive_the_contact_of_the_operator(api: Any) -> None:
     api.says("/page", b"# Text", content_type="text/markdown")
     await read(api, "/page", contact_url="https://example.org/bots")
     assert f"user-agent: websearch-gateway/{__version__} (+https://example.org/bots)\r\n" in api.heads[0]
 
 
-async def test_the_browser_is_the_one_that_is_set_and_tried_as_often(api: Any, tmp_path: Path) -> None:
+async def test_the_browser_has_the_path_and_the_retries_of_the_settings(api: Any, tmp_path: Path) -> None:
     log, program = tmp_path / "starts", tmp_path / "chromium"
     program.write_text(f"#!/bin/sh\necho x >> {log}\nexit 1\n")
     program.chmod(0o755)
@@ -52,7 +52,7 @@ async def test_the_browser_is_the_one_that_is_set_and_tried_as_often(api: Any, t
 
 
 @pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it")
-async def test_what_is_closed_to_programs_is_closed_to_the_scripts_of_a_page_as_well(api: Any) -> None:
+async def test_robots_txt_also_applies_to_the_requests_of_scripts(api: Any) -> None:
     text = "The tide comes in twice a day. " * 20
     script = f"fetch('/private').catch(() => root.innerHTML = `<p>{text}</p>`)"
     api.says("/robots.txt", CLOSED)

@@ -1,4 +1,4 @@
-"""The life of the browser: started when needed, tried again, shared, replaced, and gone when nobody needs it."""
+"""The life of the browser: it starts when needed, retries, is shared and replaced, and ends when idle."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def command(process: int) -> str:
 
 
 @needs_chromium
-async def test_an_idle_browser_leaves_and_the_next_page_starts_another(fetcher: Fetcher, page: Fetched) -> None:
+async def test_an_idle_browser_ends_and_the_next_page_starts_another(fetcher: Fetcher, page: Fetched) -> None:
     one = Browser(fetcher, idle_seconds=0)
     for _ in range(2):
         assert TEXT.strip() in (await one.render(page, soon())).body.decode()
@@ -92,7 +92,7 @@ def wait_for_the_end_of(process: int) -> None:
 
 
 @pytest.mark.parametrize("broken", [True, False], ids=["without the extra", "without Chromium"])
-async def test_a_note_says_how_to_get_a_browser(
+async def test_a_warning_says_how_to_install_a_browser(
     api: Any, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch, broken: bool
 ) -> None:
     if broken:
@@ -119,7 +119,7 @@ def stand_in(folder: Path, failures: int) -> tuple[str, Path]:
 
 
 @needs_chromium
-async def test_a_start_that_fails_is_tried_again_after_a_wait_that_doubles(
+async def test_a_failed_start_is_retried_after_waits_that_double(
     fetcher: Fetcher, page: Fetched, tmp_path: Path
 ) -> None:
     waits: list[float] = []
@@ -135,7 +135,7 @@ async def test_a_start_that_fails_is_tried_again_after_a_wait_that_doubles(
     await one.aclose()
 
 
-async def test_a_browser_that_never_starts_is_given_up_and_the_next_page_tries_anew(
+async def test_after_the_last_failed_start_the_next_page_tries_again(
     fetcher: Fetcher, page: Fetched, tmp_path: Path
 ) -> None:
     async def sleep(seconds: float) -> None:
@@ -151,7 +151,7 @@ async def test_a_browser_that_never_starts_is_given_up_and_the_next_page_tries_a
     await one.aclose()
 
 
-async def test_a_driver_that_does_not_run_is_a_browser_that_does_not_start(
+async def test_a_driver_that_does_not_run_counts_as_a_failed_start(
     fetcher: Fetcher, page: Fetched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", "/bin/false")
@@ -163,7 +163,7 @@ async def test_a_driver_that_does_not_run_is_a_browser_that_does_not_start(
 
 @needs_chromium
 @pytest.mark.parametrize("word", ["remote-debugging-pipe", "run-driver"], ids=["browser", "driver"])
-async def test_a_browser_that_dies_costs_its_pages_and_no_others(
+async def test_a_browser_that_dies_fails_only_its_own_pages(
     api: Any, fetcher: Fetcher, page: Fetched, word: str
 ) -> None:
     one = Browser(fetcher)
@@ -181,7 +181,9 @@ async def test_a_browser_that_dies_costs_its_pages_and_no_others(
 
 
 @needs_chromium
-async def test_whoever_leaves_takes_the_page_along_and_its_requests(api: Any, fetcher: Fetcher, page: Fetched) -> None:
+async def test_cancelling_the_caller_closes_the_page_and_its_requests(
+    api: Any, fetcher: Fetcher, page: Fetched
+) -> None:
     one = Browser(fetcher)
     api.hangs("/never")
     api.says("/slow", b"<div id=root></div><script src='/never'></script>", content_type="text/html")
@@ -197,7 +199,7 @@ async def test_whoever_leaves_takes_the_page_along_and_its_requests(api: Any, fe
 
 
 @needs_chromium
-async def test_a_start_that_one_caller_cannot_wait_for_serves_the_next(fetcher: Fetcher, page: Fetched) -> None:
+async def test_a_start_that_outlasts_one_caller_serves_the_next(fetcher: Fetcher, page: Fetched) -> None:
     one = Browser(fetcher)
     with pytest.raises(SearchTimeoutError):
         await one.render(page, Deadline.after(0.05))
@@ -208,7 +210,7 @@ async def test_a_start_that_one_caller_cannot_wait_for_serves_the_next(fetcher: 
 
 
 @needs_chromium
-async def test_closing_while_it_starts_leaves_nothing_behind(fetcher: Fetcher, page: Fetched) -> None:
+async def test_closing_during_a_start_leaves_no_process_behind(fetcher: Fetcher, page: Fetched) -> None:
     one = Browser(fetcher)
     with pytest.raises(SearchTimeoutError):
         await one.render(page, Deadline.after(0.05))
@@ -217,7 +219,7 @@ async def test_closing_while_it_starts_leaves_nothing_behind(fetcher: Fetcher, p
 
 
 @needs_chromium
-async def test_a_page_gets_no_more_memory_than_its_share(api: Any, fetcher: Fetcher) -> None:
+async def test_the_memory_of_a_page_is_limited(api: Any, fetcher: Fetcher) -> None:
     """Ours: no page takes the machine down. A browser of the same program gives a page all there is."""
     script = """const all = []; let got = 0;
       try { for (; got < 30; got++) all.push(new Uint8Array(1e8).fill(1)) } catch {}
@@ -231,7 +233,7 @@ async def test_a_page_gets_no_more_memory_than_its_share(api: Any, fetcher: Fetc
 
 
 @needs_chromium
-async def test_the_browser_knows_no_secret_of_this_process(
+async def test_the_browser_gets_no_secret_of_this_process(
     fetcher: Fetcher, page: Fetched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")

@@ -1,4 +1,4 @@
-"""A page in the browser tries every way there is to reach a server that is not for it.
+"""A page in the browser tries every way to reach a server that it must not reach.
 
 The same page in a browser of the same program that is not locked in shows which of these ways are ways at all.
 """
@@ -149,13 +149,13 @@ async def rendered(url: str, *allowed: str) -> Fetched:
             await browser.aclose()
 
 
-async def test_no_way_out_of_the_browser_leads_to_a_server_that_is_not_for_the_page(api: Any, inside: Inside) -> None:
+async def test_the_page_reaches_no_forbidden_server_in_any_way(api: Any, inside: Inside) -> None:
     page = await rendered(prepare(api, inside), api.pair)
     assert b"Text." in page.body, "the page itself was read"
     assert (inside.connections, inside.datagrams, inside.asked) == (0, 0, set())
 
 
-async def test_what_the_fetcher_may_reach_the_page_may_fetch(api: Any, inside: Inside) -> None:
+async def test_the_page_can_fetch_from_a_server_that_the_fetcher_may_reach(api: Any, inside: Inside) -> None:
     """So that the guard, and nothing else, is what keeps the others out."""
     await rendered(prepare(api, inside), api.pair, f"127.0.0.1:{inside.port}", f"rebound.example:{inside.port}")
     assert inside.asked >= {"fetch", "xhr", "stylesheet", "script", "fetch-redirect", "rebound"}
@@ -163,7 +163,9 @@ async def test_what_the_fetcher_may_reach_the_page_may_fetch(api: Any, inside: I
     assert inside.datagrams == 0
 
 
-async def test_the_browser_is_locked_in_even_when_nobody_answers_its_requests(api: Any, inside: Inside) -> None:
+async def test_the_browser_has_no_network_access_even_if_its_requests_are_not_intercepted(
+    api: Any, inside: Inside
+) -> None:
     """The second lock alone: only the page itself is handed over, everything else may go where it can."""
     url = prepare(api, inside)
     running = await chromium.launch(str(chromium.program(None)))
@@ -177,7 +179,7 @@ async def test_the_browser_is_locked_in_even_when_nobody_answers_its_requests(ap
     assert (inside.connections, inside.datagrams, inside.asked, api.seen) == (0, 0, set(), [])
 
 
-async def test_the_ways_are_ways_in_a_browser_that_is_not_locked_in(api: Any, inside: Inside) -> None:
+async def test_each_way_reaches_the_server_in_a_browser_with_network_access(api: Any, inside: Inside) -> None:
     from playwright.async_api import async_playwright
 
     async with async_playwright() as driver:

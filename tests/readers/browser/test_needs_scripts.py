@@ -1,4 +1,4 @@
-"""Which pages are empty until their scripts run."""
+"""Pages that are empty until their scripts run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def judged(body: str, head: str = "") -> bool:
         f'<template><p>{WORDS * 9}</p></template><div id="svelte"></div>{APP}',
     ],
 )
-def test_a_page_without_text_of_its_own_needs_its_scripts(body: str) -> None:
+def test_a_page_without_text_in_its_markup_needs_its_scripts(body: str) -> None:
     assert judged(body)
 
 
@@ -46,15 +46,15 @@ def test_a_page_without_text_of_its_own_needs_its_scripts(body: str) -> None:
         f'<div id="root"><p>{WORDS}</p></div>{APP}',
     ],
 )
-def test_a_page_that_says_something_or_has_no_scripts_does_not(body: str) -> None:
+def test_a_page_with_text_or_without_scripts_does_not_need_scripts(body: str) -> None:
     assert not judged(body)
 
 
-def test_a_page_whose_scripts_are_in_its_head_needs_them_too() -> None:
+def test_a_page_without_text_needs_the_scripts_in_its_head() -> None:
     assert judged("<div id=app></div>", head='<script type="module" src="/a.js"></script>')
 
 
-def test_bytes_that_are_no_page_need_nothing() -> None:
+def test_bytes_that_are_not_a_page_need_no_scripts() -> None:
     assert not needs_scripts(b"", "https://example.com/", "utf-8")
 
 

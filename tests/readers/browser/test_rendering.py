@@ -66,7 +66,7 @@ async def read(table: ReaderTable, url: str, seconds: float = 90) -> Page:
     return await table.read(url, Deadline.after(seconds))
 
 
-async def test_a_page_is_read_as_its_scripts_make_it_from_what_they_fetch(api: Api, table: ReaderTable) -> None:
+async def test_a_page_is_read_with_the_content_that_its_scripts_fetch(api: Api, table: ReaderTable) -> None:
     script = """
       import { text } from "./lib.js";
       const headers = {"x-edition": "2", "accept": "application/json"};
@@ -93,12 +93,12 @@ async def test_a_page_is_read_as_its_scripts_make_it_from_what_they_fetch(api: A
     assert "cookie" not in asked
 
 
-async def test_a_page_with_text_of_its_own_starts_no_browser(api: Api, table: ReaderTable) -> None:
+async def test_a_page_with_text_in_its_markup_starts_no_browser(api: Api, table: ReaderTable) -> None:
     page = await read(table, shown(api, "document.body.textContent = 'changed'", body=f"<p>{TIDES * 20}</p>"))
     assert TIDES.strip() in page.markdown
 
 
-async def test_what_a_reader_of_the_rendered_page_cannot_see_is_not_read(api: Api, table: ReaderTable) -> None:
+async def test_invisible_text_of_the_rendered_page_is_not_read(api: Api, table: ReaderTable) -> None:
     """Ours: hidden by a file of styles, by a rule that a script wrote, and by scripts that lie about styles."""
     script = f"""
       root.innerHTML = `<p>{TIDES * 5}</p><p class="file">Alpha secret</p><p class="rule">Beta secret</p>
@@ -114,7 +114,7 @@ async def test_what_a_reader_of_the_rendered_page_cannot_see_is_not_read(api: Ap
     assert "secret" not in page.markdown
 
 
-async def test_what_components_keep_to_themselves_is_read_in_its_place(api: Api, table: ReaderTable) -> None:
+async def test_the_shadow_trees_of_components_are_read_in_their_places(api: Api, table: ReaderTable) -> None:
     script = f"""
       class Card extends HTMLElement {{ connectedCallback() {{
         this.attachShadow({{mode: "open"}}).innerHTML = "<h2>Ebb</h2><slot></slot><p>{TIDES * 4}</p>"; }} }}
@@ -127,12 +127,12 @@ async def test_what_components_keep_to_themselves_is_read_in_its_place(api: Api,
     assert places == sorted(places)
 
 
-async def test_text_that_comes_late_is_waited_for(api: Api, table: ReaderTable) -> None:
+async def test_the_rendering_waits_for_late_text(api: Api, table: ReaderTable) -> None:
     script = f"setTimeout(() => {SHOW}, 600)"
     assert TIDES.strip() in (await read(table, shown(api, script))).markdown
 
 
-async def test_a_request_that_never_ends_costs_only_what_it_would_have_brought(
+async def test_a_request_that_never_ends_costs_only_its_own_content(
     api: Api, table: ReaderTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The text is there, a request hangs: the page is taken as it stands."""
@@ -142,13 +142,13 @@ async def test_a_request_that_never_ends_costs_only_what_it_would_have_brought(
     assert TIDES.strip() in (await read(table, shown(api, script))).markdown
 
 
-async def test_an_address_within_the_page_reaches_its_router(api: Api, table: ReaderTable) -> None:
+async def test_the_fragment_of_the_url_reaches_the_router_of_the_page(api: Api, table: ReaderTable) -> None:
     script = f"root.innerHTML = '<h1>' + location.hash + '</h1><p>' + {TIDES * 5!r} + '</p>'"
     page = await read(table, shown(api, script) + "#/ebb")
     assert "# #/ebb" in page.markdown
 
 
-async def test_a_page_may_go_on_to_another_page_but_not_to_what_is_none(api: Api, table: ReaderTable) -> None:
+async def test_a_page_may_navigate_to_another_page_but_not_to_other_content(api: Api, table: ReaderTable) -> None:
     api.says("/next", f"<h1>Next</h1><p>{TIDES * 9}</p>".encode(), content_type="text/html")
     page = await read(table, shown(api, "location.replace('/next')"))
     assert page.final_url == f"{api.url}/next"
@@ -179,7 +179,9 @@ async def test_a_hostile_script_gets_a_typed_error_in_time_and_the_next_page_is_
     assert TIDES.strip() in (await read(table, shown(api, SHOW))).markdown
 
 
-async def test_a_page_gets_only_so_many_requests(api: Api, table: ReaderTable, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_requests_of_a_page_is_limited(
+    api: Api, table: ReaderTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(rendering, "MAX_REQUESTS", 20)
     script = f"""for (let i = 0; i < 100; i++) fetch("/n" + i).catch(() => 0);
       {SHOW}"""
@@ -187,7 +189,7 @@ async def test_a_page_gets_only_so_many_requests(api: Api, table: ReaderTable, m
     assert len(api.seen) == 20
 
 
-async def test_a_page_that_its_scripts_make_too_large_is_refused(
+async def test_a_page_that_its_scripts_make_too_large_is_an_error(
     api: Api, table: ReaderTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rendering, "MAX_PAGE_BYTES", 50_000)
@@ -195,7 +197,9 @@ async def test_a_page_that_its_scripts_make_too_large_is_refused(
         await read(table, shown(api, "root.innerHTML = '<p hidden>' + 'x'.repeat(60_000)"))
 
 
-async def test_a_page_gets_only_so_many_bytes(api: Api, table: ReaderTable, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_bytes_of_all_replies_to_a_page_are_limited(
+    api: Api, table: ReaderTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(rendering, "MAX_BYTES", 250_000)
     api.says("/big.json", b"1" * 100_000, content_type="application/json")
     script = f"""let got = 0; const more = async () => got += (await (await fetch("/big.json")).text()).length;

@@ -1,4 +1,4 @@
-"""The ids of headings and terms survive extraction, so that a section can be cited by its address."""
+"""The ids of headings and terms survive extraction, so that a section can be cited by its URL."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def anchored(body: str) -> list[tuple[str, str]]:
         "<p>Before.</p><a id=setup></a><h2>Setup</h2>",
     ],
 )
-def test_a_heading_has_the_id_that_leads_to_it(heading: str) -> None:
+def test_a_heading_has_the_id_that_links_to_it(heading: str) -> None:
     assert anchored(heading) == [("setup", "## Setup")]
 
 
@@ -45,7 +45,7 @@ def test_a_heading_has_the_id_that_leads_to_it(heading: str) -> None:
         "<body id=page><h2>Setup</h2></body>",
     ],
 )
-def test_an_id_that_leads_elsewhere_is_not_taken(body: str) -> None:
+def test_an_id_of_another_place_is_not_used(body: str) -> None:
     assert anchored(body) == []
 
 
@@ -54,7 +54,7 @@ def test_every_term_of_a_definition_list_has_its_own_id() -> None:
     assert anchored(body) == [("a.run", "**run(*x*)**"), ("a.stop", "**stop()**")]
 
 
-def test_ids_in_lists_and_tables_lead_to_their_own_lines() -> None:
+def test_ids_in_lists_and_tables_have_the_offsets_of_their_lines() -> None:
     body = (
         "<ul><li><h3 id=one>One</h3></li></ul><table><tr><th>k</th></tr><tr><td><dl><dt id=two>Two</dt></dl></td></tr>"
     )
@@ -66,7 +66,7 @@ def test_a_page_that_forges_marks_only_loses_them() -> None:
     assert markdown == "ab \ufdd0"
 
 
-def test_extraction_hands_the_ids_on_with_offsets_into_its_own_markdown() -> None:
+def test_extraction_returns_the_ids_with_offsets_in_its_markdown() -> None:
     text = "<p>" + "Readable prose that any filter keeps. " * 8 + "</p>"
     page = extract(
         f"<html><body><main><h1 id=top>Guide</h1>{text}<h2 id=end>End</h2>{text}</main></body></html>", BASE, None
@@ -78,7 +78,7 @@ def test_extraction_hands_the_ids_on_with_offsets_into_its_own_markdown() -> Non
 
 
 @given(st.lists(st.sampled_from(["<h2 id=a>A", "<dt id=b>B", "<section id=c>", "</section>", "<p>t", "<li>", "<td>"])))
-def test_ids_change_nothing_in_the_text(parts: list[str]) -> None:
+def test_ids_do_not_change_the_text(parts: list[str]) -> None:
     body = f"<body>{''.join(parts)}</body>"
     bare = body.replace(" id=", " data-id=")
     assert to_markdown(html.fromstring(body), BASE) == to_markdown(html.fromstring(bare), BASE)

@@ -16,14 +16,14 @@ from websearch_gateway.readers.extraction.comments import in_comments
         ("<div>", False),
     ],
 )
-def test_a_class_or_id_that_speaks_of_comments_applies_to_all_inside(opening: str, expected: bool) -> None:
+def test_a_class_or_id_for_comments_applies_to_all_blocks_inside(opening: str, expected: bool) -> None:
     tag = opening[1:].split("'")[0].split(">")[0].split(" ")[0]
     root = page.parse(f"<p>Before.</p>{opening}<div><p>One.</p></div><p>Two.</p></{tag}><p>After.</p>")
     assert root is not None
     assert in_comments(blocks.outline(root)).tolist() == [False, expected, expected, False]
 
 
-def test_the_body_of_a_page_with_comments_is_no_comment() -> None:
+def test_the_body_of_a_page_with_comments_is_not_a_comment() -> None:
     root = page.parse("<body class='comments-open'><p>Text.</p></body>")
     assert root is not None
     assert in_comments(blocks.outline(root)).tolist() == [False]

@@ -1,4 +1,4 @@
-"""Which pages say of themselves that they are articles."""
+"""Pages that declare themselves articles."""
 
 import pytest
 
@@ -25,7 +25,7 @@ TEXT = "<p>Text.</p>"
         ("", False),
     ],
 )
-def test_articles_are_known_by_open_graph_json_ld_or_microdata_and_threads_are_none(
+def test_articles_are_recognised_by_open_graph_json_ld_or_microdata_but_threads_are_not(
     markup: str, is_article: bool
 ) -> None:
     root = page.parse(f"<html><head></head><body>{markup}{TEXT}</body></html>")

@@ -1,4 +1,4 @@
-"""What is left of a page: its text with structure, its title and its date."""
+"""Extraction keeps the text of a page with its structure, its title and its date."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_bytes_are_read_in_the_given_charset_or_the_declared_one() -> None:
     [(0, 0, False), (2, 0, True), (2, SECOND_OPINION_ELEMENTS, False)],
     ids=["sure", "unsure", "unsure and large"],
 )
-def test_trafilatura_is_asked_where_the_filter_is_unsure_of_a_page_of_modest_size(
+def test_trafilatura_runs_if_the_filter_is_unsure_and_the_page_is_not_too_large(
     sure: float, elements: int, asks: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("websearch_gateway.readers.extraction.extract.SURE", sure)
@@ -61,7 +61,9 @@ def test_trafilatura_is_asked_where_the_filter_is_unsure_of_a_page_of_modest_siz
 
 
 @pytest.mark.parametrize(("elements", "asks"), [(0, True), (SECOND_OPINION_ELEMENTS, False)], ids=["modest", "large"])
-def test_on_an_article_of_modest_size_trafilatura_counts_as_much_as_the_filter(elements: int, asks: bool) -> None:
+def test_on_an_article_that_is_not_too_large_trafilatura_counts_as_much_as_the_filter(
+    elements: int, asks: bool
+) -> None:
     root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
     assert root is not None
     outline = blocks.outline(root)
@@ -71,7 +73,7 @@ def test_on_an_article_of_modest_size_trafilatura_counts_as_much_as_the_filter(e
     assert _likelihoods(root, outline, "A title", True).tolist() == expected.tolist()
 
 
-def test_where_trafilatura_found_next_to_nothing_the_filter_decides_alone() -> None:
+def test_if_trafilatura_found_almost_nothing_the_filter_decides_alone() -> None:
     root = page.parse("<p>One two three four.</p><p>Five six seven eight.</p>")
     assert root is not None
     outline, likely = blocks.outline(root), np.array([0.8, 0.8])
@@ -79,7 +81,7 @@ def test_where_trafilatura_found_next_to_nothing_the_filter_decides_alone() -> N
     assert agreed(outline, likely, np.array([0.0, 1.0])).tolist() == pytest.approx([0.525, 0.775])
 
 
-def test_the_neighbours_of_a_block_that_trafilatura_omits_speak_for_it() -> None:
+def test_the_neighbours_of_a_block_that_trafilatura_omits_count_for_it() -> None:
     root = page.parse("".join(f"<p>Paragraph {number} has as many words as the others.</p>" for number in range(9)))
     assert root is not None
     found = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
@@ -99,7 +101,7 @@ def test_comments_are_left_out_of_an_article_unless_trafilatura_keeps_them() -> 
 
 
 @pytest.mark.parametrize("sure", [0, 2], ids=["sure", "unsure"])
-def test_text_that_nobody_sees_is_left_out_with_a_warning(sure: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invisible_text_is_left_out_with_a_warning(sure: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("websearch_gateway.readers.extraction.extract.SURE", sure)
     hidden = "<p style='display:none'>Nobody sees these words, which are many, and long enough to be read.</p>"
     found = extract(PAGE.replace("</h1>", f"</h1>{hidden}"), "https://example.com/", None)
@@ -109,7 +111,7 @@ def test_text_that_nobody_sees_is_left_out_with_a_warning(sure: float, monkeypat
     assert extract(PAGE, "https://example.com/", None).warnings == ()
 
 
-def test_a_page_of_more_blocks_than_can_be_judged_is_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_with_too_many_blocks_for_the_filter_is_kept_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Navigation" not in extract(PAGE, "https://example.com/", None).markdown
     monkeypatch.setattr("websearch_gateway.readers.extraction.extract.MOST_JUDGED_BLOCKS", 3)
     whole = extract(PAGE, "https://example.com/", None).markdown
@@ -137,7 +139,7 @@ def test_a_page_that_leaves_out_its_body_tag_is_read(opening: str, between: str)
     assert told.strip() in found.markdown
 
 
-def test_of_a_page_with_too_many_elements_the_first_are_read_and_the_rest_is_named() -> None:
+def test_of_a_page_with_too_many_elements_only_the_first_are_read_with_a_warning() -> None:
     body = "".join(f"<div><p>Line {number}</p></div>" for number in range(page.MOST_ELEMENTS))
     read = extract(f"<body><article>{body}</article>The end.", "https://example.com/", None)
     assert read.markdown.startswith("Line 0\n\nLine 1\n")
@@ -147,7 +149,7 @@ def test_of_a_page_with_too_many_elements_the_first_are_read_and_the_rest_is_nam
     assert read.warnings == (TOO_LONG.format(page.MOST_ELEMENTS),)
 
 
-def test_a_page_with_as_many_elements_as_allowed_is_whole() -> None:
+def test_a_page_with_the_most_allowed_elements_is_complete() -> None:
     root = page.parse("<body>a<p>b<i>c</i>d</p>e<p>f</p>g</body>")
     assert root is not None
     assert not page.cut_elements(root, 5)
@@ -155,7 +157,7 @@ def test_a_page_with_as_many_elements_as_allowed_is_whole() -> None:
     assert "".join(root.itertext()) == "abcde"
 
 
-def test_lists_and_headings_in_hundreds_of_others_are_no_longer_marked() -> None:
+def test_lists_and_headings_below_a_depth_limit_get_no_marks() -> None:
     """Each level would rewrite all text in it."""
     for tag in ("blockquote", "h2", "li", "dt"):
         read = extract(f"<body><article>{f'<{tag}>a' * 1_000}</article>", "https://example.com/", None)

@@ -1,4 +1,4 @@
-"""A DOM becomes Markdown, whatever is in it."""
+"""Any DOM becomes Markdown."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_each_element_has_its_markdown(html: str, markdown: str) -> None:
     assert rendered(html) == markdown
 
 
-def test_the_language_of_a_nested_block_of_code_is_known() -> None:
+def test_the_language_of_a_nested_code_block_is_found() -> None:
     html = "<pre><pre class='playground'><code class='language-rust ignore'>fn main() {}</code></pre></pre>"
     assert rendered(html) == "```rust\nfn main() {}\n```"
 
@@ -53,7 +53,7 @@ def test_a_data_table_keeps_rows_spans_and_pipes() -> None:
     assert rendered(html) == "| K | V |\n| --- | --- |\n| both |  |\n| a\\|b | x y |"
 
 
-def test_a_layout_table_is_no_table() -> None:
+def test_a_layout_table_is_not_rendered_as_a_table() -> None:
     assert rendered("<table><tr><td><p>text<table><tr><td>a<td>b</table></table>") == "text\n\n| a | b |\n| --- | --- |"
 
 
@@ -72,11 +72,11 @@ def test_links_become_absolute(href: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("href", ["javascript:alert(1)", "data:text/html,x", "java\nscript:x", "http://[", "#", ""])
-def test_a_link_that_leads_nowhere_safe_is_plain_text(href: str) -> None:
+def test_a_link_without_a_safe_address_is_plain_text(href: str) -> None:
     assert rendered(f"<p><a href='{href}'>label</a>") == "label"
 
 
-def test_the_base_of_the_page_counts() -> None:
+def test_links_are_relative_to_the_base_of_the_page() -> None:
     assert rendered("<base href='/other/'><p><a href='x'>l</a>") == "[l](https://example.com/other/x)"
 
 
@@ -96,7 +96,7 @@ def test_a_link_around_a_card_stays_on_its_first_line() -> None:
         ("x](y)", "x\\](y)"),
     ],
 )
-def test_only_what_markdown_would_misread_is_escaped(text: str, markdown: str) -> None:
+def test_only_characters_that_would_be_markdown_are_escaped(text: str, markdown: str) -> None:
     assert rendered(f"<p>{text}</p>") == markdown
 
 
@@ -118,5 +118,5 @@ def test_a_large_tag_loses_its_attributes_wherever_it_begins(before: int) -> Non
 
 
 @given(st.text(alphabet="<>/abpreulitd =\"'&;#`*_[]()!\n\\|", max_size=200))
-def test_no_soup_of_tags_breaks_it(soup: str) -> None:
+def test_any_sequence_of_tags_can_be_rendered(soup: str) -> None:
     assert isinstance(rendered(soup), str)

@@ -1,4 +1,4 @@
-"""Which blocks of a page are its main text."""
+"""The choice of the blocks of a page that are its main text."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def _above(outline: blocks.Outline, block: blocks.Block) -> list[object]:
     return [element, *element.iterancestors()]
 
 
-def test_code_and_headings_amid_kept_text_are_kept() -> None:
+def test_code_and_headings_between_kept_text_are_kept() -> None:
     likely = {"Head": 0.06, "Some bold text here.": 0.9, "More text after it.": 0.9}
     assert kept(PAGE, likely) == ["Head", "Some bold text here.", "code()", "More text after it."]
 
 
-def test_a_table_of_which_most_is_kept_is_kept_whole() -> None:
+def test_a_table_is_kept_whole_if_most_of_it_is_kept() -> None:
     assert kept(PAGE, {"K": 0.9, "V": 0.9, "a": 0.9}) == ["K", "V", "a", "b"]
 
 
@@ -96,24 +96,24 @@ def test_the_main_element_of_a_reference_page_is_kept_as_a_whole_without_navigat
 @pytest.mark.parametrize(
     "main", ["div", "main itemscope itemtype='https://schema.org/QAPage'"], ids=["unmarked", "a thread"]
 )
-def test_of_any_other_page_the_likely_blocks_are_kept(main: str) -> None:
+def test_on_any_other_page_only_the_likely_blocks_are_kept(main: str) -> None:
     assert "Added in: v1" not in kept(REFERENCE.format(main=main), REFERENCE_TEXT | CRUMBS)
 
 
-def test_a_list_of_other_things_amid_kept_text_is_dropped() -> None:
+def test_an_unlikely_list_between_kept_text_is_dropped() -> None:
     assert kept(LIST, {"Text before it.": 0.9, "Text after it.": 0.9, "first": 0.2}) == [
         "Text before it.",
         "Text after it.",
     ]
 
 
-def test_an_uncertain_page_is_read_more_generously() -> None:
+def test_the_threshold_is_lower_for_an_uncertain_page() -> None:
     words = np.full(4, 10.0)
     clear, unclear = np.array([0.95, 0.9, 0.3, 0.01]), np.array([0.4, 0.35, 0.3, 0.2])
     assert select.threshold(words, clear) > 0.3 >= select.threshold(words, unclear)
 
 
-def test_blanking_leaves_the_text_of_the_chosen_blocks_only() -> None:
+def test_blanking_leaves_only_the_text_of_the_chosen_blocks() -> None:
     root = page.parse("<div><p>keep <i>this</i></p><p>drop <img alt=me> that</p> and the rest</div>")
     assert root is not None
     outline = blocks.outline(root)

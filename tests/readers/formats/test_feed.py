@@ -43,7 +43,7 @@ Plain"""
 
 
 @pytest.mark.parametrize("text", [RSS, ATOM, RDF], ids=["rss", "atom", "rdf"])
-def test_entries_stand_under_their_titles(text: str) -> None:
+def test_each_entry_is_under_its_title(text: str) -> None:
     page = feed(text.encode(), URL, "utf-8")
     assert (page.title, page.markdown) == ("Tide news", READ)
 
@@ -57,14 +57,14 @@ def test_no_entry_can_look_like_another_one() -> None:
 
 
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "cp1252"])
-def test_a_feed_is_in_the_charset_that_it_was_sent_with(codec: str) -> None:
+def test_the_charset_of_the_reply_is_used_for_a_feed(codec: str) -> None:
     assert (
         feed("<?xml version='1.0'?><rss><channel><title>Höhe</title></channel></rss>".encode(codec), URL, codec).title
         == "Höhe"
     )
 
 
-def test_a_feed_that_declares_its_encoding_is_in_that() -> None:
+def test_the_encoding_that_a_feed_declares_takes_precedence() -> None:
     body = '<?xml version="1.0" encoding="ISO-8859-2"?><rss><channel><title>Wąż</title></channel></rss>'
     assert feed(body.encode("iso8859-2"), URL, "cp1252").title == "Wąż"
 
@@ -81,12 +81,12 @@ def test_entities_are_not_expanded() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"<opml/>", b"words"])
-def test_what_is_no_feed_is_refused(body: bytes) -> None:
+def test_a_body_that_is_not_a_feed_is_refused(body: bytes) -> None:
     with pytest.raises(SearchFetchError, match="neither RSS nor Atom"):
         feed(body, URL, "utf-8")
 
 
-def test_of_a_feed_with_too_many_entries_the_first_are_read() -> None:
+def test_only_the_first_entries_of_a_very_long_feed_are_read() -> None:
     entries = "".join(f"<item><title>{number}</title></item>" for number in range(MOST_ENTRIES + 1))
     page = feed(f"<rss><channel>{entries}</channel></rss>".encode(), URL, "utf-8")
     assert page.markdown.startswith("## 0\n\n## 1\n")

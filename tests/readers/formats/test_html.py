@@ -30,7 +30,7 @@ async def test_a_page_is_read_with_its_title_date_and_text(sandbox: Sandbox, rea
     assert "3.8 centimetres per year" in page.markdown
 
 
-async def test_the_final_url_is_where_the_redirects_ended(sandbox: Sandbox, reader: ReaderTable) -> None:
+async def test_the_final_url_is_the_end_of_the_redirects(sandbox: Sandbox, reader: ReaderTable) -> None:
     page = await reader.read(f"{sandbox.url}/pages/special/moved-twice", soon())
     assert page.url == f"{sandbox.url}/pages/special/moved-twice"
     assert page.final_url == f"{sandbox.url}/pages/espresso-at-home"
@@ -39,7 +39,7 @@ async def test_the_final_url_is_where_the_redirects_ended(sandbox: Sandbox, read
 @pytest.mark.parametrize(
     ("name", "text"), [("notes.txt", "Field notes, 12 May.\n\n"), ("tides.json", '```json\n{\n  "station":')]
 )
-async def test_text_passes_as_it_is_and_json_as_code(
+async def test_plain_text_is_unchanged_and_json_becomes_code(
     sandbox: Sandbox, reader: ReaderTable, name: str, text: str
 ) -> None:
     page = await reader.read(f"{sandbox.url}/pages/special/{name}", soon())
@@ -47,13 +47,13 @@ async def test_text_passes_as_it_is_and_json_as_code(
     assert page.title == ""
 
 
-async def test_an_image_is_refused_by_name(sandbox: Sandbox, reader: ReaderTable) -> None:
+async def test_the_error_for_an_image_names_its_type(sandbox: Sandbox, reader: ReaderTable) -> None:
     with pytest.raises(SearchFetchError, match="image/png") as caught:
         await reader.read(f"{sandbox.url}/pages/special/pixel.png", soon())
     assert caught.value.details == {"reason": "type", "content_type": "image/png"}
 
 
-async def test_a_pdf_without_text_says_so(sandbox: Sandbox, reader: ReaderTable) -> None:
+async def test_a_pdf_without_text_is_an_error(sandbox: Sandbox, reader: ReaderTable) -> None:
     with pytest.raises(SearchFetchError, match="The PDF has no text"):
         await reader.read(f"{sandbox.url}/pages/special/leaflet.pdf", soon())
 
@@ -66,7 +66,7 @@ async def test_a_pdf_without_text_says_so(sandbox: Sandbox, reader: ReaderTable)
         ("special/forbidden", "403", {"status": 403}),
     ],
 )
-async def test_a_page_that_cannot_be_read_says_why(
+async def test_the_error_for_an_unreadable_page_has_its_reason(
     sandbox: Sandbox, reader: ReaderTable, name: str, message: str, details: dict[str, object]
 ) -> None:
     with pytest.raises(SearchFetchError, match=message) as caught:
@@ -90,7 +90,7 @@ async def test_a_page_that_cannot_be_read_says_why(
         ("drip", SearchTimeoutError),
     ],
 )
-async def test_every_fault_of_a_page_becomes_an_error_of_ours(
+async def test_every_failure_of_a_page_becomes_an_error_of_ours(
     sandbox: Sandbox, reader: ReaderTable, kind: str, error: type[SearchError]
 ) -> None:
     sandbox.fault("pages/aurora", kind)
@@ -101,19 +101,19 @@ async def test_every_fault_of_a_page_becomes_an_error_of_ours(
     assert (await reader.read(f"{sandbox.url}/pages/aurora", soon())).markdown
 
 
-async def test_a_charset_that_is_a_trap_is_not_followed(sandbox: Sandbox, reader: ReaderTable) -> None:
+async def test_a_charset_that_is_not_an_encoding_is_ignored(sandbox: Sandbox, reader: ReaderTable) -> None:
     sandbox.fault("pages/aurora", "odd_charset")
     assert (await reader.read(f"{sandbox.url}/pages/aurora", soon())).markdown.startswith("aaaa")
 
 
-async def test_many_pages_at_once_come_back_each_as_itself(sandbox: Sandbox, reader: ReaderTable) -> None:
+async def test_pages_read_at_the_same_time_are_not_mixed_up(sandbox: Sandbox, reader: ReaderTable) -> None:
     names = ["aurora", "compost", "tides-explained", "knots", "night-train", "roman-concrete", "sqlite-wal", "ryokucha"]
     pages = await asyncio.gather(*(reader.read(f"{sandbox.url}/pages/{name}", soon()) for name in names))
     assert [page.url.rpartition("/")[2] for page in pages] == names
     assert len({page.markdown for page in pages}) == len(names)
 
 
-async def test_cancelling_a_read_leaves_the_site(sandbox: Sandbox, reader: ReaderTable) -> None:
+async def test_cancelling_a_read_closes_the_connection(sandbox: Sandbox, reader: ReaderTable) -> None:
     sandbox.fault("pages/aurora", "hang")
     task = asyncio.create_task(reader.read(f"{sandbox.url}/pages/aurora", soon()))
     await sandbox.wait_for("pages/aurora", calls=1)
@@ -123,7 +123,7 @@ async def test_cancelling_a_read_leaves_the_site(sandbox: Sandbox, reader: Reade
     await sandbox.wait_for("pages/aurora", cancelled=1)
 
 
-async def test_a_test_for_humans_is_no_page(api: Any, workers: Workers) -> None:
+async def test_a_bot_challenge_is_an_error(api: Any, workers: Workers) -> None:
     body = b"<title>Just a moment...</title><body><p>Verify you are human by completing the action below.</p>"
     api.says("/", body, content_type="text/html")
     async with Fetcher(AddressPolicy([api.pair])) as fetcher:

@@ -1,4 +1,4 @@
-"""The kind of a reply is judged by what it holds, and each kind becomes Markdown."""
+"""The kind of a reply depends on its content, and each kind becomes Markdown."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_kind_follows_the_declared_type_and_the_first_bytes(body: bytes, dec
         ("csv", "text/plain", "text"),
     ],
 )
-def test_the_name_of_a_file_decides_where_the_type_is_vague(path: str, declared: str, kind: str) -> None:
+def test_the_file_name_decides_if_the_type_is_vague(path: str, declared: str, kind: str) -> None:
     assert kind_of(fetched(b"words", declared, path=path)) == kind
 
 
@@ -101,19 +101,19 @@ async def test_a_pdf_may_be_larger_than_a_page(bench: Any, path: str) -> None:
         (b"abc", "application/pdf", "application/pdf"),
     ],
 )
-def test_what_is_no_text_is_refused_whatever_it_calls_itself(body: bytes, declared: str, named: str) -> None:
+def test_content_that_is_not_text_is_refused_whatever_its_declared_type(body: bytes, declared: str, named: str) -> None:
     with pytest.raises(SearchFetchError, match=re.escape(f"of type {named},")) as caught:
         kind_of(fetched(body, declared))
     assert caught.value.details == {"reason": "type", "content_type": named}
 
 
-def test_a_head_full_of_comments_is_judged_at_once() -> None:
+def test_a_head_full_of_comments_is_classified_quickly() -> None:
     assert kind_of(fetched(b"<!---->" * 200 + b"?", "")) == "text"
 
 
 @pytest.mark.parametrize("kind", sorted(CONVERTERS.keys() - {"pdf", "feed"}))
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe\x00", b"[" * 99_999, b"<" * 1_000, b'a,"b\n' * 3], ids=range(5))
-def test_no_bytes_are_too_odd_to_be_text(kind: Kind, body: bytes) -> None:
+def test_any_bytes_can_be_read_as_text(kind: Kind, body: bytes) -> None:
     CONVERTERS[kind](body, "https://example.com/a", "utf-8")
 
 
@@ -122,7 +122,7 @@ def test_json_is_indented_and_named() -> None:
     assert (page.title, page.markdown) == ("Höhe", '```json\n{\n  "name": "Höhe",\n  "m": [\n    1\n  ]\n}\n```')
 
 
-def test_what_only_claims_to_be_json_is_plain_text() -> None:
+def test_invalid_json_is_plain_text() -> None:
     assert json_text(b"{oops", "", "utf-8").markdown == "{oops"
 
 
@@ -130,7 +130,7 @@ def test_comments_in_markdown_are_left_out() -> None:
     assert markdown(b"# Mill\n\n<!-- nobody sees this -->", "", "utf-8").markdown == "# Mill"
 
 
-def test_markdown_is_named_by_its_first_main_heading() -> None:
+def test_the_first_main_heading_is_the_title_of_markdown() -> None:
     page = markdown(b"intro\n## No\n# The *Mill* #\ntext", "", "utf-8")
     assert (page.title, page.markdown) == ("The *Mill*", "intro\n## No\n# The *Mill* #\ntext")
 
@@ -159,7 +159,7 @@ def test_a_table_that_would_be_mostly_empty_cells_stays_as_it_is() -> None:
         (b"words\x01", ""),
     ],
 )
-def test_bytes_that_no_text_has_are_refused(body: bytes, declared: str) -> None:
+def test_binary_bytes_are_refused(body: bytes, declared: str) -> None:
     with pytest.raises(SearchFetchError, match="cannot be read as text"):
         kind_of(fetched(body, declared))
 
@@ -176,7 +176,7 @@ def test_text_with_a_stray_control_character_is_text(body: bytes, declared: str)
     assert kind_of(fetched(body, declared)) == "text"
 
 
-def test_json_and_tables_do_not_grow_without_limit_when_they_are_written_out() -> None:
+def test_the_size_of_converted_json_and_tables_is_limited() -> None:
     """Indented, each of these numbers takes four hundred blanks."""
     deep = "[" * 200 + "1," * 100_000 + "1" + "]" * 200
     assert len(json_text(deep.encode(), "", "utf-8").markdown) < MAX_MARKDOWN + 1_000

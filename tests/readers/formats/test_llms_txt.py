@@ -1,4 +1,4 @@
-"""Where a page is known to be in Markdown as well; and that nothing is asked where it is not known."""
+"""The Markdown version of a page is found if it is known, and no request is sent if it is not."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_page_may_name_its_markdown_in_a_header(link: str, expected: str | Non
         ("/docs/a.html", "https://elsewhere.example/docs/a.html.md", None),
     ],
 )
-def test_a_list_that_was_read_before_tells_where_the_markdown_is(path: str, listed: str, expected: str | None) -> None:
+def test_a_list_that_was_read_before_names_the_markdown(path: str, listed: str, expected: str | None) -> None:
     """https://llmstxt.org: the address of the page with .md behind it."""
     siblings = MarkdownSiblings()
     siblings.learn(page(f"{SITE}/docs/llms.txt", f"# Docs\n\n## Guides\n\n- [A]({listed}): about a\n- [B](b.txt)\n"))
@@ -85,7 +85,7 @@ def test_a_list_that_was_read_before_tells_where_the_markdown_is(path: str, list
     assert siblings.of(page(path.join(["https://elsewhere.example", ""]))) is None
 
 
-def test_only_a_list_is_a_list_and_it_is_forgotten_after_a_day() -> None:
+def test_only_an_llms_txt_is_remembered_and_only_for_a_day() -> None:
     moment = [0.0]
     siblings = MarkdownSiblings(lambda: moment[0])
     siblings.learn(page(f"{SITE}/notes.txt", "[A](/a.md)"))
@@ -98,7 +98,7 @@ def test_only_a_list_is_a_list_and_it_is_forgotten_after_a_day() -> None:
     assert siblings.of(page(f"{SITE}/a")) is None
 
 
-def test_a_list_without_end_fills_no_memory() -> None:
+def test_the_memory_for_lists_is_limited() -> None:
     siblings = MarkdownSiblings()
     siblings.learn(page(f"{SITE}/llms.txt", "".join(f"[x](/{number}.md)\n" for number in range(50_000))))
     assert sum(siblings.of(page(f"{SITE}/{number}")) is not None for number in range(50_000)) == MOST_LISTED
@@ -107,7 +107,7 @@ def test_a_list_without_end_fills_no_memory() -> None:
 @pytest.mark.parametrize(
     "piece", ["<!--", "<link ", "<link " + "a" * 1_990 + ">", "<link a" + " " * 1_990 + ">", "](a"]
 )
-def test_no_head_takes_more_than_a_glance(piece: str) -> None:
+def test_hostile_markup_is_searched_in_linear_time(piece: str) -> None:
     """Ours: the event loop reads it. A quadratic pattern would take minutes here, and the suite's time-out is one."""
     text = "text/markdown" + piece * (60_000 // len(piece))
     for _ in range(50):
@@ -148,7 +148,7 @@ async def test_the_markdown_of_a_page_is_read_and_its_title_kept(api: Any, table
     assert api.seen == ["/a", "/a.md"]
 
 
-async def test_a_list_that_was_read_spares_guessing(api: Any, table: ReaderTable) -> None:
+async def test_the_markdown_in_a_known_list_is_read(api: Any, table: ReaderTable) -> None:
     api.says("/b.html", html(), content_type="text/html")
     api.says("/b.html.md", f"# B\n\n{WORDS} Listed.".encode(), content_type="text/plain")
     assert "Listed" not in (await read(api, table, "/b.html"))[1]
@@ -170,7 +170,7 @@ async def test_a_list_that_was_read_spares_guessing(api: Any, table: ReaderTable
     ],
     ids=["missing", "html", "list", "binary", "empty", "forbidden"],
 )
-async def test_what_is_not_the_markdown_of_the_page_leaves_the_page_as_it_is(
+async def test_a_page_stays_unchanged_if_the_other_text_is_not_its_markdown(
     api: Any, table: ReaderTable, body: bytes, headers: dict[str, Any]
 ) -> None:
     api.says("/a", html(LINK.format("/a.md")), content_type="text/html")
@@ -178,7 +178,7 @@ async def test_what_is_not_the_markdown_of_the_page_leaves_the_page_as_it_is(
     assert await read(api, table, "/a") == ("Tides", WORDS.strip())
 
 
-async def test_markdown_that_never_comes_costs_two_seconds_at_most(
+async def test_waiting_for_the_markdown_ends_after_two_seconds(
     api: Any, table: ReaderTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("websearch_gateway.readers.formats.html.SIBLING_SECONDS", 0.1)
@@ -187,7 +187,7 @@ async def test_markdown_that_never_comes_costs_two_seconds_at_most(
     assert await read(api, table, "/a") == ("Tides", WORDS.strip())
 
 
-async def test_markdown_is_asked_for_first(api: Any, table: ReaderTable) -> None:
+async def test_markdown_is_the_preferred_type_of_a_request(api: Any, table: ReaderTable) -> None:
     api.says("/a", html(), content_type="text/html")
     await read(api, table, "/a")
     assert "accept: text/markdown,text/html;q=0.9," in api.heads[0]

@@ -1,4 +1,4 @@
-"""PDFs, written by hand, become text with page numbers and the headings of their outline."""
+"""Handwritten PDFs become text with page numbers and the headings of their outline."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ def test_a_damaged_pdf_is_refused(body: bytes) -> None:
         pdf(body, URL, "")
 
 
-def test_a_pdf_of_pictures_is_refused() -> None:
+def test_a_pdf_without_text_is_refused() -> None:
     with pytest.raises(SearchFetchError, match="no text"):
         pdf(written([]), URL, "")

@@ -1,4 +1,4 @@
-"""The reader leaves an API alone for the pause that it asks for."""
+"""The reader does not call an API during a pause that it asks for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def soon() -> Deadline:
     return Deadline.after(90)
 
 
-async def test_a_busy_api_is_left_alone_for_as_long_as_it_says(bench: Any, case: Any) -> None:
+async def test_a_busy_api_is_not_called_for_its_retry_after(bench: Any, case: Any) -> None:
     reader, first = bench.reader(case), next(iter(case.replies))
     bench.api.says(first, b"", status=429, retry_after="90")
     assert (await reader.read(case.url, soon())).markdown == "The plain page."
@@ -31,7 +31,7 @@ async def test_a_busy_api_is_left_alone_for_as_long_as_it_says(bench: Any, case:
     assert (await reader.read(case.url, soon())).title == case.title
 
 
-async def test_every_busy_status_without_a_time_means_a_minute(bench: Any, case: Any) -> None:
+async def test_every_busy_status_without_a_retry_after_means_a_pause_of_a_minute(bench: Any, case: Any) -> None:
     first = next(iter(case.replies))
     for status in bench.source(case).busy:
         reader = bench.reader(case)
@@ -46,7 +46,7 @@ async def test_every_busy_status_without_a_time_means_a_minute(bench: Any, case:
         assert len(bench.api.seen) == seen + 1, status
 
 
-async def test_a_page_that_is_not_there_gives_the_api_no_rest(bench: Any, case: Any) -> None:
+async def test_a_missing_page_causes_no_pause(bench: Any, case: Any) -> None:
     reader = bench.reader(case)
     await reader.read(case.url, soon())
     bench.play(case)
@@ -54,7 +54,7 @@ async def test_a_page_that_is_not_there_gives_the_api_no_rest(bench: Any, case: 
     assert (await reader.read(case.url, soon())).title == case.title
 
 
-async def test_a_spent_quota_rests_the_api_before_it_must_refuse(bench: Any, cases: Any) -> None:
+async def test_an_exhausted_quota_pauses_the_api_before_it_refuses(bench: Any, cases: Any) -> None:
     """GitHub's promise: `x-ratelimit-reset` is the second at which requests are allowed again."""
     case = cases["github_readme"]
     reader, (path, name) = bench.reader(case), next(iter(case.replies.items()))
@@ -67,9 +67,7 @@ async def test_a_spent_quota_rests_the_api_before_it_must_refuse(bench: Any, cas
 
 
 @pytest.mark.parametrize("name", ["github_issues", "github_readme", "github_discussions"])
-async def test_a_quota_that_others_have_spent_rests_the_api_until_it_is_there_again(
-    bench: Any, cases: Any, name: str
-) -> None:
+async def test_a_quota_that_others_exhausted_pauses_the_api_until_it_resets(bench: Any, cases: Any, name: str) -> None:
     """GitHub's promise: its 403 for the primary limit has no `Retry-After`, only `x-ratelimit-reset`."""
     case = cases[name]
     reader, first = bench.reader(case), next(iter(case.replies))
@@ -88,7 +86,7 @@ async def test_a_quota_that_others_have_spent_rests_the_api_until_it_is_there_ag
     [('"backoff": 10', 10.0), ('"quota_remaining": 0', LONGEST_PAUSE_SECONDS)],
     ids=["backoff", "quota"],
 )
-async def test_stack_exchange_is_left_alone_when_its_reply_says_so(
+async def test_stack_exchange_is_paused_by_the_backoff_in_its_reply(
     bench: Any, cases: Any, told: str, seconds: float
 ) -> None:
     case = cases["stackexchange"]
@@ -104,7 +102,7 @@ async def test_stack_exchange_is_left_alone_when_its_reply_says_so(
     assert (await reader.read(case.url, soon())).title == case.title
 
 
-async def test_arxiv_is_asked_once_in_three_seconds(bench: Any, cases: Any) -> None:
+async def test_arxiv_is_called_at_most_once_in_three_seconds(bench: Any, cases: Any) -> None:
     """arXiv's terms of use for its API."""
     case = cases["arxiv"]
     bench.play(case)
@@ -115,7 +113,7 @@ async def test_arxiv_is_asked_once_in_three_seconds(bench: Any, cases: Any) -> N
 
 
 @pytest.mark.parametrize(("pace", "documents"), [(ANONYMOUS, 10), (WITH_CONTACT, 200)])
-async def test_wikipedia_is_asked_as_often_in_a_minute_as_it_allows_those_it_can_reach(
+async def test_wikipedia_is_called_at_the_rate_for_user_agents_with_or_without_a_contact(
     bench: Any, cases: Any, pace: DocumentRate, documents: int
 ) -> None:
     """Wikimedia's limits of 2026 for a user agent without and with a contact."""
@@ -132,7 +130,7 @@ async def test_wikipedia_is_asked_as_often_in_a_minute_as_it_allows_those_it_can
 
 
 @pytest.mark.parametrize("tells_contact", [True, False])
-async def test_the_table_gives_wikipedia_the_pace_of_who_asks(bench: Any, cases: Any, tells_contact: bool) -> None:
+async def test_the_table_sets_the_rate_of_wikipedia_by_the_contact(bench: Any, cases: Any, tells_contact: bool) -> None:
     table = ReaderTable.build(bench.fetcher, bench.workers, tells_contact=tells_contact)
     reader: Any = table.reader_for(cases["wikipedia"].url)
     assert reader._source.pace == (WITH_CONTACT if tells_contact else ANONYMOUS)

@@ -1,4 +1,4 @@
-"""Transcripts through the real library, over a transport that plays YouTube's replies."""
+"""Transcripts through the real library, over a transport that replays YouTube's replies."""
 
 from __future__ import annotations
 
@@ -66,25 +66,25 @@ def test_the_transcript_is_in_paragraphs_of_a_minute() -> None:
     assert (document.title, document.markdown) == ("Tides", "[0:00] Two tides a day. Why?\n\n[2:00] Moon.")
 
 
-def test_what_a_person_wrote_in_the_spoken_language_is_preferred() -> None:
+def test_a_manual_transcript_in_the_spoken_language_is_preferred() -> None:
     tracks = player(track("en"), track("de"), track("de", "asr"))
     replies = {"/watch": WATCH, "/player": tracks, "lang=deasr": "<t/>", "lang=en": "<t/>"}
     replies |= {"lang=de": '<t><text start="0">Flut.</text></t>'}
     assert transcript(VIDEO, "", playing(replies)).markdown == "[0:00] Flut."
 
 
-def test_a_video_without_a_transcript_says_so() -> None:
+def test_a_video_without_a_transcript_is_an_error() -> None:
     replies = {"/watch": WATCH, "/player": json.dumps({"playabilityStatus": {"status": "OK"}})}
     with pytest.raises(SearchFetchError, match="TranscriptsDisabled"):
         transcript(VIDEO, "", playing(replies))
 
 
-def test_a_blocked_machine_leaves_youtube_alone() -> None:
+def test_youtube_is_paused_after_it_blocks_this_machine() -> None:
     document = transcript(VIDEO, "Tides", playing({"/watch": ""}, status=429))
     assert (document.markdown, document.pause_seconds) == ("", 3600)
 
 
-def test_a_reply_cannot_send_the_library_elsewhere() -> None:
+def test_a_reply_cannot_direct_the_library_to_another_host() -> None:
     away = {**track("en"), "baseUrl": "https://youtube.com.evil.example/api/timedtext"}
     replies = {"/watch": WATCH, "/player": player(away), "/timedtext": '<t><text start="0">x</text></t>'}
     with pytest.raises(SearchFetchError, match="InvalidURL"):
@@ -106,5 +106,5 @@ def test_a_reply_cannot_send_the_library_elsewhere() -> None:
         ("https://youtu.be/", False),
     ],
 )
-def test_videos_are_accepted_and_nothing_else(url: str, accepted: bool) -> None:
+def test_only_videos_are_accepted(url: str, accepted: bool) -> None:
     assert YouTube().accepts(url) is accepted

@@ -137,7 +137,7 @@ def test_any_rules_choose_what_the_oracle_chooses(tree: str, rules: list[tuple[s
 
 @settings(deadline=None)
 @given(tree=TREES, rules=RULES)
-def test_text_is_hidden_where_its_own_rules_or_those_of_its_nearest_ancestor_say_so(
+def test_text_is_hidden_by_its_own_rules_or_those_of_its_nearest_ancestor(
     tree: str, rules: list[tuple[str, str]]
 ) -> None:
     tints = "".join(
@@ -166,7 +166,7 @@ def test_rules_for_classes_and_ids_that_the_page_lacks_are_not_kept() -> None:
     assert sum(map(len, styles._index.values())) == 2
 
 
-def test_a_selector_is_read_only_if_the_page_has_its_classes_and_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_selector_is_parsed_only_if_the_page_has_its_classes_and_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
 
     def noted(text: str) -> Selector | None:
@@ -187,7 +187,7 @@ def test_a_selector_is_read_only_if_the_page_has_its_classes_and_ids(monkeypatch
         *("[data-k='b c']", "p:not([data-k='.far'])", "p:not([data-k='#far'])", "LI.b", "div *"),
     ],
 )
-def test_no_rule_that_matters_is_left_unread(selector: str) -> None:
+def test_every_rule_that_can_hide_text_is_parsed(selector: str) -> None:
     root = lxml.html.fragment_fromstring(PAGE)
     colours = chosen(root, sheet([(selector, "")]))
     assert colours == expected(root, sheet([(selector, "")]))
@@ -219,7 +219,7 @@ def test_elements_with_other_values_of_an_attribute_get_other_rules() -> None:
         ("li", ["a", "b", "c", "d", "e", "f"]),
     ],
 )
-def test_like_elements_in_other_places_may_be_hidden_or_not(selector: str, hidden: list[str]) -> None:
+def test_similar_elements_in_other_places_may_have_other_rules(selector: str, hidden: list[str]) -> None:
     entries = "".join(f"<li>{text}<b>{bold}</b></li>" for text, bold in ("ab", "cd", "ef"))
     root = lxml.html.fragment_fromstring(f"<div><style>{selector} {{ color: white }}</style><ul>{entries}</ul></div>")
     strip_invisible(root)

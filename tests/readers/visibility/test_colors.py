@@ -1,4 +1,4 @@
-"""CSS colours, and whether a text in one shows on another."""
+"""CSS colours, and whether text in one colour is visible on another."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ WHITE, BLACK = (1.0, 1.0, 1.0, 1.0), (0.0, 0.0, 0.0, 1.0)
         ("oklch(1 0 0)", (1, 1, 1, 1)),
     ],
 )
-def test_every_way_to_write_a_colour_is_read(value: str, expected: tuple[float, ...]) -> None:
+def test_every_notation_of_a_colour_is_parsed(value: str, expected: tuple[float, ...]) -> None:
     assert color(value) == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize("value", ["", "#ff", "#gggggg", "rgb(1, 2)", "color(prophoto-rgb 0 0 1)", "var(--x)", "tide"])
-def test_what_is_no_colour_is_none(value: str) -> None:
+def test_an_invalid_colour_is_none(value: str) -> None:
     assert color(value) is None
 
 
@@ -41,7 +41,7 @@ def test_contrast_is_that_of_wcag() -> None:
     assert contrast((0.467, 0.467, 0.467, 1), WHITE) == pytest.approx(4.48, abs=0.02), "#777 on white"
 
 
-def test_yellow_on_white_shows_by_its_hue_unless_it_is_faint() -> None:
+def test_yellow_on_white_is_visible_by_its_hue_unless_it_is_faint() -> None:
     assert differs_in_hue((1, 1, 0, 1), WHITE)
     assert not differs_in_hue((1, 1, 0, 0.5), WHITE)
     assert not differs_in_hue((0.9, 0.9, 0.9, 1), WHITE)

@@ -1,4 +1,4 @@
-"""The rules of a page's own style sheets hide what they hide in a browser."""
+"""The rules of a page's own style sheets hide the same text as in a browser."""
 
 from __future__ import annotations
 

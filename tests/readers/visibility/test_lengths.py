@@ -26,14 +26,14 @@ from websearch_gateway.readers.visibility.lengths import MAX_CALCULATED_CHARS, p
         ("clamp(1px, 9px, 4px)", 4),
     ],
 )
-def test_a_length_is_so_many_pixels(value: str, expected: float) -> None:
+def test_a_length_is_converted_to_pixels(value: str, expected: float) -> None:
     assert pixels(value, em=20.0) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
     "value", ["", "px", "50%", "1furlong", "calc(1px", "calc(1px 2px)", "calc(1px / 0)", "calc(var(--x))", "min()"]
 )
-def test_what_is_no_length_is_none(value: str) -> None:
+def test_an_invalid_length_is_none(value: str) -> None:
     assert pixels(value) is None
 
 

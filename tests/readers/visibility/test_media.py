@@ -1,4 +1,4 @@
-"""Which conditions hold on a laptop's screen; what is unknown never holds, negated or not."""
+"""The conditions that hold on a laptop's screen; an unknown one never holds, negated or not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from websearch_gateway.readers.visibility.media import MAX_DEPTH, on_screen
         "not ((monochrome) or (max-width: 10px))",
     ],
 )
-def test_what_holds_on_a_laptop(media: str) -> None:
+def test_conditions_that_hold_on_a_laptop(media: str) -> None:
     assert on_screen(media)
 
 
@@ -44,17 +44,17 @@ def test_what_holds_on_a_laptop(media: str) -> None:
         "(min-resolution: 2dppx)",
     ],
 )
-def test_what_does_not(media: str) -> None:
+def test_conditions_that_do_not_hold_on_a_laptop(media: str) -> None:
     assert not on_screen(media)
 
 
 @pytest.mark.parametrize("media", ["(tides: high)", "(min-width: some)", "screen and screen and not print", "((("])
-def test_what_is_unknown_does_not_hold_and_nor_does_its_opposite(media: str) -> None:
+def test_neither_an_unknown_condition_nor_its_negation_holds(media: str) -> None:
     assert not on_screen(media)
     assert not on_screen(f"not {media}")
 
 
-def test_the_unknown_does_not_matter_where_the_rest_decides() -> None:
+def test_an_unknown_part_does_not_matter_if_the_others_decide() -> None:
     assert on_screen("(tides: high) or (color)")
     assert not on_screen("(tides: high) and (monochrome)")
 

@@ -1,4 +1,4 @@
-"""Pages that would make the search for hidden text endless."""
+"""Pages that try to make the search for hidden text endless."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def hostile(name: str) -> str:
         *("nested rules", "siblings asked", "variables", "folded", "calculated"),
     ],
 )
-def test_hostile_pages_take_bounded_work(name: str) -> None:
+def test_the_work_for_a_hostile_page_is_bounded(name: str) -> None:
     """Each would time out, or break the stack, if the work grew faster than the page or recursed into it."""
     tree = lxml.html.document_fromstring(hostile(name), parser=lxml.html.HTMLParser(huge_tree=True))
     strip_invisible(tree)

@@ -1,4 +1,4 @@
-"""What the surroundings of a block say about it."""
+"""The features of a block from the rest of its page."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def test_the_run_of_prose_and_the_element_around_it_are_found() -> None:
     assert found["core_distance"][0] < 0 < found["core_distance"][-1]
 
 
-def test_what_stands_under_a_heading_that_says_related_is_marked_and_so_are_linked_headings() -> None:
+def test_blocks_under_a_related_heading_and_linked_headings_are_marked() -> None:
     texts, found = columns(PAGE)
     teasers = [text.startswith("Another") for text in texts]
     assert (found["in_related"] == 1).tolist() == [
@@ -44,12 +44,12 @@ def test_what_stands_under_a_heading_that_says_related_is_marked_and_so_are_link
     assert found["up1_linked_headings"][teasers].tolist() == [1] * 4
 
 
-def test_the_title_and_the_first_comment_are_places_that_the_others_are_counted_from() -> None:
+def test_blocks_have_their_distances_from_the_title_and_the_first_comment() -> None:
     texts, found = columns(PAGE)
     assert found["since_title"].tolist() == [place - 1 for place in range(len(texts))]
     assert found["since_comments"].tolist() == [place - len(texts) + 1 for place in range(len(texts))]
 
 
-def test_a_page_without_prose_or_headings_has_all_columns_too() -> None:
+def test_a_page_without_prose_or_headings_also_has_all_columns() -> None:
     texts, found = columns("<ul><li><a href='/'>Home</a></li></ul>", "")
     assert {len(values) for values in found.values()} == {len(texts)}

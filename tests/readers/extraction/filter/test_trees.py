@@ -1,4 +1,4 @@
-"""Trees that ask all their questions at once give each row what walking down them would."""
+"""Evaluating all nodes of the trees at once gives each row the same value as walking down them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SMALL = Trees(
 
 
 @pytest.mark.parametrize(("a", "b", "score"), [(0, 9, 1), (1, 9, 1), (1.5, 2, 2), (1.5, 2.5, 4), (0, 0, 1)])
-def test_a_row_comes_to_the_leaf_that_its_answers_lead_to(a: float, b: float, score: float) -> None:
+def test_a_row_gets_the_value_of_the_leaf_that_its_path_reaches(a: float, b: float, score: float) -> None:
     likely = SMALL.probabilities(np.array([[a, b]]))
     assert likely == pytest.approx([1 / (1 + np.exp(-score))])
 
 
-def test_rows_do_not_depend_on_how_many_there_are() -> None:
+def test_a_row_has_the_same_probability_in_any_batch() -> None:
     rows = np.random.default_rng(1).normal(size=(250, 2)) * 3
     one_by_one = [SMALL.probabilities(row[None, :])[0] for row in rows]
     assert SMALL.probabilities(rows).tolist() == pytest.approx(one_by_one)
