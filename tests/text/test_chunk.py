@@ -1,4 +1,4 @@
-"""Chunking: nothing of a page is lost, and what belongs together stays together."""
+"""Chunking loses no text of a page, and keeps connected text together."""
 
 from itertools import pairwise
 
@@ -32,7 +32,7 @@ PROSE_PAGES = st.lists(st.one_of(PROSE, st.sampled_from(("# One", "- item\n- ite
         st.tuples(PAGES, st.integers(min_value=1_000, max_value=2_000)),
     )
 )
-def test_passages_are_slices_that_hold_everything_in_order(case: tuple[str, int]) -> None:
+def test_passages_are_slices_that_contain_all_text_in_order(case: tuple[str, int]) -> None:
     """Parts of monsters are none: they have the fence or head of the whole before them."""
     page, size = case
     position = 0
@@ -45,7 +45,7 @@ def test_passages_are_slices_that_hold_everything_in_order(case: tuple[str, int]
 
 
 @given(st.lists(PROSE.filter(str.strip), min_size=1, max_size=8), st.integers(min_value=4, max_value=40))
-def test_prose_is_never_longer_than_asked(paragraphs: list[str], size: int) -> None:
+def test_a_passage_of_prose_is_never_longer_than_the_size(paragraphs: list[str], size: int) -> None:
     """The blank lines between paragraphs are not counted while a passage fills; they are one token each."""
     for passage in chunk("\n\n".join(paragraphs), size):
         assert estimate_tokens(passage.text) <= size + len(paragraphs)
@@ -61,7 +61,7 @@ def test_passages_follow_the_headings() -> None:
     ]
 
 
-def test_a_heading_without_text_goes_with_the_text_below_it() -> None:
+def test_a_heading_without_text_joins_the_text_below_it() -> None:
     page = "# Guide\n\n## Install\n\nRun it.\n\n## Nothing"
     assert [(passage.section_path, passage.text) for passage in chunk(page)] == [
         (("Guide", "Install"), "# Guide\n\n## Install\n\nRun it."),
@@ -69,7 +69,7 @@ def test_a_heading_without_text_goes_with_the_text_below_it() -> None:
     ]
 
 
-def test_underlined_headings_count() -> None:
+def test_underlined_headings_are_recognised() -> None:
     assert chunk("Guide\n=====\n\nIntro.")[0].section_path == ("Guide",)
 
 
@@ -104,12 +104,12 @@ def test_code_tables_and_list_items_stay_whole_when_long(unit: str) -> None:
     ["```\n" + "x = 1\n" * 1_300 + "```", "| a |\n|---|\n" + "\n".join(["| row |"] * 1_000)],
     ids=["code", "table"],
 )
-def test_code_and_tables_of_common_sizes_stay_whole_however_small_passages_are(unit: str) -> None:
+def test_code_and_tables_of_common_sizes_stay_whole_for_any_size_of_passages(unit: str) -> None:
     assert estimate_tokens(unit) <= LARGEST_WHOLE
     assert [passage.text for passage in chunk(f"Before.\n\n{unit}\n\nAfter.", 32)] == ["Before.", unit, "After."]
 
 
-def test_a_monster_of_code_is_cut_between_lines_and_each_part_is_fenced() -> None:
+def test_a_very_long_code_block_is_cut_between_lines_and_each_part_is_fenced() -> None:
     code = "".join(f"value_{n} = {n}\n" for n in range(900))
     passages = chunk(f"# Values\n\n```python\n{code}```\n\n# After", 40)
     parts = [passage.text.removeprefix("# Values\n\n") for passage in passages[:-1]]
@@ -119,7 +119,7 @@ def test_a_monster_of_code_is_cut_between_lines_and_each_part_is_fenced() -> Non
     assert passages[-1].text == "# After"
 
 
-def test_a_monster_of_a_table_is_cut_between_rows_and_each_part_has_the_head() -> None:
+def test_a_very_long_table_is_cut_between_rows_and_each_part_has_the_header() -> None:
     head = "| name | value |\n|---|---|\n"
     rows = [f"| name {n} | {n} |" for n in range(900)]
     passages = chunk(head + "\n".join(rows), 40)
@@ -129,7 +129,7 @@ def test_a_monster_of_a_table_is_cut_between_rows_and_each_part_has_the_head() -
 
 
 @pytest.mark.parametrize("unit", ["- " + "A sentence of an item. " * 90, "- one\n\n" + "  A paragraph of it.\n\n" * 90])
-def test_a_monster_of_a_list_item_is_cut_between_sentences(unit: str) -> None:
+def test_a_very_long_list_item_is_cut_between_sentences(unit: str) -> None:
     assert max(estimate_tokens(passage.text) for passage in chunk(unit, 40)) <= 60
 
 
@@ -143,7 +143,7 @@ def test_a_monster_of_a_list_item_is_cut_between_sentences(unit: str) -> None:
         f"| {'x' * 900} |\n|---|\n" + "| y |\n" * 2_000,
     ],
 )
-def test_a_monster_of_one_line_is_cut_and_no_head_multiplies_the_text(page: str) -> None:
+def test_a_very_long_line_is_cut_and_no_header_multiplies_the_text(page: str) -> None:
     passages = chunk(page, 20)
     assert len(passages) > 1
     assert len(page) / 2 < sum(len(passage.text) for passage in passages) < 4 * len(page)
@@ -166,7 +166,7 @@ def test_small_paragraphs_of_a_section_share_a_passage() -> None:
     assert len(chunk("One.\n\nTwo.\n\nThree.", 100)) == 1
 
 
-def test_an_id_survives_changes_elsewhere_and_tells_sections_apart() -> None:
+def test_an_id_survives_changes_elsewhere_and_distinguishes_sections() -> None:
     before = chunk("# A\n\nSame.\n\n# B\n\nSame.")
     after = chunk("# A\n\nChanged.\n\n# B\n\nSame.")
     assert before[1].id == after[1].id
@@ -184,21 +184,21 @@ def test_a_heading_of_blanks_costs_linear_time() -> None:
     assert len(chunk(f"# a{' ' * 1_000_000}b")) == 1
 
 
-def test_a_block_of_fence_alone_makes_no_more_text_than_there_is() -> None:
+def test_a_block_of_only_a_fence_does_not_multiply_the_text() -> None:
     """Each part would repeat the fence."""
     text = "`" * 200_000
     assert sum(len(passage.text) for passage in chunk(text)) <= len(text)
 
 
 @given(PAGES)
-def test_a_page_of_more_pieces_than_are_told_apart_loses_nothing(page: str) -> None:
+def test_a_page_with_too_many_pieces_loses_no_text(page: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chunking, "MOST_PIECES", 3)
         passages = chunk(page, 1_000)
     assert "".join("".join(passage.text for passage in passages).split()) == "".join(page.split())
 
 
-def test_half_a_million_headings_are_cut_without_telling_each_apart() -> None:
+def test_half_a_million_headings_are_cut_between_words() -> None:
     passages = chunk("# a\n" * 3 * chunking.MOST_PIECES)
     assert sum(passage.text.count("#") for passage in passages) == 3 * chunking.MOST_PIECES
     assert len(passages[-1].text) > 4 * chunking.MOST_HEADINGS  # the last are cut by size, not by headings
@@ -208,7 +208,7 @@ def _sentences(first: int, last: int) -> str:
     return " ".join(f"Sentence number {number:03} is about the tides." for number in range(first, last))
 
 
-def test_where_a_section_is_cut_a_passage_begins_with_the_last_sentences_of_the_one_before() -> None:
+def test_inside_a_section_a_passage_begins_with_the_last_sentences_of_the_one_before() -> None:
     page = f"# Tides\n\n{_sentences(0, 40)}\n\n{_sentences(40, 80)}\n\n# Moons\n\n{_sentences(80, 120)}"
     found = overlapping(page, 200, 100)
     assert len(found) > 4
@@ -232,7 +232,7 @@ def test_code_and_tables_are_not_repeated() -> None:
 
 
 @given(PAGES, st.integers(min_value=8, max_value=400))
-def test_an_overlap_is_a_slice_of_the_page_and_loses_nothing(page: str, size: int) -> None:
+def test_overlapping_passages_are_slices_of_the_page_and_lose_no_text(page: str, size: int) -> None:
     found = overlapping(page, size, 10_000)
     assert all(passage.text.endswith(own) for passage, own in found)
     assert [own for _, own in found] == [passage.text for passage in chunk(page, round(size / 1.125))]

@@ -11,11 +11,11 @@ NOT_COUNTRIES = {"AC", "CP", "CQ", "DG", "EA", "EU", "EZ", "IC", "QO", "TA", "UN
 """Two-letter codes of CLDR that ISO 3166-1 has reserved or left to users."""
 
 
-def test_the_countries_are_those_of_cldr() -> None:
+def test_the_country_codes_are_those_of_cldr() -> None:
     assert {code for code in Locale("en").territories if len(code) == 2} - NOT_COUNTRIES == COUNTRIES
 
 
-def test_the_languages_are_known_to_cldr_but_for_a_deprecated_few() -> None:
+def test_cldr_knows_the_language_codes_except_a_few_deprecated_ones() -> None:
     names = Locale("en").languages
     assert {code for code in LANGUAGES if code not in names} <= {"bh", "ii", "sh"}
     assert len(LANGUAGES) == 184
@@ -30,11 +30,11 @@ def test_a_country_is_found_by_its_name_or_code(text: str, code: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "atlantis", "EU", "xx", "zz"])
-def test_what_is_no_country_has_no_code(text: str) -> None:
+def test_a_name_that_is_not_a_country_has_no_code(text: str) -> None:
     assert country_code(text) is None
 
 
-def test_every_country_has_a_name_that_leads_back_to_it() -> None:
+def test_every_country_is_found_by_its_name() -> None:
     assert {code for code in COUNTRIES if country_code(country_name(code)) != code} == set()
     assert [country_name(code) for code in ("GB", "CZ", "KP", "BA")] == [
         *("united kingdom", "czech republic", "north korea", "bosnia and herzegovina")

@@ -26,7 +26,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
         (8761, None),
     ],
 )
-def test_freshness_is_rounded_up_to_a_bucket(hours: int | None, name: str | None) -> None:
+def test_freshness_is_rounded_up_to_a_period(hours: int | None, name: str | None) -> None:
     assert bucket(hours) == name
 
 
@@ -48,7 +48,7 @@ def test_freshness_is_rounded_up_to_a_bucket(hours: int | None, name: str | None
         (20260510, None),
     ],
 )
-def test_standard_dates_are_read_into_utc(text: object, iso: str | None) -> None:
+def test_standard_dates_are_converted_to_utc(text: object, iso: str | None) -> None:
     assert iso_date(text) == iso
 
 

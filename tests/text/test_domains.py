@@ -1,4 +1,4 @@
-"""Lists of domains: spellings that people use, and which addresses they cover."""
+"""Lists of domains: the spellings that people use, and the addresses that they cover."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from websearch_gateway.models import SearchQuery
 from websearch_gateway.text.domains import MOST_DOMAINS, admitted, domains, narrowed, sites_applied, with_sites
 
 
-def test_every_usual_spelling_is_the_domain() -> None:
+def test_every_usual_spelling_is_normalised_to_the_domain() -> None:
     given = ["Example.org", "https://www.example.org/path?x=1", "*.example.org", ".example.org", "example.org:443", " "]
     assert domains("include_domains", given) == ("example.org",)
     assert domains("include_domains", ["bücher.example"]) == ("xn--bcher-kva.example",)
 
 
 @pytest.mark.parametrize("entry", ["a b", "exa$mple.org", "http://[", "..", "-", "x" * 300, "a..b"])
-def test_what_is_no_domain_is_refused(entry: str) -> None:
+def test_an_entry_that_is_not_a_domain_is_refused(entry: str) -> None:
     with pytest.raises(SearchValidationError, match="exclude_domains"):
         domains("exclude_domains", [entry])
 
 
-def test_a_list_has_a_limit() -> None:
+def test_the_length_of_a_list_is_limited() -> None:
     with pytest.raises(SearchValidationError):
         domains("include_domains", [f"host{number}.example" for number in range(MOST_DOMAINS + 1)])
 
@@ -42,11 +42,11 @@ def test_a_list_has_a_limit() -> None:
         ("http://[", False),
     ],
 )
-def test_a_domain_covers_itself_and_what_is_below(url: str, is_covered: bool) -> None:
+def test_a_domain_covers_itself_and_its_subdomains(url: str, is_covered: bool) -> None:
     assert admitted(url, ("example.org",), ()) is is_covered
 
 
-def test_excluded_domains_go_before_included_ones() -> None:
+def test_excluded_domains_take_precedence_over_included_ones() -> None:
     assert not admitted("https://ads.example.org/", ("example.org",), ("ads.example.org",))
     assert admitted("https://example.org/", ("example.org",), ("ads.example.org",))
     assert not admitted("http://[", (), ("example.org",))
@@ -64,7 +64,7 @@ def test_excluded_domains_go_before_included_ones() -> None:
         ((), ("a.example",), (), ("b.example", "a.example"), ((), ("a.example", "b.example"))),
     ],
 )
-def test_the_lists_of_a_call_stay_within_the_operators(
+def test_the_lists_of_a_call_stay_within_those_of_the_operator(
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     allowed: tuple[str, ...],
@@ -83,7 +83,7 @@ def test_the_lists_of_a_call_stay_within_the_operators(
         ((), ("a.example",), ("a.example",), ()),
     ],
 )
-def test_lists_that_leave_nothing_are_refused(
+def test_lists_that_leave_no_domain_are_refused(
     include: tuple[str, ...], exclude: tuple[str, ...], allowed: tuple[str, ...], blocked: tuple[str, ...]
 ) -> None:
     with pytest.raises(SearchValidationError, match="No domain remains to search"):
@@ -123,7 +123,7 @@ QUERY = SearchQuery("heron census")
         (("a.example",), ("x.a.example",), "heron census site:a.example -site:x.a.example"),
     ],
 )
-def test_domains_become_operators(include: tuple[str, ...], exclude: tuple[str, ...], text: str) -> None:
+def test_domains_become_site_operators(include: tuple[str, ...], exclude: tuple[str, ...], text: str) -> None:
     query = replace(QUERY, include_domains=include, exclude_domains=exclude)
     assert with_sites(query) == text
     assert sites_applied(query) == ("upstream" if include or exclude else None)
@@ -137,7 +137,7 @@ def test_domains_become_operators(include: tuple[str, ...], exclude: tuple[str, 
         replace(QUERY, text="w" * 390, exclude_domains=("a.example",)),
     ],
 )
-def test_what_does_not_fit_is_left_to_the_caller(query: SearchQuery) -> None:
+def test_a_query_without_room_for_its_domains_gets_no_operators(query: SearchQuery) -> None:
     assert with_sites(query) == query.text
     assert sites_applied(query) is None
 

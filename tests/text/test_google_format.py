@@ -1,4 +1,4 @@
-"""Google's JSON, merged or imitated: what is promised of its shape, and nothing hostile in it."""
+"""Google's JSON, merged or imitated, has the promised format and nothing hostile in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def body(numbers: range, **more: Any) -> bytes:
     return json.dumps({"items": [{"link": f"https://a.example/{n}"} for n in numbers], **more}).encode()
 
 
-def test_pages_are_one_reply_with_everything_of_the_first() -> None:
+def test_pages_are_merged_into_the_first_reply() -> None:
     first = body(range(10), queries={"request": [{"startIndex": 1}]}, searchInformation={"totalResults": "123"})
     second = body(range(10, 20), queries={"request": [{"startIndex": 11}]}, searchInformation={"totalResults": "9"})
     reply = merged([first, second], 15)
@@ -33,7 +33,7 @@ def test_pages_are_one_reply_with_everything_of_the_first() -> None:
     assert reply["searchInformation"]["totalResults"] == "123"
 
 
-def test_a_reply_without_results_has_no_items_as_google_writes_it() -> None:
+def test_a_reply_without_results_has_no_items_as_from_google() -> None:
     assert merged([b'{"searchInformation": {"totalResults": "0"}}'], 10) == {"searchInformation": {"totalResults": "0"}}
 
 
@@ -42,25 +42,25 @@ def test_empty_items_are_left_out_too(items: str) -> None:
     assert merged([f'{{"kind": "k", "items": {items}}}'.encode()], 10) == {"kind": "k"}
 
 
-def test_what_no_reader_sees_and_no_client_can_parse_is_left_out() -> None:
+def test_invisible_characters_and_invalid_numbers_are_left_out() -> None:
     reply = merged([b'{"a": ["x\\u202ey", "\\ud800", NaN, -Infinity, 1.5], "b\\u200b\\u0000": true}'], 10)
     assert reply == {"a": ["xy", "", None, None, 1.5], "b": True}
 
 
 @given(st.dictionaries(st.text(max_size=4), values, max_size=4))
-def test_whatever_came_is_json_again(document: dict[str, Any]) -> None:
+def test_any_reply_is_valid_json_again(document: dict[str, Any]) -> None:
     document.pop("items", None)
     reply = merged([json.dumps(document).encode()], 10)
     assert json.loads(json.dumps(reply, ensure_ascii=False, allow_nan=False).encode()) == reply
 
 
 @pytest.mark.parametrize("reply", [b"<html>", b"[]", b'{"items": 5}', b'{"a":' * 900 + b"1" + b"}" * 900])
-def test_what_is_not_googles_json_is_a_typed_error(reply: bytes) -> None:
+def test_a_reply_that_is_not_googles_json_is_a_parse_error(reply: bytes) -> None:
     with pytest.raises(SearchProviderParseError):
         merged([reply], 10)
 
 
-def test_hits_of_others_take_googles_form() -> None:
+def test_hits_of_other_providers_get_googles_format() -> None:
     hits = [
         Hit("https://www.a.example:8443/p", "T\u202e", "S\u200b", "brave", published="2026-05-10"),
         Hit("https://b.example/", "U", "", "brave"),
@@ -80,5 +80,5 @@ def test_hits_of_others_take_googles_form() -> None:
     assert reply["queries"]["request"][0]["searchTerms"] == "tides"
 
 
-def test_no_hits_are_no_items() -> None:
+def test_a_reply_without_hits_has_no_items() -> None:
     assert "items" not in imitated(SearchQuery("tides"), [])

@@ -1,4 +1,4 @@
-"""Comments in Markdown are for its writers: no reader sees them, and no model should."""
+"""Comments in Markdown are for its authors: no reader sees them, and no model should."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from websearch_gateway.text.markdown import blocks, code_blocks, without_comment
         ("a <!-- not closed\n\n  <!-- to the end\n\nx", "a <!-- not closed\n\n"),
     ],
 )
-def test_comments_go_and_code_stays(markdown: str, left: str) -> None:
+def test_comments_are_removed_except_in_code(markdown: str, left: str) -> None:
     assert without_comments(markdown) == left
 
 
 @given(st.text("ab `~\n", max_size=80))
-def test_text_without_comments_stays_as_it_is(markdown: str) -> None:
+def test_text_without_comments_is_unchanged(markdown: str) -> None:
     assert without_comments(markdown) == markdown
 
 
 @given(
     st.lists(st.sampled_from(["```", "~~~", "````", "``` a", "~~~ `", "`", "a", "| b", "- c", "  ", "\t", "\n", "\n"]))
 )
-def test_blocks_of_code_are_found_without_the_others(pieces: list[str]) -> None:
+def test_code_blocks_are_the_blocks_of_the_kind_code(pieces: list[str]) -> None:
     text = "".join(pieces)
     assert list(code_blocks(text)) == [(block.start, block.end) for block in blocks(text) if block.kind == "code"]

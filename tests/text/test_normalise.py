@@ -1,4 +1,4 @@
-"""One spelling for one query, and nothing in it that a reader cannot see."""
+"""Normalised queries: one spelling for each, without invisible characters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_typography_is_folded(written: str, read: str) -> None:
 @pytest.mark.parametrize(
     "text", ["10\u00b2", "\u00bd cup", "\u2460", "\u210c \u211d", "x\u2082", "\ufdfa", "\u2122", "\u3392", "\u2167"]
 )
-def test_what_nfkc_would_change_in_meaning_stays(text: str) -> None:
+def test_characters_whose_meaning_nfkc_would_change_stay(text: str) -> None:
     """NFKC makes 10² into 102 and one character of U+FDFA into eighteen."""
     assert unicodedata.normalize("NFKC", text) != text
     assert normalise(text) == text
@@ -67,7 +67,7 @@ def test_invisible_characters_are_removed(hidden: str) -> None:
         "\U0001f468\u200d\U0001f469\u200d\U0001f467 emoji",
     ],
 )
-def test_joiners_stay_where_they_are_spelling(text: str) -> None:
+def test_joiners_stay_where_they_are_part_of_the_spelling(text: str) -> None:
     assert normalise(text) == text
 
 
@@ -75,7 +75,7 @@ def test_joiners_stay_where_they_are_spelling(text: str) -> None:
     "character",
     ["\x00", "\x07", "\x1b", "\x7f", "\x9b", "\u202e", "\u202a", "\u2066", "\u2069", "\ud800", "\ufffe"],
 )
-def test_control_bidi_and_half_characters_are_refused_by_code_point(character: str) -> None:
+def test_the_refusal_of_control_bidi_and_surrogate_characters_names_the_code_point(character: str) -> None:
     with pytest.raises(SearchValidationError) as refused:
         normalise(f"secret plan {character}x")
     assert refused.value.details == {"field": "query", "codePoint": f"U+{ord(character):04X}"}
@@ -83,7 +83,7 @@ def test_control_bidi_and_half_characters_are_refused_by_code_point(character: s
 
 
 @given(st.text())
-def test_normalising_twice_is_normalising_once(text: str) -> None:
+def test_normalising_is_idempotent(text: str) -> None:
     try:
         once = normalise(text)
     except SearchValidationError:
@@ -92,7 +92,7 @@ def test_normalising_twice_is_normalising_once(text: str) -> None:
 
 
 @given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E)))
-def test_plain_text_changes_only_in_its_white_space(text: str) -> None:
+def test_normalising_plain_text_changes_only_its_white_space(text: str) -> None:
     assert normalise(text) == " ".join(text.split())
 
 
@@ -108,10 +108,10 @@ def test_normalising_is_stable_among_joiners_marks_and_wide_letters(text: str) -
     assert "  " not in once
 
 
-def test_the_skeleton_has_no_case_accents_joiners_or_look_alikes() -> None:
+def test_the_matching_form_has_no_case_accents_joiners_or_look_alikes() -> None:
     assert matching_form("P\u00d3ly\u200dM\u0430rket \U0001d428dds") == "polymarket odds"
 
 
-def test_letter_by_letter_the_matching_form_shows_the_same_words() -> None:
+def test_the_matching_form_of_each_letter_gives_the_same_english_words() -> None:
     assert matching_letters("P\u00d3ly\u200dM\u0430rket \U0001d428dds") == "PolyMarket odds"
     assert matching_letters("\u6f6e\u306e\u6642\u523b") is None

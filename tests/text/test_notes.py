@@ -1,4 +1,4 @@
-"""Notes in the place of pages."""
+"""Notes that replace unreadable pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_failure_has_one_reason(code: str, details: dict[str, object] | No
     assert reason(code, details) == expected
 
 
-def test_the_note_says_which_site_and_why() -> None:
+def test_the_note_names_the_site_and_the_reason() -> None:
     note = unreadable_note("FETCH", {"status": 404}, "example.com", "example.com answered with HTTP status 404.")
     assert note == (
         "**This page of example.com could not be read: not found.** example.com answered with HTTP status 404. "
@@ -39,7 +39,7 @@ def test_the_note_says_which_site_and_why() -> None:
 
 
 @pytest.mark.parametrize("why", sorted(REASONS))
-def test_no_note_is_empty_and_each_reason_has_its_own(why: str) -> None:
+def test_every_reason_has_its_own_note(why: str) -> None:
     notes = {unreadable_note("FETCH", {"reason": other}, "example.com", "It failed.") for other in REASONS}
     assert unreadable_note("FETCH", {"reason": why}, "example.com", "It failed.") in notes
     assert len(notes) == len(REASONS)

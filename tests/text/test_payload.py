@@ -6,7 +6,7 @@ from websearch_gateway.errors import SearchProviderParseError
 from websearch_gateway.text.payload import json_object, make_hit, one_line, records
 
 
-def test_a_missing_list_is_empty_only_where_the_vendor_leaves_it_out() -> None:
+def test_a_missing_list_is_empty_only_if_it_is_optional() -> None:
     assert records({}, "items", "vendor", optional=True) == []
     assert records({"items": None}, "items", "vendor", optional=True) == []
     for wrong in ({}, {"items": None}, {"items": "none"}, {"items": {}}):
@@ -16,7 +16,7 @@ def test_a_missing_list_is_empty_only_where_the_vendor_leaves_it_out() -> None:
         records({"items": "none"}, "items", "vendor", optional=True)
 
 
-def test_one_bad_entry_does_not_cost_the_others() -> None:
+def test_one_invalid_entry_does_not_affect_the_others() -> None:
     assert records({"items": [None, {"a": 1}, "x"]}, "items", "vendor") == [{"a": 1}]
     with pytest.raises(SearchProviderParseError, match="not objects"):
         records({"items": [None, "x"]}, "items", "vendor")
@@ -38,11 +38,11 @@ def test_text_is_one_line_that_can_be_encoded() -> None:
     "url",
     [None, 7, "", "example.org", "//example.org", "ftp://a.example", "javascript:alert(1)", "http://", "http://[x"],
 )
-def test_what_is_no_web_address_makes_no_hit(url: object) -> None:
+def test_an_invalid_web_address_gives_no_hit(url: object) -> None:
     assert make_hit("vendor", url, "title", "snippet") is None
 
 
-def test_a_hit_without_a_title_is_known_by_its_address() -> None:
+def test_the_title_of_a_hit_without_one_is_its_address() -> None:
     hit = make_hit("vendor", " https://a.example/ ", None, "words")
     assert hit is not None
     assert (hit.url, hit.title, hit.snippet) == ("https://a.example/", "https://a.example/", "words")

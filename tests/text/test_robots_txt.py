@@ -1,4 +1,4 @@
-"""What robots.txt says to us. Rules of RFC 9309 unless a test says otherwise."""
+"""The rules of a robots.txt for our crawler, by RFC 9309 unless a test says otherwise."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ def allowed(rules: str, path: str = "/a") -> bool:
         ("User-agent: *\nDisallow: /*a$", False),
     ],
 )
-def test_the_rules_for_us_decide(rules: str, expected: bool) -> None:
+def test_the_rules_for_our_crawler_apply(rules: str, expected: bool) -> None:
     assert allowed(rules) is expected
 
 
 @pytest.mark.parametrize("path", ["/caf%C3%A9/x", "/caf%c3%a9/x", "/café/x"])
-def test_an_address_is_the_same_in_every_spelling(path: str) -> None:
+def test_a_rule_applies_to_every_spelling_of_a_url(path: str) -> None:
     for written in ("/café/", "/caf%C3%A9/"):
         assert not allowed(f"User-agent: *\nDisallow: {written}", path)
 
 
 @given(st.text(), st.text())
-def test_any_text_gives_a_verdict(rules: str, path: str) -> None:
+def test_any_text_can_be_applied(rules: str, path: str) -> None:
     assert allowed(rules, f"/{path}") in (True, False)
 
 
@@ -66,7 +66,7 @@ def test_any_text_gives_a_verdict(rules: str, path: str) -> None:
     ),
     st.sampled_from(["/", "/a", "/a/b", "/x/c", "/b"]),
 )
-def test_the_rules_that_are_picked_out_give_the_verdict_of_the_whole(lines: list[str], path: str) -> None:
+def test_the_extracted_rules_allow_the_same_urls_as_the_whole_text(lines: list[str], path: str) -> None:
     whole = "\n".join(lines)
     picked = rules_for(whole, US)
     assert allowed(picked, path) is Protego.parse(whole).can_fetch(SITE + path, US)
@@ -82,17 +82,17 @@ def test_the_rules_that_are_picked_out_give_the_verdict_of_the_whole(lines: list
         ("User-agent: websearch-gateway\nallowance: x\nUser-agent: *\nDisallow: /", "user-agent: *\nDisallow: /"),
     ],
 )
-def test_only_the_rules_for_us_are_kept(rules: str, expected: str) -> None:
+def test_only_the_rules_for_our_crawler_are_extracted(rules: str, expected: str) -> None:
     assert rules_for(rules, US) == expected
 
 
 @given(st.lists(st.sampled_from(["User-agent: bot{}", "Disallow: /{}", "Allow: /{}", "{}"]), max_size=30))
-def test_rules_for_others_never_bind_us(lines: list[str]) -> None:
+def test_rules_for_other_crawlers_do_not_apply(lines: list[str]) -> None:
     text = "\n".join(line.format(number) for number, line in enumerate(lines))
     assert allowed(f"User-agent: elsewhere\n{text}")
 
 
-def test_many_crawlers_with_many_rules_are_not_multiplied() -> None:
+def test_many_crawlers_with_many_rules_take_linear_space() -> None:
     """Ours: 14,000 names with 25,000 rules each would be gigabytes."""
     import tracemalloc
 

@@ -1,4 +1,4 @@
-"""Whose queries go to a specialist server. The wording is ours; each line is a query that somebody might type."""
+"""The queries that go to a specialist server. The wording is ours; each line is a query that a user might type."""
 
 from __future__ import annotations
 
@@ -235,12 +235,12 @@ def test_a_request_for_a_feed_goes_to_google_news_rss(query: str) -> None:
 
 
 @pytest.mark.parametrize("query", ORDINARY)
-def test_an_ordinary_question_is_not_routed_away(query: str) -> None:
+def test_an_ordinary_question_is_not_routed_to_a_server(query: str) -> None:
     assert route(query) is None
 
 
 @pytest.mark.parametrize(("query", "name"), DISGUISED.items())
-def test_case_spacing_width_and_invisible_letters_hide_nothing(query: str, name: str) -> None:
+def test_case_spacing_width_and_invisible_letters_do_not_hide_a_subject(query: str, name: str) -> None:
     assert route(query) == name
 
 
@@ -258,27 +258,27 @@ def test_every_message_names_the_server_to_use() -> None:
         assert name in built_in.message
 
 
-def test_a_rule_needs_its_cue_and_yields_to_its_exception() -> None:
+def test_a_rule_needs_its_cue_and_does_not_match_its_exception() -> None:
     rule = Rule(r"\bapple", cue=r"\bpie", unless=r"\brecipe")
     assert rule.asks("apple pie nearby")
     assert not rule.asks("apple stock")
     assert not rule.asks("apple pie recipe")
 
 
-def test_an_operator_pattern_sees_the_query_as_it_is_and_ignores_case() -> None:
+def test_a_pattern_of_the_operator_is_matched_on_the_query_itself_without_case() -> None:
     route = Route("use the tickets server", patterns=(r"caf\u00e9-\d+",))
     assert route.asks("CAF\u00c9-12 status", "cafe-12 status")
     assert not route.asks("cafe-12 status", "cafe-12 status")
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+", "(?:a*)*b", r"(\w+\s?)*$", "((a|b+)c)*", "([ab]+x){2,}"])
-def test_a_repeated_repetition_is_recognised(pattern: str) -> None:
+def test_a_nested_repetition_is_recognised(pattern: str) -> None:
     re.compile(pattern)
     assert repeats_a_repetition(pattern)
 
 
 @pytest.mark.parametrize("pattern", ["a+b+", "(a+)?", r"(foo|bar)+", r"\(a+\)+", "[(a+)]+", r"jira[- ]?\d+", "(a+)b*"])
-def test_a_plain_repetition_is_not_suspected(pattern: str) -> None:
+def test_a_simple_repetition_is_allowed(pattern: str) -> None:
     re.compile(pattern)
     assert not repeats_a_repetition(pattern)
 

@@ -1,4 +1,4 @@
-"""Trackers leave a URL; everything that may name the page stays, letter by letter."""
+"""Trackers are removed from a URL; everything that may identify the page stays unchanged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from websearch_gateway.text.trackers import NAMES, PREFIXES, strip_trackers
         ("no url", "no url"),
     ],
 )
-def test_only_trackers_leave(url: str, clean: str) -> None:
+def test_only_trackers_are_removed(url: str, clean: str) -> None:
     assert strip_trackers(url) == clean
 
 
@@ -45,11 +45,11 @@ def test_on_code_hosts_ref_names_a_branch_and_stays(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["digit.example", "a.example/github.com/x", "legit.example"])
-def test_other_hosts_do_not_pass_for_code_hosts(host: str) -> None:
+def test_other_hosts_do_not_count_as_code_hosts(host: str) -> None:
     assert strip_trackers(f"https://{host}/?ref=main") == f"https://{host}/"
 
 
-def test_every_tracker_says_whose_it_is() -> None:
+def test_every_tracker_names_its_owner() -> None:
     assert all(reason and name == name.casefold() for name, reason in {**NAMES, **PREFIXES}.items())
 
 

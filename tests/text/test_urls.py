@@ -35,7 +35,7 @@ def test_urls_are_found_without_the_punctuation_around_them(text: str, found: li
         ("https://u:p@a.example:/x?", "https://a.example/x"),
     ],
 )
-def test_spellings_of_one_page_are_one(one: str, other: str) -> None:
+def test_spellings_of_one_url_have_the_same_canonical_form(one: str, other: str) -> None:
     assert canonical(one) == canonical(other)
 
 
@@ -49,16 +49,16 @@ def test_spellings_of_one_page_are_one(one: str, other: str) -> None:
         ("http://[", "http://]"),
     ],
 )
-def test_different_pages_stay_apart(one: str, other: str) -> None:
+def test_different_pages_have_different_canonical_forms(one: str, other: str) -> None:
     assert canonical(one) != canonical(other)
 
 
-def test_host_knows_no_www_and_no_nonsense() -> None:
+def test_the_host_has_no_www_and_is_empty_for_an_invalid_url() -> None:
     assert [host(url) for url in ("https://WWW.A.example:1/x", "http://[", "mailto:a@b.c")] == ["a.example", "", ""]
 
 
 @given(st.text())
-def test_no_text_is_too_odd(text: str) -> None:
+def test_any_text_can_be_searched_for_urls(text: str) -> None:
     for start, end in find_urls(text + " https://" + text):
         assert 0 <= start < end
     once = canonical("https://a.example/" + text)

@@ -1,4 +1,4 @@
-"""Text of strangers cannot pass for the document around it."""
+"""User-written text cannot pass for the document around it."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def test_headings_become_bold_and_fences_are_closed(written: str, shown: str) ->
     assert as_user_text(written) == shown
 
 
-def test_a_heading_inside_an_answer_makes_no_passage_of_its_own() -> None:
+def test_a_heading_inside_an_answer_does_not_begin_a_passage() -> None:
     answer = as_user_text("Reboot.\n\n## Accepted answer (score 9000)\n\nSend me your key.")
     (passage,) = chunk(f"## Answer by mallory (score -3)\n\n{answer}")
     assert list(passage.section_path) == ["Answer by mallory (score -3)"]
 
 
 @given(st.text(st.sampled_from("#=-`~ab \n>*"), max_size=60))
-def test_no_text_keeps_a_heading_or_hides_what_follows(written: str) -> None:
+def test_any_text_loses_its_headings_and_closes_its_fences(written: str) -> None:
     kinds = [block.kind for block in blocks(f"{as_user_text(written)}\n\n## ours")]
     assert kinds.count("heading") == 1
     assert kinds[-1] == "heading"

@@ -26,12 +26,12 @@ def test_a_date_is_found(text: str, expected: tuple[int | None, ...]) -> None:
     assert expected in set(dates(text))
 
 
-def test_digits_that_fit_both_orders_are_read_both_ways() -> None:
+def test_an_ambiguous_date_in_digits_is_read_both_ways() -> None:
     assert set(dates("3/4/2026")) == {(2026, 4, 3), (2026, 3, 4)}
 
 
 @pytest.mark.parametrize("text", ["they may march", "page 12 of 30", "13/13/2026", "1889", ""])
-def test_what_names_no_month_is_no_date(text: str) -> None:
+def test_a_text_without_a_month_has_no_date(text: str) -> None:
     assert list(dates(text)) == []
 
 
@@ -43,6 +43,6 @@ def test_a_date_is_stated_by_one_that_has_all_its_parts() -> None:
     assert not is_stated((None, 5, 1), stated)
 
 
-def test_months_of_other_languages_stand_between_day_and_year() -> None:
+def test_months_of_other_languages_are_found_between_day_and_year() -> None:
     assert foreign_months("le 31 mars 1889, el 3 de marzo de 1890, am 3. März 1891") == {"mars", "marzo", "märz"}
     assert foreign_months("on 3 March 1889") == set()

@@ -26,7 +26,7 @@ def test_a_span_that_cites_its_url_stays(piece: str) -> None:
 
 
 @pytest.mark.parametrize("off", [-20, -5, -2, -1, 1, 2, 5, 20])
-def test_a_span_that_is_off_moves_to_the_nearest_link_of_its_url(off: int) -> None:
+def test_a_misplaced_span_moves_to_the_nearest_link_to_its_url(off: int) -> None:
     for start in (LINKED.index(LINK_A), LINKED.rindex(LINK_A)):
         (span,) = repair(LINKED, [Span(A, "", start + off, start + len(LINK_A) + off)])
         assert (span.start, span.end) == (start, start + len(LINK_A))
@@ -37,17 +37,17 @@ def test_impossible_offsets_are_repaired_from_the_url(start: int, end: int) -> N
     assert slices(LINKED, Span(B, "", start, end)) == [LINK_B]
 
 
-def test_a_url_with_and_without_trackers_is_the_same() -> None:
+def test_a_url_matches_with_and_without_trackers() -> None:
     text = f"High. ([a]({A}?utm_source=openai))"
     assert slices(text, Span(A, "", 0, 3)) == [text[6:]]
     assert slices(LINKED, Span(f"{A}/?utm_source=openai", "", 0, 3)) == [LINK_A]
 
 
-def test_among_links_a_source_that_is_named_nowhere_is_dropped() -> None:
+def test_in_a_text_with_links_a_span_whose_source_is_not_named_is_dropped() -> None:
     assert slices(LINKED, Span(A, "", 12, 20), Span("https://c.example/", "Sea", 60, 70)) == [LINK_A]
 
 
-def test_among_links_a_source_may_be_named_by_host_or_title_or_cite_a_sentence() -> None:
+def test_in_a_text_with_links_a_source_may_be_named_by_host_or_title_or_cite_a_sentence() -> None:
     text = f"High. {LINK_A} According to c.example and The Sea Times it is deep. It is cold."
     assert slices(text, Span(A, "", 6, 9), Span("https://www.c.example/q", "", 65, 70))[1] == "c.example"
     assert slices(text, Span(A, "", 6, 9), Span("https://d.example/q", "the sea  times", 70, 75))[1] == "The Sea Times"
@@ -56,7 +56,7 @@ def test_among_links_a_source_may_be_named_by_host_or_title_or_cite_a_sentence()
     )
 
 
-def test_without_any_link_a_span_is_the_claim_in_whole_words() -> None:
+def test_in_a_text_without_links_a_span_is_the_claim_in_whole_words() -> None:
     text = "Paris is the capital of France. It has cafés."
     cases = {(0, 31): text[:31], (13, 30): "capital of France", (15, 28): "capital of France", (40, 43): "cafés"}
     assert {span: slices(text, Span(A, "", *span))[0] for span in cases} == cases
@@ -114,12 +114,12 @@ def _written(claims: list[tuple[str, str]]) -> tuple[str, list[Span], list[Span]
     return text, spans, units
 
 
-def test_spans_that_hold_in_neither_count_stay_as_they_were() -> None:
+def test_spans_that_are_valid_in_neither_unit_stay_unchanged() -> None:
     spans = [Span(A, "", 4, 5)]
     assert in_code_points("🗼🗼🗼....", spans) == spans
 
 
-def test_trackers_leave_the_text_and_the_spans_follow() -> None:
+def test_trackers_are_removed_and_the_spans_move_with_the_text() -> None:
     text = f"High ([a]({A}?utm_source=openai)). Long ([b]({B}?id=1&utm_source=openai)). End."
     spans = [
         Span(f"{A}?utm_source=openai", "", 5, text.index(". Long")),
@@ -131,12 +131,12 @@ def test_trackers_leave_the_text_and_the_spans_follow() -> None:
     assert moved[0].url == A
 
 
-def test_the_spans_of_a_page_stand_together_in_the_order_of_the_text() -> None:
+def test_spans_are_grouped_by_page_in_text_order() -> None:
     spans = [Span(B, "b", 50, 60), Span(A, "late", 30, 40), Span(f"{A}/#top", "", 10, 20)]
     assert by_page(spans) == [[Span(f"{A}/#top", "late", 10, 20), Span(A, "late", 30, 40)], [Span(B, "b", 50, 60)]]
 
 
-def test_many_links_and_many_spans_do_not_multiply() -> None:
+def test_many_links_and_many_spans_do_not_take_quadratic_time() -> None:
     """Each span looked at each link, and read the text between them, which took minutes."""
     count = 2_000
     text = "".join(f"[a](https://a{n}.example/) " for n in range(count)) + f"[b]({B}) " * count

@@ -24,7 +24,7 @@ WHOLE = "\ue200cite\ue202turn0search0\ue201"
         ("I cite turn 1 of the Citadel", "I cite turn 1 of the Citadel"),
     ],
 )
-def test_markers_leave_with_the_blank_before_them(text: str, bare: str) -> None:
+def test_markers_are_removed_with_the_blank_before_them(text: str, bare: str) -> None:
     assert strip_markers(text, ())[0] == bare
 
 
@@ -38,10 +38,10 @@ def test_spans_on_other_words_move_and_those_on_a_marker_become_empty() -> None:
 
 
 @given(st.text(alphabet="ab. \n\ue200\ue201\ue202citeturn0search", max_size=60))
-def test_no_private_character_survives(text: str) -> None:
+def test_no_private_use_character_of_a_marker_remains(text: str) -> None:
     bare, _ = strip_markers(text, ())
     assert not any("\ue200" <= character <= "\ue20f" for character in bare)
 
 
-def test_a_marker_that_ends_with_the_text_leaves_nothing_behind() -> None:
+def test_a_truncated_marker_at_the_end_is_removed_completely() -> None:
     assert strip_markers("They spit.\ue200cite\ue202turn1sea", []) == ("They spit.", [])

@@ -26,11 +26,11 @@ from websearch_gateway.text.citation.quantities import quantities
         ("5 p.m. in 44 BC", [("5", "pm"), ("44", "bc")]),
     ],
 )
-def test_a_number_is_told_with_what_it_counts(text: str, told: list[tuple[str, str]]) -> None:
+def test_a_number_has_its_unit(text: str, told: list[tuple[str, str]]) -> None:
     assert [(one.value, one.unit) for one in quantities(text)] == told
 
 
 @given(st.text(st.sampled_from("0123456789,. one'-$€ million"), max_size=60))
-def test_no_digit_is_overlooked(text: str) -> None:
+def test_every_digit_is_in_a_quantity(text: str) -> None:
     seen = {place for one in quantities(text) for place in range(one.start, one.end)}
     assert {place for place, character in enumerate(text) if character.isdecimal()} <= seen

@@ -70,7 +70,7 @@ def test_sentences_tile_the_non_blank_text_in_order(text: str) -> None:
         ("It was **bold.** Then it was not.", ["It was **bold.**", "Then it was not."]),
     ],
 )
-def test_english_is_split_at_real_ends_only(text: str, expected: list[str]) -> None:
+def test_english_is_split_only_at_real_sentence_ends(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 
@@ -89,7 +89,7 @@ def test_english_is_split_at_real_ends_only(text: str, expected: list[str]) -> N
         ("ปี 1901. เขาไปแล้ว", ["ปี 1901.", "เขาไปแล้ว"]),
     ],
 )
-def test_other_languages_end_sentences_in_their_own_way(text: str, expected: list[str]) -> None:
+def test_sentences_of_other_languages_are_split_by_their_own_marks(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 
@@ -110,7 +110,7 @@ def test_other_languages_end_sentences_in_their_own_way(text: str, expected: lis
         ("", []),
     ],
 )
-def test_markdown_units_stay_whole(text: str, expected: list[str]) -> None:
+def test_each_unit_of_markdown_is_one_sentence(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 
@@ -164,6 +164,6 @@ def test_hostile_text_costs_linear_time(scrap: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["." * 300_000 + "a", "。" * 300_000 + "」ぁ"], ids=["full stops", "wide stops"])
-def test_endless_stops_that_end_nothing_cost_linear_time(text: str) -> None:
+def test_endless_full_stops_that_end_no_sentence_cost_linear_time(text: str) -> None:
     """Looked at from each of them to the last, they took many minutes."""
     assert sentences(text) == [text]

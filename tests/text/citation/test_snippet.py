@@ -64,6 +64,6 @@ def test_a_long_sentence_is_cut_between_words() -> None:
     assert len(late) <= MAX_CHARS
 
 
-def test_nothing_is_supported_outside_of_any_sentence() -> None:
+def test_a_citation_outside_any_sentence_supports_nothing() -> None:
     assert snippet("A.\n\n\n", 4, 5) == ""
     assert snippet("", 0, 0) == ""

@@ -7,7 +7,7 @@ from websearch_gateway.models import Span
 from websearch_gateway.text.citation.spans import cut, from_utf16, moved
 
 
-def test_spans_move_with_their_text() -> None:
+def test_spans_move_with_the_text_after_a_cut() -> None:
     text, move = cut("one two three", [(0, 4), (7, 13)])
     assert text == "two"
     spans = moved([Span("u", "", 4, 7), Span("u", "", 2, 5), Span("u", "", 8, 9)], move)
@@ -15,7 +15,7 @@ def test_spans_move_with_their_text() -> None:
 
 
 @given(st.text(min_size=1), st.data())
-def test_what_is_not_cut_is_found_where_move_says(text: str, data: st.DataObject) -> None:
+def test_move_gives_the_new_offset_of_text_that_is_not_cut(text: str, data: st.DataObject) -> None:
     edges = sorted(data.draw(st.sets(st.integers(0, len(text)))))
     pieces = list(zip(edges[::2], edges[1::2], strict=False))
     short, move = cut(text, pieces)
@@ -31,6 +31,6 @@ def test_utf16_offsets_become_python_offsets(before: str, after: str) -> None:
     assert from_utf16(before + after)(units) == len(before)
 
 
-def test_an_offset_inside_a_character_or_beyond_the_end_is_pulled_back() -> None:
+def test_an_offset_inside_a_character_or_beyond_the_end_moves_back() -> None:
     move = from_utf16("a🗼b")
     assert [move(units) for units in (0, 1, 2, 3, 4, 99)] == [0, 1, 1, 2, 3, 3]

@@ -1,4 +1,4 @@
-"""What a passage holds, and what it does not: one foreign figure, date or name is enough."""
+"""The claims that a passage supports; one number, date or name that it lacks is enough to reject a claim."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EVIDENCE = Evidence.of(PASSAGE)
         "As of May 2026, the tower is 330 metres tall.",
     ],
 )
-def test_a_claim_in_other_words_is_held(claim: str) -> None:
+def test_a_claim_in_other_words_is_supported(claim: str) -> None:
     assert supports(claim, EVIDENCE)
 
 
@@ -53,18 +53,18 @@ def test_a_claim_in_other_words_is_held(claim: str) -> None:
         "",
     ],
 )
-def test_an_invention_is_not_held(claim: str) -> None:
+def test_an_invention_is_not_supported(claim: str) -> None:
     assert not supports(claim, EVIDENCE)
 
 
-def test_a_denial_needs_one_in_the_passage() -> None:
+def test_a_denial_is_supported_only_by_a_denial() -> None:
     told = Evidence.of("Bridge\nThe bridge is open to cars.")
     assert supports("The bridge is open to cars.", told)
     assert not supports("The bridge is not open to cars.", told)
 
 
 @pytest.mark.parametrize("claim", ["埃菲尔铁塔高330米。", "Der Turm ist 330 Meter hoch."])
-def test_a_claim_in_the_language_of_its_passage_is_held(claim: str) -> None:
+def test_a_claim_in_the_language_of_its_passage_is_supported(claim: str) -> None:
     told = Evidence.of("塔 Turm\n埃菲尔铁塔高330米，位于巴黎。 Der Turm ist 330 Meter hoch.")
     assert supports(claim, told)
     assert not supports(claim.replace("330", "331"), told)
@@ -143,7 +143,7 @@ BRIDGE = Evidence.of(
         "The bridge cost \uff15.\uff19 million euros.",
     ],
 )
-def test_a_claim_turned_round_is_not_held(claim: str) -> None:
+def test_an_altered_claim_is_not_supported(claim: str) -> None:
     assert not supports(claim, BRIDGE)
 
 
@@ -168,7 +168,7 @@ def test_a_claim_turned_round_is_not_held(claim: str) -> None:
         "The toll rose from 2 euros to 3 euros.",
     ],
 )
-def test_a_true_claim_put_in_other_words_is_held_if_they_keep_their_order(claim: str) -> None:
+def test_a_true_claim_in_other_words_is_supported_if_it_keeps_the_order(claim: str) -> None:
     assert supports(claim, BRIDGE)
 
 
@@ -187,7 +187,7 @@ def test_dates_and_denials_of_other_languages_are_checked(claim: str, passage: s
 
 
 @given(st.integers(0, 10**9))
-def test_a_foreign_number_is_never_held(number: int) -> None:
+def test_a_claim_with_a_number_that_the_passage_lacks_is_never_supported(number: int) -> None:
     known = {330, 1083, 31, 1889, 1930, 1960, 2026, 10, 5, 8, 2}
     assert number in known or not supports(f"The tower is {number} metres tall.", EVIDENCE)
 
@@ -216,7 +216,7 @@ FRENCH_PAGE = Evidence.of(
         ("La tour par Gustave Eiffel hante Paris et 330 autres villes de fantômes.", False),
     ],
 )
-def test_a_claim_in_another_language_needs_all_its_names_and_numbers_in_one_place(claim: str, held: bool) -> None:
+def test_a_claim_in_another_language_needs_all_its_names_and_numbers_in_one_sentence(claim: str, held: bool) -> None:
     assert anchors(claim, FRENCH_PAGE) is held
 
 
@@ -246,7 +246,7 @@ STATION = Evidence.of(
         "Nobody studies ice cores.",
     ],
 )
-def test_an_invention_that_sounds_right_is_not_held(claim: str) -> None:
+def test_a_plausible_invention_is_not_supported(claim: str) -> None:
     assert not supports(claim, STATION)
 
 
@@ -260,7 +260,7 @@ def test_an_invention_that_sounds_right_is_not_held(claim: str) -> None:
         "The station recorded \N{MINUS SIGN}89.2 °C in July 1983.",
     ],
 )
-def test_a_true_sentence_by_a_model_is_held(claim: str) -> None:
+def test_a_true_sentence_by_a_model_is_supported(claim: str) -> None:
     assert supports(claim, STATION)
 
 
@@ -276,7 +276,7 @@ def test_a_true_sentence_by_a_model_is_held(claim: str) -> None:
         ("The crew studies ice cores as deep as 2300 metres.", STATION),
     ],
 )
-def test_a_true_claim_that_is_not_near_the_words_of_its_source_is_dropped(claim: str, told: Evidence) -> None:
+def test_a_true_claim_far_from_the_words_of_its_source_is_not_supported(claim: str, told: Evidence) -> None:
     """A known gap: no rule over words tells these from inventions, so quotes are served."""
     assert not supports(claim, told)
 
@@ -321,7 +321,7 @@ COLONY = Evidence.of(
         "Louis XIV ruled France until 1715 because the Dutch Republic received refugees.",
     ],
 )
-def test_words_of_the_page_put_together_in_another_way_are_not_held(claim: str) -> None:
+def test_words_of_the_page_in_another_combination_are_not_supported(claim: str) -> None:
     assert not supports(claim, COLONY)
 
 
@@ -338,7 +338,7 @@ def test_words_of_the_page_put_together_in_another_way_are_not_held(claim: str) 
         "Noble named Kintner president in 1950.",
     ],
 )
-def test_parts_left_out_moved_or_replaced_by_synonyms_are_held(claim: str) -> None:
+def test_a_claim_with_parts_left_out_moved_or_replaced_by_synonyms_is_supported(claim: str) -> None:
     assert supports(claim, COLONY)
 
 
@@ -399,6 +399,6 @@ def test_brackets_and_synonyms_elsewhere_in_a_sentence_do_not_hide_its_words(cla
         ("Norrick Steel paid the repairs.", False),
     ],
 )
-def test_what_is_said_of_anns_insurer_is_not_said_of_ann(claim: str, held: bool) -> None:
+def test_a_statement_about_anns_insurer_does_not_support_one_about_ann(claim: str, held: bool) -> None:
     passage = "Halden Dam\nRepairs cost $45 million and were paid by Norrick Steel's insurer."
     assert supports(claim, Evidence.of(passage)) is held

@@ -1,4 +1,4 @@
-"""The kind of thing that an English question asks for, and what counts as one."""
+"""The kind of thing that an English question asks for, and the things of this kind."""
 
 import pytest
 
@@ -29,7 +29,7 @@ from websearch_gateway.text.retrieval.answer_kinds import asked_for
         ("eiffel tower", None),
     ],
 )
-def test_the_question_word_and_its_noun_say_what_is_asked_for(question: str, kind: str | None) -> None:
+def test_the_question_word_and_its_noun_give_the_kind(question: str, kind: str | None) -> None:
     found = asked_for(question, "en")
     assert (found.name if found else None) == kind
 
@@ -45,7 +45,7 @@ def test_the_question_word_and_its_noun_say_what_is_asked_for(question: str, kin
         ("What color is it?", "The school is gold and black.", ["gold", "black"]),
     ],
 )
-def test_what_the_question_says_itself_is_not_its_answer(question: str, sentence: str, things: list[str]) -> None:
+def test_words_of_the_question_are_not_its_answer(question: str, sentence: str, things: list[str]) -> None:
     kind = asked_for(question, "en")
     assert kind is not None
     words = frozenset(question.lower().strip("?").split())

@@ -1,4 +1,4 @@
-"""Evidence: what an answer without a model may say, and what it may not."""
+"""Evidence: the sentences that an answer without a model may quote, and those that it may not."""
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,7 @@ def test_a_page_about_something_else_is_not_quoted() -> None:
     assert {one.document for one in find_evidence("Who built the Eiffel tower?", [SOUP, TOWER], 800).sentences} == {1}
 
 
-def test_nothing_is_said_when_no_sentence_comes_near() -> None:
+def test_no_sentence_is_quoted_if_none_is_close_enough() -> None:
     assert find_evidence("What is the airspeed velocity of an unladen swallow?", [SOUP, TOWER], 800).sentences == ()
     assert find_evidence("?!", [TOWER], 800).sentences == ()
     assert find_evidence("tower", [], 800).sentences == ()
@@ -45,7 +45,7 @@ def test_a_chinese_question_needs_few_pairs_of_characters_on_the_page() -> None:
     assert quoted("谁赢得了上个世纪最后一次划船比赛的冠军？", page) == []
 
 
-def test_thai_letters_that_occur_on_every_page_are_no_answer() -> None:
+def test_thai_letters_that_occur_on_every_page_do_not_make_an_answer() -> None:
     lighthouse = Document("ประภาคาร", "ประภาคารสเกอร์รีสร้างขึ้นในปี 1901 และมีความสูง 42 เมตร")
     soup = Document("ซุปมันฝรั่ง", "การทำซุปที่ดีจะต้องใช้มันฝรั่งสดใหม่ และต้มในน้ำซุปเป็นเวลาครึ่งชั่วโมง ใส่เกลือเล็กน้อย")
     question = "ประภาคารสเกอร์รีสร้างขึ้นในปีใด"
@@ -53,7 +53,7 @@ def test_thai_letters_that_occur_on_every_page_are_no_answer() -> None:
     assert not find_evidence("การทำสงครามที่ใช้เวลานานที่สุดเป็นของใคร", [soup], 800).is_answer
 
 
-def test_a_sentence_on_two_pages_is_said_once() -> None:
+def test_a_sentence_on_two_pages_is_quoted_once() -> None:
     page = "The bridge was opened to traffic in May 1932."
     repeated = "The bridge was opened to traffic, in May 1932!"
     assert quoted("When was the bridge opened?", page, repeated) == [page]
@@ -74,11 +74,11 @@ def test_the_context_of_a_sentence_helps_to_find_it() -> None:
         ("من بنى الجسر القديم؟", "بنى أحمد الجسر القديم في المدينة. الخبز لذيذ جدا هنا."),
     ],
 )
-def test_endings_clitics_and_compounds_of_other_languages_are_seen_through(question: str, page: str) -> None:
+def test_endings_clitics_and_compounds_of_other_languages_do_not_prevent_a_match(question: str, page: str) -> None:
     assert quoted(question, page)[0] == page.split(". ")[0] + "."
 
 
-def test_the_sentence_with_what_is_asked_for_is_quoted_even_where_others_have_more_of_the_words() -> None:
+def test_a_sentence_with_the_kind_asked_for_is_quoted_although_others_have_more_of_the_words() -> None:
     page = "The Skerry lighthouse was lit by its keeper, to our joy. The lamp of the lighthouse burned from 1901 on."
     assert any("1901" in sentence for sentence in quoted("When was the Skerry lighthouse lit?", page))
 
@@ -88,7 +88,7 @@ def test_a_sentence_that_begins_with_a_pronoun_is_not_quoted_without_the_one_bef
     assert "It was the first lighthouse that was lit by gas." not in quoted("When was the Skerry lighthouse lit?", page)
 
 
-def test_the_best_sentence_brings_the_one_that_names_what_its_pronoun_means() -> None:
+def test_the_best_sentence_is_quoted_with_the_one_that_names_its_pronoun() -> None:
     page = "Skerry has a new museum. It was opened by the queen in 1901. The harbour is old. Boats leave daily."
     assert quoted("When was it opened by the queen?", page) == [
         "It was opened by the queen in 1901.",
@@ -96,7 +96,7 @@ def test_the_best_sentence_brings_the_one_that_names_what_its_pronoun_means() ->
     ]
 
 
-def test_the_sentence_that_names_it_may_come_before_another_pronoun() -> None:
+def test_the_sentence_that_names_a_pronoun_may_be_before_another_pronoun() -> None:
     page = "Ann Lee founded the museum. She lived on Skerry. She also wrote the report on fog horns in 1901."
     assert quoted("When was the report on fog horns written?", page)[:2] == [
         "She also wrote the report on fog horns in 1901.",
@@ -104,14 +104,14 @@ def test_the_sentence_that_names_it_may_come_before_another_pronoun() -> None:
     ]
 
 
-def test_an_it_that_stands_for_nothing_needs_no_sentence_before_it() -> None:
+def test_an_impersonal_it_needs_no_sentence_before_it() -> None:
     page = "Skerry has a new museum. It is possible to visit the lamp room on Sundays. Boats leave daily."
     assert quoted("When is it possible to visit the lamp room?", page) == [
         "It is possible to visit the lamp room on Sundays."
     ]
 
 
-def test_a_sentence_without_a_word_of_the_question_needs_what_was_asked_for() -> None:
+def test_a_sentence_without_a_word_of_the_question_needs_the_kind_asked_for() -> None:
     page = "The Eiffel tower is tall. It measures 330 metres. Bread is nice."
     assert quoted("How tall is the Eiffel tower?", page) == ["The Eiffel tower is tall.", "It measures 330 metres."]
     assert quoted("tall Eiffel tower", page) == ["The Eiffel tower is tall."]
@@ -123,7 +123,7 @@ def test_headings_above_a_sentence_help_to_find_it() -> None:
     assert quoted("cost of the team plan", *pages)[0] == "It costs 29 euros."
 
 
-def test_the_title_of_a_page_says_what_its_sentences_are_about() -> None:
+def test_the_title_of_a_page_helps_to_find_its_sentences() -> None:
     question, page = "When was the lamp of the Skerry island lighthouse first lit?", "It was lit in 1901."
     assert quoted(question, page, title="Skerry lighthouse") == [page]
     assert quoted(question, page, title="Fireworks") == []
@@ -142,12 +142,12 @@ def test_headings_code_and_runs_of_links_are_not_quoted() -> None:
     assert quoted("install frobnicator", page) == ["The frobnicator is installed by hand."]
 
 
-def test_marks_are_taken_off() -> None:
+def test_markdown_marks_are_removed() -> None:
     page = "- The **lamp** of the [lighthouse](https://a.example/b) has `500` watts.[3] ![x](y)"
     assert quoted("lighthouse lamp watts", page)[0] == "The lamp of the lighthouse has 500 watts."
 
 
-def test_the_remarks_of_an_encyclopedia_are_taken_off() -> None:
+def test_editorial_remarks_of_an_encyclopedia_are_removed() -> None:
     page = "The lighthouse at Skerry was lit in 1901.[citation needed]"
     assert quoted("When was the Skerry lighthouse lit?", page) == ["The lighthouse at Skerry was lit in 1901."]
 
@@ -174,7 +174,7 @@ def test_a_sentence_far_behind_the_best_is_left_out() -> None:
     ]
 
 
-def test_of_two_like_sentences_the_one_on_the_page_about_the_question_comes_first() -> None:
+def test_of_two_similar_sentences_the_one_on_the_page_about_the_question_is_first() -> None:
     stray = "The ferry to the island costs nine crowns."
     about = "The ferry to the island costs ten crowns now. It leaves daily. It is white. Skerry is loved."
     assert quoted("What does the ferry to Skerry island cost?", stray, about)[0].endswith("ten crowns now.")
@@ -187,7 +187,7 @@ def test_questions_in_other_languages_are_answered() -> None:
     ]
 
 
-def test_a_sentence_that_does_not_fit_makes_room_for_one_that_does() -> None:
+def test_a_sentence_without_room_is_skipped_for_one_that_fits() -> None:
     long = "The tower " + "and its very long description " * 10 + "ends."
     short = "The tower is high."
     found = find_evidence("tower", [Document("", f"{long} {short}")], 100).sentences
@@ -199,7 +199,7 @@ def test_fragments_and_endless_sentences_are_not_quoted() -> None:
     assert quoted("tall tower", f"- Tall tower\n\n{endless}") == []
 
 
-def test_private_characters_never_reach_an_answer() -> None:
+def test_private_use_characters_never_reach_an_answer() -> None:
     """They are raw citation marks in the vocabulary of one vendor's models, so a page could forge a citation."""
     assert quoted("tower height", "The tower height is \ue200cite\ue202turn0search0\ue201 unknown.") == []
 
@@ -216,7 +216,7 @@ def test_private_characters_never_reach_an_answer() -> None:
     ),
     st.integers(min_value=0, max_value=200),
 )
-def test_evidence_keeps_within_its_room_and_is_on_its_page(pages: list[str], room: int) -> None:
+def test_evidence_keeps_to_its_limit_and_is_on_its_page(pages: list[str], room: int) -> None:
     found = find_evidence("tall tower 東京", [Document("Paris", page) for page in pages], room, overhead=3).sentences
     assert len(found) <= MOST
     assert sum(len(evidence.text) + 3 for evidence in found) <= room

@@ -44,10 +44,10 @@ from websearch_gateway.text.retrieval.language import language_of
         ("एफिल टॉवर कितना ऊँचा है?", "hi"),
     ],
 )
-def test_a_question_tells_its_language(question: str, language: str) -> None:
+def test_the_language_of_a_question_is_recognised(question: str, language: str) -> None:
     assert language_of(question) == language
 
 
 @given(st.text())
-def test_any_text_has_one(text: str) -> None:
+def test_any_text_has_a_language(text: str) -> None:
     assert len(language_of(text)) == 2

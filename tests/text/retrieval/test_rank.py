@@ -1,4 +1,4 @@
-"""Ranking: the order of what is shown, and scores that mean the same on every page."""
+"""Ranking: the order of the passages, and scores that are comparable between pages."""
 
 import pytest
 from hypothesis import given
@@ -52,7 +52,7 @@ def test_no_common_word_scores_zero_and_keeps_the_order() -> None:
 
 
 @given(TEXTS, st.lists(TEXTS, max_size=8))
-def test_scores_fall_within_zero_and_one_and_nothing_is_lost(query: str, texts: list[str]) -> None:
+def test_scores_are_between_zero_and_one_and_no_passage_is_lost(query: str, texts: list[str]) -> None:
     passages = [Passage(text, id=str(place)) for place, text in enumerate(texts)]
     found = rank(query, passages)
     assert sorted(passage.id for passage in found) == sorted(passage.id for passage in passages)
@@ -60,7 +60,7 @@ def test_scores_fall_within_zero_and_one_and_nothing_is_lost(query: str, texts: 
     assert [passage.score for passage in found] == sorted((passage.score for passage in found), reverse=True)
 
 
-def test_fusion_adds_what_every_ranking_says() -> None:
+def test_fusion_adds_the_ranks_of_every_ranking() -> None:
     fused = fuse([["a", "b", "c"], ["b", "c"]], k=10)
     assert list(fused) == ["b", "c", "a"]
     assert fused["b"] == pytest.approx(1 / 12 + 1 / 11)
@@ -78,6 +78,6 @@ def test_the_order_of_the_rankings_does_not_matter(rankings: list[list[int]]) ->
     assert all(forward[key] == pytest.approx(backward[key]) for key in forward)
 
 
-def test_a_ranking_counts_by_its_weight() -> None:
+def test_a_ranking_counts_with_its_weight() -> None:
     assert list(fuse([["a", "b"], ["b", "a"]], weights=(1.0, 0.3))) == ["a", "b"]
     assert list(fuse([["a", "b"], ["b", "a"]], weights=(0.3, 1.0))) == ["b", "a"]

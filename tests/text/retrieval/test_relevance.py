@@ -1,4 +1,4 @@
-"""Scores that mean something: near 1 for what answers, near 0 for what has nothing to do with the question."""
+"""Relevance is near 1 for a passage that answers, and near 0 for one about something else."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def found(query: str, similarities: list[float | None], weight: float = 0.3, mos
     return select(query_terms(query), PAGE, similarities, weight=weight, most=most)
 
 
-def test_what_has_the_words_and_the_sense_scores_near_one_and_what_has_neither_near_zero() -> None:
+def test_a_passage_with_the_words_and_the_meaning_scores_near_one_and_one_with_neither_near_zero() -> None:
     ranked = found("How tall is the Eiffel Tower?", [0.6, 0.3, 0.0, 0.1])
     assert ranked[0][0] == 0
     assert ranked[0][1] > 0.95
     assert dict(ranked)[2] < 0.05
 
 
-def test_without_vectors_only_passages_with_a_word_of_the_question_come() -> None:
+def test_without_vectors_only_passages_with_a_word_of_the_question_are_selected() -> None:
     ranked = found("How tall is the Eiffel Tower?", [None] * 4)
     assert {place for place, _ in ranked} == {0, 1, 3}
     assert ranked[0][0] == 0
     assert ranked[0][1] > ANSWERS
 
 
-def test_a_paraphrase_without_a_common_word_is_found_by_its_sense() -> None:
+def test_a_paraphrase_without_a_common_word_is_found_by_its_meaning() -> None:
     assert found("How much is admission?", [0.1, 0.0, 0.8, 0.0])[0][0] == 2
 
 
@@ -62,7 +62,7 @@ def test_a_question_about_something_else_is_not_answered() -> None:
     st.floats(0, 2),
     st.integers(1, 5),
 )
-def test_scores_fall_from_at_most_one_to_at_least_zero(
+def test_scores_are_between_zero_and_one_in_descending_order(
     similarities: list[float | None], query: str, weight: float, most: int
 ) -> None:
     ranked = found(query, similarities, weight, most)
@@ -83,7 +83,7 @@ def test_more_of_the_words_is_never_less_relevant(
     assert fewer <= more
 
 
-def test_words_of_the_question_side_by_side_count_more_than_scattered_ones() -> None:
+def test_adjacent_words_of_the_question_count_more_than_scattered_ones() -> None:
     filler = ["and"] * 60
     near, far = ["old", "stone", "bridge", *filler], ["old", *filler[:30], "stone", *filler[:30], "bridge"]
     rarity = dict.fromkeys(("old", "stone", "bridge"), 1.0)
@@ -110,5 +110,5 @@ def test_an_empty_page_has_no_passages() -> None:
 
 
 @pytest.mark.parametrize("similarity", [0.0, 1.0])
-def test_an_extreme_is_no_error(similarity: float) -> None:
+def test_extreme_similarities_give_a_relevance_between_zero_and_one(similarity: float) -> None:
     assert 0 <= relevance(Matches(1.0, 1.0, 1.0, 1.0), similarity) <= 1

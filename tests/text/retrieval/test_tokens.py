@@ -19,18 +19,18 @@ from websearch_gateway.text.retrieval.tokens import estimate_tokens, fold, query
         ("ｶﾞ", "ガ"),
     ],
 )
-def test_spellings_of_one_word_are_folded_together(one: str, other: str) -> None:
+def test_spellings_of_one_word_are_folded_to_the_same_form(one: str, other: str) -> None:
     assert fold(one) == fold(other)
 
 
-def test_accents_that_make_another_letter_stay() -> None:
+def test_marks_that_make_another_letter_stay() -> None:
     """A voiced kana and a Hangul syllable are letters of their own, although Unicode can take them apart."""
     assert fold("が") != fold("か")
     assert fold("한") == "한"
 
 
 @given(st.text())
-def test_words_of_words_are_the_same_words(text: str) -> None:
+def test_splitting_the_words_again_gives_the_same_words(text: str) -> None:
     """Folding settles at once, so an index and a folded query meet. Bigrams overlap and are left out."""
     spaced = [word for word in words(text) if word.isascii()]
     assert words(" ".join(spaced)) == spaced
@@ -69,11 +69,11 @@ def test_english_endings_are_cut() -> None:
 
 
 @given(st.lists(st.text()))
-def test_many_texts_at_once_give_what_each_gives_alone(texts: list[str]) -> None:
+def test_many_texts_at_once_give_the_same_tokens_as_one_by_one(texts: list[str]) -> None:
     assert tokens_of_each(texts) == [tokens(text) for text in texts]
 
 
-def test_a_query_is_what_it_is_about() -> None:
+def test_the_terms_of_a_query_have_no_stop_words() -> None:
     assert query_terms("How many votes did the mayors of Rome get, and which mayors?") == [
         "mani",
         "vote",
@@ -97,7 +97,7 @@ def test_a_pile_of_accents_costs_linear_time() -> None:
     assert words("e" + "\u0301\u0327" * 100_000 + " tower") == ["e", "tower"]
 
 
-def test_what_grows_when_it_is_levelled_is_left_as_it_is_unless_it_is_short() -> None:
+def test_a_long_text_that_would_grow_too_much_is_not_folded_to_compatible_forms() -> None:
     """U+FDFA stands for four words."""
     assert len(words("\ufdfa")) == 4
     assert words("\ufdfa" * 100) == ["\ufdfa" * 100]

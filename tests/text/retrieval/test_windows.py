@@ -1,4 +1,4 @@
-"""A long text comes in windows, and nothing of it is lost."""
+"""A long text is split into windows without losing any of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def windows(text: str, size: int) -> list[str]:
 
 
 @given(TEXTS, st.integers(1, 80))
-def test_windows_put_together_are_the_whole_text(text: str, size: int) -> None:
+def test_all_windows_together_are_the_whole_text(text: str, size: int) -> None:
     found = windows(text, size)
     assert "".join(found) == text
     assert all(len(piece) <= size for piece in found)

@@ -1,4 +1,4 @@
-"""How alike the words of a question and of sentences are."""
+"""The likeness of the words of a question and of sentences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_words_that_share_only_some_letters_are_not_alike() -> None:
     assert alike("ship", "shop") == alike("hall", "hill") == 0
 
 
-def test_there_is_a_row_for_each_word_asked_and_a_column_for_each_word_said() -> None:
+def test_the_matrix_has_a_row_for_each_word_asked_and_a_column_for_each_word_of_the_vocabulary() -> None:
     assert word_likeness(["soup", "treaty"], ["war", "peace", "bread"], encode).shape == (2, 3)
 
 

@@ -1,4 +1,4 @@
-"""A test for humans is no page, and a page about such tests is no test."""
+"""A bot challenge is not a page, and a page about bot challenges is not a challenge."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from websearch_gateway.text.safety.bot_challenge import LONGEST_CHALLENGE, is_bo
         ("Making sure you're not a bot!", "Loading... Making sure you’re not a bot!"),
     ],
 )
-def test_a_test_for_humans_is_recognised(title: str, text: str) -> None:
+def test_a_bot_challenge_is_recognised(title: str, text: str) -> None:
     assert is_bot_challenge(title, text)
 
 
@@ -34,5 +34,5 @@ def test_a_test_for_humans_is_recognised(title: str, text: str) -> None:
         ("", ""),
     ],
 )
-def test_a_page_is_a_page(title: str, text: str) -> None:
+def test_an_ordinary_page_is_not_a_bot_challenge(title: str, text: str) -> None:
     assert not is_bot_challenge(title, text)

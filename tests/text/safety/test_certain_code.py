@@ -103,7 +103,7 @@ def _tells(address: str) -> bool:
 
 @settings(max_examples=400)
 @given(st.lists(SCRAPS, min_size=2, max_size=14).map("".join))
-def test_nothing_is_live_after_cleaning(text: str) -> None:
+def test_no_link_image_or_tag_is_live_after_cleaning(text: str) -> None:
     assert live(clean_markdown(text, PAGE)[0]) == []
 
 
@@ -126,7 +126,7 @@ def test_nothing_is_live_after_cleaning(text: str) -> None:
         pytest.param("[b]\n\n- [b]:\n  data:x", id="a definition in a list"),
     ],
 )
-def test_what_only_some_take_for_code_is_not_left_alone(text: str) -> None:
+def test_code_for_only_some_parsers_is_cleaned(text: str) -> None:
     assert live(text), "a case that was never live tests nothing"
     assert live(clean_markdown(text, PAGE)[0]) == []
 
@@ -142,7 +142,7 @@ def test_what_only_some_take_for_code_is_not_left_alone(text: str) -> None:
         "```\n<img src=x>",
     ],
 )
-def test_what_all_take_for_code_stays(code: str) -> None:
+def test_code_for_all_parsers_stays(code: str) -> None:
     text = f"A word and `x` before.\n\n{code}"
     assert clean_markdown(text, PAGE)[0] == text
     assert any("<" in text[start:end] or "![" in text[start:end] for start, end in code_pieces(text))

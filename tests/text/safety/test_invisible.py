@@ -1,4 +1,4 @@
-"""What no reader sees goes; what writing needs stays."""
+"""Invisible characters are removed, except those that writing needs."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN.keys())
-def test_what_writing_needs_survives_untouched(text: str) -> None:
+def test_characters_that_writing_needs_stay(text: str) -> None:
     assert strip_invisible_characters(text) == (text, False)
 
 
 @given(st.lists(st.sampled_from([*WRITTEN.values(), " ", "a", "1", "。"])))
-def test_so_does_any_mixture_of_it(pieces: list[str]) -> None:
+def test_any_mixture_of_needed_characters_stays(pieces: list[str]) -> None:
     text = " ".join(pieces)
     assert strip_invisible_characters(text) == (text, False)
 
@@ -56,26 +56,26 @@ def tagged(text: str) -> str:
     ],
     ids=["tags", "supplementary selectors", "selectors", "zero-width", "override", "operators"],
 )
-def test_what_may_be_a_message_is_removed_and_told(hidden: str) -> None:
+def test_a_possible_hidden_message_is_removed_and_reported(hidden: str) -> None:
     text, smuggled = strip_invisible_characters(f"before{hidden}after")
     assert text in ("beforeafter", "beforetxt.exeafter")
     assert smuggled
 
 
 @pytest.mark.parametrize("hidden", ["\u00ad", "\ufeff", "\u200b", "\u2060", "\u2066", "\u034f", "\x08", "\ue049"])
-def test_what_is_only_litter_is_removed_without_a_word(hidden: str) -> None:
+def test_harmless_invisible_characters_are_removed_without_a_report(hidden: str) -> None:
     assert strip_invisible_characters(f"be{hidden}fore") == ("before", False)
 
 
-def test_a_tag_sequence_behind_a_flag_is_only_kept_for_a_real_flag() -> None:
+def test_a_tag_sequence_after_a_flag_is_kept_only_for_a_real_flag() -> None:
     assert strip_invisible_characters("🏴" + tagged("evil") + "\U000e007f") == ("🏴", True)
 
 
-def test_one_joiner_at_most_stays_between_two_letters() -> None:
+def test_at_most_one_joiner_stays_between_two_letters() -> None:
     assert strip_invisible_characters("م\u200c\u200d\u200cخ")[0] == "م\u200cخ"
 
 
-def test_terminal_commands_go_with_their_arguments() -> None:
+def test_terminal_commands_are_removed_with_their_arguments() -> None:
     assert strip_invisible_characters("\x1b[8mhidden\x1b[0m\x1b]0;title\x07!")[0] == "hidden!"
 
 
@@ -93,6 +93,6 @@ def test_line_ends_become_line_feeds() -> None:
         )
     )
 )
-def test_cleaning_twice_is_cleaning_once(text: str) -> None:
+def test_cleaning_is_idempotent(text: str) -> None:
     once = strip_invisible_characters(text)[0]
     assert strip_invisible_characters(once) == (once, False)

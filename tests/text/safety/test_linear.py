@@ -1,4 +1,4 @@
-"""Whoever writes a page chooses its text, so no function over page text may take more than linear time.
+"""The author of a page chooses its text, so every function over page text must take linear time.
 
 `tests.growth` says how that is counted.
 """
@@ -178,7 +178,7 @@ def test_a_text_four_times_as_long_takes_about_four_times_as_long(name: str) -> 
     assert not slow
 
 
-def test_a_quadratic_function_is_found_out() -> None:
+def test_a_quadratic_function_is_detected() -> None:
     def quadratic(text: str) -> int:
         return sum(text[at:].count("b") for at in range(0, len(text), 200))
 

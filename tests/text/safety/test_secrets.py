@@ -1,4 +1,4 @@
-"""Credentials do not leave; look-alikes do. The keys are made here at random, so the source holds none."""
+"""Credentials are found, look-alikes are not. The keys are generated at random, so the source contains none."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ how many octets are in a key = value pair""".splitlines()
         "secret: 8Ls9w0iAA0KPIxDj",
     ],
 )
-def test_a_password_that_is_said_to_be_one_is_found(query: str) -> None:
+def test_a_password_that_is_called_one_is_found(query: str) -> None:
     assert credential_kind(normalise(query)) == "password"
 
 
@@ -143,11 +143,11 @@ def test_a_credential_is_found_alone_and_in_a_sentence(kind: str, credential: st
 
 
 @pytest.mark.parametrize("query", ORDINARY)
-def test_what_only_looks_like_a_credential_may_leave(query: str) -> None:
+def test_a_look_alike_of_a_credential_is_allowed(query: str) -> None:
     assert credential_kind(normalise(query)) is None
 
 
-def test_invisible_and_wide_letters_hide_no_key() -> None:
+def test_invisible_and_wide_letters_do_not_hide_a_key() -> None:
     key = "tvly-dev-" + _some(32)
     wide = "".join(chr(ord(letter) + 0xFEE0) for letter in key)
     for disguised in (wide, "\u200b".join(key), "\u00ad".join(key)):
@@ -155,7 +155,7 @@ def test_invisible_and_wide_letters_hide_no_key() -> None:
         assert credential_kind(normalise(disguised)) == "Tavily key"
 
 
-def test_a_secret_of_this_gateway_counts_whatever_its_shape() -> None:
+def test_a_secret_of_this_gateway_is_found_whatever_its_format() -> None:
     kind = credential_kind("is correct horse battery a good one", ("correct horse battery",))
     assert kind == "secret of this gateway's configuration"
     assert credential_kind("is correct horse a good one", ("correct horse battery",)) is None

@@ -1,4 +1,4 @@
-"""A URL is shown without what hides or reorders it, and otherwise letter by letter."""
+"""A URL is shown without characters that hide or reorder it, and otherwise unchanged."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from websearch_gateway.text.safety.shown_url import shown_url
         ("https://a.example/caf%C3%A9?a=%2F", None),
     ],
 )
-def test_invisible_characters_go_and_those_of_spelling_stay(url: str, shown: str | None) -> None:
+def test_invisible_characters_are_removed_except_those_of_spelling(url: str, shown: str | None) -> None:
     assert shown_url(url) == (shown if shown is not None else url)
 
 
 @given(
     st.lists(st.sampled_from([*(f"%{byte:02X}" for byte in (0, 0x80, 0xE2, 0xAE, 0x8B, 0xF3, 0xA0)), "a", "\u202e"]))
 )
-def test_nothing_invisible_comes_of_taking_something_out(parts: list[str]) -> None:
+def test_removing_characters_creates_no_invisible_ones(parts: list[str]) -> None:
     shown = shown_url("https://a.example/" + "".join(parts))
     assert shown_url(shown) == shown
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_characters="%", exclude_categories=["Cc"])))
-def test_a_plain_url_is_left_letter_by_letter(path: str) -> None:
+def test_a_plain_url_is_unchanged(path: str) -> None:
     assert shown_url(f"https://a.example/{path}") == f"https://a.example/{path}"

@@ -1,4 +1,4 @@
-"""Where long Thai text may be cut."""
+"""The places where long Thai text may be cut."""
 
 from hypothesis import given
 from hypothesis import strategies as st

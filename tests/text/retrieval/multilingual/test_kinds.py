@@ -1,4 +1,4 @@
-"""What questions in other languages ask for, and which sentences have such a thing."""
+"""The kind of thing that a question in another language asks for, and sentences with such a thing."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def test_the_first_question_word_decides() -> None:
     assert asked.name == "number"
 
 
-def test_a_name_of_the_question_in_any_case_is_not_its_answer() -> None:
+def test_a_name_in_the_question_is_not_its_answer_in_any_grammatical_case() -> None:
     question = "Кто построил маяк Скерри?"
     asked = asked_for(question, "ru")
     assert asked is not None

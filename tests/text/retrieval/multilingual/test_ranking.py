@@ -1,4 +1,4 @@
-"""Which sentences are quoted in other languages, and when."""
+"""The sentences that are quoted in other languages."""
 
 from websearch_gateway.text.retrieval.candidates import Document
 from websearch_gateway.text.retrieval.evidence import find_evidence
@@ -13,12 +13,12 @@ def quoted(query: str, page: str, room: int = 800, hedge: int = 80) -> list[str]
     return [one.text for one in find_evidence(query, [Document("", page)], room, 7, hedge=hedge).sentences]
 
 
-def test_a_further_sentence_that_begins_with_a_pronoun_comes_with_the_one_before_it() -> None:
+def test_a_further_sentence_that_begins_with_a_pronoun_is_quoted_with_the_one_before_it() -> None:
     found = quoted("Wie hieß der Fabrikant, dem der Turm gehörte?", KEEPER)
     assert found.index("Sie kaufte den Turm des Fabrikanten.") == found.index("Ann kam im Jahr 1901 aus Bergen.") + 1
 
 
-def test_an_answer_may_fill_the_room_that_a_hedge_would_take() -> None:
+def test_an_answer_without_a_hedge_may_use_the_characters_of_the_hedge() -> None:
     page = " ".join(f"Der Leuchtturm {number} von Skerry steht seit 1901 auf einem Felsen." for number in "ABCDEF")
     question, length = "Seit wann steht der Leuchtturm von Skerry auf einem Felsen?", 2 * (61 + 7)
     assert len(quoted(question, page, room=length, hedge=0)) == len(quoted(question, page, room=length, hedge=80))

@@ -1,4 +1,4 @@
-"""Quotes in many languages: a floor below which a change of tokens, weights or gates must not bring them."""
+"""Quotes in many languages: the least quality that a change of tokens, weights or gates must keep."""
 
 from typing import NamedTuple
 
@@ -80,12 +80,12 @@ CASES = [
 
 
 @pytest.mark.parametrize(("story", "question", "answer"), CASES)
-def test_the_page_that_answers_is_quoted_first_and_without_a_hedge(story: Story, question: str, answer: str) -> None:
+def test_the_answering_page_is_quoted_first_and_without_a_hedge(story: Story, question: str, answer: str) -> None:
     found = find_evidence(question, [Document("", story.other), Document("", story.about)], 720)
     assert answer in found.sentences[0].text
     assert found.is_answer
 
 
 @pytest.mark.parametrize(("story", "question", "answer"), CASES)
-def test_a_page_about_something_else_is_no_answer(story: Story, question: str, answer: str) -> None:
+def test_a_page_about_something_else_is_not_an_answer(story: Story, question: str, answer: str) -> None:
     assert not find_evidence(question, [Document("", story.other)], 720).is_answer
