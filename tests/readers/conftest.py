@@ -98,7 +98,7 @@ SECRET = "ghp_made_up"
 
 @dataclass(frozen=True)
 class Case:
-    """A document of a source: where it is, which recorded replies make it, and what must be read in it, in order."""
+    """A document of a source: its URL, the recorded replies with its content, and the text it must have, in order."""
 
     make: Callable[..., Source]
     url: str
@@ -278,7 +278,7 @@ def cases() -> Mapping[str, Case]:
 
 
 class Pages:
-    """Stands for the reader of plain pages, whose sites are not in reach of a test."""
+    """Replaces the reader of plain pages, since a test cannot reach their sites."""
 
     name = "pages"
 

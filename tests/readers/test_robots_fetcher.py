@@ -34,7 +34,7 @@ def soon() -> Deadline:
 
 
 class NotedWorkers:
-    """Workers that note what they are asked to do."""
+    """Workers that record the calls that they run."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
@@ -47,7 +47,7 @@ class NotedWorkers:
 
 @dataclass
 class Polite:
-    """A site with robots.txt, and who asks it."""
+    """A site with a robots.txt, and the fetcher that reads it."""
 
     api: Any
     clock: Clock

@@ -45,7 +45,7 @@ GARBAGE = (*NO_TEXT, b"{}", b"[1]", b'{"items": [], "children": 1}', b"[" * 9_99
 
 @pytest.mark.parametrize("body", GARBAGE, ids=range(len(GARBAGE)))
 async def test_after_an_invalid_reply_the_plain_page_is_read(bench: Any, case: Any, body: bytes) -> None:
-    """A file on GitHub may be any text, so that only what is no text makes no sense."""
+    """A file on GitHub may be any text, so only a reply that is not text is invalid."""
     if makes_sense := case.make is GitHubFiles and body not in NO_TEXT:
         expected = ()
     else:
@@ -67,7 +67,7 @@ def test_a_source_uses_tls_by_default_and_its_repr_hides_the_token(bench: Any, c
 
 
 async def test_a_token_is_sent_only_to_the_api(bench: Any, case: Any) -> None:
-    """A redirect to another host is followed without it; what was posted is not sent on at all."""
+    """A redirect to another host is followed without the token; a posted request is not redirected at all."""
     bench.play(case)
     first, name = next(iter(case.replies.items()))
     elsewhere = f"http://localhost:{bench.api.port}/elsewhere"
@@ -84,7 +84,7 @@ async def test_a_token_is_sent_only_to_the_api(bench: Any, case: Any) -> None:
 
 
 async def test_a_discussion_is_requested_by_its_number_and_only_with_a_token(bench: Any, cases: Any) -> None:
-    """GitHub's promise: GraphQL serves nobody without a token, and tells its errors with status 200."""
+    """GitHub documents that GraphQL requires a token, and reports errors with status 200."""
     case = cases["github_discussions"]
     bench.play(case)
     await bench.reader(case).read(case.url, soon())

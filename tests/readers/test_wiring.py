@@ -18,7 +18,7 @@ CLOSED = b"User-agent: websearch-gateway\nDisallow: /private\n"
 
 
 async def read(api: Any, path: str, **settings: Any) -> str:
-    """What a gateway with these settings reads, or why it does not."""
+    """The text that a gateway with these settings reads, or the message of its error."""
     loaded = load_settings(fetch_allow_private_hosts=(api.pair,), state_url="memory://", **settings)
     async with open_gateway(loaded) as gateway:
         try:

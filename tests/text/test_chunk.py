@@ -33,7 +33,7 @@ PROSE_PAGES = st.lists(st.one_of(PROSE, st.sampled_from(("# One", "- item\n- ite
     )
 )
 def test_passages_are_slices_that_contain_all_text_in_order(case: tuple[str, int]) -> None:
-    """Parts of monsters are none: they have the fence or head of the whole before them."""
+    """Parts of very long blocks are not slices: the fence or header of the whole is before them."""
     page, size = case
     position = 0
     for passage in chunk(page, size):

@@ -46,7 +46,7 @@ async def page(api: Any, fetcher: Fetcher) -> Fetched:
 
 
 def processes(word: str) -> list[int]:
-    """The processes below this one whose command line holds `word`."""
+    """The processes below this one whose command line contains `word`."""
     found = []
     for process in list(chromium._tree(os.getpid()))[1:]:
         try:

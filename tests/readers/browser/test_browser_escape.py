@@ -81,7 +81,7 @@ setTimeout(() => { location.href = "INSIDE/location" }, 800);
 
 @dataclass
 class Inside:
-    """The server that must not be reached: what it was asked by TCP (paths, or bytes of no request) and by UDP."""
+    """The server that must not be reached: what it received by TCP (paths, or bytes that are no request) and by UDP."""
 
     port: int = 0
     udp_port: int = 0
@@ -156,7 +156,7 @@ async def test_the_page_reaches_no_forbidden_server_in_any_way(api: Any, inside:
 
 
 async def test_the_page_can_fetch_from_a_server_that_the_fetcher_may_reach(api: Any, inside: Inside) -> None:
-    """So that the guard, and nothing else, is what keeps the others out."""
+    """Shows that only the address policy blocks the other servers."""
     await rendered(prepare(api, inside), api.pair, f"127.0.0.1:{inside.port}", f"rebound.example:{inside.port}")
     assert inside.asked >= {"fetch", "xhr", "stylesheet", "script", "fetch-redirect", "rebound"}
     assert not inside.asked & {"image", "frame", "post", "socket", "beacon", "worker-socket", "ping", "events", "tcp"}

@@ -72,7 +72,7 @@ def test_a_span_without_words_is_dropped(span: tuple[int, int]) -> None:
 
 
 def test_an_empty_span_cites_the_sentence_before_it() -> None:
-    """What is left of a span that covered a raw marker."""
+    """A span that covered a raw marker is empty after the marker is removed."""
     text = "It rains. It pours."
     assert slices(text, Span(A, "", 9, 9), Span(B, "", 18, 18)) == ["It rains.", "It pours."]
 

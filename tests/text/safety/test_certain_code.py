@@ -82,7 +82,7 @@ SCRAPS = st.sampled_from(
 
 
 def live(markdown: str) -> list[str]:
-    """What in it loads, runs or carries data away."""
+    """The parts of it that load or run something, or leak data."""
     found = []
     for block in PARSER.parse(markdown):
         for token in (block, *(block.children or ())):

@@ -168,7 +168,7 @@ def test_a_short_configured_secret_does_not_refuse_ordinary_words() -> None:
 
 
 def test_an_ordinary_question_does_not_load_the_rule_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its import costs 0.1 s, which nobody with an ordinary question should pay."""
+    """Its import takes 0.1 s, which would delay ordinary questions."""
     monkeypatch.setitem(sys.modules, "detect_secrets.core.plugins.util", None)
     from websearch_gateway.text.safety import secrets
 
