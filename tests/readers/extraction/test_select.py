@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 from websearch_gateway.readers.extraction import blocks, page, select
-from websearch_gateway.readers.extraction.filter.features import columns, likelihoods
-from websearch_gateway.readers.extraction.filter.measures import Measures
-from websearch_gateway.readers.extraction.filter.trees import load
 
 PAGE = """<body><nav><a href=/a>Home</a> <a href=/b>Shop</a></nav><main><h1>Head</h1><p>Some <b>bold</b> text here.</p>
 <pre>code()</pre><p>More text after it.</p><table><tr><th>K<th>V<tr><td>a<td>b</table></main>
@@ -120,17 +117,3 @@ def test_blanking_leaves_only_the_text_of_the_chosen_blocks() -> None:
     select.blank(outline, np.array([True, False, False]))
     assert "".join(root.itertext()).split() == ["keep", "this"]
     assert not root.xpath("//@alt")
-
-
-@pytest.mark.parametrize("name", ["block_filter", "block_filter_alone"])
-def test_the_filters_were_trained_on_these_features(name: str) -> None:
-    assert load(name).features == tuple(columns(Measures(outline_of(PAGE), "Head"), ""))
-
-
-def test_likelihoods_are_between_zero_and_one_with_and_without_a_second_opinion() -> None:
-    outline = outline_of(PAGE)
-    measures = Measures(outline, "Head")
-    for found in (None, "Some bold text here."):
-        likely = likelihoods(measures, found)
-        assert likely.shape == (len(outline.blocks),)
-        assert 0 <= likely.min() <= likely.max() <= 1
