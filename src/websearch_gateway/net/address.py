@@ -72,7 +72,7 @@ _LOCAL_SUFFIXES = (
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _NUMERIC_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-# What a path or query may contain unescaped: printable ASCII without the space and "<>`{}#.
+# The characters that a path or query may contain unescaped: printable ASCII without the space and "<>`{}#.
 _SAFE = "!$%&'()*+,-./:;=?@[\\]^_|~"
 
 

@@ -34,7 +34,7 @@ SURE = 0.9
 """From this expected F1 on the block filter decides alone: measured, trafilatura does not improve it there."""
 
 FAILED = 0.1
-"""Trafilatura has failed on an article if it found less than this share of what the filter keeps."""
+"""Trafilatura has failed on an article if it found less than this share of the words that the filter keeps."""
 
 MOSTLY = 0.5
 """The share of a block from which on it counts as found by trafilatura."""
@@ -171,5 +171,5 @@ def second_opinion(root: Any) -> str:
 
 
 def warm_up() -> None:
-    """Import and prepare what `extract` needs, so that the first page is not slow."""
+    """Import and prepare everything that `extract` needs, so that the first page is not slow."""
     extract("<html><body><article><p>A page.</p></article></body></html>", "https://example.com/", None)

@@ -1,4 +1,4 @@
-"""Finds the code of a page that may stay unchanged: only what every Markdown parser treats as code.
+"""Finds the code of a page that may stay unchanged: only the parts that every Markdown parser treats as code.
 
 If another parser treats the same part as text, it finds live images and tags in it. So in doubt nothing is code.
 """

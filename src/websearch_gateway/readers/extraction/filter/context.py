@@ -15,7 +15,7 @@ _COMMENTS, _RELATED = 4, 8
 """The index of the first in `lexicon.NAME_HINTS`, and of the second in the word lists of `lexicon`."""
 
 _BREAK = 12.0
-"""What a block without prose subtracts from a run of prose, in words."""
+"""The number of words that a block without prose subtracts from a run of prose."""
 
 _TITLED = 0.6
 """The least share of a heading's words that are in the title if it is the heading of the page."""
