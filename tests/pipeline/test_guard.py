@@ -219,5 +219,5 @@ def test_the_operators_domains_join_those_of_every_call() -> None:
     assert (plain.include_domains, plain.exclude_domains) == (("example.org",), ("ads.example.org",))
     narrow = guard.check("what is new", include_domains=["https://Docs.example.org/"]).query
     assert (narrow.include_domains, narrow.exclude_domains) == (("docs.example.org",), ())
-    with pytest.raises(SearchValidationError, match="leave nothing"):
+    with pytest.raises(SearchValidationError, match="No domain remains"):
         guard.check("what is new", include_domains=["other.example"])
