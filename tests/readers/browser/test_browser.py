@@ -159,6 +159,13 @@ async def test_a_driver_that_does_not_run_counts_as_a_failed_start(
     with pytest.raises(SearchFetchError, match="does not start"):
         await one.render(page, soon())
     await one.aclose()
+    await drivers_are_reaped()
+
+
+async def drivers_are_reaped() -> None:
+    """Wait until Playwright has seen the end of a driver whose start failed, which it does in a task of its own."""
+    readers = [task for task in asyncio.all_tasks() if "PipeTransport.run" in repr(task.get_coro())]
+    await asyncio.gather(*readers)
 
 
 @needs_chromium
