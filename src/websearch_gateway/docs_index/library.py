@@ -19,9 +19,9 @@ MOST_NAME_CHARS = 100
 
 
 class DocsLibrary:
-    """What every entrypoint calls for documentation.
+    """The documentation index as the entrypoints see it.
 
-    Store and index may be one object.
+    `store` and `index` may be the same object.
     """
 
     def __init__(self, store: DocsStore, index: ChunkIndex, runner: CrawlRunner) -> None:
@@ -32,7 +32,7 @@ class DocsLibrary:
     async def add(
         self, source: str, name: str | None = None, label: str | None = None, options: CrawlOptions | None = None
     ) -> SiteVersion:
-        """Register a site to crawl; repeating it resumes the crawl, with new options if given.
+        """Register a site to crawl. For a registered one, resume its crawl, with new options if any are given.
 
         Raises:
             SearchValidationError: the source is not an address, folder or archive, or the name is unusable.
@@ -45,7 +45,8 @@ class DocsLibrary:
         version = await self.store.add_version(name, label, url, options or CrawlOptions())
         if version.status in ("failed", "paused"):
             await self.store.set_status(version.id, "queued")
-        return replace(version, status="queued") if version.status in ("failed", "paused") else version
+            return replace(version, status="queued")
+        return version
 
     async def requeue(self, version: SiteVersion) -> None:
         """Mark a version as pending for a crawling process; a completed one gets a refresh."""
@@ -109,7 +110,7 @@ def source_url(source: str) -> str:
     """A source as an address: a web address as it is, a folder or archive of this machine as `file:`.
 
     Raises:
-        SearchValidationError: neither.
+        SearchValidationError: the source is neither.
     """
     if source.startswith(("http://", "https://")):
         if not canonical(source):
@@ -131,8 +132,8 @@ def default_name(url: str) -> str:
     return host or parts.path.rstrip("/").rpartition("/")[2] or "site"
 
 
-def _checked(text: str, what: str) -> str:
+def _checked(text: str, field: str) -> str:
     text = " ".join(text.split())
     if not text or len(text) > MOST_NAME_CHARS or not text.isprintable():
-        raise SearchValidationError(f"The {what} of a site must have 1 to {MOST_NAME_CHARS} characters.")
+        raise SearchValidationError(f"The {field} of a site must have 1 to {MOST_NAME_CHARS} characters.")
     return text

@@ -138,8 +138,8 @@ class CrawlProgress:
 class HostState:
     """The stored politeness data of a host (`scheme://host:port`).
 
-    `next_at` is when the next request may be sent. `robots` is the text of its robots.txt, "" if everything is allowed,
-    None if it is unknown or nothing is allowed; `robots_at` is when it was fetched.
+    `next_at` is when the next request may be sent. `robots` is the text of its robots.txt: "" allows everything, None
+    allows nothing (if it could not be fetched) or was never fetched. `robots_at` is the time of the fetch, 0 for never.
     """
 
     host: str
@@ -150,8 +150,10 @@ class HostState:
 
 
 class Booking(NamedTuple):
-    """A booking of a host: it gets no other request before `until`. `is_ours` is false if another request has it, or
-    if the host is paused."""
+    """A booking of a host, which gets no other request before `until`.
+
+    `is_ours` is false if the booking belongs to another request, or the host is paused.
+    """
 
     until: float
     is_ours: bool
@@ -177,7 +179,7 @@ class ChunkDraft:
 class Symbol:
     """A name that a page defines, as written: `asyncio.timeout`, `--no-verify`, `c++`.
 
-    `ordinal` is the chunk of the page where it does so.
+    `ordinal` counts the chunks of the page from 0: the definition is in this one.
     """
 
     name: str
@@ -249,7 +251,7 @@ class ScoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class SymbolMatch:
-    """A definition of a symbol. `exact`: the whole name is equal in its case too, not just its last part.
+    """A definition of a symbol. `exact`: the whole name matches, not just its last part, and in the same case.
 
     `anchor` is the fragment of the definition itself, "" if it has none.
     """

@@ -1,6 +1,6 @@
 """The interfaces of the documentation index.
 
-`DocsStore` is what a crawl writes to, `ChunkIndex` what a search reads. A backend may implement both; one contract
+A crawl writes to the `DocsStore`, a search reads from the `ChunkIndex`. A backend may implement both; one contract
 suite runs over all of them.
 """
 
@@ -59,8 +59,8 @@ class Run(Protocol):
         """The result of `function(*arguments)`, as JSON values. The function must be importable by its name.
 
         Raises:
-            SearchTimeoutError: it took too long.
-            SearchFetchError: it failed.
+            SearchTimeoutError: the function took too long.
+            SearchFetchError: the function failed.
         """
         ...
 
@@ -76,8 +76,8 @@ class ReadDocument(Protocol):
         A page with noindex has no text; with `only_links` no page has text, which costs far less.
 
         Raises:
-            SearchFetchError: its type is not supported, or it cannot be read.
-            SearchTimeoutError: it took too long.
+            SearchFetchError: the type of the reply is not supported, or the reply cannot be read.
+            SearchTimeoutError: reading took too long.
         """
         ...
 
@@ -134,7 +134,7 @@ class DocsStore(Protocol):
     """Sites, versions, and the frontier of a crawl. When a method returns, its changes survive a kill."""
 
     async def add_version(self, name: str, label: str, url: str, options: CrawlOptions) -> SiteVersion:
-        """Create a version, `queued`; one that exists takes the new URL and options and keeps its pages."""
+        """Create a `queued` version. An existing one takes the new URL and options, and keeps its pages."""
         ...
 
     async def versions(self) -> list[SiteVersion]:
@@ -157,7 +157,7 @@ class DocsStore(Protocol):
         ...
 
     async def release(self, version_id: int, owner: Owner) -> None:
-        """Give up that right; the owner's leased addresses become due, and a version that is `crawling` is `queued`."""
+        """Give up that right. The owner's leased addresses become due, and a `crawling` version becomes `queued`."""
         ...
 
     async def set_status(
@@ -171,9 +171,10 @@ class DocsStore(Protocol):
         ...
 
     async def finish_generation(self, version_id: int) -> bool:
-        """Remove pages that are gone: 404 or 410 now and in the generation before, or not linked in both.
+        """Remove the pages that were missing in this generation and in the one before: 404, 410, or no longer linked.
 
-        False, and nothing is removed, if that would take more than a tenth of the pages and more than 20 of them.
+        Pages that became an alias or are skipped are removed at once. Returns False, and removes nothing, if more than
+        20 pages and more than a tenth of all pages would be removed.
         """
         ...
 
@@ -222,9 +223,9 @@ class DocsStore(Protocol):
         links: Sequence[str] = (),
         alias_of: str | None = None,
     ) -> None:
-        """Note how a fetch without a new page ended, in one transaction.
+        """Store the outcome of a fetch that gave no new page, in one transaction.
 
-        `done` is an unchanged page, `due` (with the time `due`) a retry; `gone` and `alias` keep the page until
+        `done` is an unchanged page, `due` a retry (at the time `due`). `gone` and `alias` keep the page until
         `finish_generation`.
         """
         ...
@@ -249,7 +250,10 @@ class DocsStore(Protocol):
         ...
 
     async def rebook(self, host: str, booking: Booking, until: float) -> Booking:
-        """Let one's own booking end at another time; as it was if the host is paused, or booked by others meanwhile."""
+        """Move the end of a booking of our own to `until`, and return the new booking.
+
+        Returns the old one unchanged if the host has been paused, or booked by another request, in the meantime.
+        """
         ...
 
     async def pause_host(self, host: str, until: float, reason: str) -> None:
@@ -261,7 +265,7 @@ class DocsStore(Protocol):
         ...
 
     async def put_pages(self, version_id: int, pages: Sequence[StoredPage]) -> None:
-        """Write such pages in one transaction."""
+        """Write pages that `pages_after` returned, from any version or store, in one transaction."""
         ...
 
     async def unembedded(self, version_id: int, limit: int) -> list[tuple[int, list[Chunk]]]:

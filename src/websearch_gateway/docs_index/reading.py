@@ -1,4 +1,4 @@
-"""What `read_docs` returns: a section with its neighbours, or the outline of a page."""
+"""Answers calls of `read_docs`: a section with its neighbours, or the outline of a page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ async def read_docs(
     """Read a section by its id, or a page by its address (from its anchor, if it has one), up to `max_tokens`.
 
     Raises:
-        SearchValidationError: neither or both are given, nothing is indexed there, or a number is out of range.
+        SearchValidationError: neither or both of `section_id` and `url` are given, no indexed section or page has it,
+            or a number is out of range.
     """
     if (section_id is None) == (url is None):
         raise SearchValidationError("Give either section_id or url.")
@@ -76,7 +77,7 @@ async def _chunk(
 
 
 def _fitting(chunks: Sequence[Chunk], max_tokens: int) -> tuple[list[Chunk], int]:
-    """The first chunks that fit, and the tokens that are left: none if one did not fit."""
+    """The first chunks that fit, and the tokens that are left (0 if a chunk did not fit)."""
     for count, chunk in enumerate(chunks):
         if (tokens := estimate_tokens(chunk.content)) > max_tokens:
             return list(chunks[:count]), 0

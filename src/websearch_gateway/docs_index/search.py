@@ -1,4 +1,4 @@
-"""What `search_docs` returns."""
+"""Answers calls of `search_docs`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def search_docs(
     """Find the sections that answer a query, best first, within `max_tokens`.
 
     Raises:
-        SearchValidationError: a value is out of range, or names no site that is indexed.
+        SearchValidationError: a value is out of range, or no indexed site has that id, name or label.
     """
     text = " ".join(query.split())
     if not text or len(text) > MOST_QUERY_CHARS:

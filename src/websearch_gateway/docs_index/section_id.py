@@ -1,4 +1,4 @@
-"""Names for sections that survive a refresh of their page."""
+"""Ids of sections that stay the same when their page is crawled again."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ async def select(
     a worker process, which is killed if it takes too long.
 
     Raises:
-        SearchValidationError: nothing has that id, name or label, or the pattern is unusable.
+        SearchValidationError: no version has that id, name or label, or the pattern is unusable.
     """
     chosen = list(versions)
     if site_id is not None:
@@ -58,8 +58,8 @@ async def _matching(pattern: str, names: Sequence[str], workers: Run) -> list[st
     return found
 
 
-def _known(found: list[SiteVersion], what: str, value: str, among: Sequence[SiteVersion]) -> list[SiteVersion]:
+def _known(found: list[SiteVersion], field: str, value: str, among: Sequence[SiteVersion]) -> list[SiteVersion]:
     if found:
         return found
     names = ", ".join(f"{v.id} ({v.name} {v.label})" for v in among) or "none"
-    raise SearchValidationError(f"No indexed site has the {what} {value[:100]!r}. Indexed: {names}.")
+    raise SearchValidationError(f"No indexed site has the {field} {value[:100]!r}. Indexed: {names}.")

@@ -1,4 +1,4 @@
-"""Reports on sites: the list, and the status of each."""
+"""Reports on sites: the list of them, and their status."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A version of a site in one file, to be searched on another machine: gzip over JSON lines.
+"""Exports a version of a site into one file, and imports it on another machine.
 
-The first line is the site, every other one a page with its chunks, symbols, links and vectors. Headers of a crawl may
-hold a password and are left out.
+The file is gzip over JSON lines. The first line is the site, each other line a page with its chunks, symbols, links and
+vectors. The headers of a crawl may hold a password and are left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FORMAT = "websearch-gateway-docs/1"
 MAX_LINE_BYTES = 60_000_000
 BATCH = 50
 AT_ONCE = 2
-"""Batches under way: one is written while the next is prepared and the one after that is parsed."""
+"""Concurrent writes: one batch is written while the next is prepared and the one after that is parsed."""
 INTERRUPTED = "The import was interrupted. Import the file again, or delete the site."
 
 _Place = Annotated[int, Field(ge=0)]
@@ -120,17 +120,17 @@ async def export_site(library: DocsLibrary, version: SiteVersion, embedder: str,
 async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVersion:
     """Import a version that `export_site` wrote; it is searchable when this returns.
 
-    Vectors of another embedder are left out: `status` counts the pages, and the next update makes their vectors. If the
-    import fails, nothing of the version stays.
+    Vectors of another embedder are left out: `status` counts the pages without vectors, and the next update makes
+    them. A failed import leaves nothing of the version.
 
     Raises:
-        SearchValidationError: not such a file, damaged, or the version is here already.
+        SearchValidationError: the file is not an export or is damaged, or the version is indexed already.
     """
     try:
         with gzip.open(path, "rb") as file:
             lines = _lines(file)
             head = _Head.model_validate_json(next(lines, b""))
-            version = await _empty(library, head)
+            version = await _new_version(library, head)
             try:
                 await _put_all(library, version, lines, with_vectors=head.embedder == embedder)
             except BaseException:
@@ -144,7 +144,7 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
 
 
 async def _put_all(library: DocsLibrary, version: SiteVersion, lines: Iterator[bytes], *, with_vectors: bool) -> None:
-    await library.store.set_status(version.id, "failed", INTERRUPTED)  # until it is complete, nobody crawls it
+    await library.store.set_status(version.id, "failed", INTERRUPTED)  # a failed version is not crawled
     writes: deque[asyncio.Task[None]] = deque()
     try:
         while batch := await asyncio.to_thread(_batch, lines, with_vectors):
@@ -157,7 +157,7 @@ async def _put_all(library: DocsLibrary, version: SiteVersion, lines: Iterator[b
     await library.store.set_status(version.id, "completed")
 
 
-async def _empty(library: DocsLibrary, head: _Head) -> SiteVersion:
+async def _new_version(library: DocsLibrary, head: _Head) -> SiteVersion:
     if not canonical(head.url):
         raise SearchValidationError("The export names no usable address of its site.")
     for known in await library.store.versions():

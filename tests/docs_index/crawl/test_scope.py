@@ -6,7 +6,7 @@ from websearch_gateway.docs_index.crawl.scope import (
     TrapDetector,
     canonical,
     is_only_followed,
-    without_twins,
+    without_copies,
 )
 
 START = "https://docs.example.org/3/"
@@ -106,4 +106,4 @@ def test_indexes_are_followed_only(path):
 def test_a_copy_of_a_page_in_markdown_is_left_out_if_the_page_is_there():
     pages = [f"{START}{name}" for name in ("", "a.html", "b/", "c", "alone.md", "license.txt")]
     copies = [f"{START}{name}" for name in ("index.md", "a.html.md", "a.md", "b/index.html.md", "b.md", "c.txt")]
-    assert without_twins([*copies, *pages]) == pages
+    assert without_copies([*copies, *pages]) == pages

@@ -37,7 +37,6 @@ def test_stop_words_are_not_looked_up_unless_there_is_nothing_else():
 
 def test_a_quoted_phrase_stays_together():
     query = parse('"yield from" generators')
-    assert query.required == ("yield from",)
     assert query.phrases == ("yield from", "generators")
 
 

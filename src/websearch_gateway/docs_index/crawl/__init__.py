@@ -1,7 +1,10 @@
-"""From a source of documents to committed pages.
+"""Crawls sites: takes documents from a web server, a folder or an archive, and commits them as pages.
 
-It decides which pages belong to a site, how politely to fetch them, and what happens on a restart. To read it, begin
-with `runner`, which picks versions and opens their sources; `crawler` is the loop over the frontier of one version, and
-`page_work` takes one address from the request to the commit. On the way in they use `sources`, `seeds`, `archives`,
-`scope` and `politeness`, on the way out `chunking`, `symbols` and `embedding`.
+The crawl decides which pages belong to a site and how politely to fetch them. A killed crawl resumes where it stopped.
+To read the code, begin with `runner`, which picks versions and opens their sources. `crawler` is the loop over the
+frontier of one version, and `page_work` takes one address from the request to the commit.
+
+- Input: `sources` fetches, `seeds` parses the lists of pages that a site publishes, `archives` unpacks, `scope` says
+  which addresses belong to a site, and `politeness` limits the requests to a host.
+- Output: `chunking` cuts a page, `symbols` finds the names that it defines, and `embedding` makes its vectors.
 """

@@ -1,4 +1,4 @@
-"""Zip and tar archives of documents, unpacked for the time of a crawl."""
+"""Unpacks zip and tar archives of documents, for the time of a crawl."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def unpack(archive: Path, target: Path) -> None:
     """Write the documents of an archive below `target`. Skips links, special files and paths that lead outside.
 
     Raises:
-        SearchFetchError: not an archive, or it holds more than may be unpacked.
+        SearchFetchError: the file is not an archive, or holds more than may be unpacked.
     """
     total = 0
     try:
@@ -56,7 +56,7 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
         return
     with tarfile.open(archive) as tarred:
         for member in tarred:
-            if member.offset_data + member.size > MAX_UNPACKED_BYTES:  # to skip a member is to unpack it
+            if member.offset_data + member.size > MAX_UNPACKED_BYTES:  # skipping a compressed member unpacks it
                 raise _too_large()
             if member.isfile() and _is_document(member.name) and (file := tarred.extractfile(member)) is not None:
                 yield member.name, file

@@ -1,4 +1,4 @@
-"""Markdown cut into chunks of 500 to 800 tokens along its headings and terms. Pure."""
+"""Cuts Markdown along its headings and terms into chunks of about `ENOUGH` to `TARGET` tokens. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from websearch_gateway.text.markdown import Block
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 TARGET = 650
-"""The most tokens of a chunk, unless one code block is longer."""
+"""The most tokens of a chunk (as `estimate_tokens` counts), unless one code block is longer."""
 ENOUGH = TARGET // 2
 """A chunk of at least this many tokens ends at the next heading or term; a smaller one takes in its neighbour."""
 

@@ -1,4 +1,4 @@
-"""A crawl of one version, from its claim to its last status. If killed at any moment, it resumes there."""
+"""The crawl of one version, from its seeds to its final status. A killed crawl resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from websearch_gateway.errors import Refused, SearchError
 
 LEASE_SECONDS = 60.0
 HEARTBEAT_SECONDS = 5.0
+PROGRESS_SECONDS = 0.5
 AT_ONCE = 6
-"""Concurrent pages: while two are fetched, others are read, embedded and written."""
+"""Pages in work at once: while two are fetched, others are read, embedded and written."""
 BATCH = 16
 FIRST_PAGES = 5
 """After this many pages without text, a crawl gives up and says why."""
 MOST_FAILURES_IN_A_ROW = 10
 URLS_PER_PAGE = 5
-"""The limit of addresses in the frontier per page that may be indexed; sites can invent addresses."""
+"""The most addresses in the frontier, times `max_pages`: some sites generate addresses without end."""
 DAY = 86_400.0
 SHORTEST_REFRESH, LONGEST_REFRESH = 1 * DAY, 45 * DAY
 
@@ -36,13 +37,12 @@ class Stop(Exception):
 
 @dataclass(slots=True)
 class _Tally:
-    """The counts of a run."""
+    """The counts of a run. `in_a_row` counts the latest failures of the host."""
 
     started: float
     results: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     in_a_row: int = 0
-    changed: int = 0
 
     @property
     def done(self) -> int:
@@ -83,57 +83,58 @@ class Crawler:
         tally = _Tally(self.clock())
         try:
             async with self._heartbeat(version, tally):
-                await self._seeded(version)
-                await self._pages(version, tally)
-                await self._vectors(version)
+                await self._add_seeds(version)
+                await self._crawl_pages(version, tally)
+                await self._embed_missed_pages(version)
         except Stop as stop:
-            await self._stopped(version, tally, str(stop))
+            await self._store_stop(version, tally, str(stop))
         except Refused as error:
             await self.store.set_status(version.id, "failed", error.message)
             raise
         except SearchError as error:
-            await self._stopped(version, tally, error.message)
+            await self._store_stop(version, tally, error.message)
         else:
-            await self._finished(version, tally)
+            await self._store_end(version, tally)
 
-    async def _seeded(self, version: SiteVersion) -> None:
+    async def _add_seeds(self, version: SiteVersion) -> None:
         for url in await self.store.known_urls(version.id):
             self.work.traps.admit(url)
         urls, self.work.defined = await self.work.source.seeds()
         self.work.loaded_inventories.add(f"{self.work.scope.origin}{self.work.scope.folder}")
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))
 
-    async def _pages(self, version: SiteVersion, tally: _Tally) -> None:
+    async def _crawl_pages(self, version: SiteVersion, tally: _Tally) -> None:
         """Process the frontier until nothing is due: while a page is fetched, others are read and written."""
         running: set[asyncio.Task[None]] = set()
-        waiting: list[UrlTask] = []
+        leased: list[UrlTask] = []
         try:
             while True:
                 if self._lost:
                     raise Stop("Another process crawls this version now, or it was deleted.")
-                if not waiting:
-                    waiting = await self._next_tasks(version, tally, len(running))
-                while waiting and len(running) < AT_ONCE:
-                    running.add(asyncio.create_task(self._one(waiting.pop(0), tally)))
+                if not leased:
+                    leased = await self._next_tasks(version, tally, len(running))
+                while leased and len(running) < AT_ONCE:
+                    running.add(asyncio.create_task(self._process(leased.pop(0), tally)))
                 if running:
                     done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                     for task in done:
                         task.result()
-                    self._judge(tally)
-                elif self._left(version, tally) <= 0 or not await self._due(version):
+                    self._stop_if_hopeless(tally)
+                elif self._left(version, tally) <= 0 or not await self._wait_for_due(version):
                     return
         finally:
-            await _cancelled(running)
+            await _cancel(running)
 
     async def _next_tasks(self, version: SiteVersion, tally: _Tally, running: int) -> list[UrlTask]:
+        """Lease addresses. Until a page is done, no more than `FIRST_PAGES` in all, since the site may be hopeless."""
         first = FIRST_PAGES - sum(tally.results.values())
         most = BATCH if tally.done or first <= 0 else first - running
         count = min(most, self._left(version, tally) - running)
         if count <= 0:
             return []
-        return await self._open_to_us(await self.store.lease_urls(version.id, count, self.clock()))
+        return await self._allowed(await self.store.lease_urls(version.id, count, self.clock()))
 
-    async def _due(self, version: SiteVersion) -> bool:
+    async def _wait_for_due(self, version: SiteVersion) -> bool:
         """Wait until an address is due, or for a while. False if the frontier is empty."""
         due = await self.store.next_due(version.id)
         if due is not None:
@@ -145,37 +146,38 @@ class Crawler:
         before = 0 if version.generation else version.page_count
         return version.options.max_pages - before - tally.done
 
-    async def _one(self, task: UrlTask, tally: _Tally) -> None:
+    async def _process(self, task: UrlTask, tally: _Tally) -> None:
         tally.note(await self.work.do(task))
 
-    async def _open_to_us(self, tasks: list[UrlTask]) -> list[UrlTask]:
+    async def _allowed(self, tasks: list[UrlTask]) -> list[UrlTask]:
+        """The tasks that robots.txt allows; the others are marked as skipped."""
         verdicts = await self.work.source.allowed([task.url for task in tasks])
         for task, allowed in zip(tasks, verdicts, strict=True):
             if not allowed:
                 await self.store.finish_url(task, "skipped", "robots.txt forbids it")
         return [task for task, allowed in zip(tasks, verdicts, strict=True) if allowed]
 
-    def _judge(self, tally: _Tally) -> None:
+    def _stop_if_hopeless(self, tally: _Tally) -> None:
         if tally.in_a_row >= MOST_FAILURES_IN_A_ROW:
             raise Stop(f"{MOST_FAILURES_IN_A_ROW} failures in a row: {_most_common(tally.reasons)}")
         if not tally.done and tally.results["failed"] >= FIRST_PAGES:
             raise Stop(_most_common(tally.reasons))
 
-    async def _vectors(self, version: SiteVersion) -> None:
-        """Embed the pages that an embedding server missed, without a time limit."""
+    async def _embed_missed_pages(self, version: SiteVersion) -> None:
+        """Embed the pages whose embedding failed, and retry without a time limit while the server is down."""
         while (now := await self.store.version(version.id)) is not None and now.unembedded:
             if not await self.work.embedding.catch_up(version.id):
                 missing = f"{now.unembedded} pages have no vectors yet: {self.work.embedding.trouble}"
                 await self.store.set_status(version.id, "completed", missing)
                 await self.sleep(HEARTBEAT_SECONDS)
 
-    async def _stopped(self, version: SiteVersion, tally: _Tally, reason: str) -> None:
+    async def _store_stop(self, version: SiteVersion, tally: _Tally, reason: str) -> None:
         now = await self.store.version(version.id)
         has_pages = now is not None and now.page_count > 0
         status: VersionStatus = "paused" if has_pages or tally.in_a_row >= MOST_FAILURES_IN_A_ROW else "failed"
         await self.store.set_status(version.id, status, reason)
 
-    async def _finished(self, version: SiteVersion, tally: _Tally) -> None:
+    async def _store_end(self, version: SiteVersion, tally: _Tally) -> None:
         now = await self.store.version(version.id)
         if now is None:
             return
@@ -201,26 +203,27 @@ class Crawler:
 
     @asynccontextmanager
     async def _heartbeat(self, version: SiteVersion, tally: _Tally) -> AsyncIterator[None]:
-        """Renew the claim, watch the size of the frontier, and report progress."""
+        """Renew the claim and report progress, in the background."""
 
-        async def beat() -> None:
+        async def report_progress() -> None:
             while True:
                 await self._report(version, tally)
-                await asyncio.sleep(0.5)
+                await asyncio.sleep(PROGRESS_SECONDS)
 
-        async def claim() -> None:
+        async def renew_claim() -> None:
             while not self._lost:
                 await asyncio.sleep(HEARTBEAT_SECONDS)
                 self._lost = not await self.store.claim(version.id, self.owner, LEASE_SECONDS)
 
-        tasks = [asyncio.create_task(beat()), asyncio.create_task(claim())]
+        tasks = [asyncio.create_task(report_progress()), asyncio.create_task(renew_claim())]
         try:
             yield
             await self._report(version, tally)
         finally:
-            await _cancelled(tasks)
+            await _cancel(tasks)
 
     async def _report(self, version: SiteVersion, tally: _Tally) -> None:
+        """Report progress, and take no more links once the frontier is full."""
         now = await self.store.version(version.id)
         if now is None:
             return
@@ -230,20 +233,20 @@ class Crawler:
         await self.on_progress(progress)
 
 
-async def _cancelled(tasks: Collection[asyncio.Task[None]]) -> None:
+async def _cancel(tasks: Collection[asyncio.Task[None]]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _next_interval(version: SiteVersion, *, changed: bool, now: float) -> float:
-    """Half of the last interval if something changed, half as much again if nothing did."""
+    """Half of the last interval if a page changed, one and a half times as long if none did (seconds)."""
     last = now - version.indexed_at if version.indexed_at else 2 * SHORTEST_REFRESH
     return max(SHORTEST_REFRESH, min(last * (0.5 if changed else 1.5), LONGEST_REFRESH))
 
 
-def _why_empty(tally: _Tally, first: str) -> str:
-    reason = _most_common(tally.reasons) or first
+def _why_empty(tally: _Tally, first_failure: str) -> str:
+    reason = _most_common(tally.reasons) or first_failure
     return reason or "No page is in scope. Check the URL, --include and --exclude; robots.txt may forbid all pages."
 
 

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Embedding:
-    """The embedder of a crawl.
+    """The embedder of a crawl. `trouble` is the message of its last failure, "" while it works.
 
     Args:
         clock: seconds on a monotonic clock.
@@ -56,7 +56,7 @@ class Embedding:
         return _stacked([rows[id_] for id_ in ids])
 
     async def catch_up(self, version_id: int) -> bool:
-        """Embed pages that have no vectors, up to `PAGES_AT_ONCE`. False if none is left, or the server is down."""
+        """Embed up to `PAGES_AT_ONCE` pages that have no vectors. False if none is left, or the server is down."""
         if self._clock() < self._paused_until:
             return False
         pages = await self._store.unembedded(version_id, PAGES_AT_ONCE)

@@ -1,4 +1,4 @@
-"""Processes one address of the frontier: fetch, read, cut, embed, commit. A failure becomes its state."""
+"""Processes one address of the frontier: fetch, read, cut, embed, commit. A failure is stored with the address."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from websearch_gateway.text.markdown import blocks
 
 RETRIES = 3
 MOST_INVENTORIES = 20
-MOST_LINKS_KNOWN = 20_000
-FIRST_LOOKS, MOST_RENDERED = 5, 3
-"""If this many of the first pages need a browser, all pages of the site do."""
-_INDEX = "/genindex.html"  # the name that Sphinx uses for inventories
+CACHED_LINKS = 20_000
+FIRST_PAGES, ENOUGH_RENDERED = 5, 3
+"""If so many of the first pages need a browser, every page of the site gets one."""
+_GENERAL_INDEX = "/genindex.html"  # of Sphinx, with its inventory in the same folder
 RETRY_SECONDS = 30.0
-_PASSING = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
+_TRANSIENT = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 _GONE = (404, 410)
 _LOGIN = ("login", "signin", "sign-in", "sso", "oauth", "auth/")
 
@@ -69,15 +69,15 @@ class PageWork:
     defined: Defined = field(default_factory=dict)
     loaded_inventories: set[str] = field(default_factory=set)
     traps: TrapDetector = field(default_factory=TrapDetector)
-    _learning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _in_scope: Callable[[str], str] = field(init=False)
     _looked: int = 0
     _needed: int = 0
-    _at_work: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    _body_locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     def __post_init__(self) -> None:
         # Page links are absolute, and most of them are on every page of a site.
-        self._in_scope = lru_cache(MOST_LINKS_KNOWN)(partial(self.scope.link, self.start))
+        self._in_scope = lru_cache(CACHED_LINKS)(partial(self.scope.link, self.start))
 
     async def do(self, task: UrlTask) -> Result:
         """Index the page at an address, or note why not.
@@ -87,20 +87,20 @@ class PageWork:
             Moved: the site has another address.
         """
         try:
-            fetched = await self._fetched(task)
+            fetched = await self._fetch(task)
             if fetched.status == NOT_MODIFIED or body_hash(fetched.body) == task.body_hash:
                 await self.store.finish_url(task, "done")
                 return Result("unchanged")
-            return await self._indexed(task, fetched)
+            return await self._index(task, fetched)
         except SearchTimeoutError as error:
             return await self._retried(task, error.message, None)
         except ForbiddenUrlError as error:
             return await self._settled(task, "failed", error.message)
         except SearchFetchError as error:
-            return await self._refused(task, error)
+            return await self._fetch_failed(task, error)
 
-    async def _fetched(self, task: UrlTask) -> Fetched:
-        """The reply; for a folder without one, that of its index page."""
+    async def _fetch(self, task: UrlTask) -> Fetched:
+        """The reply; if a folder is missing, the reply of its index page."""
         try:
             return await self.source.fetch(task)
         except SearchFetchError as error:
@@ -108,31 +108,31 @@ class PageWork:
                 raise
             return await self.source.fetch(UrlTask(task.id, task.version_id, f"{task.url}index.html"))
 
-    async def _indexed(self, task: UrlTask, fetched: Fetched) -> Result:
+    async def _index(self, task: UrlTask, fetched: Fetched) -> Result:
         digest = body_hash(fetched.body)
-        async with self._at_work.setdefault(digest, asyncio.Lock()):  # its duplicate may be on its way too
-            return await self._read(task, fetched, digest)
+        async with self._body_locks.setdefault(digest, asyncio.Lock()):  # a duplicate may be in work too
+            return await self._index_body(task, fetched, digest)
 
-    async def _read(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
+    async def _index_body(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
         if (duplicate := await self.store.find_body(task, digest)) is not None:
             await self.store.finish_url(task, "alias", alias_of=duplicate)
             return Result("skipped")
         # The start page leads to the others even where --include or --exclude leaves it out.
-        index = is_only_followed(task.url) or not self.scope.contains(task.url)
+        only_links = is_only_followed(task.url) or not self.scope.contains(task.url)
         try:
-            document = await self.read(fetched, self.browser, Deadline.after(PAGE_SECONDS), only_links=index)
+            document = await self.read(fetched, self.browser, Deadline.after(PAGE_SECONDS), only_links=only_links)
         except SearchTimeoutError as error:  # this machine may be busy
             return await self._retried(task, error.message, None, of_host=False)
         except SearchFetchError as error:
             return await self._unreadable(task, error)
         self._note_browser(document)
         links = self._links(task, document)
-        await self._learn(links)
+        await self._load_inventories(links)
         chosen = self.scope.link(task.url, document.canonical) if document.canonical else ""
         if chosen and chosen != task.url and not is_only_followed(chosen):
             await self.store.finish_url(task, "alias", links=[chosen, *links], alias_of=chosen)
             return Result("skipped")
-        if document.noindex or index:
+        if document.noindex or only_links:
             return await self._settled(task, "skipped", "noindex" if document.noindex else "an index", links)
         if not document.markdown:
             reason = "needs a browser" if document.needs_scripts else "no readable text"
@@ -141,10 +141,10 @@ class PageWork:
         await self.store.commit_page(task, page, await self.embedding.vectors(task, page), links)
         return Result("indexed")
 
-    async def _learn(self, links: Sequence[str]) -> None:
-        """Fetch the inventory beside a general index, once: several manuals may lie below the start URL."""
-        for folder in {link.removesuffix(_INDEX) for link in links if link.endswith(_INDEX)}:
-            async with self._learning:
+    async def _load_inventories(self, links: Sequence[str]) -> None:
+        """Fetch the inventory beside each general index, once: several manuals may lie below the start URL."""
+        for folder in {link.removesuffix(_GENERAL_INDEX) for link in links if link.endswith(_GENERAL_INDEX)}:
+            async with self._loading:
                 if folder + "/" not in self.loaded_inventories and len(self.loaded_inventories) < MOST_INVENTORIES:
                     self.loaded_inventories.add(folder + "/")
                     self.defined = {**self.defined, **await self.source.inventory(folder + "/")}
@@ -170,7 +170,7 @@ class PageWork:
         found = dict.fromkeys(url for link in document.links if (url := self._in_scope(link)))
         return [url for url in found if self.traps.admit(url)]
 
-    async def _refused(self, task: UrlTask, error: SearchFetchError) -> Result:
+    async def _fetch_failed(self, task: UrlTask, error: SearchFetchError) -> Result:
         status = error.details.get("status")
         if (location := error.details.get("location")) is not None:
             return await self._redirected(task, location)
@@ -179,7 +179,7 @@ class PageWork:
             return Result("failed", f"HTTP {status}")
         if status in (401, 403):
             return await self._settled(task, "failed", f"HTTP {status}: a login wall, or closed to programs")
-        if status in _PASSING or (status is None and not error.details):
+        if status in _TRANSIENT or (status is None and not error.details):
             return await self._retried(task, error.message, error.retry_after)
         return await self._settled(task, "failed", f"HTTP {status}" if status else error.message)
 
@@ -190,15 +190,15 @@ class PageWork:
 
     def _note_browser(self, document: Document) -> None:
         """If the first pages of a site need a browser, use it for every page, without trying it without one first."""
-        if self.browser == "auto" and self._looked < FIRST_LOOKS:
+        if self.browser == "auto" and self._looked < FIRST_PAGES:
             self._looked += 1
             self._needed += document.rendered
-            if self._needed >= MOST_RENDERED:
+            if self._needed >= ENOUGH_RENDERED:
                 self.browser = "always"
 
     async def _redirected(self, task: UrlTask, location: str) -> Result:
         target = self.scope.link(task.url, location)
-        if target == task.url:  # to its own index.html, or in a circle
+        if target == task.url:  # to its own index.html, or in a loop
             return await self._settled(task, "failed", "redirects to itself")
         if target:
             await self.store.finish_url(task, "alias", links=[target], alias_of=target)
@@ -225,6 +225,6 @@ class PageWork:
 
 
 def _sendable(headers: Mapping[str, str], name: str) -> str | None:
-    """A validator that is safe to send back."""
+    """A validator of the reply; None if it is missing, or not safe to send back."""
     value = headers.get(name, "")
     return value if 0 < len(value) <= 300 and value.isascii() and value.isprintable() else None

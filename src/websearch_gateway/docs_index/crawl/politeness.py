@@ -1,4 +1,4 @@
-"""How fast to send requests to one host: the delay, the pauses that it demands, and its robots.txt (RFC 9309)."""
+"""Limits the requests to one host: the delay between them, the pauses that it demands, its robots.txt (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ MAX_SLOWDOWN = 64.0
 SLOWED_DELAY = 0.05
 """What a delay of 0 counts as when an overloaded host makes the crawl slow down (seconds)."""
 HOLD_SECONDS = 1.5
-"""A request that is not sent this long after its booking loses it; so does one whose process was killed (seconds)."""
+"""How long after its booking a request may still be sent; later it needs a new booking (seconds)."""
 MAX_LATENESS = 0.25
-"""So much later than it was sent a server may notice a request (seconds)."""
-_SHORTEST_LOOK = 0.02
+"""How long after the sending of a request its server may notice it, at most (seconds)."""
+_SHORTEST_WAIT = 0.02
 _FETCH_SECONDS = 30.0
 
 
@@ -75,7 +75,7 @@ class HostPace:
         return max(least, self._latency / AT_ONCE) if least else 0.0
 
     def ask_delay(self, seconds: float) -> None:
-        """The delay that the host asks for (Crawl-delay)."""
+        """Note the delay that the host asks for (`Crawl-delay`, seconds)."""
         self._asked_delay = min(seconds, MAX_CRAWL_DELAY)
 
     @asynccontextmanager
@@ -91,7 +91,7 @@ class HostPace:
             self._latency += (min(self.clock() - turn.started, _FETCH_SECONDS) - self._latency) / 4
 
     async def book(self) -> Booking:
-        """Wait until the host is free, and hold it."""
+        """Wait until the host is free, and book it."""
         while True:
             hold = self.interval + HOLD_SECONDS if self.interval else 0.0
             booking = await self._store.reserve(self.host, hold)
@@ -101,7 +101,7 @@ class HostPace:
             await self._wait(booking.until - self.clock(), booking.until)
 
     async def rebook(self, booking: Booking, until: float) -> Booking:
-        """Let a hold end at another time."""
+        """Move the end of a booking, see `DocsStore.rebook`."""
         return await self._store.rebook(self.host, booking, until) if self.interval else booking
 
     async def _wait(self, seconds: float, until: float) -> None:
@@ -112,8 +112,8 @@ class HostPace:
             return
         if self._asked_delay > self._delay:
             self.waiting = f"crawl-delay {self._asked_delay:g} s"
-        # Another request may hold the host, and its hold gets shorter as soon as it is sent.
-        await self._sleep(max(0.0, min(seconds, max(self.interval / 2, _SHORTEST_LOOK))))
+        # Another request may have booked the host; its booking gets shorter as soon as it is sent.
+        await self._sleep(max(0.0, min(seconds, max(self.interval / 2, _SHORTEST_WAIT))))
 
     def succeeded(self) -> None:
         """Note a good reply: return towards the usual delay."""
@@ -136,22 +136,22 @@ class Turn:
         self.started = 0.0
 
     async def sending(self) -> None:
-        """Book the request, unless a booking for it still holds: connecting may have taken longer, or this follows a
-        redirect."""
+        """Book the host, unless the booking is still valid: connecting may have taken too long, or this request follows
+        a redirect."""
         if self._is_sent or (self._pace.interval and self._pace.clock() >= self._booking.until - self._pace.interval):
             self._booking = await self._pace.book()
             self._is_sent = False
             self.started = self._pace.clock()
 
     async def sent(self) -> None:
-        """Hold the host for its reply, but not long: two requests to a slow host may be under way."""
+        """Shorten the booking: another request may follow before the reply, so a slow host has two under way."""
         self._is_sent = True
         self.started = self._pace.clock()
         until = self.started + self._pace.interval + MAX_LATENESS
         self._booking = await self._pace.rebook(self._booking, until)
 
     async def ended(self) -> None:
-        """The reply is here, or the request has failed: from now on the distance counts."""
+        """Note the reply or the failure; the interval until the next request starts now."""
         now = self._pace.clock()
         if now - self.started < MAX_LATENESS or not self._is_sent:
             await self._pace.rebook(self._booking, now + self._pace.interval)
@@ -179,14 +179,14 @@ class RobotsTxt:
         """Load the rules.
 
         Raises:
-            SearchFetchError: they are unavailable, so the host is off limits for now (RFC 9309, section 2.3.1.4).
+            SearchFetchError: the rules are unavailable, so the host is off limits for now (RFC 9309, section 2.3.1.4).
         """
         known = await self._store.host(self._pace.host)
         age = self._clock() - known.robots_at
         if known.robots is None and age < CLOSED_SECONDS:
             raise _closed(self._pace.host)
         if known.robots is None or age >= ROBOTS_SECONDS:
-            self._text = await self._asked()
+            self._text = await self._fetch()
             await self._store.put_robots(self._pace.host, self._text)
             if self._text is None:
                 raise _closed(self._pace.host)
@@ -206,8 +206,8 @@ class RobotsTxt:
         )
         return verdicts
 
-    async def _asked(self) -> str | None:
-        """The text; "" if there is none, None if it is unavailable."""
+    async def _fetch(self) -> str | None:
+        """The text of the robots.txt; "" if there is none, None if it cannot be fetched."""
         try:
             async with self._pace.turn() as turn:
                 fetched = await self._fetcher.fetch(

@@ -1,4 +1,4 @@
-"""Crawls versions in this process: picks their source, shares one queue per host, and respects claims."""
+"""Crawls versions in this process: opens their sources, shares one request queue per host, and respects claims."""
 
 from __future__ import annotations
 
@@ -32,9 +32,11 @@ from websearch_gateway.ports import Embedder
 
 ARCHIVE_SECONDS = 600.0
 MOST_MOVES = 3
+"""How often a start URL may redirect to another origin in one crawl."""
 LEAST_FREE_BYTES = 200_000_000
 SITES_AT_ONCE = 6
 LOOK_SECONDS = 30.0
+"""How often `keep_crawling` looks for pending versions (seconds)."""
 PAUSE_SECONDS = 600.0
 """A paused site is tried again after this long (seconds)."""
 
@@ -48,8 +50,10 @@ async def ignore_progress(_: CrawlProgress) -> None:
 
 @dataclass(slots=True)
 class CrawlRunner:
-    """The parts of a crawl. `index_file` is the index file, whose disk must have room; None for a database. `clock`
-    gives seconds since the epoch, the same as the store's.
+    """Crawls versions of a store.
+
+    `index_file` is the file of the index, whose disk must have room; None for a database server. `clock` gives seconds
+    since the epoch, the same as the store's.
     """
 
     store: DocsStore
@@ -63,12 +67,12 @@ class CrawlRunner:
     _paces: dict[str, HostPace] = field(default_factory=dict)
 
     async def crawl(self, version_id: int, on_progress: OnProgress = ignore_progress) -> SiteVersion | None:
-        """Crawl or resume a version, to the end. Returns the version afterwards; None if it was deleted.
+        """Crawl a version, resume its crawl, or refresh it if it is complete.
 
-        Refreshes a completed version.
+        Returns the version afterwards; None if it was deleted.
 
         Raises:
-            StateUnavailable: another process crawls it, or the disk is nearly full.
+            StateUnavailable: another process crawls the version, or the disk is nearly full.
             Refused: a setting or the embedder is at fault.
         """
         owner = self.owner
@@ -110,7 +114,7 @@ class CrawlRunner:
     async def drain(self) -> None:
         """Crawl all pending versions, several sites at once and each once, until none is left."""
         seen: set[int] = set()
-        async with _Crawls(self._kept) as crawls:
+        async with _Crawls(self._crawl_or_log) as crawls:
             while crawls.begin([v for v in await self.pending() if v.id not in seen]):
                 seen |= crawls.ids
                 await crawls.next_end()
@@ -121,26 +125,24 @@ class CrawlRunner:
         Args:
             refresh_seconds: how often to look for sites whose refresh is due; 0 for never.
         """
-        looked = -math.inf
-        async with _Crawls(self._kept) as crawls:
+        looked_at = -math.inf
+        async with _Crawls(self._crawl_or_log) as crawls:
             while True:
                 if self.index_file is None or await asyncio.to_thread(self.index_file.is_file):
                     now = time.monotonic()
-                    due = 0 < refresh_seconds <= now - looked
-                    looked = now if due else looked
+                    due = 0 < refresh_seconds <= now - looked_at
+                    looked_at = now if due else looked_at
                     crawls.begin(await self.pending(refresh=due))
                 await crawls.next_end(LOOK_SECONDS)
 
-    async def _kept(self, version_id: int) -> None:
-        """Crawl a version unless another process has claimed it."""
+    async def _crawl_or_log(self, version_id: int) -> None:
+        """Crawl a version. Logs an error, such as the claim of another process, and does not raise it."""
         try:
             await self.crawl(version_id)
         except SearchError as error:
             _log.info("The site %d is not crawled here: %s", version_id, error.message)
 
     async def _crawl(self, version: SiteVersion, on_progress: OnProgress) -> None:
-        start = canonical(version.url)
-        options = version.options
         async with self._source(version) as (source, scope):
             work = PageWork(
                 self.store,
@@ -148,9 +150,9 @@ class CrawlRunner:
                 scope,
                 self.read,
                 Embedding(self.embedder, self.store),
-                browser=options.browser,
+                browser=version.options.browser,
                 clock=self.clock,
-                start=start,
+                start=canonical(version.url),
             )
             await Crawler(self.store, work, self.owner, on_progress, clock=self.clock).run(version)
 
@@ -161,7 +163,7 @@ class CrawlRunner:
             base = f"{url}!/"
             scope = Scope.of(base, options.include, options.exclude)
             with tempfile.TemporaryDirectory(prefix="docs-") as folder:
-                await self._unpacked(url, Path(folder))
+                await self._unpack(url, Path(folder))
                 yield FolderSource(Path(folder), base, scope), scope
         elif url.startswith("file:"):
             scope = Scope.of(url, options.include, options.exclude)
@@ -173,7 +175,7 @@ class CrawlRunner:
             headers = dict(options.headers)
             yield WebSource(url, scope, self.fetcher, self.workers, pace, robots, headers), scope
 
-    async def _unpacked(self, url: str, folder: Path) -> None:
+    async def _unpack(self, url: str, folder: Path) -> None:
         if url.startswith("file:"):
             archive = _path(url)
             if not archive.is_file():
@@ -203,7 +205,7 @@ class CrawlRunner:
 
 
 class _Crawls:
-    """Concurrent crawls of several versions, at most `SITES_AT_ONCE`; the end of the block cancels the rest."""
+    """Concurrent crawls of at most `SITES_AT_ONCE` versions. The end of the block cancels those that still run."""
 
     def __init__(self, crawl: Callable[[int], Coroutine[Any, Any, None]]) -> None:
         self._crawl = crawl
@@ -222,7 +224,7 @@ class _Crawls:
         return bool(self._tasks)
 
     async def next_end(self, seconds: float | None = None) -> None:
-        """Wait until one ends or the time is over. Raises what it raised."""
+        """Wait until a crawl ends, for at most `seconds`, and raise its exception if it failed."""
         if not self._tasks:
             await asyncio.sleep(seconds or 0)
             return

@@ -1,4 +1,4 @@
-"""Which addresses belong to a site, and the one spelling of each. Pure."""
+"""Says which addresses belong to a site, and gives each its canonical spelling. Pure."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from websearch_gateway.text.trackers import strip_trackers
 MAX_URL_CHARS = 500
 MAX_DEPTH = 30
 MAX_LIKE = 200
-"""This many addresses may differ only in digits: more are a calendar or the like."""
+"""The most addresses that may differ only in digits; more are a calendar or a similar trap."""
 MAX_REPEATS = 3
-"""One segment may occur this often in a path: more are a loop of relative links."""
+"""How often one segment may occur in a path; more is a loop of relative links."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _INDEX = re.compile(r"/index\.x?html?$")
 _DIGITS = re.compile(r"\d+")
-# Nothing to read, or a duplicate of the text.
+# Files without text, and duplicates of pages.
 _NEVER = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|css|m?js|map|json|xml|rss|atom|inv|zip|t?gz|tar|bz2|xz|7z|rar|whl|jar|deb|rpm"
     r"|exe|dmg|msi|iso|bin|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|avi|mov|epub|mobi|ps|docx?|xlsx?|pptx?|py|c|h|ipynb"
@@ -76,7 +76,7 @@ def _without_dots(path: str) -> str:
     return f"/{'/'.join(segments)}{end}"
 
 
-def without_twins(urls: Collection[str]) -> list[str]:
+def without_copies(urls: Collection[str]) -> list[str]:
     """The addresses without the Markdown and text copies of pages that are among them.
 
     A page `a/` or `a.html` has the copy `a.md`, `a.html.md` or `a/index.md` (https://llmstxt.org).
@@ -142,13 +142,13 @@ def is_only_followed(url: str) -> bool:
 
 
 class TrapDetector:
-    """Knows the addresses that differ in digits only, and refuses new ones above `MAX_LIKE`."""
+    """Refuses a new address if `MAX_LIKE` known ones differ from it in digits only."""
 
     def __init__(self) -> None:
         self._like: defaultdict[str, set[str]] = defaultdict(set)
 
     def admit(self, url: str) -> bool:
-        """Whether to accept an address: it is known, has no digits, or is not one of too many of its kind."""
+        """Whether to accept an address: it is known, has no digits, or resembles fewer than `MAX_LIKE` others."""
         pattern = _DIGITS.sub("0", url)
         if pattern == url and not any(map(str.isdigit, url)):
             return True

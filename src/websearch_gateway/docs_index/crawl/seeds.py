@@ -1,4 +1,7 @@
-"""What a site publishes about its own pages: llms.txt, objects.inv, sitemaps, search indexes. Pure; for a worker."""
+"""Parses the lists that a site publishes of its own pages: llms.txt, objects.inv, sitemaps, search indexes.
+
+Pure. The lists are untrusted, so these functions run in a worker process.
+"""
 
 from __future__ import annotations
 

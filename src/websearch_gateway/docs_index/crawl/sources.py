@@ -1,4 +1,4 @@
-"""Where documents come from: a web server, a folder, or an archive that is unpacked into one."""
+"""The sources of documents: a web server, or a folder, into which an archive is unpacked too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from websearch_gateway.docs_index.crawl import seeds
 from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
-from websearch_gateway.docs_index.crawl.scope import Scope, canonical, without_twins
+from websearch_gateway.docs_index.crawl.scope import Scope, canonical, without_copies
 from websearch_gateway.docs_index.models import UrlTask
 from websearch_gateway.docs_index.ports import Fetch, Run
 from websearch_gateway.errors import SearchError, SearchFetchError
@@ -45,11 +45,11 @@ _log = logging.getLogger(__name__)
 
 
 class Source(Protocol):
-    """Where a crawl gets documents from."""
+    """A source of documents for a crawl."""
 
     @property
     def waiting(self) -> str:
-        """What it currently waits for; "" if nothing."""
+        """The reason why it waits, for people; "" if it does not wait."""
         ...
 
     async def seeds(self) -> tuple[list[str], Defined]:
@@ -69,7 +69,7 @@ class Source(Protocol):
         ...
 
     async def fetch(self, task: UrlTask) -> Fetched:
-        """The document; status 304 if the task has the same one already.
+        """The document; with status 304 and no body if it has not changed since the task's last fetch.
 
         Raises:
             SearchFetchError, SearchTimeoutError: no document; `details` holds the `status` or the `location`.
@@ -107,24 +107,24 @@ class WebSource:
         return self._pace.waiting
 
     async def seeds(self) -> tuple[list[str], Defined]:
-        """The start URL, and what llms.txt, objects.inv and the sitemaps list, else a search index."""
+        """The start URL and the pages in llms.txt, objects.inv and the sitemaps, or else in a search index."""
         await self._robots.open()
         found = [canonical(self._start)]
         root = f"{self._scope.origin}{self._scope.folder}"
         if listed := await self._published(f"{root}llms.txt"):
             text = listed.body.decode("utf-8", "replace")
-            found += await self._ask(seeds.llms_urls, text, root)
+            found += await self._parse(seeds.llms_urls, text, root)
         defined = await self.inventory(root)
         found += defined
         found += await self._sitemaps(seeds.robots_sitemaps(self._robots.text), root)
         if len(found) == 1:
             found += await self._search_index(root)
         inside = dict.fromkeys(url for seed in found if (url := self._scope.link(root, seed)))
-        return without_twins({canonical(self._start): None, **inside}), defined
+        return without_copies({canonical(self._start): None, **inside}), defined
 
     async def inventory(self, folder: str) -> Defined:
         listed = await self._published(f"{folder}objects.inv")
-        return _by_page(await self._ask(seeds.inventory, listed.body, folder)) if listed else {}
+        return _by_page(await self._parse(seeds.inventory, listed.body, folder)) if listed else {}
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         return await self._robots.allowed(urls)
@@ -156,7 +156,7 @@ class WebSource:
     async def _search_index(self, root: str) -> list[str]:
         for name in _SEARCH_INDEXES:
             if listed := await self._published(root + name):
-                return await self._ask(seeds.search_index_urls, listed.body, root)
+                return await self._parse(seeds.search_index_urls, listed.body, root)
         return []
 
     async def _sitemaps(self, named: list[str], root: str) -> list[str]:
@@ -167,22 +167,22 @@ class WebSource:
             place = waiting.pop(0)
             asked += 1
             if _origin(place) == self._scope.origin and (listed := await self._published(place)):
-                for url, is_sitemap in await self._ask(seeds.sitemap_urls, listed.body):
+                for url, is_sitemap in await self._parse(seeds.sitemap_urls, listed.body):
                     (waiting if is_sitemap else pages).append(url)
         return pages
 
     async def _published(self, url: str) -> Fetched | None:
-        """An optional file of a site."""
+        """A file that a site may publish; None if there is none, or it cannot be fetched."""
         try:
             if not all(await self._robots.allowed([url])):
                 return None
             fetched = await self._get(url, {}, max_bytes=seeds.MAX_INFLATED // 2)
         except SearchError:
             return None
-        return None if fetched.content_type == "text/html" else fetched  # a friendly "not found"
+        return None if fetched.content_type == "text/html" else fetched  # a "not found" page with status 200
 
-    async def _ask(self, function: Callable[..., list[T]], *arguments: object) -> list[Any]:
-        """The contents of a list that the site publishes; empty if it cannot be read."""
+    async def _parse(self, function: Callable[..., list[T]], *arguments: object) -> list[Any]:
+        """Parse a list that the site publishes, in a worker process. Empty if it cannot be parsed."""
         try:
             found: list[Any] = await self._workers.run(function, *arguments, deadline=Deadline.after(PAGE_SECONDS))
         except SearchError as error:
@@ -225,16 +225,16 @@ class FolderSource:
             path = path.resolve(strict=True)
             if not path.is_relative_to(self._root) or not path.is_file():
                 raise FileNotFoundError
-            status = path.stat()
-            etag = f"{status.st_mtime_ns}-{status.st_size}"
-            if status.st_size > MAX_PAGE_BYTES:
+            stat = path.stat()
+            etag = f"{stat.st_mtime_ns}-{stat.st_size}"
+            if stat.st_size > MAX_PAGE_BYTES:
                 raise SearchFetchError(f"The file is larger than {MAX_PAGE_BYTES:,} bytes.")
             body = b"" if task.etag == etag else path.read_bytes()
         except OSError as error:
             raise SearchFetchError("The file does not exist.", details={"status": 404}) from error
         kind = SUFFIXES.get(path.suffix.lower(), "application/octet-stream")
-        code = NOT_MODIFIED if task.etag == etag else 200
-        return Fetched(task.url, task.url, code, {"etag": etag}, body, kind, "utf-8")
+        status = NOT_MODIFIED if task.etag == etag else 200
+        return Fetched(task.url, task.url, status, {"etag": etag}, body, kind, "utf-8")
 
 
 def _by_page(names: Iterable[tuple[str, str, str]]) -> Defined:
@@ -249,7 +249,7 @@ def _by_page(names: Iterable[tuple[str, str, str]]) -> Defined:
 
 
 def body_hash(body: bytes) -> str:
-    """A validator that differs between two states of a page."""
+    """A hash of the body, to recognise an unchanged or duplicate page."""
     return sha256(body).hexdigest()[:32]
 
 

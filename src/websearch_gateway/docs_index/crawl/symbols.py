@@ -1,4 +1,4 @@
-"""The names that a page defines: by an inventory, by ids, in headings, as terms, options or rows of a table. Pure."""
+"""Finds the names that a page defines: by an inventory, by ids, in headings, as terms, options or table rows. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from websearch_gateway.text.markdown import Block, blocks, lines, plain
 MOST_SYMBOLS = 5_000
 LONGEST_NAME = 100
 LONGEST_TERM = 400
-"""Characters of a line that may be a term; a longer one is prose."""
+"""The most characters of a line that are searched for a name."""
 
 Found = tuple[str, SymbolKind]
 
@@ -27,10 +27,10 @@ _HEAD = re.compile(r"[^(\[=,:|]{1,60}")
 _CALL = re.compile(rf"({_NAME})\((?:\d\w?\).*|.*\))")
 _ROW_NAME = re.compile(rf"\|\s*`({_NAME})(`?\s?\()?")
 _MOST_WORDS = 5
-_UNWORDLY = re.compile(
+_SPECIAL_NAME = re.compile(
     r"(?<![\w.])(?:[A-Za-z]\+\+|[A-Z]#|\.[A-Za-z]{2,10}|operator(?:\(\)|\[\]|[-+*/%^&|~!=<>]{1,3}))(?![\w+#.])"
 )
-"""Names that no word finds: languages such as C++, C# and .NET, files such as .env, and operators."""
+"""Names that a search for words cannot find: languages such as C++, C# and .NET, files such as .env, operators."""
 
 
 def page_symbols(
@@ -72,12 +72,12 @@ def _definitions(
     for block in found_blocks:
         if block.kind in ("code", "rule"):
             continue
-        of_line = _READ_LINE.get(block.kind, _of_text)
+        read_line = _READ_LINE.get(block.kind, _of_text)
         for start, end in lines(markdown, block.start, block.end):
             anchor = anchors.get(start, "")
-            if of_line is _of_text and not anchor and _is_prose(markdown, start, end):
+            if read_line is _of_text and not anchor and _is_prose(markdown, start, end):
                 continue
-            for found in of_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
+            for found in read_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
                 yield start, anchor, found
 
 
@@ -88,7 +88,7 @@ def _is_prose(markdown: str, start: int, end: int) -> bool:
 
 def _of_heading(line: str, anchor: str) -> Iterator[Found]:
     title = plain(line)
-    yield from ((name, "heading") for name in _UNWORDLY.findall(title))
+    yield from ((name, "heading") for name in _SPECIAL_NAME.findall(title))
     if "." in anchor and (name := _named_by(anchor, title)):
         yield name, "api"
     elif match := _CALL.fullmatch(title):

@@ -1,4 +1,4 @@
-"""How many tokens of a reply each result may have. Pure."""
+"""Divides the tokens of a reply among its results. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ LEAST_CONTENT = 60
 def share_out(overheads: Sequence[int], wants: Sequence[int], most: int) -> list[int]:
     """The tokens of text for each result that fits, best first.
 
-    The first get more, in the proportion 1 : 1/2 : 1/3 ..., and later results get what one does not want.
+    Earlier results get more, in the proportion 1 : 1/2 : 1/3 ... Later results get the tokens that one does not need.
 
     Args:
         overheads: the tokens of each result besides its text.
         wants: the tokens of each whole text.
-        most: the tokens of the reply.
+        most: the limit for the whole reply.
     """
     count = room = 0
     for overhead in overheads:

@@ -21,7 +21,7 @@ _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """`text[start:end]` is a sentence, a row or a line of code; `fence` is the first line of the block of code."""
+    """`text[start:end]` is a sentence, a row or a line of code; `fence` is the first line of its code block."""
 
     start: int
     end: int
@@ -47,7 +47,7 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     if not own:  # fences without a line between them
         return _cut_words(markdown, found[best].start, most_tokens)
     first = _best(markdown, [(unit.start, unit.end) for unit in own], terms, names)
-    # Only as many blocks are split as fit: finding sentences takes most of the time of a cut.
+    # Split lazily, only as many blocks as fit: finding sentences takes most of the time.
     after = chain(own[first + 1 :], (unit for block in found[best + 1 :] for unit in _units(markdown, block)))
     before = chain(
         reversed(own[:first]),
@@ -104,7 +104,7 @@ def _line_start(markdown: str, at: int) -> int:
 
 
 def _best(markdown: str, spans: Sequence[tuple[int, int]], terms: Collection[str], names: Collection[str]) -> int:
-    """The first span with the most terms; a definition counts more than all terms."""
+    """The place of the first span with the most terms; a definition counts more than all terms."""
     starts = [start for start, _ in spans]
     held: list[set[str]] = [set() for _ in spans]
     for match in _any_of(frozenset(terms)).finditer(markdown, starts[0], spans[-1][1]):

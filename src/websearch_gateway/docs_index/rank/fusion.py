@@ -17,7 +17,8 @@ PAGE_OFFSET = 2
 `size ** SIZE_EXPONENT`: a page of 60 chunks has a few that fit any query somewhat."""
 SIZE_EXPONENT = 0.2
 
-_OWNER = ".:>#/"
+_SEPARATORS = ".:>#/"
+"""The characters that may stand before the last part of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def rank_pages(
         matches: definitions of the query's symbols, best first.
         sizes: the number of chunks of each page.
     """
-    definitions = [match for match in matches if names(query, match)]
+    definitions = [match for match in matches if is_asked_for(query, match)]
     places = {one.chunk_id: (one.page_id, one.version_id) for one in (*text, *near)}
     places |= {one.chunk_id: (one.page_id, one.version_id) for one in definitions}
     rankings = [[one.chunk_id for one in text], [one.chunk_id for one in near]]
@@ -78,8 +79,8 @@ def rank_pages(
     return sorted(pages, key=lambda page: (-_names_defined(query, page), -page.score))
 
 
-def names(query: Query, match: SymbolMatch) -> bool:
-    """Whether a definition matches a name in the query: the same name, or with an owner before it (`Popen.wait`)."""
+def is_asked_for(query: Query, match: SymbolMatch) -> bool:
+    """Whether the query contains the defined name, or its last parts: `Popen.wait` for `subprocess.Popen.wait`."""
     folded = match.name.casefold()
     return any(
         match.name == name or (len(name) > 1 and not name.startswith("-") and _ends_with(folded, name.casefold()))
@@ -88,10 +89,10 @@ def names(query: Query, match: SymbolMatch) -> bool:
 
 
 def _ends_with(name: str, ending: str) -> bool:
-    return name == ending or (name.endswith(ending) and name[-len(ending) - 1] in _OWNER)
+    return name == ending or (name.endswith(ending) and name[-len(ending) - 1] in _SEPARATORS)
 
 
 def _names_defined(query: Query, page: RankedPage) -> int:
-    """How many of the unambiguous names a page defines, in the same spelling."""
+    """How many unambiguous names of the query a page defines, in the same spelling."""
     defined = {match.name for match in page.defined}
     return sum(name in defined for name in (*query.certain, *query.whole))

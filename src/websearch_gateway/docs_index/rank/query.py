@@ -1,4 +1,4 @@
-"""Parses a query into phrases, names of code, words, and a version. Pure."""
+"""Parses a query into phrases, names from code, and a version. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHOLE_WORDS = 5
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{1,200}+)[\"“”]|`([^`]{1,200}+)`")
 _OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z0-9][\w-]*+)")
 _QUALIFIED = re.compile(r"@?([A-Za-z_$][\w$]*+(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*+)++)")
-_UNWORDLY = re.compile(
+_SPECIAL_NAME = re.compile(
     r"(?<![\w.])(?:[A-Za-z]\+\+|[A-Za-z]#|\.[A-Za-z]{2,10}|operator(?:\(\)|\[\]|[-+*/%^&|~!=<>]{1,3}))(?![\w])"
 )
 _CALL = re.compile(r"([A-Za-z_$][\w$]*+)\(")
@@ -32,15 +32,13 @@ _VERSION = re.compile(r"(?<![\w.])[vV]?(\d+(?:\.\d+)*[\w.-]*+)")
 class Query:
     """A parsed query.
 
-    `phrases` are what the text index looks up, in order and without repetition: words without stop words, names and
-    quoted phrases as they stand. `required` are the quoted ones among them. `symbols` are the names that may be
-    defined somewhere; `certain` those among them that do not look like ordinary words. `whole` is the query itself if
-    it is short enough to be a name. `version` is the label that the query names.
+    The text index looks up the `phrases`, which are distinct and in order: quoted phrases, names, and words other than
+    stop words. `symbols` are the names that a page may define, `certain` those that are not acronyms or brands.
+    `whole` is the query itself if it is short enough to be a name. `version` is the label that the query names.
     """
 
     text: str
     phrases: tuple[str, ...] = ()
-    required: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     certain: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
@@ -51,23 +49,22 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
     """Parse a query.
 
     Args:
-        labels: the existing versions; any other word is an ordinary word.
+        labels: the labels of the existing versions; only these are recognised as a version.
     """
     version, rest = _version(text, labels)
-    required = tuple(dict.fromkeys((one[0] or one[1]).strip() for one in _QUOTED.findall(rest)))
+    quoted = [(one[0] or one[1]).strip() for one in _QUOTED.findall(rest)]
     symbols: dict[str, None] = {}
     bare = _QUOTED.sub(" ", rest)
-    for pattern in (_UNWORDLY, _OPTION, _QUALIFIED):
+    for pattern in (_SPECIAL_NAME, _OPTION, _QUALIFIED):
         bare = pattern.sub(lambda match: _collect_symbol(match, symbols), bare)
     symbols.update(dict.fromkeys(_CALL.findall(bare)))
     words = _WORD.findall(bare)[:MOST_WORDS]
     symbols.update(dict.fromkeys(word for word in words if _COMPOUND.search(word)))
     content = [word for word in words if word.lower() not in STOP_WORDS] or ([] if symbols else words)
-    phrases = dict.fromkeys((*required, *symbols, *content))
+    phrases = dict.fromkeys((*quoted, *symbols, *content))
     return Query(
         text=rest.strip(),
         phrases=tuple(phrases),
-        required=required,
         symbols=tuple(symbols),
         certain=tuple(name for name in symbols if not _BRAND.fullmatch(name)),
         whole=(name,) if len((name := rest.strip(' "`()')).split()) <= WHOLE_WORDS else (),

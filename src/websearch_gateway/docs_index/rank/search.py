@@ -34,13 +34,17 @@ ENOUGH = 10
 """If fewer chunks have all words of the query, chunks with some of them follow."""
 
 MOST_EXTENDED = 3
-"""This many of the first results are extended with the next text of their pages, if `LEAST_NEIGHBOUR` tokens fit."""
+"""How many of the first results may be extended with the next text of their pages."""
 
 LEAST_NEIGHBOUR = 150
+"""The fewest free tokens of the reply for which a result is extended."""
+
 SPARE = 5
 """This many more pages than results are considered, since some are only lists of links."""
 
-SYMBOLS = 100
+MOST_SYMBOLS = 100
+"""The most definitions that a search takes from the index."""
+
 DENSITY = 0.8
 """Code and addresses have about five tokens for every four that `estimate_tokens` counts."""
 
@@ -80,15 +84,19 @@ class Ranker:
         searched = [version for version in versions if query.version in (None, version.label)]
         pages = await self._pages(query, vector, searched)
         found = await self._sections(query, pages, searched, limit)
-        return await self._within(found, query, int(max_tokens * DENSITY))
+        return await self._fit(found, query, int(max_tokens * DENSITY))
 
     async def _pages(self, query: Query, vector: Vectors | None, versions: Sequence[SiteVersion]) -> list[RankedPage]:
         ids = [version.id for version in versions]
         most = CANDIDATES * _most_alike(versions)
-        near, matched, defined = await asyncio.gather(  # vectors first: their scan then goes on beside the others
+        (
+            near,
+            matched,
+            defined,
+        ) = await asyncio.gather(  # vectors first, so that their scan runs beside the other searches
             self._by_vector(vector, ids, most),
             self._by_text(query, ids, most),
-            self._index.find_symbols((*query.symbols, *query.whole), ids, SYMBOLS),
+            self._index.find_symbols((*query.symbols, *query.whole), ids, MOST_SYMBOLS),
         )
         found = {one.page_id for one in (*matched, *near)} | {one.page_id for one in defined}
         return rank_pages(query, matched, near, defined, await self._index.page_sizes(sorted(found)))
@@ -107,20 +115,20 @@ class Ranker:
     async def _sections(
         self, query: Query, pages: Sequence[RankedPage], versions: Sequence[SiteVersion], limit: int
     ) -> list[_Candidate]:
-        """The best section of each of the first pages. Versions and copies of a page in other formats count as one."""
+        """The best section of each of the first pages. Versions of a page, and its copies in other formats, are one."""
         by_id = {version.id: version for version in versions}
         place = {version.id: rank for rank, version in enumerate(newest_first(versions))}
         alike = _most_alike(versions)
         first = pages[: (limit + SPARE) * alike]
         chunks = {chunk.id: chunk for chunk in await self._index.chunks([_best_chunk(page) for page in first])}
-        same: dict[tuple[str, str], list[tuple[RankedPage, Chunk]]] = {}
+        groups: dict[tuple[str, str], list[tuple[RankedPage, Chunk]]] = {}
         for page in first:
             if chunk := chunks.get(_best_chunk(page)):
                 key = by_id[page.version_id].name, _FORMAT.sub("", chunk.path)
-                same.setdefault(key, []).append((page, chunk))
-        for group in same.values():
+                groups.setdefault(key, []).append((page, chunk))
+        for group in groups.values():
             group.sort(key=lambda one: place[one[0].version_id])
-        ordered = sorted(same.values(), key=lambda group: is_navigation(group[0][1].content))[:limit]
+        ordered = sorted(groups.values(), key=lambda group: is_navigation(group[0][1].content))[:limit]
         found = []
         relevance = 1.0
         for group in ordered:
@@ -128,22 +136,22 @@ class Ranker:
             found.append(_candidate(group, [by_id[page.version_id] for page, _ in group], relevance))
         return found
 
-    async def _within(self, found: Sequence[_Candidate], query: Query, most: int) -> list[DocsHit]:
+    async def _fit(self, found: Sequence[_Candidate], query: Query, most: int) -> list[DocsHit]:
         """The results with their texts cut, and extended with the next text of their pages if it fits."""
-        overheads = [_tokens(one.hit.model_copy(update={"content": ""})) for one in found]
-        wants = [_written(one.hit.content) for one in found]
+        overheads = [_hit_tokens(one.hit.model_copy(update={"content": ""})) for one in found]
+        wants = [_json_tokens(one.hit.content) for one in found]
         terms = query_terms(query.text)
         results = [
             one.hit.model_copy(update={"content": _cut(one, terms, share)})
             for one, share in zip(found, share_out(overheads, wants, most), strict=False)
         ]
-        left = most - sum(map(_tokens, results))
+        left = most - sum(map(_hit_tokens, results))
         for place, (result, one) in enumerate(zip(results[:MOST_EXTENDED], found, strict=False)):
             if left < LEAST_NEIGHBOUR or result.content != one.hit.content:
                 continue
             after = one.chunk.ordinal + 1
             for neighbour in await self._index.page_chunks(one.chunk.page_id, after, after + 1):
-                if (cost := _written(neighbour.content) + 1) <= left:
+                if (cost := _json_tokens(neighbour.content) + 1) <= left:
                     results[place] = result.model_copy(update={"content": f"{result.content}\n\n{neighbour.content}"})
                     left -= cost
         return results
@@ -152,8 +160,8 @@ class Ranker:
 def _cut(one: _Candidate, terms: Sequence[str], share: int) -> str:
     """The text of a result, cut to its share of the JSON."""
     text = one.hit.content
-    written = _written(text)
-    return text if written <= share else excerpt(text, terms, share * estimate_tokens(text) // written - 1, one.names)
+    cost = _json_tokens(text)
+    return text if cost <= share else excerpt(text, terms, share * estimate_tokens(text) // cost - 1, one.names)
 
 
 def _most_alike(versions: Sequence[SiteVersion]) -> int:
@@ -162,7 +170,7 @@ def _most_alike(versions: Sequence[SiteVersion]) -> int:
 
 
 def _best_chunk(page: RankedPage) -> int:
-    """The definition of a name in the query, else the best chunk."""
+    """The id of the chunk that defines a name in the query, else of the best chunk."""
     return next((match.chunk_id for match in page.defined if match.exact), page.chunk_ids[0])
 
 
@@ -197,9 +205,9 @@ _FORMAT = re.compile(r"(?:(?:^|(?<=/))index)?(?:\.(?:html?|md|mdx|rst|txt))*$")
 _FRAGMENT = "!$&'()*+,;=:@/?-._~"  # RFC 3986, section 3.5
 
 
-def _written(text: str) -> int:
+def _json_tokens(text: str) -> int:
     return estimate_tokens(json.dumps(text, ensure_ascii=False))
 
 
-def _tokens(hit: DocsHit) -> int:
+def _hit_tokens(hit: DocsHit) -> int:
     return estimate_tokens(hit.model_dump_json())

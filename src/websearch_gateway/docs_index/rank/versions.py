@@ -1,4 +1,4 @@
-"""Which of the versions of a site comes first. Pure."""
+"""Orders the versions of a site, the newest stable one first. Pure."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Order = tuple[bool, bool, tuple[int, ...], float]
 def order(version: SiteVersion) -> Order:
     """A key that is highest for the newest stable version.
 
-    `latest` and its like come before every number, pre-releases after every release. Other labels are ordered by the
-    time of indexing.
+    `latest` and similar labels come before every number, pre-releases after every release. Other labels are ordered by
+    the time of indexing.
     """
     label = version.label.strip()
     numbers = tuple(int(number[:9]) for number in _NUMBERS.findall(label)[:6])

@@ -1,4 +1,4 @@
-"""The text index row of a chunk. Pure and deterministic: a delete must repeat the inserted row."""
+"""Computes the text index row of a chunk. Pure and deterministic, since a delete must repeat the inserted row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _SHAPES = "".join(
     "a" if one.islower() else "A" if one.isupper() else "?" if one in f"?_{string.digits}" else " "
     for one in map(chr, range(128))
 ).encode() + bytes(128)
-"""What each ASCII character is in a word; "?" also stands for all characters beyond ASCII."""
+"""The class of each ASCII character: a lower case, A upper case, ? other characters of a word, blank the rest.
+
+Characters beyond ASCII are encoded as ? first.
+"""
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 

@@ -1,4 +1,4 @@
-"""Which process crawls, and whether it still runs."""
+"""Identifies the process that crawls a version, and says whether it still runs."""
 
 from __future__ import annotations
 

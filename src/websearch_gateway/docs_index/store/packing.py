@@ -1,4 +1,4 @@
-"""Arrays as bytes: ids of links, and vectors as one byte per number. Little-endian on every machine."""
+"""Packs arrays into bytes: ids of links, and vectors with one byte per number. Little-endian on every machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pack_ids(ids: Sequence[int]) -> bytes:
 
 
 def unpack_ids(data: bytes | None) -> list[int]:
-    """What `pack_ids` packed, sorted."""
+    """The ids that `pack_ids` packed, sorted; none for None."""
     import numpy as np
 
     return [] if data is None else list(map(int, np.frombuffer(zlib.decompress(data), dtype="<i8")))

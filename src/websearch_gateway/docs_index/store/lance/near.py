@@ -1,4 +1,4 @@
-"""Vectors in a LanceDB table (https://docs.lancedb.com), which follows the store's table of them."""
+"""Searches vectors in a LanceDB table (https://docs.lancedb.com), which follows the store's table `vectors`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class LanceVectors:
         self._clock = clock
         self._followed_at: float | None = None
         self._tables: dict[int, AsyncTable] = {}
-        self._one_at_a_time = asyncio.Lock()
+        self._following = asyncio.Lock()
 
     async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `NearIndex`."""
@@ -78,7 +78,7 @@ class LanceVectors:
 
     async def follow(self) -> None:
         """See `NearIndex`."""
-        async with self._one_at_a_time:
+        async with self._following:
             self._followed_at = self._clock()
             try:
                 for dimensions in await self._store.read(lambda db: _dimensions(db, self._embedder)):
@@ -97,9 +97,9 @@ class LanceVectors:
         if table is None:
             return
         known = {row["page_id"]: row["row"] for row in await _pages(table)}
-        there = await self._store.read(lambda db: _rows(db, self._embedder, dimensions))
-        gone = [page for page, row in known.items() if there.get(page) != row]
-        new = sorted(row for page, row in there.items() if known.get(page) != row)
+        stored = await self._store.read(lambda db: _rows(db, self._embedder, dimensions))
+        gone = [page for page, row in known.items() if stored.get(page) != row]
+        new = sorted(row for page, row in stored.items() if known.get(page) != row)
         for start in range(0, len(gone), PAGES_AT_ONCE):
             await table.delete(f"page_id IN ({', '.join(map(str, gone[start : start + PAGES_AT_ONCE]))})")
         for start in range(0, len(new), PAGES_AT_ONCE):

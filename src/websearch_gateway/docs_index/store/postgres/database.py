@@ -92,9 +92,8 @@ class PostgresDatabase:
         """See `Database`."""
         dimensions = vectors.shape[1]
         if self._embedder is not None:
-            self._index_near(
-                dimensions
-            )  # before the table is written to: others could wait for this, and this for them
+            # Before the first write to the table: it locks, and two transactions could wait for each other.
+            self._index_near(dimensions)
         self.unindex_vectors(page_id)
         if self._embedder is None:
             return

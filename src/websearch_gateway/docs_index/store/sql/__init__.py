@@ -1,4 +1,5 @@
 """The store in SQL that SQLite and PostgreSQL both understand; a `Database` covers their differences.
 
-Functions of a `Database` inside a transaction, and `SqlDocs`, which runs them and implements both ports.
+Most modules are functions that take a `Database`, a connection inside a transaction. `docs.SqlDocs` runs them and
+implements both ports.
 """

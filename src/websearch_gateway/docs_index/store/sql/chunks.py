@@ -1,4 +1,4 @@
-"""Chunks, sections and symbols as a search reads them."""
+"""Reads chunks, sections and symbols for searches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from websearch_gateway.docs_index.store.sql.pages import last_part, load_body, s
 
 MOST_CHUNKS = 2**31 - 1
 MOST_ALIASES = 4
-"""The most aliases to follow before the page."""
+"""The longest chain of aliases that is followed to a page."""
 _CHUNK = """
     SELECT chunks.id, section, chunks.version_id, page_id, ordinal, url, path, anchor, title, headings,
         start, stop, before, after, fetched_at, body

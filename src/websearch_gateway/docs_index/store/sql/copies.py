@@ -1,4 +1,4 @@
-"""Whole pages out of the store and into it."""
+"""Reads and writes whole pages, for copying a version from one store to another."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ def after(db: Database, version_id: int, embedder: str, page_id: int, count: int
 
 
 def put(db: Database, version_id: int, stored: Sequence[tuple[StoredPage, PreparedPage]], embedder: str) -> None:
-    """Write pages as they were fetched; of several at one address, the last."""
+    """Write pages. If several have the same address, the last one is written."""
     by_address = {page.address: (page, ready) for page, ready in stored}
     depths = {link: 1 for page, _ in by_address.values() for link in page.links} | dict.fromkeys(by_address, 0)
-    ids = frontier.url_ids(db, version_id, depths, "skipped")  # what is no page here waits for the next update
+    ids = frontier.url_ids(db, version_id, depths, "skipped")  # an address without a page is due at the next refresh
     new: list[IndexRow] = []
     for address, (page, ready) in by_address.items():
         task = UrlTask(ids[address], version_id, address)
         new += pages.commit(db, task, ready, embedder, page.fetched_at)
         frontier.finish_page(db, task, page.draft, [ids[link] for link in page.links])
-    # At the end: inserts with RETURNING set a savepoint in SQLite, at which FTS5 writes out what it has gathered.
+    # At the end, because an insert with RETURNING sets a savepoint in SQLite, at which FTS5 writes out its buffer.
     db.index_text(new)
 
 
 def _chunks(db: Database, page_id: int) -> tuple[ChunkDraft, ...]:
     query = "SELECT start, stop, headings, anchor, before, after FROM chunks WHERE page_id = ? ORDER BY ordinal"
     return tuple(
-        ChunkDraft(start, stop, pages.split_headings(headings), anchor, before, behind)
-        for start, stop, headings, anchor, before, behind in db.execute(query, (page_id,))
+        ChunkDraft(start, stop, pages.split_headings(headings), anchor, opening, closing)
+        for start, stop, headings, anchor, opening, closing in db.execute(query, (page_id,))
     )
 
 

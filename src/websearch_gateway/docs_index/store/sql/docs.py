@@ -65,7 +65,7 @@ class NearIndex(Protocol):
         ...
 
     async def follow(self) -> None:
-        """Take over new vectors now, instead of at a later search."""
+        """Index the new vectors now, instead of at a later search."""
         ...
 
     async def close(self) -> None:
@@ -89,7 +89,7 @@ class SqlDocs:
         self._near = near
         self._embedder = embedder
         self._clock = clock
-        self._putting = asyncio.Lock()  # two transactions of many pages may want the same rows
+        self._putting = asyncio.Lock()  # two transactions of many pages may lock the same rows
 
     # ------------------------------------------------------------------ DocsStore
 

@@ -1,4 +1,4 @@
-"""The frontier of a crawl."""
+"""The frontier of a crawl: every known address of a version, and its state."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from websearch_gateway.docs_index.store.sql.pages import remove_pages
 LARGEST_LOSS = 0.1
 SMALL_LOSS = 20
 """A refresh that would remove more than this share of the pages, and more than this many, is suspicious."""
-MISSING_SECONDS = 86_400.0
-"""A page that has been missing this long is gone, even if only one crawl has missed it."""
 
 _TASK = "id, version_id, url, depth, attempts, etag, last_modified, body_hash, final_url"
 
@@ -162,25 +160,25 @@ def finish_generation(db: Database, version_id: int, now: float) -> bool:
     (generation,) = db.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone()
     rows = db.execute(
         """
-        SELECT urls.id, pages.id, state, seen, missing, missing_since, links
+        SELECT urls.id, pages.id, state, seen, missing, links
         FROM urls LEFT JOIN pages ON pages.url_id = urls.id WHERE urls.version_id = ?
         """,
         (version_id,),
     ).fetchall()
-    linked = {link for row in rows if row[2] not in ("gone", "skipped") for link in unpack_ids(row[6])}
+    linked = {link for row in rows if row[2] not in ("gone", "skipped") for link in unpack_ids(row[5])}
     pages = [row for row in rows if row[1] is not None]
     missing, gone = [], []
-    for url_id, page_id, state, seen, times, since, _ in pages:
+    for url_id, page_id, state, seen, was_missing, _ in pages:
         if state not in ("gone", "alias", "skipped") and (url_id in linked or seen >= generation):
             continue
         missing.append(url_id)
-        if state in ("alias", "skipped") or times >= 1 or (since is not None and now - since >= MISSING_SECONDS):
+        if state in ("alias", "skipped") or was_missing:
             gone.append(page_id)
     if len(gone) > SMALL_LOSS and len(gone) > LARGEST_LOSS * len(pages):
         return False
     db.execute("UPDATE urls SET missing = 0, missing_since = NULL WHERE version_id = ? AND missing <> 0", (version_id,))
     db.executemany(
-        "UPDATE urls SET missing = 1, missing_since = coalesce(missing_since, ?) WHERE id = ?",
+        "UPDATE urls SET missing = 1, missing_since = ? WHERE id = ?",
         [(now, url_id) for url_id in missing],
     )
     remove_pages(db, gone)

@@ -26,7 +26,7 @@ HEADING_SEPARATOR = "\x1f"
 def commit(db: Database, task: UrlTask, page: PreparedPage, embedder: str, now: float) -> list[IndexRow]:
     """Put a page in place of the one that its address has; chunks that are in both keep their ids.
 
-    Returns what the caller must put into the text index, in the same transaction.
+    Returns the rows that the caller must put into the text index, in the same transaction.
     """
     old = _stored(db, task.id)
     page_id = _put_page(db, task, page, now)
@@ -53,7 +53,7 @@ def put_vectors(
     """Store the vectors of a page, one row per chunk."""
     import numpy as np
 
-    db.execute("DELETE FROM vectors WHERE page_id = ?", (page_id,))  # a new row, whose id shows the change
+    db.execute("DELETE FROM vectors WHERE page_id = ?", (page_id,))  # the id of the new row shows readers the change
     db.execute(
         """
         INSERT INTO vectors (page_id, version_id, embedder, dimensions, chunk_ids, data) VALUES (?, ?, ?, ?, ?, ?)

@@ -1,4 +1,4 @@
-"""A page as its rows: what can be computed before a transaction begins, so that the transaction is short. Pure."""
+"""Computes the rows of a page before a transaction begins, so that the transaction is short. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SQLite file of the index. Opens and checks it, and uses two threads, so a search never waits for a crawl."""
+"""Opens and checks the SQLite file of the index. Two threads use it, so a search never waits for a crawl."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ class SqliteFile:
         await asyncio.gather(self._reader.close(), self._writer.close())
 
     async def _run(self, connection: _Connection, action: Callable[[sqlite3.Connection], T]) -> T:
-        return await connection.run(lambda db: self._translated(lambda: action(db)))
+        def translated(db: sqlite3.Connection) -> T:
+            with self._translating():
+                return action(db)
 
-    def _translated(self, action: Callable[[], T]) -> T:
-        with self._translating():
-            return action()
+        return await connection.run(translated)
 
     @contextlib.contextmanager
     def _translating(self) -> Iterator[None]:

@@ -28,12 +28,12 @@ class MemoryVectors:
         self._data_version = -1
 
     async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
-        """See `NearIndex`. The scan leaves the thread that reads the file to the search for words."""
+        """See `NearIndex`. Another thread scans, so that the thread of the file is free for the search for words."""
         rows = await self._file.read(lambda db: self._followed(db, vector.size).snapshot())
         return await in_cache_thread(rows.nearest, vector, versions, limit)
 
     async def follow(self) -> None:
-        """See `NearIndex`. A process that only crawls holds no vectors in memory."""
+        """See `NearIndex`. Does nothing, so a process that only crawls holds no vectors in memory."""
 
     async def close(self) -> None:
         """See `NearIndex`."""

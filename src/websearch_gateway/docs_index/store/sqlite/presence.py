@@ -1,4 +1,4 @@
-"""Checks whether there is anything to search, without loading the rest."""
+"""Checks whether there is anything to search, without loading the rest of the index."""
 
 from __future__ import annotations
 

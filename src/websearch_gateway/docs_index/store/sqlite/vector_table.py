@@ -87,9 +87,9 @@ class VectorTable:
     def _reserve(self, rows: int) -> None:
         import numpy as np
 
-        if rows <= (have := len(self._scales)):
+        if rows <= (capacity := len(self._scales)):
             return
-        more = max(rows, have + have // 2, BLOCK_ROWS) - have
+        more = max(rows, capacity + capacity // 2, BLOCK_ROWS) - capacity
         self._numbers = np.concatenate([self._numbers, np.empty((more, self._dimensions), np.int8)])
         self._scales = np.concatenate([self._scales, np.empty(more, np.float32)])
         self._owners = np.concatenate([self._owners, np.empty((more, 3), np.int64)])
