@@ -43,11 +43,11 @@ class MemoryVectors:
         ((data_version,),) = db.execute("PRAGMA data_version")
         if self._table is not None and self._dimensions == dimensions and self._data_version == data_version:
             return self._table
-        self._data_version = data_version
         count = pages.count_vectors(db, self._embedder, dimensions)
         if self._table is None or self._dimensions != dimensions or self._table.pages > 1.1 * count + 100:
             self._table, self._dimensions, self._loaded = VectorTable(dimensions), dimensions, 0
         for row in pages.vectors_after(db, self._embedder, dimensions, self._loaded):
             self._loaded = row.id
             self._table.put(row.page_id, row.version_id, row.chunk_ids, row.data)
+        self._data_version = data_version  # last, so that the next search completes a read that failed
         return self._table
