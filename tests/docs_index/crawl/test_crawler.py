@@ -11,9 +11,11 @@ import pytest
 import pytest_asyncio
 
 from tests.docs_index.crawl.small_site import EMBEDDER, FAST, PROSE, Site, html, library
+from websearch_gateway.docs_index.crawl import crawler
 from websearch_gateway.docs_index.library import DocsLibrary
-from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, TextQuery
+from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
+from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.workers.pool import Workers
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -177,9 +179,6 @@ async def test_a_folder_and_an_archive_are_sources_too(docs, tmp_path):
 
 
 async def test_a_second_process_is_told_who_crawls(docs, site, tmp_path):
-    from websearch_gateway.docs_index.models import Owner
-    from websearch_gateway.errors import StateUnavailable
-
     added = await docs.add(site.url, "x", "1", FAST)
     assert await docs.store.claim(added.id, Owner("elsewhere", 7, 1.0), 60)
     with pytest.raises(StateUnavailable, match="Process 7 on elsewhere"):
@@ -195,6 +194,24 @@ async def test_a_server_goes_on_with_what_is_pending(docs, site):
             await asyncio.sleep(0.05)
     crawling.cancel()
     await asyncio.gather(crawling, return_exceptions=True)
+
+
+async def test_a_claim_is_renewed_after_a_renewal_failed(docs, site, monkeypatch):
+    site.pages = {"/docs/": html("Start", links=tuple(f"p{c}.html" for c in "abcdefgh"))}
+    site.pages |= {f"/docs/p{c}.html": html(c * 3, f"Words {c}.") for c in "abcdefgh"}
+    claims, claim = [], docs.store.claim
+
+    async def failing_once(*arguments):
+        claims.append(arguments)
+        if len(claims) == 2:
+            raise StateUnavailable("The index is locked.")
+        return await claim(*arguments)
+
+    monkeypatch.setattr(docs.store, "claim", failing_once)
+    monkeypatch.setattr(crawler, "HEARTBEAT_SECONDS", 0.05)
+    version = await crawled(docs, site.url, CrawlOptions(delay=0.1, browser="never"))
+    assert version.status == "completed"
+    assert len(claims) > 3
 
 
 async def test_a_start_page_that_is_not_included_still_leads_to_the_others(docs, site):

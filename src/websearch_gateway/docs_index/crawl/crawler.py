@@ -6,13 +6,13 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from websearch_gateway.docs_index.crawl.page_work import PageWork, Result
 from websearch_gateway.docs_index.models import CrawlProgress, Owner, SiteVersion, UrlTask, VersionStatus
 from websearch_gateway.docs_index.ports import DocsStore
-from websearch_gateway.errors import Refused, SearchError
+from websearch_gateway.errors import Refused, SearchError, StateUnavailable
 
 LEASE_SECONDS = 60.0
 HEARTBEAT_SECONDS = 5.0
@@ -207,13 +207,15 @@ class Crawler:
 
         async def report_progress() -> None:
             while True:
-                await self._report(version, tally)
+                with suppress(StateUnavailable):
+                    await self._report(version, tally)
                 await asyncio.sleep(PROGRESS_SECONDS)
 
         async def renew_claim() -> None:
             while not self._lost:
                 await asyncio.sleep(HEARTBEAT_SECONDS)
-                self._lost = not await self.store.claim(version.id, self.owner, LEASE_SECONDS)
+                with suppress(StateUnavailable):  # the lease outlasts several heartbeats
+                    self._lost = not await self.store.claim(version.id, self.owner, LEASE_SECONDS)
 
         tasks = [asyncio.create_task(report_progress()), asyncio.create_task(renew_claim())]
         try:
