@@ -31,7 +31,7 @@ def test_every_code_is_used() -> None:
     assert {kind.code for kind in LEAVES} == set(get_args(ErrorCode))
 
 
-def test_an_error_carries_its_message_its_retry_after_and_its_details() -> None:
+def test_an_error_has_its_message_wait_and_details() -> None:
     facts = {"limit": 20}
     error = errors.SearchRateLimitError("Too many.", retry_after=7.0, details=facts)
     facts["limit"] = 0
@@ -65,7 +65,7 @@ def test_reasons_inside_a_message_lose_their_full_stops() -> None:
     }  # fmt: skip
 
 
-def test_without_attempts_the_message_says_none_configured() -> None:
+def test_an_error_after_no_attempts_says_so() -> None:
     assert Exhausted([]).message == "Every search upstream failed (none configured)."
 
 

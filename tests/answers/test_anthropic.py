@@ -77,12 +77,12 @@ FAILED = {"type": "web_search_tool_result_error", "error_code": "max_uses_exceed
         ),
     ],
 )
-def test_what_is_no_answer_is_told_as_such(reply: dict[str, object], error: type[SearchError]) -> None:
+def test_a_reply_without_an_answer_is_an_error(reply: dict[str, object], error: type[SearchError]) -> None:
     with pytest.raises(error):
         API.parse(encoded(reply))
 
 
-def test_a_spent_budget_is_told_from_a_busy_hour() -> None:
+def test_a_spent_quota_is_distinguished_from_a_rate_limit() -> None:
     def refused(status: int, **error: object) -> SearchError | None:
         return API.refusal(Reply(status, {}, encoded({"type": "error", "error": error})))
 

@@ -15,7 +15,7 @@ HOSTED = ("openai", *ENGINES)
 KEYS = {f"{name}_api_key": key_of(name) for name in ENGINES}
 
 
-async def test_what_several_engines_cost_for_one_question_stands_in_one_ledger(gateway: Open, sandbox: Sandbox) -> None:
+async def test_the_costs_of_several_engines_for_one_question_are_in_one_ledger(gateway: Open, sandbox: Sandbox) -> None:
     for name in ("openai", "anthropic", "gemini"):
         sandbox.fault(name, "no_search")
     async with gateway(**KEYS) as opened:
@@ -27,7 +27,7 @@ async def test_what_several_engines_cost_for_one_question_stands_in_one_ledger(g
     assert response.cost_usd == pytest.approx(day.usd, abs=1e-5)
 
 
-async def test_a_budget_that_one_engine_has_spent_stops_all_others(gateway: Open, sandbox: Sandbox) -> None:
+async def test_a_budget_that_one_engine_spent_stops_all_others(gateway: Open, sandbox: Sandbox) -> None:
     async with gateway(answer_engines="openai") as opened:
         spent = (await opened.search(TOWER)).cost_usd
     async with gateway(daily_budget_usd=spent, **KEYS) as opened:
@@ -40,7 +40,7 @@ async def test_a_budget_that_one_engine_has_spent_stops_all_others(gateway: Open
     assert day.usd == pytest.approx(spent, abs=1e-6)
 
 
-async def test_an_engine_takes_the_room_that_the_one_before_it_left(gateway: Open, sandbox: Sandbox) -> None:
+async def test_the_first_engine_that_the_budget_covers_answers(gateway: Open, sandbox: Sandbox) -> None:
     async with gateway(**KEYS) as opened:
         *_, perplexity = opened.engines
         room = perplexity.most_usd
@@ -51,7 +51,9 @@ async def test_an_engine_takes_the_room_that_the_one_before_it_left(gateway: Ope
     assert [sandbox.calls(name) for name in HOSTED] == [0, 0, 0, 1]
 
 
-async def test_a_model_of_ones_own_writes_on_when_the_budget_is_overdrawn(gateway: Open, sandbox: Sandbox) -> None:
+async def test_a_free_model_of_your_own_answers_although_the_budget_is_overdrawn(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     async with gateway(answer_engines="openai") as opened:
         spent = (await opened.search(FERRIES)).cost_usd
     async with gateway(daily_budget_usd=spent / 2, llm_model=LLM_MODEL, search_providers="synthetic") as opened:
@@ -61,7 +63,7 @@ async def test_a_model_of_ones_own_writes_on_when_the_budget_is_overdrawn(gatewa
     assert sandbox.calls("openai") == 1
 
 
-async def test_a_priced_model_of_ones_own_is_on_the_same_budget(gateway: Open, sandbox: Sandbox) -> None:
+async def test_a_priced_model_of_your_own_uses_the_same_budget(gateway: Open, sandbox: Sandbox) -> None:
     settings = {"answer_engines": "llm", "llm_model": LLM_MODEL, "prices": "llm:0.02", "search_providers": "synthetic"}
     async with gateway(daily_budget_usd=0.03, **settings) as opened:
         first, second = await opened.search(TOWER), await opened.search(FERRIES)

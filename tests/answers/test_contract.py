@@ -38,7 +38,7 @@ def test_it_has_a_stand_in_with_a_key_and_a_row_in_the_suite(entry: Entry) -> No
 
 
 @every_hosted_engine
-def test_its_price_says_who_told_it_and_when(entry: Entry) -> None:
+def test_its_price_names_its_source_and_date(entry: Entry) -> None:
     [api] = [api for api, _ in APIS if api.name == entry.name]
     assert re.fullmatch(r"https://\S+, .*20\d\d-[01]\d(?:-[0-3]\d)?", api.price_source)
     assert f"| {entry.name} | {api.search_usd:g} | {api.price_source} |" in (DOCS / "prices.md").read_text()

@@ -34,9 +34,7 @@ async def test_an_engine_answers_with_verified_spans(gateway: Open, name: str) -
     assert checks[name] == "ok"
 
 
-async def test_links_through_googles_redirect_are_resolved_where_the_operator_says_so(
-    gateway: Open, sandbox: Sandbox
-) -> None:
+async def test_googles_redirects_are_resolved_if_the_operator_enables_it(gateway: Open, sandbox: Sandbox) -> None:
     async with gateway(answer_engines="gemini", **KEYS) as opened:
         kept = await opened.search(TOWER)
     async with gateway(answer_engines="gemini", gemini_resolve_links=True, state_url="memory://", **KEYS) as opened:
@@ -63,7 +61,7 @@ async def test_a_paused_turn_is_continued(gateway: Open, sandbox: Sandbox) -> No
     assert sandbox.calls("anthropic") == 2
 
 
-async def test_the_next_engine_answers_where_one_is_down(gateway: Open, sandbox: Sandbox) -> None:
+async def test_the_next_engine_answers_if_one_is_down(gateway: Open, sandbox: Sandbox) -> None:
     sandbox.fault("openai", "status", status=503)
     sandbox.fault("anthropic", "no_search")
     async with gateway(**KEYS) as opened:

@@ -51,9 +51,7 @@ def paragraphs_of(found: Answer) -> list[str]:
         ),
     ],
 )
-def test_sentences_that_come_near_but_do_not_answer_stand_below_a_line_that_says_so(
-    question: str, about: str, hedge: str
-) -> None:
+def test_near_sentences_that_do_not_answer_follow_a_line_that_says_so(question: str, about: str, hedge: str) -> None:
     found = answer(
         SearchQuery(question), [hit("a")], page("a", f"{about} " + "Bread is made from flour and water. " * 9)
     )
@@ -142,36 +140,34 @@ def test_a_source_carries_the_date_of_its_page_or_else_of_its_hit() -> None:
     assert [source.published for source in found.sources] == ["2026-01-02", "2026-03-04"]
 
 
-def test_no_results_are_said_as_such() -> None:
+def test_an_answer_without_results_says_so() -> None:
     found = answer(QUESTION, [])
     assert (found.text, found.spans, found.sources, found.provider) == (NO_RESULTS, (), (), "raw-search")
 
 
-def test_a_snippet_stands_in_for_a_page_that_could_not_be_read_and_a_warning_says_so() -> None:
+def test_a_snippet_replaces_an_unreadable_page_and_a_warning_says_so() -> None:
     found = answer(QUESTION, [hit("a", snippet="The Eiffel tower is 330 m tall and ..."), hit("b", snippet="Soup.")])
     assert found.text == "The Eiffel tower is 330 m tall and ... [1]"
     assert found.spans[0].title == "Title of a"
-    assert found.warnings == ("Could not be read, so that only its search snippet was used: a.example, b.example.",)
+    assert found.warnings == ("Could not be read; only its search snippet was used: a.example, b.example.",)
 
 
 def test_a_host_is_named_once_in_a_warning() -> None:
     hits = [Hit(f"https://a.example/{n}", "", "", "brave") for n in range(2)]
-    assert answer(QUESTION, hits).warnings == (
-        "Could not be read, so that only its search snippet was used: a.example.",
-    )
+    assert answer(QUESTION, hits).warnings == ("Could not be read; only its search snippet was used: a.example.",)
 
 
-def test_the_text_that_a_vendor_sent_is_better_than_its_snippet_and_worse_than_the_page() -> None:
+def test_a_vendors_page_text_is_preferred_to_its_snippet_but_not_to_the_page() -> None:
     sent = hit("a", snippet="The Eiffel tower is tall.", content="# Eiffel\n\nThe Eiffel tower is 330 metres tall.")
     found = answer(QUESTION, [sent])
     assert found.text == "The Eiffel tower is 330 metres tall. [1]"
-    assert found.warnings == ("Could not be read, so that what the search provider sent of it was used: a.example.",)
+    assert found.warnings == ("Could not be read; the text from the search provider was used instead: a.example.",)
     assert answer(QUESTION, [sent], page("a", "The Eiffel tower measures 330.")).text.startswith(
         "The Eiffel tower meas"
     )
 
 
-def test_no_more_pages_are_used_than_results_were_asked_for() -> None:
+def test_no_more_pages_are_used_than_the_requested_results() -> None:
     query = SearchQuery(QUESTION.text, max_results=1)
     text = "The Eiffel tower is {} metres tall."
     found = answer(query, [hit("a"), hit("b")], page("a", text.format(330)), page("b", "In 2022 " + text.format(330)))
@@ -184,20 +180,20 @@ def test_a_page_that_was_found_twice_is_one_source() -> None:
     assert [source.url for source in found.sources] == ["https://a.example/page"]
 
 
-def test_a_page_that_was_cut_or_is_too_long_is_never_passed_over_in_silence() -> None:
+def test_a_warning_names_each_page_that_was_cut_or_is_too_long() -> None:
     endless = "Filler words everywhere. " * (MAX_PAGE // 25 + 1) + "The Eiffel tower is 330 metres tall."
     found = answer(
         QUESTION, [hit("a"), hit("b")], page("a", endless), page("b", "x", truncated=True, warnings=("Odd charset.",))
     )
     assert found.text == NO_ANSWER
     assert found.warnings == (
-        f"Very long, so that only the first 200,000 of {len(endless):,} characters were looked at: a.example.",
+        f"Very long; only the first 200,000 of {len(endless):,} characters were read: a.example.",
         "Odd charset: b.example.",
-        "Too large to be fetched whole, so that its end is unknown: b.example.",
+        "Too large to be fetched whole; its end is missing: b.example.",
     )
 
 
-def test_many_long_pages_share_what_is_looked_at_and_a_short_one_is_read_whole() -> None:
+def test_long_pages_share_the_effort_limit_and_a_short_one_is_read_whole() -> None:
     """Four pages of 200,000 characters and the ends of their sentences are more than all pages together may take."""
     long = "Filler words are everywhere on this page. " * 4_700
     fact = "The Eiffel tower is 330 metres tall."
@@ -205,9 +201,9 @@ def test_many_long_pages_share_what_is_looked_at_and_a_short_one_is_read_whole()
     found = answer(QUESTION, [hit(name) for name in "abcde"], *pages, page("e", fact))
     assert [span.url for span in found.spans] == ["https://e.example/page"]
     (warning,) = found.warnings
-    assert warning.startswith("Very long, so that only the first 10")
+    assert warning.startswith("Very long; only the first 10")
     assert warning.endswith(
-        f"of {len(long + fact):,} characters were looked at: a.example, b.example, c.example, d.example."
+        f"of {len(long + fact):,} characters were read: a.example, b.example, c.example, d.example."
     )
     alone = answer(QUESTION, [hit("a")], pages[0])
     assert (alone.text, alone.warnings) == (f"{fact} [1]", ())

@@ -21,7 +21,7 @@ API = Gemini(SecretStr("key"), "https://api.example")
 TEXT = "Es sind 20 °C in Köln 🗼. Der Turm ist 330 m hoch."
 
 
-def test_offsets_are_bytes_and_become_characters() -> None:
+def test_byte_offsets_become_character_offsets() -> None:
     supports = [
         gemini_support(TEXT, "Es sind 20 °C in Köln 🗼.", 1),
         gemini_support(TEXT, "Der Turm ist 330 m hoch.", 0, 1),
@@ -46,7 +46,7 @@ def test_a_support_is_found_in_its_part_however_the_parts_are_counted(named: int
     assert [answer.text[span.start : span.end] for span in answer.spans] == ["Der Turm ist 330 m hoch."]
 
 
-def test_a_support_that_is_nowhere_is_counted_and_not_guessed() -> None:
+def test_a_support_without_a_place_is_counted_and_not_guessed() -> None:
     support = {"segment": {"startIndex": 3, "endIndex": 9, "text": "other"}, "groundingChunkIndices": [0]}
     answer = API.parse(encoded(gemini({"text": TEXT}, supports=[support])))
     assert (answer.spans, len(answer.warnings)) == ((), 1)
@@ -64,7 +64,7 @@ def test_a_support_that_is_nowhere_is_counted_and_not_guessed() -> None:
         ({"candidates": [{"content": {}}]}, SearchProviderParseError),
     ],
 )
-def test_what_is_no_answer_is_told_as_such(reply: dict[str, object], error: type[SearchError]) -> None:
+def test_a_reply_without_an_answer_is_an_error(reply: dict[str, object], error: type[SearchError]) -> None:
     with pytest.raises(error):
         API.parse(encoded(reply))
 
@@ -73,14 +73,14 @@ def refused(code: int, *details: object, **error: object) -> SearchError | None:
     return API.refusal(Reply(code, {}, encoded([{"error": {"code": code, "details": list(details), **error}}])))
 
 
-def test_a_wrong_key_is_known_by_its_reason_since_it_is_a_400() -> None:
+def test_a_wrong_key_is_recognised_by_its_reason_since_its_status_is_400() -> None:
     assert isinstance(refused(400, {"reason": "API_KEY_INVALID"}, status="INVALID_ARGUMENT"), SearchAuthError)
     assert isinstance(refused(400, {"reason": "API_KEY_EXPIRED"}, status="INVALID_ARGUMENT"), SearchAuthError)
     assert refused(400, {"reason": "OTHER"}, status="INVALID_ARGUMENT") is None
     assert isinstance(refused(400, status="FAILED_PRECONDITION"), SearchAuthError)
 
 
-def test_a_day_without_quota_is_told_from_a_busy_minute() -> None:
+def test_a_spent_daily_quota_is_distinguished_from_a_rate_limit() -> None:
     busy = refused(429, {"retryDelay": "34s"}, status="RESOURCE_EXHAUSTED")
     spent = refused(429, {"violations": [{"quotaId": "GenerateRequestsPerDayPerProject"}]})
     assert isinstance(busy, SearchProviderError)

@@ -108,26 +108,28 @@ async def test_a_status_means_the_same_for_all(
 
 @every_api
 @pytest.mark.parametrize("body", [b"<html>busy</html>", b"[" * 100_000, b"[]", b"{}", b"\xff"])
-async def test_what_is_no_reply_of_the_api_is_a_parse_error(api: EngineApi, reply: dict[str, Any], body: bytes) -> None:
+async def test_a_body_that_is_not_a_reply_of_the_api_is_a_parse_error(
+    api: EngineApi, reply: dict[str, Any], body: bytes
+) -> None:
     with pytest.raises(SearchProviderParseError):
         await ask(engine(api, lambda _: served(200, body)))
 
 
 @every_api
-async def test_halves_of_characters_in_a_reply_do_no_harm(api: EngineApi, reply: dict[str, Any]) -> None:
+async def test_lone_surrogates_in_a_reply_do_no_harm(api: EngineApi, reply: dict[str, Any]) -> None:
     broken = json.dumps(reply).replace("It is 330 m high", "It is \\ud83d 330 m high \\ud83d\\udd0e").encode()
     answer = await ask(engine(api, lambda _: served(200, broken)))
     assert answer.text.startswith("It is ? 330 m high \N{RIGHT-POINTING MAGNIFYING GLASS}")
 
 
 @every_api
-async def test_a_gate_before_the_api_says_nothing_about_the_key(api: EngineApi, reply: dict[str, Any]) -> None:
+async def test_a_proxy_page_instead_of_the_api_does_not_blame_the_key(api: EngineApi, reply: dict[str, Any]) -> None:
     with pytest.raises(SearchProviderError):
         await ask(engine(api, lambda _: served(403, b"<html>Just a moment</html>")))
 
 
 @every_api
-async def test_a_rejected_key_is_told_even_if_the_vendor_does_so_with_a_page(
+async def test_a_rejected_key_is_an_auth_error_even_if_the_vendor_sends_a_page(
     api: EngineApi, reply: dict[str, Any]
 ) -> None:
     """Perplexity does: https://github.com/BerriAI/litellm/issues/2584."""
@@ -136,7 +138,7 @@ async def test_a_rejected_key_is_told_even_if_the_vendor_does_so_with_a_page(
 
 
 @every_api
-async def test_a_model_that_is_gone_gives_way_and_is_not_asked_again_soon(
+async def test_a_missing_model_is_skipped_for_a_while_and_the_next_one_answers(
     api: EngineApi, reply: dict[str, Any]
 ) -> None:
     seen: list[str] = []
@@ -151,7 +153,7 @@ async def test_a_model_that_is_gone_gives_way_and_is_not_asked_again_soon(
     assert f"Change {api.models_setting}." in answers[1].warnings[0]
 
 
-async def test_a_model_is_passed_over_without_a_call_from_its_last_day_on() -> None:
+async def test_a_model_is_skipped_without_a_call_from_its_shutdown_date_on() -> None:
     api, reply = APIS[1]
     seen: list[str] = []
 
@@ -167,7 +169,7 @@ async def test_a_model_is_passed_over_without_a_call_from_its_last_day_on() -> N
     assert len(seen) == 2
 
 
-async def test_a_price_that_changes_on_a_day_is_booked_by_the_day() -> None:
+async def test_a_cost_uses_the_price_of_its_day() -> None:
     api, reply = APIS[1]
     asked = engine(api, lambda _: served(200, reply), models=["gemini-3.8-flash"])
     billed = api.billed(json.dumps(reply).encode())
@@ -180,7 +182,7 @@ async def test_a_price_that_changes_on_a_day_is_booked_by_the_day() -> None:
     assert new.cost_usd - searches == pytest.approx(2 * (old.cost_usd - searches))
 
 
-async def test_check_tells_who_ended_a_model_and_when_whether_or_not_it_is_still_listed() -> None:
+async def test_check_reports_the_vendor_and_date_of_an_ended_model_whether_listed_or_not() -> None:
     api = APIS[1][0]
     names = ["gemini-3.1-flash-lite", "gemini-3.5-flash-lite", "gemini-0"]
 
@@ -199,7 +201,7 @@ async def test_check_tells_who_ended_a_model_and_when_whether_or_not_it_is_still
         await engine_with(*names, models=names[:1]).check(Deadline.after(60))
 
 
-async def test_a_pause_is_continued_a_few_times_and_every_turn_is_paid_for() -> None:
+async def test_a_paused_reply_is_continued_a_few_times_and_every_turn_is_billed() -> None:
     api = APIS[0][0]
     seen: list[dict[str, Any]] = []
 
@@ -213,7 +215,7 @@ async def test_a_pause_is_continued_a_few_times_and_every_turn_is_paid_for() -> 
     assert "cut off" in answer.warnings[-1]
 
 
-async def test_a_turn_that_fails_still_costs_what_came_before() -> None:
+async def test_a_failed_turn_still_costs_the_turns_before_it() -> None:
     api = APIS[0][0]
     replies = iter([served(200, CLAUDE | {"stop_reason": "pause_turn"}), served(400, {})])
     with pytest.raises(SearchValidationError) as caught:
@@ -221,7 +223,7 @@ async def test_a_turn_that_fails_still_costs_what_came_before() -> None:
     assert caught.value.cost_usd > 0.01
 
 
-async def test_a_reply_that_never_ends_is_given_up_at_the_deadline() -> None:
+async def test_an_endless_reply_is_abandoned_at_the_deadline() -> None:
     class Endless(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
             while True:
@@ -236,7 +238,7 @@ async def test_a_reply_that_never_ends_is_given_up_at_the_deadline() -> None:
 @pytest.mark.parametrize(
     ("include", "exclude"), [(("a.example",), ()), ((), ("a.example",)), (("a.example",), ("x.a.example",))]
 )
-async def test_lists_of_domains_are_sent_or_the_engine_steps_aside(
+async def test_lists_of_domains_are_sent_or_the_engine_is_not_called(
     api: EngineApi, reply: dict[str, Any], include: tuple[str, ...], exclude: tuple[str, ...]
 ) -> None:
     sent: list[bytes] = []
@@ -251,12 +253,12 @@ async def test_lists_of_domains_are_sent_or_the_engine_steps_aside(
         assert (await asking).applied.domains == "upstream"
         assert b"a.example" in sent[0]
     else:
-        with pytest.raises(NotAsked, match="cannot keep to these lists"):
+        with pytest.raises(NotAsked, match="cannot apply these lists"):
             await asking
         assert sent == []
 
 
-async def test_an_exclusion_that_is_too_long_for_the_vendor_is_finished_here() -> None:
+async def test_the_gateway_applies_the_rest_of_an_exclusion_list_that_is_too_long() -> None:
     api, reply = APIS[2]
     query = SearchQuery("how high", exclude_domains=tuple(f"host{number}.example" for number in range(21)))
     answer = await engine(api, lambda _: served(200, reply)).answer(query, Deadline.after(5), no_progress)

@@ -10,7 +10,7 @@ def test_only_notes_whose_condition_is_true_apply() -> None:
     assert applying({"first": 1, "second": 0, "third": "gone", "fourth": ""}) == ("first", "third")
 
 
-def test_another_engine_steps_in_for_a_bad_reply_and_not_for_a_declined_question() -> None:
+def test_another_engine_replaces_a_bad_reply_but_not_a_declined_question() -> None:
     assert isinstance(declined(), Refused)
     for error in (not_searched("Vendor"), no_answer("Vendor")):
         assert isinstance(error, Unavailable)

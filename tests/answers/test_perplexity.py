@@ -21,14 +21,14 @@ def test_a_mark_names_the_id_of_a_result_and_becomes_the_rank_of_its_page() -> N
     assert answer.warnings == ("Citations left out because they name no source: 1.",)
 
 
-def test_an_index_in_code_is_no_mark() -> None:
+def test_an_index_in_code_is_not_a_mark() -> None:
     code = "Use `row[0]` or:\n\n```\nx = row[7]\n```\n\nIt is zero-based."
     answer = API.parse(encoded(perplexity(f"{code}[7]")))
     assert answer.text == f"{code} [1]"
     assert not answer.warnings
 
 
-def test_annotations_serve_where_there_are_no_marks() -> None:
+def test_annotations_are_used_if_there_are_no_marks() -> None:
     note = {"type": "url_citation", "url": TOWER, "title": "Tower", "start_index": 0, "end_index": 17}
     answer = API.parse(encoded(perplexity("It is 330 m high.", [note])))
     assert [(answer.text[span.start : span.end], span.url) for span in answer.spans] == [("It is 330 m high.", TOWER)]
@@ -42,7 +42,7 @@ def test_annotations_serve_where_there_are_no_marks() -> None:
         (perplexity("   "), SearchProviderParseError),
     ],
 )
-def test_what_is_no_answer_is_told_as_such(reply: dict[str, object], error: type[SearchError]) -> None:
+def test_a_reply_without_an_answer_is_an_error(reply: dict[str, object], error: type[SearchError]) -> None:
     with pytest.raises(error):
         API.parse(encoded(reply))
 

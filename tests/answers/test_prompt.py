@@ -8,7 +8,7 @@ from websearch_gateway.models import SearchQuery
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
-def test_the_wishes_of_the_call_are_in_the_prompt_and_the_question_is_not() -> None:
+def test_the_prompt_has_the_options_of_the_call_but_not_the_question() -> None:
     text = instructions(SearchQuery("a secret question", max_results=3, freshness_hours=48, language="fr"), NOW)
     assert "at most 3 different pages" in text
     assert "Prefer pages published or updated in the last 48 hours, that is since 2026-11-19 12:00 UTC" in text
@@ -17,7 +17,7 @@ def test_the_wishes_of_the_call_are_in_the_prompt_and_the_question_is_not() -> N
     assert "secret" not in text
 
 
-def test_what_was_not_wished_for_is_not_there_and_the_rules_come_first() -> None:
+def test_the_prompt_leaves_out_unset_options_and_begins_with_the_rules() -> None:
     plain, wishful = (instructions(query, NOW) for query in (SearchQuery("q"), SearchQuery("q", 3, 48)))
     assert "at most 800 characters" in plain
     assert "hours" not in plain

@@ -11,7 +11,9 @@ from websearch_gateway.docs_index.reading import read_docs
 SECTIONS = [f"## Zebra {number}\n\n" + f"The zebra number {number} eats grass at noon. " * 40 for number in range(12)]
 
 
-async def test_a_section_comes_before_its_neighbours_and_reading_on_gets_ahead(gateway: Open, tmp_path: Path) -> None:
+async def test_a_section_has_priority_over_its_neighbours_and_the_next_id_always_advances(
+    gateway: Open, tmp_path: Path
+) -> None:
     (tmp_path / "a.md").write_text("\n\n".join(SECTIONS))
     async with gateway() as opened:
         docs = opened.docs

@@ -49,7 +49,7 @@ async def test_vectors_of_another_embedder_are_left_out(library, tmp_path):
     await other.close()
 
 
-async def test_a_site_that_is_here_already_is_not_overwritten(library, tmp_path):
+async def test_an_indexed_site_is_not_overwritten(library, tmp_path):
     await exported(library, tmp_path / "x.gz")
     await library.store.set_status(await version(library.store), "completed")
     with pytest.raises(SearchValidationError, match="Delete it first"):

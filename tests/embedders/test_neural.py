@@ -143,7 +143,7 @@ def test_a_long_text_is_the_mean_of_windows_of_one_length(embedder: NeuralEmbedd
     assert np.abs(end - one).max() > 1e-4
 
 
-def test_what_is_beyond_the_last_window_is_not_read(embedder: NeuralEmbedder) -> None:
+def test_text_beyond_the_last_window_is_not_read(embedder: NeuralEmbedder) -> None:
     whole = "moon " * (WINDOW * MOST_WINDOWS)
     one, other = embedder.encode([whole + "tide " * WINDOW, whole + "makes " * WINDOW])
     assert np.array_equal(one, other)
@@ -163,7 +163,7 @@ def test_without_its_weights_the_error_names_the_extra(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec(PACKAGE) is None, reason="the extra `neural` is not installed")
-def test_the_real_model_tells_a_paraphrase_from_a_stranger() -> None:
+def test_the_real_model_puts_a_paraphrase_nearer_than_another_topic() -> None:
     one, same, other = NeuralEmbedder(model_folder()).encode(
         ["A man is playing a guitar.", "Someone plays the guitar.", "The parliament passed a law."]
     )

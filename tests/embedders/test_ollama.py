@@ -74,7 +74,7 @@ async def test_other_models_read_the_text_alone(client_of: ClientOf, retry: Retr
     assert server.seen[0][1]["input"] == ["x"]
 
 
-async def test_a_missing_model_is_pulled_and_every_step_is_told_once(client_of: ClientOf, retry: Retry) -> None:
+async def test_a_missing_model_is_pulled_and_each_step_is_reported_once(client_of: ClientOf, retry: Retry) -> None:
     told: list[str] = []
 
     async def progress(step: str) -> None:
@@ -117,7 +117,7 @@ async def test_a_refused_pull_is_unavailable(client_of: ClientOf, retry: Retry) 
 async def test_endless_progress_is_cut_off(client_of: ClientOf, retry: Retry, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("websearch_gateway.embedders.ollama.MOST_PROGRESS_BYTES", 100)
     server = Server(present=False, pull=PULL * 2)
-    with pytest.raises(SearchProviderError, match="without end"):
+    with pytest.raises(SearchProviderError, match="endless progress"):
         await embedder(client_of(server), retry).embed(["x"], "query")
 
 
@@ -138,7 +138,7 @@ async def test_a_reply_of_another_form_is_a_parse_error(client_of: ClientOf, ret
         await embedder(client, retry).embed(["x"], "query")
 
 
-async def test_a_server_error_is_tried_once_more(client_of: ClientOf, retry: Retry) -> None:
+async def test_a_server_error_is_retried_once(client_of: ClientOf, retry: Retry) -> None:
     replies = [httpx2.Response(500), httpx2.Response(200, json={"embeddings": [[1.0]]})]
     vectors = await embedder(client_of(lambda _: replies.pop(0)), retry).embed(["x"], "query")
     assert vectors.tolist() == [[1.0]]

@@ -67,7 +67,7 @@ async def test_texts_are_sent_in_batches_of_32_and_blank_ones_not_at_all(client_
     np.testing.assert_allclose(np.linalg.norm(vectors[1:71], axis=1), 1, rtol=1e-6)
 
 
-async def test_nothing_is_asked_when_all_texts_are_blank(client_of: ClientOf, retry: Retry) -> None:
+async def test_no_request_is_sent_if_all_texts_are_blank(client_of: ClientOf, retry: Retry) -> None:
     server = Server()
     one = embedder(client_of(server), retry)
     assert (await one.embed(["", " "], "query")).shape == (2, 0)
@@ -85,13 +85,13 @@ async def test_the_key_travels_as_a_bearer_token_and_is_never_shown(client_of: C
     assert "sk-secret" not in repr(one)
 
 
-async def test_a_server_error_is_tried_once_more(client_of: ClientOf, retry: Retry) -> None:
+async def test_a_server_error_is_retried_once(client_of: ClientOf, retry: Retry) -> None:
     server = Server(500)
     await embedder(client_of(server), retry).embed(["x"], "query")
     assert len(server.bodies) == 2
 
 
-async def test_a_second_server_error_is_the_end(client_of: ClientOf, retry: Retry) -> None:
+async def test_a_second_server_error_is_not_retried(client_of: ClientOf, retry: Retry) -> None:
     server = Server(503, 503)
     with pytest.raises(SearchProviderError, match="HTTP 503"):
         await embedder(client_of(server), retry).embed(["x"], "query")
@@ -99,7 +99,7 @@ async def test_a_second_server_error_is_the_end(client_of: ClientOf, retry: Retr
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 429])
-async def test_other_refusals_are_not_tried_again(client_of: ClientOf, retry: Retry, status: int) -> None:
+async def test_other_errors_are_not_retried(client_of: ClientOf, retry: Retry, status: int) -> None:
     """A 429 asks for rest, so the rest is passed on; every refusal is Unavailable, since ranking goes on by words."""
     server = Server(status)
     with pytest.raises(Unavailable, match=f"HTTP {status}") as caught:
@@ -133,7 +133,7 @@ async def test_a_reply_of_another_form_is_a_parse_error(client_of: ClientOf, ret
         await embedder(client, retry).embed(["x"], "query")
 
 
-async def test_a_slow_server_is_given_up(client_of: ClientOf, retry: Retry) -> None:
+async def test_a_slow_server_is_a_timeout(client_of: ClientOf, retry: Retry) -> None:
     def slow(_: httpx2.Request) -> httpx2.Response:
         raise httpx2.ReadTimeout("slow")
 

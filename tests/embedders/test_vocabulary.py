@@ -28,7 +28,7 @@ def test_each_piece_has_the_number_of_its_line(file: Path, pieces: list[str], ot
     assert vocabulary.longest >= max(map(len, pieces))
 
 
-def test_pieces_with_the_same_checksum_are_told_apart(file: Path) -> None:
+def test_pieces_with_the_same_checksum_are_distinguished(file: Path) -> None:
     assert crc32(b"plumless") == crc32(b"buckeroo")
     file.write_bytes(b"apple\nplumless\nbuckeroo\n")
     assert [Vocabulary(file).number(word) for word in ("plumless", "buckeroo")] == [1, 2]

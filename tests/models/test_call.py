@@ -11,7 +11,7 @@ from websearch_gateway.models import Deadline
 SECONDS = st.floats(0, 1_000)
 
 
-def test_what_remains_shrinks_with_time_and_ends_at_zero() -> None:
+def test_the_remaining_time_shrinks_to_zero() -> None:
     clock = Clock()
     deadline = Deadline.after(10, clock)
     clock.now += 4

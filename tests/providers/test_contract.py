@@ -113,7 +113,7 @@ def test_a_reply_of_another_shape_is_a_parse_error(provider: Provider, body: byt
 
 @pytest.mark.parametrize("value", ["a string", {"an": "object"}, 7, ["strings", "only"]], ids=str)
 @pytest.mark.parametrize("name", [path.stem for path in sorted(REPLIES.glob("*.json"))])
-def test_a_result_list_that_is_none_is_a_parse_error(name: str, value: Any) -> None:
+def test_a_result_list_of_the_wrong_type_is_a_parse_error(name: str, value: Any) -> None:
     body = json.dumps(with_lists_replaced(json.loads(recording(name)), value)).encode()
     with pytest.raises(SearchProviderParseError):
         built(name).parse(body)
@@ -176,7 +176,7 @@ def test_the_key_setting_is_that_of_the_table(entry: Entry, provider: Provider) 
     assert [provider.key_setting] == ([need.upper() for need in entry.needs if need.endswith("_api_key")] or [None])
 
 
-def test_an_ordinary_reply_is_no_refusal(provider: Provider) -> None:
+def test_an_ordinary_reply_is_not_a_refusal(provider: Provider) -> None:
     assert provider.refusal(200, {}, recording(provider.name)) is None
 
 
@@ -193,7 +193,7 @@ def test_the_documentation_has_a_true_row(entry: Entry, provider: Provider) -> N
     assert float(price) == can.cost_per_call_usd
 
 
-def test_a_price_says_who_told_it_and_when(provider: Provider) -> None:
+def test_a_price_names_its_source_and_date(provider: Provider) -> None:
     can = provider.capabilities
     told = re.fullmatch(r"https://\S+, .*20\d\d-[01]\d", can.price_source)
     assert bool(told) == bool(can.cost_per_call_usd), 'price_source is "https://PAGE, what it says, YYYY-MM"'
@@ -232,7 +232,7 @@ def test_no_row_can_break_a_provider(rows: list[Any]) -> None:
             (hit.url + hit.title + hit.snippet).encode()
 
 
-def test_domains_are_sent_exactly_when_they_are_said_to_be(provider: Provider) -> None:
+def test_domains_are_sent_exactly_when_they_are_reported_as_applied(provider: Provider) -> None:
     many = tuple(f"host{number}.example" for number in range(60))
     for include, exclude in ((("a.example",), ()), ((), ("a.example",)), (many, ()), ((), ())):
         query = replace(QUERY, include_domains=include, exclude_domains=exclude)

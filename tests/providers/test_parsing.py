@@ -42,7 +42,7 @@ def test_tavilys_score_and_news_date_are_kept() -> None:
     assert (second.score, second.published) == (0.4, None)
 
 
-def test_braves_markup_is_removed_and_what_it_quotes_is_kept() -> None:
+def test_braves_markup_is_removed_and_quoted_markup_is_kept() -> None:
     first, second = recorded(Brave("k", clock=now))
     assert first.title == "Heron & egret colonies counted"
     assert first.snippet == "Volunteers counted 412 nests in the heron colony; the <nest> tag isn't new."
@@ -80,7 +80,7 @@ def test_duckduckgos_redirects_are_unwrapped_and_its_advertisements_dropped() ->
     assert second.snippet.endswith("water – früh am Morgen.")
 
 
-def test_links_that_duckduckgo_wraps_around_nothing_are_dropped() -> None:
+def test_links_of_duckduckgo_without_a_usable_target_are_dropped() -> None:
     links = ("//duckduckgo.com/l/?rut=1", "//duckduckgo.com/l/?uddg=javascript%3Aalert(1)", "http://[broken")
     results = "".join(f'<div class="web-result"><h2><a href="{link}">T</a></h2></div>' for link in links)
     assert DuckDuckGo().parse(f'<div id="links">{results}<div class="web-result"></div></div>'.encode()) == []

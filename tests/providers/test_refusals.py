@@ -98,7 +98,7 @@ def test_braves_rate_limit_is_over_when_its_first_counter_says(header: str, seco
         (DUCKDUCKGO, 503, b""),
     ],
 )
-def test_the_rest_is_left_to_the_common_rules(provider: Provider, status: int, body: bytes) -> None:
+def test_the_common_rules_apply_to_all_other_replies(provider: Provider, status: int, body: bytes) -> None:
     assert provider.refusal(status, {}, body) is None
 
 
@@ -108,6 +108,6 @@ def test_duckduckgos_bot_page_is_recognised_whatever_its_status() -> None:
     assert raised.value.retry_after == 60
 
 
-def test_searxng_without_hits_and_without_engines_is_no_answer() -> None:
+def test_searxng_without_hits_and_with_failed_engines_is_an_error() -> None:
     with pytest.raises(SearchProviderError, match="did not respond"):
         SEARXNG.parse(b'{"results": [], "unresponsive_engines": [["brave", "timeout"]]}')

@@ -53,7 +53,7 @@ def test_tavily_gets_the_country_by_name_and_only_for_the_general_topic() -> Non
         ("HK", None),
     ],
 )
-def test_tavilys_names_of_countries_are_not_those_of_iso(region: str, name: str | None) -> None:
+def test_tavily_has_its_own_names_for_some_countries(region: str, name: str | None) -> None:
     body = Tavily("k").request(replace(QUERY, region=region)).json or {}
     assert body.get("country") == name
 
@@ -70,7 +70,7 @@ def test_brave_counts_pages_and_stops_after_the_tenth() -> None:
 @pytest.mark.parametrize(
     ("language", "code"), [("ja", "jp"), ("pt", "pt-pt"), ("zh", "zh-hans"), ("de", "de"), ("eo", None)]
 )
-def test_braves_codes_of_languages_are_its_own(language: str, code: str | None) -> None:
+def test_brave_has_its_own_codes_for_some_languages(language: str, code: str | None) -> None:
     assert Brave("k").request(replace(QUERY, language=language)).params.get("search_lang") == code
 
 
@@ -95,12 +95,12 @@ def test_google_pages_by_ten_up_to_the_hundredth_result() -> None:
 @pytest.mark.parametrize(
     ("wish", "sent"), [("off", "off"), ("moderate", "active"), ("strict", "active"), (None, "active")]
 )
-def test_google_knows_safe_search_on_and_off(wish: SafeSearch | None, sent: str) -> None:
+def test_google_only_switches_safe_search_on_or_off(wish: SafeSearch | None, sent: str) -> None:
     query = replace(QUERY, safe_search=wish)
     assert Google("k", "cx").request(query).params["safe"] == sent
 
 
-def test_googles_codes_of_languages_are_its_own() -> None:
+def test_google_has_its_own_codes_for_some_languages() -> None:
     google = Google("k", "cx")
     assert google.request(replace(QUERY, language="he")).params["lr"] == "lang_iw"
     assert "lr" not in google.request(replace(QUERY, language="eo")).params
@@ -113,7 +113,7 @@ def test_searxng_takes_a_locale_and_never_a_bare_region() -> None:
     assert provider.request(replace(QUERY, safe_search="strict")).params["safesearch"] == "2"
 
 
-def test_duckduckgo_is_asked_as_its_form_would_and_under_our_own_name() -> None:
+def test_a_request_to_duckduckgo_submits_its_form_under_our_own_user_agent() -> None:
     request = DuckDuckGo("http://ddg").request(QUERY)
     assert request.form == {"q": QUERY.text, "b": "", "kl": "uk-en", "df": "w"}
     assert request.headers["Cookie"] == "kl=uk-en; df=w"
@@ -132,7 +132,7 @@ def test_duckduckgo_is_asked_as_its_form_would_and_under_our_own_name() -> None:
         (None, "de", "wt-wt"),
     ],
 )
-def test_duckduckgos_locale_is_the_regions(region: str | None, language: str | None, locale: str) -> None:
+def test_duckduckgos_locale_follows_the_region(region: str | None, language: str | None, locale: str) -> None:
     form = DuckDuckGo().request(replace(QUERY, region=region, language=language)).form or {}
     assert form["kl"] == locale
 

@@ -28,17 +28,17 @@ def test_search_providers_wins_over_the_table() -> None:
     assert names(settings) == ["duckduckgo", "brave"]
 
 
-def test_a_named_provider_without_its_settings_is_told_by_their_names() -> None:
+def test_a_named_provider_without_its_settings_is_an_error_that_names_them() -> None:
     with pytest.raises(SearchNotConfiguredError, match="GOOGLE_API_KEY and GOOGLE_SEARCH_ENGINE_ID"):
         configured(Settings(search_providers="google"))
 
 
-def test_an_unknown_name_is_told_with_the_known_ones() -> None:
+def test_the_error_for_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(SearchNotConfiguredError, match=r"SEARCH_PROVIDERS names 'bing'.*serper.*duckduckgo"):
         configured(Settings(search_providers="bing"))
 
 
-def test_blanks_around_a_key_are_forgiven_and_the_settings_reach_the_provider() -> None:
+def test_blanks_around_a_key_are_ignored_and_the_settings_reach_the_provider() -> None:
     settings = Settings(
         google_api_key=" k \n",
         google_search_engine_id="cx",
@@ -51,7 +51,7 @@ def test_blanks_around_a_key_are_forgiven_and_the_settings_reach_the_provider() 
     assert (request.params["key"], request.params["cx"], request.params["safe"]) == ("k", "cx", "off")
 
 
-def test_without_keys_the_cheapest_are_named_with_the_page_that_sells_them() -> None:
+def test_without_keys_the_advice_names_the_cheapest_and_their_sign_up_pages() -> None:
     told = advice(Settings())
     assert re.findall(r"[A-Z]+_API_KEY", told) == ["SERPER_API_KEY", "BRAVE_API_KEY"]
     assert "https://serper.dev" in told

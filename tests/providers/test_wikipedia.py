@@ -13,7 +13,7 @@ from websearch_gateway.providers.wikipedia import Wikipedia
 CONTACT = "https://ops.example/gateway"
 
 
-def test_the_question_is_asked_in_its_own_language() -> None:
+def test_the_search_uses_the_language_of_the_question() -> None:
     provider = Wikipedia()
     asked = SearchQuery("Wie hoch ist der Eiffelturm?")
     assert provider.request(asked).url == "https://de.wikipedia.org/w/api.php"
@@ -21,13 +21,13 @@ def test_the_question_is_asked_in_its_own_language() -> None:
     assert Wikipedia("http://mirror.example/wiki").request(asked).url == "http://mirror.example/wiki/w/api.php"
 
 
-def test_words_that_only_ask_and_commands_of_the_search_are_left_out() -> None:
+def test_question_words_and_search_operators_are_left_out() -> None:
     asked = SearchQuery('How tall is the "Eiffel Tower" -intitle:Paris insource:/a.*/ O\'Brien?')
     assert Wikipedia().request(asked).params["gsrsearch"] == "tall Eiffel Tower intitle Paris insource O'Brien"
     assert Wikipedia().request(SearchQuery("Who was it?")).params["gsrsearch"] == "Who was it"
 
 
-def test_the_user_agent_tells_whom_to_reach() -> None:
+def test_the_user_agent_contains_the_contact_address() -> None:
     agent = Wikipedia(contact=CONTACT).request(SearchQuery("herons")).headers["User-Agent"]
     assert agent.startswith("websearch-gateway/")
     assert CONTACT in agent
@@ -54,7 +54,9 @@ def test_hits_come_by_rank_with_their_introductions_and_a_short_snippet() -> Non
         (403, b"<html>herons</html>", "CONTACT_URL"),
     ],
 )
-def test_errors_with_status_200_and_refusals_of_strangers_are_told(status: int, body: bytes, words: str) -> None:
+def test_errors_with_status_200_and_refusals_of_unknown_callers_are_reported(
+    status: int, body: bytes, words: str
+) -> None:
     error = Wikipedia().refusal(status, {}, body)
     assert isinstance(error, SearchProviderError)
     assert words in error.message

@@ -87,7 +87,7 @@ async def test_the_text_is_read_without_the_thoughts(served: httpx2.Response) ->
     assert not written.cut_off
 
 
-async def test_thoughts_that_eat_the_budget_leave_an_empty_text_that_was_cut_off() -> None:
+async def test_thoughts_that_use_up_the_tokens_leave_an_empty_cut_off_text() -> None:
     written = await write(lambda _: stream(delta(reasoning="Let me think"), delta("length")))
     assert (written.text, written.cut_off) == ("", True)
 
@@ -98,7 +98,7 @@ async def test_a_stream_without_an_end_or_usage_is_read_too() -> None:
 
 
 @pytest.mark.parametrize("end", [b"", b'data: {"choices": [{"del', b"data: nonsense\n\n", b"data: " + b"x" * 300_000])
-async def test_a_stream_that_breaks_off_leaves_what_was_written(end: bytes) -> None:
+async def test_a_broken_stream_keeps_the_text_that_was_written(end: bytes) -> None:
     written = await write(lambda _: stream(delta(content="It is high [1]."), end=end))
     assert (written.text, written.cut_off) == ("It is high [1].", True)
 
@@ -159,14 +159,16 @@ async def test_json_too_large_to_parse_on_the_event_loop_is_refused(kind: str, m
         (200, [1], SearchProviderParseError, "not a chat completion"),
     ],
 )
-async def test_each_servers_errors_are_understood(status: int, body: Any, error: type[SearchError], words: str) -> None:
+async def test_the_errors_of_each_server_are_mapped(
+    status: int, body: Any, error: type[SearchError], words: str
+) -> None:
     with pytest.raises(error, match=words) as caught:
         await write(lambda _: reply(status, body))
     assert "how high" not in str(caught.value)
     assert KEY not in str(caught.value)
 
 
-async def test_an_error_in_the_middle_of_a_stream_leaves_what_was_written() -> None:
+async def test_an_error_in_the_middle_of_a_stream_keeps_the_text_that_was_written() -> None:
     error = {"error": {"message": "out of memory", "type": "server_error"}}
     written = await write(lambda _: stream(delta(content="It is high [1]."), error))
     assert (written.text, written.cut_off) == ("It is high [1].", True)
@@ -183,7 +185,7 @@ async def test_an_error_in_the_middle_of_a_stream_leaves_what_was_written() -> N
         {"error": {"message": "Bad request"}},  # a server that does not say what it minds
     ],
 )
-async def test_options_that_a_server_refuses_are_left_out_from_then_on(told: Any) -> None:
+async def test_later_requests_leave_out_options_that_the_server_refused(told: Any) -> None:
     seen: list[dict[str, Any]] = []
 
     def serve(request: httpx2.Request) -> httpx2.Response:
@@ -205,7 +207,7 @@ async def test_options_that_a_server_refuses_are_left_out_from_then_on(told: Any
     assert all("authorization" not in body for body in seen)
 
 
-async def test_a_slow_model_is_cut_off_at_the_deadline_with_what_it_has() -> None:
+async def test_the_deadline_cuts_off_a_slow_model_and_keeps_its_text() -> None:
     class Slow(httpx2.AsyncByteStream):
         async def __aiter__(self) -> AsyncIterator[bytes]:
             yield b"data: " + json.dumps(delta(content="It is high [1].")).encode() + b"\n\n"

@@ -35,13 +35,13 @@ def test_each_piece_of_a_sentence_has_its_own_marks() -> None:
     assert told("It is high [1], and it is old [2] or so.") == [("It is high, and it is old or so.", [(1,), (2,), ()])]
 
 
-def test_json_is_read_as_far_as_it_goes() -> None:
+def test_truncated_json_is_read_up_to_its_end() -> None:
     whole = json.dumps({"sentences": [{"text": "One.", "passages": [1]}, {"text": "Two.", "passages": [2]}]})
     assert told(f"```json\n{whole}\n```") == [("One.", [(1,)]), ("Two.", [(2,)])]
     assert told(whole[: whole.index("Two")]) == [("One.", [(1,)])]
 
 
-def test_words_do_not_grow_together_where_a_mark_was() -> None:
+def test_words_stay_apart_where_a_mark_was_removed() -> None:
     """Else `3` and `30`, both in a passage, would make a number that is not."""
     assert told("It is 3[1]30 m high [1].") == [("It is 3 30 m high.", [(1,), (1,)])]
 
@@ -51,7 +51,7 @@ def test_sentences_in_one_field_of_json_are_checked_one_by_one() -> None:
     assert told(reply) == [("It is 330 m high.", [(1,)]), ("It is haunted.", [(1,)])]
 
 
-def test_a_thought_that_never_ends_is_no_answer() -> None:
+def test_an_unfinished_thought_is_not_an_answer() -> None:
     assert told("<think>It is 330 m high [1].") == []
 
 

@@ -43,7 +43,7 @@ async def test_the_model_writes_and_every_sentence_has_its_page(gateway: Open, s
 @pytest.mark.parametrize(
     "fault", ["made_up_sources", "wrong_numbers", "wrong_names", "no_marks", "no_answer", "prompt_echo"]
 )
-async def test_what_the_pages_do_not_hold_is_never_served(
+async def test_sentences_that_the_pages_do_not_support_are_never_served(
     gateway: Open, sandbox: Sandbox, fault: str, in_json: bool
 ) -> None:
     if not in_json:
@@ -58,7 +58,7 @@ async def test_what_the_pages_do_not_hold_is_never_served(
     assert sandbox.calls("serper") == 1, "quotes come from what was gathered for the model"
 
 
-async def test_a_model_that_never_ends_is_cut_off_with_what_it_has(gateway: Open, sandbox: Sandbox) -> None:
+async def test_an_endless_model_is_cut_off_and_its_text_is_kept(gateway: Open, sandbox: Sandbox) -> None:
     sandbox.fault("llm", "endless")
     response = await ask(gateway)
     assert response.provider == "sandbox-model-over-serper"
@@ -81,7 +81,7 @@ async def test_an_order_on_a_page_does_not_change_the_answer(gateway: Open, sand
     assert all(number not in quoted.text + honest.text for number in ("40", "17", "Ignore"))
 
 
-async def test_a_server_that_is_down_leaves_the_quotes(gateway: Open, sandbox: Sandbox) -> None:
+async def test_quotes_answer_if_the_server_is_down(gateway: Open, sandbox: Sandbox) -> None:
     sandbox.fault("llm", "status", status=500)
     response = await ask(gateway)
     assert response.provider == "serper-raw-search"

@@ -43,7 +43,7 @@ def passages(hidden: str) -> list[NumberedPassage]:
         "<p>" + "".join(chr(0xE0000 + ord(character)) for character in ORDER) + "</p>",
     ],
 )
-def test_hidden_text_changes_nothing_of_what_the_model_reads(hidden: str) -> None:
+def test_hidden_text_does_not_change_the_prompt(hidden: str) -> None:
     assert messages(QUERY, passages(hidden), utc_now(), "m") == messages(QUERY, passages("<p></p>"), utc_now(), "m")
 
 
@@ -67,12 +67,12 @@ def test_a_page_cannot_close_the_block_or_pretend_to_be_a_passage() -> None:
         "The bridge is 120 metres long [9].",
     ],
 )
-def test_what_a_model_makes_up_when_it_obeys_is_not_served(obeyed: str) -> None:
+def test_an_invention_of_an_obedient_model_is_not_served(obeyed: str) -> None:
     text = checked_draft(obeyed, passages("<p></p>")).text
     assert text in ("", "The bridge is 120 metres long. [1]")
 
 
-def test_marks_of_a_page_are_not_taken_for_numbers_of_passages() -> None:
+def test_marks_of_a_page_are_not_mistaken_for_passage_numbers() -> None:
     told = NumberedPassage(1, Source(URL, "Bridge"), "Bridge", "The bridge is long.")
     other = replace(told, number=2, text="The bridge is 120 metres long.")
     assert checked_draft("The bridge is 120 metres long [1].", [told, other]).text == ""

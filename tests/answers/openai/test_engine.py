@@ -111,7 +111,7 @@ async def test_an_answer_is_cited_priced_and_honest_about_its_filters(connect: C
     ("region", "location"),
     [("GB", {"type": "approximate", "country": "GB"}), (None, {"type": "approximate"})],
 )
-async def test_the_request_forces_a_search_and_leaves_room_for_thought(
+async def test_the_request_forces_a_search_and_has_tokens_for_reasoning(
     connect: Connect, sandbox: Sandbox, region: str | None, location: dict[str, str]
 ) -> None:
     await ask(connect(), SearchQuery(QUESTION, region=region))
@@ -128,7 +128,7 @@ async def test_the_request_forces_a_search_and_leaves_room_for_thought(
 
 
 @pytest.mark.parametrize("fault", ["utf16_spans", "shifted_spans"])
-async def test_wrong_spans_are_settled_into_the_right_citations(connect: Connect, sandbox: Sandbox, fault: str) -> None:
+async def test_wrong_spans_become_correct_citations(connect: Connect, sandbox: Sandbox, fault: str) -> None:
     query = SearchQuery(QUESTION)
     right = finalize(query, await ask(connect()), responded_at=NOW)
     sandbox.fault("openai", fault)
@@ -174,7 +174,7 @@ async def test_an_answer_that_lost_its_annotations_keeps_its_sources(
         ("refusal", {}, SearchValidationError, 1),
     ],
 )
-async def test_each_trouble_has_its_error_and_is_retried_only_where_that_helps(
+async def test_each_failure_has_its_error_and_is_retried_only_if_that_helps(
     connect: Connect, sandbox: Sandbox, fault: str, options: dict[str, Any], error: type[SearchError], calls: int
 ) -> None:
     sandbox.fault("openai", fault, **options)
@@ -184,16 +184,14 @@ async def test_each_trouble_has_its_error_and_is_retried_only_where_that_helps(
     assert sandbox.calls("openai") == calls
 
 
-async def test_an_answer_that_was_declined_has_its_price(
-    connect: Connect, recorded: Callable[[str], dict[str, Any]]
-) -> None:
+async def test_a_declined_answer_has_its_price(connect: Connect, recorded: Callable[[str], dict[str, Any]]) -> None:
     reply, _ = replies(recorded("refusal"))
     with pytest.raises(SearchValidationError) as declined:
         await ask(connect(reply))
     assert declined.value.cost_usd > 0
 
 
-async def test_a_passing_trouble_is_overcome(connect: Connect, sandbox: Sandbox) -> None:
+async def test_a_retry_overcomes_a_transient_failure(connect: Connect, sandbox: Sandbox) -> None:
     sandbox.fault("openai", "status", status=503, times=1)
     assert (await ask(connect())).spans
     assert sandbox.calls("openai") == 2
@@ -234,7 +232,7 @@ async def test_cancelling_the_call_cancels_the_request(connect: Connect, sandbox
     await sandbox.wait_for("openai", cancelled=1)
 
 
-async def test_a_missing_model_is_followed_by_the_next_and_passed_over_for_a_while(
+async def test_the_next_model_replaces_a_missing_one_which_is_skipped_for_a_while(
     connect: Connect, sandbox: Sandbox
 ) -> None:
     seconds = [1000.0]
@@ -249,7 +247,7 @@ async def test_a_missing_model_is_followed_by_the_next_and_passed_over_for_a_whi
     assert sandbox.calls("openai") == 5
 
 
-async def test_a_model_is_passed_over_without_a_call_or_a_warning_from_its_last_day_on(
+async def test_a_model_is_skipped_without_a_call_or_a_warning_from_its_shutdown_date_on(
     connect: Connect, sandbox: Sandbox
 ) -> None:
     engine = connect()
@@ -266,7 +264,7 @@ async def test_without_any_model_left_the_engine_is_unavailable(connect: Connect
         await ask(connect(models=("gpt-0", "gpt-1")))
 
 
-async def test_an_unknown_model_is_asked_plainly_and_said_to_be_unpriced(
+async def test_a_request_to_an_unknown_model_names_no_effort_and_a_warning_says_that_it_has_no_price(
     connect: Connect, recorded: Callable[[str], dict[str, Any]]
 ) -> None:
     reply, requests = replies(recorded("many_calls"))
@@ -288,7 +286,7 @@ async def test_an_unknown_model_is_asked_plainly_and_said_to_be_unpriced(
         ("max_tool_calls", {"param": "max_tool_calls", "code": "unknown_parameter"}),
     ],
 )
-async def test_an_option_that_a_model_refuses_is_left_out_from_then_on(
+async def test_later_requests_leave_out_an_option_that_the_model_refused(
     connect: Connect, recorded: Callable[[str], dict[str, Any]], option: str, error: dict[str, Any]
 ) -> None:
     reply, requests = replies(refused(400, **error), recorded("many_calls"), recorded("many_calls"))
@@ -298,7 +296,7 @@ async def test_an_option_that_a_model_refuses_is_left_out_from_then_on(
     assert [option in request for request in requests] == [True, False, False]
 
 
-async def test_an_option_that_was_not_sent_is_not_left_out_for_ever(connect: Connect) -> None:
+async def test_an_error_about_an_option_that_was_not_sent_is_raised(connect: Connect) -> None:
     reply, requests = replies(*(refused(400, param="tool_choice") for _ in range(2)))
     with pytest.raises(SearchValidationError):
         await ask(connect(reply))
@@ -338,14 +336,14 @@ async def test_every_error_of_the_quota_type_is_final(connect: Connect) -> None:
     assert len(requests) == 1
 
 
-async def test_a_bad_request_is_told_in_the_words_of_openai(connect: Connect) -> None:
+async def test_the_error_for_a_bad_request_quotes_openai(connect: Connect) -> None:
     words = "The following tools cannot be used with this model:\nweb_search. See req_123."
     reply, _ = replies(refused(400, message=words))
     with pytest.raises(SearchValidationError, match=r"with this model: web_search\. See …\.$"):
         await ask(connect(reply))
 
 
-async def test_a_country_without_openai_is_named_as_the_cause(connect: Connect) -> None:
+async def test_the_error_for_an_unsupported_country_names_the_cause(connect: Connect) -> None:
     reply, _ = replies(refused(403, code="unsupported_country_region_territory"))
     with pytest.raises(SearchAuthError, match="country"):
         await ask(connect(reply))
@@ -355,7 +353,7 @@ async def test_a_country_without_openai_is_named_as_the_cause(connect: Connect) 
     ("headers", "seconds"),
     [({"retry-after-ms": "1500", "retry-after": "9"}, 1.5), ({"retry-after": "20"}, 20.0), ({}, None)],
 )
-async def test_a_rate_limit_says_when_to_come_back(
+async def test_a_rate_limit_error_says_when_to_retry(
     connect: Connect, headers: dict[str, str], seconds: float | None
 ) -> None:
     reply, _ = replies(*(refused(429, headers, code="rate_limit_exceeded", type="tokens") for _ in range(2)))
@@ -379,14 +377,14 @@ async def test_an_endless_reply_is_cut_off(connect: Connect, status: int) -> Non
     assert sent < MAX_BYTES + 200_000
 
 
-async def test_a_header_that_is_not_ascii_is_no_trouble(connect: Connect) -> None:
+async def test_a_header_that_is_not_ascii_is_accepted(connect: Connect) -> None:
     """HTTP allows any byte in a header's value (RFC 9110, 5.5)."""
     busy = httpx2.Response(429, headers=[(b"retry-after", "²".encode())], json={"error": {"message": "Too fast."}})
     with pytest.raises(SearchProviderError, match="rate limit"):
         await ask(connect(lambda _: busy))
 
 
-async def test_a_redirect_never_takes_the_key_along(connect: Connect) -> None:
+async def test_a_redirect_never_receives_the_key(connect: Connect) -> None:
     seen = []
 
     def reply(request: httpx2.Request) -> httpx2.Response:
@@ -398,7 +396,7 @@ async def test_a_redirect_never_takes_the_key_along(connect: Connect) -> None:
     assert seen == ["127.0.0.1"]
 
 
-async def test_no_variable_of_the_environment_reaches_the_wire(
+async def test_no_environment_variable_of_the_sdk_changes_a_request(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The SDK reads these by itself."""
@@ -419,13 +417,13 @@ async def test_no_variable_of_the_environment_reaches_the_wire(
     assert request.headers["user-agent"].startswith("websearch-gateway/")
 
 
-async def test_a_model_is_not_asked_from_the_day_of_its_end_on(connect: Connect, sandbox: Sandbox) -> None:
+async def test_a_model_is_not_called_from_its_shutdown_date_on(connect: Connect, sandbox: Sandbox) -> None:
     engine = connect(now=lambda: datetime(2026, 12, 11, tzinfo=UTC))
     assert (await ask(engine)).model == "gpt-6-luna"
     assert sandbox.calls("openai") == 1
 
 
-async def test_check_tells_which_models_end_or_are_missing(connect: Connect) -> None:
+async def test_check_reports_models_that_end_or_are_missing(connect: Connect) -> None:
     assert await connect(models=("gpt-5-nano", "gpt-0", "gpt-6-luna")).check(Deadline.after(60)) == [
         "The model gpt-5-nano is switched off on 2026-12-11.",
         "The model gpt-0 does not exist for this key.",
@@ -458,7 +456,9 @@ def test_importing_the_engine_does_not_import_the_sdk() -> None:
 
 
 @pytest.mark.parametrize("tokens", [400_001, 10**12, 10**30, 10**400])
-async def test_an_impossible_count_of_tokens_costs_the_most_and_is_told(connect: Connect, tokens: int) -> None:
+async def test_an_impossible_count_of_tokens_costs_the_maximum_and_gives_a_warning(
+    connect: Connect, tokens: int
+) -> None:
     weather = json.loads((REPLIES / "weather.json").read_text())
     weather["usage"]["output_tokens"] = tokens
     reply, _ = replies(httpx2.Response(200, content=json.dumps(weather).encode()))

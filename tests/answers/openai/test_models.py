@@ -14,7 +14,7 @@ def test_a_dated_snapshot_is_its_model() -> None:
     assert find_model("gpt-5-nano-next") is None
 
 
-def test_the_default_models_are_known_and_the_first_ends() -> None:
+def test_the_default_models_are_known_and_the_first_has_a_shutdown_date() -> None:
     first, *others = (find_model(name) for name in Settings().openai_models)
     assert first
     assert first.ends == date(2026, 12, 11)
@@ -22,7 +22,7 @@ def test_the_default_models_are_known_and_the_first_ends() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_every_model_accepts_the_effort_that_we_ask_for(model: object) -> None:
+def test_every_model_accepts_the_effort_that_requests_name(model: object) -> None:
     assert EFFORT in model.efforts  # type: ignore[attr-defined]
 
 

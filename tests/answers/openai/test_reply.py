@@ -59,7 +59,7 @@ def test_tokens_and_searches_are_counted_as_billed(recorded: Recorded) -> None:
     assert read(recorded("many_calls")).billed == Billed(prompt=12480, response=1310, cached=2048, searches=2)
 
 
-def test_without_a_count_of_openai_only_searches_are_billed(recorded: Recorded) -> None:
+def test_without_a_count_from_openai_only_search_items_are_billed(recorded: Recorded) -> None:
     reply = recorded("many_calls")
     del reply["tool_usage"]
     reply["output"].append({"type": "web_search_call", "status": "completed", "action": {"type": "search"}})
@@ -125,7 +125,7 @@ def test_filtered_content_is_a_refusal(recorded: Recorded) -> None:
         read(recorded("silent") | {"incomplete_details": {"reason": "content_filter"}})
 
 
-def test_a_search_that_failed_is_no_search() -> None:
+def test_a_failed_search_does_not_count_as_a_search() -> None:
     reply = with_text("It is high.")
     reply["output"][0]["status"] = "failed"
     with pytest.raises(SearchProviderParseError, match="without searching"):
@@ -141,7 +141,7 @@ def test_spans_counted_in_utf16_are_turned_into_python_offsets() -> None:
     assert [span.start for span in reply.spans] == [text.index("([a]"), text.rindex("([a]")]
 
 
-def test_raw_markers_leave_and_a_span_on_one_says_where_its_claim_ends() -> None:
+def test_raw_markers_are_removed_and_a_span_on_one_ends_at_its_claim() -> None:
     marker = "\ue200cite\ue202turn0search0\ue201"
     text = f"It rains {marker}. It pours {marker}."
     reply = read(with_text(text, note("https://a.example", text.index(marker), text.index(marker) + len(marker))))
@@ -167,7 +167,7 @@ def test_a_citation_without_a_place_is_a_source(odd: dict[str, Any]) -> None:
     "body",
     [b"", b"<html>", b"[]", b'"x"', b"null", b'{"output": 3}', b"[" * 100_000, b"\xff\xfe", b"{}", b'{"output": []}'],
 )
-def test_what_is_no_reply_is_a_parse_error(body: bytes) -> None:
+def test_a_body_that_is_not_a_reply_is_a_parse_error(body: bytes) -> None:
     with pytest.raises(SearchProviderParseError):
         read_reply(body)
 

@@ -52,7 +52,7 @@ def test_all_documents_together_have_a_limit(tmp_path: Path, monkeypatch: pytest
         unpack(archive, tmp_path / "many")
 
 
-def test_what_would_only_be_skipped_counts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_skipped_members_count_towards_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a compressed stream, to skip a file is to unpack it."""
     monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", 50_000)
     archive = tarred(tmp_path / "a.tar.gz", {"a.html": b"<p>a", "film.mp4": bytes(1_000_000), "b.html": b"<p>b"})

@@ -10,7 +10,7 @@ from websearch_gateway.text.retrieval.tokens import estimate_tokens
 WORDS = "Some words of a sentence that says little. "
 
 
-def test_small_neighbouring_sections_share_a_chunk_under_what_their_paths_have_in_common():
+def test_small_neighbouring_sections_share_a_chunk_under_their_common_path():
     markdown = "# Title\n\nIntro.\n\n## One\n\nFirst.\n\n## Two\n\nSecond."
     (chunk,) = cut(markdown, [(0, "title")])
     assert (chunk.heading_path, chunk.anchor) == (("Title",), "title")
@@ -32,7 +32,7 @@ def test_code_stays_whole():
 
 
 @given(st.lists(st.sampled_from(["# H", "## I", "text " * 200, "- item", "```\ncode\n```", "**term**", "| a | b |"])))
-def test_chunks_hold_all_that_is_not_blank_in_order(parts):
+def test_chunks_contain_all_text_in_order(parts):
     markdown = "\n\n".join(parts)
     chunks = cut(markdown)
     assert all(a.stop <= b.start for a, b in pairwise(chunks))

@@ -51,7 +51,7 @@ async def test_a_site_is_crawled_below_its_start_and_searched(docs, site):
     assert site.fetched("/docs/") == 1
 
 
-async def test_an_unchanged_site_is_asked_by_condition_and_a_changed_page_is_replaced(docs, site):
+async def test_a_refresh_sends_conditional_requests_and_replaces_changed_pages(docs, site):
     site.pages = {"/docs/": html("Start", links=("a.html",)), "/docs/a.html": html("Alpha", "An old zebra.")}
     version = await crawled(docs, site.url)
     site.asked.clear()
@@ -64,7 +64,7 @@ async def test_an_unchanged_site_is_asked_by_condition_and_a_changed_page_is_rep
     assert await found(docs, version.id, "walrus") == {"a.html"}
 
 
-async def test_a_crawl_that_was_stopped_goes_on_where_it_was(tmp_path, site, workers):
+async def test_a_stopped_crawl_resumes_where_it_stopped(tmp_path, site, workers):
     names = [f"{letter}.html" for letter in "abcdefghijklmnopqrstuvwxyz"]
     site.pages = {"/docs/": html("Start", links=tuple(names))}
     site.pages |= {f"/docs/{name}": html(name, f"Words of {name}.") for name in names}
@@ -114,7 +114,7 @@ async def test_a_site_that_cannot_be_crawled_says_why(docs, site, reply, reason)
     assert reason in version.reason
 
 
-async def test_redirects_aliases_and_pages_that_want_no_index_are_no_pages(docs, site):
+async def test_redirects_duplicates_and_noindex_pages_are_not_indexed(docs, site):
     site.pages = {
         "/docs/": html("Start", links=("old.html", "copy.html", "out.html", "hidden.html", "genindex.html")),
         "/docs/old.html": (301, {"location": "new.html"}),
@@ -132,7 +132,7 @@ async def test_redirects_aliases_and_pages_that_want_no_index_are_no_pages(docs,
     assert await docs.index.find_page(f"{site.url}old.html", [version.id]) is not None
 
 
-async def test_the_inventory_of_a_manual_below_the_start_is_asked_for_once(docs, site):
+async def test_the_inventory_of_a_manual_below_the_start_is_fetched_once(docs, site):
     lines = b"area.Shape py:class 1 a.html#$ -\n"
     inventory = b"# Sphinx inventory version 2\n# Project: x\n# Version: 1\n# zlib\n" + zlib.compress(lines)
     links = ("a.html", "b.html", "genindex.html")
@@ -178,14 +178,14 @@ async def test_a_folder_and_an_archive_are_sources_too(docs, tmp_path):
     assert await found(docs, version.id, "walrus") == set()
 
 
-async def test_a_second_process_is_told_who_crawls(docs, site, tmp_path):
+async def test_the_error_in_a_second_process_names_the_crawling_one(docs, site, tmp_path):
     added = await docs.add(site.url, "x", "1", FAST)
     assert await docs.store.claim(added.id, Owner("elsewhere", 7, 1.0), 60)
     with pytest.raises(StateUnavailable, match="Process 7 on elsewhere"):
         await docs.crawl(added.id)
 
 
-async def test_a_server_goes_on_with_what_is_pending(docs, site):
+async def test_a_server_crawls_pending_sites(docs, site):
     site.pages = {"/docs/": html("Start", "The zebra eats.")}
     added = await docs.add(site.url, "x", "1", FAST)
     crawling = asyncio.create_task(docs.runner.keep_crawling(0))

@@ -46,7 +46,7 @@ async def worked(folder: Path, reader: Reader, pages: int = 1) -> list[Result]:
     return results
 
 
-async def test_a_page_that_takes_too_long_to_read_is_tried_again_and_its_host_not_blamed(tmp_path):
+async def test_a_page_that_takes_too_long_to_read_is_retried_without_blaming_its_host(tmp_path):
     reader = Reader(SearchTimeoutError("The page could not be read in time."))
     assert await worked(tmp_path, reader) == [Result("retry", "The page could not be read in time.", of_host=False)]
 
@@ -57,7 +57,7 @@ async def test_a_page_that_breaks_its_reader_fails_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(("rendered", "browsers"), [(True, ["auto"] * 3 + ["always"] * 3), (False, ["auto"] * 6)])
-async def test_three_of_the_first_pages_that_need_a_browser_give_it_to_all(tmp_path, rendered, browsers):
+async def test_if_three_of_the_first_pages_need_a_browser_every_page_gets_one(tmp_path, rendered, browsers):
     reader = Reader(Document("Title", "Some text.", rendered=rendered))
     assert [result.outcome for result in await worked(tmp_path, reader, pages=6)] == ["indexed"] * 6
     assert reader.browsers == browsers

@@ -53,7 +53,7 @@ async def asked(pace, clock, count):
     return [later - earlier for earlier, later in pairwise(times)]
 
 
-async def test_requests_keep_their_distance(pace, clock):
+async def test_requests_keep_the_delay(pace, clock):
     assert min(await asked(pace, clock, 5)) >= 0.249
 
 
@@ -64,7 +64,7 @@ async def test_a_crawl_delay_is_kept_up_to_half_a_minute(pace, clock):
     assert pace.interval == MAX_CRAWL_DELAY
 
 
-async def test_a_host_that_asks_for_a_rest_gets_it_and_is_asked_half_as_often_then(pace, clock):
+async def test_a_host_that_asks_for_a_pause_gets_it_and_then_half_the_request_rate(pace, clock):
     await asked(pace, clock, 1)
     start = clock.now
     await pace.pushed_back("429", 600)
@@ -77,7 +77,7 @@ async def test_a_host_that_asks_for_a_rest_gets_it_and_is_asked_half_as_often_th
 
 
 @pytest.mark.parametrize(("reply", "is_open"), [(404, True), (403, True), ("", True), (503, False), (429, False)])
-async def test_a_robots_txt_that_is_missing_opens_and_one_that_fails_closes(docs, clock, pace, reply, is_open):
+async def test_a_missing_robots_txt_allows_everything_and_a_failing_one_nothing(docs, clock, pace, reply, is_open):
     """RFC 9309, section 2.3.1."""
     robots = RobotsTxt(docs, Server(clock, reply), Inline(), pace, clock=clock)
     if is_open:
@@ -88,7 +88,7 @@ async def test_a_robots_txt_that_is_missing_opens_and_one_that_fails_closes(docs
             await robots.open()
 
 
-async def test_a_robots_txt_is_asked_for_once_a_day(docs, clock, pace):
+async def test_a_robots_txt_is_fetched_once_a_day(docs, clock, pace):
     server = Server(clock, "User-agent: *\nDisallow: /private\nCrawl-delay: 2")
     for wait in (0, 3_600, 86_400):
         clock.now += wait
@@ -139,7 +139,7 @@ class BusyMachine:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_a_server_sees_the_distance_even_where_requests_of_two_processes_are_late(docs, clock, seed):
+async def test_a_server_sees_the_delay_even_if_requests_of_two_processes_are_late(docs, clock, seed):
     machine = BusyMachine(clock, random.Random(seed))
     paces = [HostPace(docs, HOST, 0.25, clock=clock, sleep=machine.sleep) for _ in range(2)]
     await asyncio.gather(*(machine.crawl(pace, 6) for pace in paces for _ in range(2)))

@@ -50,7 +50,7 @@ async def test_two_crawlers_keep_one_pace_on_a_host(site, workers, postgresql_se
     assert len({booking.until for booking in booked}) == 1
 
 
-async def test_a_site_that_another_living_crawler_has_is_not_pending(site, workers, postgresql_server):
+async def test_a_site_that_another_living_process_crawls_is_not_pending(site, workers, postgresql_server):
     empty_database(postgresql_server)
     mine, other = Owner("machine 1", 1, 1.0), Owner("machine 2", 2, 1.0)
     store = PostgresDocs(postgresql_server.url, EMBEDDER.name)

@@ -54,7 +54,7 @@ def test_an_address_has_one_spelling(url, spelling):
         ("//[bad", False),
     ],
 )
-def test_a_link_is_followed_below_the_start_only(link, inside):
+def test_only_links_below_the_start_are_followed(link, inside):
     assert bool(Scope.of(START).link(START, link)) is inside
 
 
@@ -69,14 +69,14 @@ def test_a_language_in_the_start_url_stays():
     assert Scope.of("https://a.org/de/").contains("https://a.org/de/x")
 
 
-def test_globs_choose_below_the_start():
+def test_globs_select_pages_below_the_start():
     scope = Scope.of(START, include=["library/*"], exclude=["*/xml*"])
     assert scope.contains(f"{START}library/a.html")
     assert not scope.contains(f"{START}library/xml.html")
     assert not scope.contains(f"{START}tutorial/a.html")
 
 
-def test_a_site_that_moved_is_never_wider_than_what_was_asked_for():
+def test_the_scope_of_a_moved_site_is_never_wider():
     scope = Scope.of("http://example.org/docs/")
     assert scope.moved("https://www.example.org/docs/en/").folder == "/docs/en/"
     assert scope.moved("https://www.example.org/").folder == "/docs/"
@@ -89,7 +89,7 @@ def test_addresses_that_differ_in_digits_only_are_limited():
     assert traps.admit("https://a.org/page")
 
 
-def test_a_known_address_is_welcome_however_often_it_is_linked_to():
+def test_a_known_address_is_always_accepted():
     traps = TrapDetector()
     assert all(traps.admit("https://a.org/chapter/1") for _ in range(2 * MAX_LIKE))
     assert traps.admit("https://a.org/chapter/2")
@@ -98,7 +98,7 @@ def test_a_known_address_is_welcome_however_often_it_is_linked_to():
 @pytest.mark.parametrize(
     "path", ["genindex.html", "genindex-A.html", "search.html", "_modules/asyncio.html", "genindex"]
 )
-def test_indexes_are_followed_only(path):
+def test_links_of_indexes_are_followed_but_indexes_are_not_indexed(path):
     assert is_only_followed(START + path)
     assert not is_only_followed(f"{START}library/search-path.html")
 

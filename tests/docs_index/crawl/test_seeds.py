@@ -24,7 +24,7 @@ def test_a_search_index_lists_the_pages(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[1]", b'{"docs": [{"location": 1}]}', b"[" * 100_000])
-def test_anything_else_lists_none(body: bytes) -> None:
+def test_any_other_body_lists_no_pages(body: bytes) -> None:
     assert search_index_urls(body, BASE) == []
 
 

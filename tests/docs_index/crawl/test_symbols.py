@@ -37,7 +37,7 @@ def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, ki
     assert named(line, anchor) == [(name, kind)]
 
 
-def test_every_form_of_an_option_is_a_name_of_it():
+def test_every_form_of_an_option_is_a_symbol():
     assert named("-n") == [("-n", "option")]
     assert named("`-j njobs`\n`--jobs=njobs`") == [("-j", "option"), ("--jobs", "option")]
     assert named("--[no-]verify") == [("--verify", "option"), ("--no-verify", "option")]
@@ -57,7 +57,7 @@ def test_prose_defines_nothing(line):
     assert named(line, "some-section" if line.startswith("#") else "") == []
 
 
-def test_an_inventory_is_believed_and_a_name_stands_where_its_anchor_is():
+def test_inventory_names_are_symbols_at_the_place_of_their_anchors():
     text = "# Title\n\n**run()**\n\nRuns."
     chunks = (ChunkDraft(0, 7), ChunkDraft(9, len(text)))
     found = page_symbols(text, chunks, ((0, "top"), (9, "m.run")), [("m.run", "m.run"), ("--flag", "nowhere")])

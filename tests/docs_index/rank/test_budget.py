@@ -9,18 +9,18 @@ RESULTS = st.lists(st.tuples(st.integers(10, 200), st.integers(1, 2_500)), max_s
 
 
 @given(RESULTS, st.integers(0, 10_000))
-def test_no_reply_is_larger_than_it_may_be(results, most):
+def test_a_reply_never_exceeds_its_limit(results, most):
     overheads, wants = [one for one, _ in results], [want for _, want in results]
     shares = share_out(overheads, wants, most)
     assert sum(shares) + sum(overheads[: len(shares)]) <= most
     assert all(min(want, LEAST_CONTENT) <= share <= want for share, want in zip(shares, wants, strict=False))
 
 
-def test_all_get_what_they_want_where_there_is_room():
+def test_every_result_gets_its_whole_text_if_there_is_room():
     assert share_out([50, 50], [300, 700], 2_000) == [300, 700]
 
 
-def test_the_first_gets_more_and_the_last_are_left_out_where_there_is_not():
+def test_without_room_the_first_result_gets_more_and_the_last_are_left_out():
     shares = share_out([100] * 10, [1_000] * 10, 1_000)
     assert len(shares) == 6
     assert shares[0] == max(shares)

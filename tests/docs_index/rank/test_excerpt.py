@@ -29,13 +29,13 @@ def test_code_is_cut_between_lines_and_stays_code():
     assert lines[1].startswith("    line_")
 
 
-def test_the_definition_is_kept_rather_than_what_uses_it():
+def test_a_definition_is_kept_rather_than_its_uses():
     text = f"{PROSE}\n\n**run(*coro*)**\n\nRuns it.\n\n{PROSE}\n\nWith run() run until run is over, after run."
     assert excerpt(text, ["run", "until", "over"], 60, ["run"]).startswith("**run(*coro*)**")
 
 
 @pytest.mark.parametrize("text", ["x" * 5_000, "```\n" + "y" * 5_000 + "\n```", "字" * 5_000])
-def test_a_text_without_sentences_is_cut_all_the_same(text):
+def test_a_text_without_sentences_is_cut_between_words(text):
     cut = excerpt(text, [], 50)
     assert estimate_tokens(cut) <= 50
     assert cut.endswith(NOTE)
@@ -55,7 +55,7 @@ BLOCKS = st.sampled_from(
 
 
 @given(st.lists(BLOCKS, max_size=30), st.integers(30, 120))
-def test_whatever_the_text_the_cut_fits_and_fences_are_closed(parts, most):
+def test_a_cut_always_fits_and_closes_its_fences(parts, most):
     text = "\n\n".join(parts)
     cut = excerpt(text, ["x", "anoth"], most)
     assert estimate_tokens(cut) <= most

@@ -26,7 +26,7 @@ def test_a_page_with_many_good_chunks_comes_before_one_with_the_best():
     assert pages[0].chunk_ids == (20, 21, 22)
 
 
-def test_of_two_pages_with_equal_chunks_the_small_one_comes_first():
+def test_the_smaller_of_two_pages_with_equal_chunks_comes_first():
     found = chunks(10, 20, 21, 11)
     assert [page.page_id for page in rank_pages(QUERY, found, [], [], {1: 60, 2: 60})] == [1, 2]
     assert [page.page_id for page in rank_pages(QUERY, found, [], [], {1: 60, 2: 2})] == [2, 1]
@@ -43,13 +43,13 @@ def test_the_definition_of_a_certain_name_comes_first_however_often_others_use_i
     assert pages[0].defined[0].name == "asyncio.timeout"
 
 
-def test_of_pages_that_define_an_option_the_one_that_defines_the_command_too_comes_first():
+def test_a_page_that_defines_both_command_and_option_comes_first():
     query = parse("pg_restore --jobs")
     found = [match("--jobs", 10), match("--jobs", 20), match("pg_restore", 21)]
     assert [page.page_id for page in rank_pages(query, chunks(10, 11, 12), [], found, {})] == [2, 1]
 
 
-def test_a_name_with_its_owner_before_it_counts_and_another_one_does_not():
+def test_a_definition_counts_only_with_the_owner_in_the_query():
     query = parse("Popen.wait")
     pages = rank_pages(
         query, [], [], [match("subprocess.Popen.wait", 10, False), match("threading.Event.wait", 20, False)], {}
@@ -57,7 +57,7 @@ def test_a_name_with_its_owner_before_it_counts_and_another_one_does_not():
     assert [page.page_id for page in pages] == [1]
 
 
-def test_what_every_ranking_puts_first_has_full_relevance():
+def test_a_page_that_is_first_in_every_ranking_has_full_relevance():
     pages = rank_pages(QUERY, chunks(10, 20), chunks(10, 20), [], {})
     assert pages[0].relevance == pytest.approx(1.0)
     assert pages[1].relevance < 1.0

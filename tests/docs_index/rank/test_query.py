@@ -40,7 +40,7 @@ def test_a_quoted_phrase_stays_together():
     assert query.phrases == ("yield from", "generators")
 
 
-def test_acronyms_and_brands_are_symbols_of_which_nothing_is_certain():
+def test_acronyms_and_brands_are_uncertain_symbols():
     query = parse("connect PostgreSQL from JSON with json.loads")
     assert query.symbols == ("json.loads", "PostgreSQL", "JSON")
     assert query.certain == ("json.loads",)

@@ -44,7 +44,7 @@ async def test_the_definition_of_a_name_comes_first_with_its_own_anchor(docs, ra
     assert len(found) == 6
 
 
-async def test_the_newest_version_stands_for_the_others(docs, ranker):
+async def test_the_newest_version_represents_the_others(docs, ranker):
     for label in ("3.9", "3.12", "3.13rc1"):
         base = f"https://docs.example.org/{label}/"
         id_ = await version(docs, "python", label, base)
@@ -65,7 +65,7 @@ async def test_a_page_and_its_markdown_twin_are_one_result(docs, ranker):
     assert all(one.also_in == () for one in found)
 
 
-async def test_pages_of_different_sites_are_never_folded(docs, ranker):
+async def test_pages_of_different_sites_are_never_merged(docs, ranker):
     for name in ("python", "rust"):
         base = f"https://{name}.example.org/"
         await commit(docs, await version(docs, name, "1", base), page(f"{base}a.html", "Tasks can be cancelled."))
@@ -86,7 +86,7 @@ async def test_a_reply_is_never_larger_than_its_budget(docs, ranker, most):
     assert all(one.content for one in found)
 
 
-async def test_a_short_section_is_continued_where_there_is_room(docs, ranker):
+async def test_a_short_section_is_extended_if_there_is_room(docs, ranker):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "Waiting for tasks.", "What follows on the page."))
     (found,) = await ranker.search("waiting for tasks", VECTOR, await docs.versions())
@@ -102,7 +102,7 @@ async def test_lists_of_links_come_last(docs, ranker):
     assert [one.url for one in found] == [f"{BASE}a.html#s0", f"{BASE}contents.html#s0"]
 
 
-async def test_words_alone_answer_and_vectors_find_what_has_none_of_the_words(docs, ranker):
+async def test_words_alone_suffice_and_vectors_find_pages_without_the_words(docs, ranker):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "Tasks can be cancelled."))
     await commit(docs, id_, page(f"{BASE}b.html", "Sleeping for a while."), VECTOR)
@@ -110,7 +110,7 @@ async def test_words_alone_answer_and_vectors_find_what_has_none_of_the_words(do
     assert len(await ranker.search("cancel", VECTOR, await docs.versions())) == 2
 
 
-async def test_nothing_is_found_in_no_version_and_for_no_words(docs, ranker):
+async def test_no_versions_or_no_words_find_nothing(docs, ranker):
     await version(docs)
     assert await ranker.search("cancel", VECTOR, []) == []
     assert await ranker.search("+++", VECTOR, await docs.versions()) == []

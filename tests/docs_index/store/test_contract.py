@@ -16,7 +16,7 @@ async def found(docs, *phrases: str, versions, any: bool = False) -> list[str]:
     return [chunk.content for chunk in await docs.chunks([hit.chunk_id for hit in hits])]
 
 
-async def test_a_version_is_made_once_and_takes_new_options(docs):
+async def test_a_version_is_created_once_and_takes_new_options(docs):
     first = await docs.add_version("python", "3", BASE, CrawlOptions(max_pages=5, headers=(("cookie", "a=b"),)))
     again = await docs.add_version("python", "3", BASE, CrawlOptions(include=("*/library/*",)))
     assert first.id == again.id
@@ -59,7 +59,7 @@ async def test_a_search_sees_only_the_versions_that_it_names(docs):
     assert {hit.version_id for hit in await docs.search_vectors(vectors((1, 0)), [old], 10)} == {old}
 
 
-async def test_a_replaced_page_is_found_by_its_new_text_alone_and_keeps_equal_chunks(docs):
+async def test_a_replaced_page_is_found_only_by_its_new_text_and_keeps_equal_chunks(docs):
     id_ = await version(docs)
     task = await commit(docs, id_, page(f"{BASE}a.html", "Kept words.", "Former words."), vectors((1, 0), (0, 1)))
     (kept,) = await docs.search_text(TextQuery(("kept",)), [id_], 10)
@@ -86,7 +86,7 @@ async def test_vectors_rank_by_cosine_and_follow_changes(docs):
     assert await docs.search_vectors(np.ones((1, 3), np.float32), [id_], 1) == []
 
 
-async def test_pages_without_vectors_are_told_and_take_them_later(docs):
+async def test_pages_without_vectors_are_listed_and_get_them_later(docs):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "East.", "North."))
     assert (await docs.version(id_)).unembedded == 1
@@ -143,7 +143,7 @@ async def test_addresses_are_leased_once_and_retried_when_they_are_due(docs):
     assert [(f.url, f.reason) for f in await docs.failures(id_)] == [(f"{BASE}b", "HTTP 404")]
 
 
-async def test_a_claim_excludes_others_until_it_is_over_given_back_or_its_owner_is_dead(docs, clock):
+async def test_a_claim_excludes_others_until_it_expires_is_released_or_its_owner_dies(docs, clock):
     id_ = await version(docs)
     elsewhere, other = Owner("far", 1, 1.0), Owner("farther", 2, 1.0)
     await docs.add_urls(id_, {f"{BASE}a": 0})
@@ -162,7 +162,7 @@ async def test_a_claim_excludes_others_until_it_is_over_given_back_or_its_owner_
     assert (await docs.version(id_)).owner == mine
 
 
-async def test_a_crawl_that_is_given_up_waits_for_another_process(docs):
+async def test_a_released_crawl_is_queued_for_another_process(docs):
     id_ = await version(docs)
     owner = Owner("here", 1, 1.0)
     await docs.claim(id_, owner, 60)
@@ -175,7 +175,7 @@ async def test_a_crawl_that_is_given_up_waits_for_another_process(docs):
     assert (await docs.version(id_)).status == "paused"
 
 
-async def test_a_page_goes_when_two_generations_miss_it(docs):
+async def test_a_page_is_removed_when_two_generations_miss_it(docs):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "Stays."), links=[f"{BASE}b.html"])
     await commit(docs, id_, page(f"{BASE}b.html", "Goes."))
@@ -212,7 +212,7 @@ async def test_a_site_that_seems_to_vanish_is_kept(docs):
     assert (await docs.version(id_)).page_count == 30
 
 
-async def test_two_addresses_with_one_body_are_noticed(docs):
+async def test_a_page_with_the_same_body_is_found(docs):
     id_ = await version(docs)
     draft = page(f"{BASE}a.html", "Same.")
     await commit(docs, id_, draft)
@@ -231,14 +231,14 @@ async def test_a_deleted_version_leaves_nothing_behind(docs):
     assert len(await docs.search_vectors(vectors((1, 0)), [kept], 10)) == 1
 
 
-async def test_a_host_is_remembered(docs, clock):
+async def test_the_data_of_a_host_is_stored(docs, clock):
     assert await docs.host("https://a") == HostState("https://a")
     await docs.put_robots("https://a", "User-agent: *")
     await docs.pause_host("https://a", NOW, "HTTP 429")
     assert await docs.host("https://a") == HostState("https://a", "User-agent: *", clock.now, NOW, "HTTP 429")
 
 
-async def test_of_several_copies_of_one_page_the_last_is_searched(docs):
+async def test_the_last_of_several_copies_of_a_page_is_searched(docs):
     id_ = await version(docs)
     drafts = [page(f"{BASE}a.html", "Same here.", f"Only in {word}.") for word in ("first", "second")]
     await docs.put_pages(id_, [StoredPage(draft.url, draft, (), 1.0, None) for draft in drafts])
@@ -246,7 +246,7 @@ async def test_of_several_copies_of_one_page_the_last_is_searched(docs):
     assert [len(found[word]) for word in ("first", "second", "same")] == [0, 1, 1]
 
 
-async def test_the_sizes_of_pages_are_their_numbers_of_chunks(docs):
+async def test_the_size_of_a_page_is_its_number_of_chunks(docs):
     id_ = await version(docs)
     for number in range(3):
         await commit(docs, id_, page(f"{BASE}{number}.html", *(f"Text {n}." for n in range(number + 1))))
@@ -267,7 +267,7 @@ async def test_requests_to_a_host_are_booked_one_after_the_other(docs, clock):
     assert (await docs.host("https://a")).reason == "HTTP 429"
 
 
-async def test_a_booking_is_moved_by_its_owner_alone(docs, clock):
+async def test_only_its_owner_can_move_a_booking(docs, clock):
     mine = await docs.reserve("https://a", 5)
     moved = await docs.rebook("https://a", mine, clock.now + 2)
     assert moved == Booking(clock.now + 2, is_ours=True)
@@ -289,7 +289,7 @@ async def test_a_pause_that_ends_before_a_booking_is_kept(docs, clock):
     assert (await docs.rebook("https://a", again, clock.now + 1)).until == clock.now + 1
 
 
-async def test_searches_and_commits_go_on_together(docs):
+async def test_searches_and_commits_run_at_the_same_time(docs):
     id_ = await version(docs)
     await docs.add_urls(id_, {f"{BASE}{n}.html": 0 for n in range(40)})
     tasks = await docs.lease_urls(id_, 40, NOW)

@@ -17,7 +17,7 @@ def test_this_process_is_alive() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="when a process started is read there")
-def test_a_later_process_with_the_same_number_is_another_one() -> None:
+def test_a_later_process_with_the_same_pid_is_a_different_owner() -> None:
     assert is_dead(replace(this_process(), started=1.0))
 
 
@@ -27,5 +27,5 @@ def test_a_process_that_has_ended_is_dead() -> None:
     assert is_dead(replace(this_process(), pid=child.pid))
 
 
-def test_nothing_is_certain_of_another_machine() -> None:
+def test_a_process_of_another_machine_is_never_dead() -> None:
     assert not is_dead(replace(this_process(), machine="elsewhere.example", started=1.0))

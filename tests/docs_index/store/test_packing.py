@@ -10,11 +10,11 @@ from websearch_gateway.docs_index.store.packing import pack_ids, pack_vectors, u
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
-def test_ids_come_back_sorted_and_once(ids: list[int]) -> None:
+def test_unpacked_ids_are_sorted_and_distinct(ids: list[int]) -> None:
     assert unpack_ids(pack_ids(ids)) == sorted(set(ids))
 
 
-def test_no_bytes_are_no_ids() -> None:
+def test_none_unpacks_to_no_ids() -> None:
     assert unpack_ids(None) == []
 
 
@@ -25,7 +25,7 @@ def test_a_number_errs_by_less_than_a_254th_of_the_largest_in_its_row() -> None:
     assert (errors <= np.abs(vectors).max(axis=1) / 253).all()
 
 
-def test_a_row_of_zeros_stays_one_and_none_are_none() -> None:
+def test_a_row_of_zeros_and_an_empty_array_stay_the_same() -> None:
     scales, numbers = unpack_vectors(pack_vectors(np.zeros((2, 3), np.float32)), 3)
     assert (scales.tolist(), numbers.tolist()) == ([0, 0], [[0, 0, 0], [0, 0, 0]])
     assert unpack_vectors(pack_vectors(np.zeros((0, 3), np.float32)), 3)[1].shape == (0, 3)
