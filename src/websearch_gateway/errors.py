@@ -14,12 +14,12 @@ The class of an error decides the policy, so the fallback never inspects message
     |   |-- SearchTimeoutError         TIMEOUT         an upstream did not answer in time
     |   |-- SearchFetchError           FETCH           a page could not be fetched or read
     |   |-- SearchProviderParseError   PARSE           a reply is not what the vendor documents
-    |   |-- NotAsked                   PROVIDER        an upstream whose circuit is open, or whose turn comes too late
+    |   |-- NotAsked                   PROVIDER        an upstream with an open circuit, or no turn in time
     |   |   `-- SearchBudgetError      BUDGET          the day's budget does not cover it; a free one may serve
     |   |-- EngineNotConfigured        NOT_CONFIGURED  an answer engine has no key; another one serves
-    |   `-- StateUnavailable           PROVIDER        the shared state cannot be reached; go on without it
-    `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt (another code if
-                                                       all failed for that reason: RATE_LIMIT, TIMEOUT, BUDGET ...)
+    |   `-- StateUnavailable           PROVIDER        the shared state cannot be reached; continue without it
+    `-- Exhausted                      PROVIDER        every upstream was tried; names each attempt (the common
+                                                       code if all failed alike: RATE_LIMIT, TIMEOUT, BUDGET ...)
 
 Callers see the messages. They never contain a key, a token or a query.
 """
@@ -45,7 +45,7 @@ ErrorCode = Literal[
 
 
 RATE_LIMITED = "rate_limit"
-"""`details["reason"]` of an upstream that answered 429, or whose rate limit leaves no turn."""
+"""`details["reason"]` of an upstream that answered 429, or has no turn in its rate limit before the deadline."""
 
 BLOCKED = "blocked"
 """`details["reason"]` of an upstream that treats this address as a bot."""
@@ -108,13 +108,13 @@ class SearchNotConfiguredError(Refused):
 
 
 class ForbiddenUrlError(Refused):
-    """The URL points somewhere the gateway must not go."""
+    """The URL points to an address that the gateway must not fetch."""
 
     code = "FORBIDDEN_URL"
 
 
 class Unavailable(SearchError):
-    """This upstream cannot serve now; another may. `retry_after` says for how long not to call it.
+    """This upstream cannot serve now; another may. Do not call it again for `retry_after` seconds.
 
     `retryable` tells `net.retry` whether to send the same request once more at once.
     """
@@ -150,7 +150,7 @@ class SearchFetchError(Unavailable):
 
 
 class SearchProviderParseError(Unavailable):
-    """A reply arrived and is not what the vendor documents."""
+    """A reply arrived, but its format is not the one that the vendor documents."""
 
     code = "PARSE"
 

@@ -1,9 +1,9 @@
 """Answer engines, one file each: `ENGINES` is the ordered table.
 
 `http_engine` runs every engine that is an HTTP API; OpenAI has its own SDK. To add one: docs/adding-an-engine.md. The
-extractive composer, which quotes without a model, lives here too. Nothing else may import an engine.
+extractive composer, which quotes without a model, is here too.
 
-Importing this package imports no engine: worker processes, which compose and check answers, import it too.
+Importing this package imports no engine, since worker processes import it to compose and check answers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["ENGINES", "Entry", "Outside", "configured"]
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What engines share: the process's client and retry, raw search, worker processes, the guarded fetcher."""
+    """The resources that engines share: the process's client and retry, raw search, workers, the guarded fetcher."""
 
     client: httpx2.AsyncClient
     retry: Retry

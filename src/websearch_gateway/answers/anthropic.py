@@ -31,17 +31,17 @@ MAX_TOKENS = 4096
 """Thinking counts as output, and the model thinks by default."""
 
 MOST_DOMAINS = 100
-"""No limit is documented. Allowed and blocked domains exclude each other, and those below them are implied."""
+"""Our own limit, since none is documented. A request takes allowed or blocked domains, each with its subdomains."""
 
 TOOL = "web_search_20250305"
 """The basic version. Later ones let the model run code to filter results, which not every account may use."""
 
 _SPENT = "enforced_spend_limit_reached"
 _WITHOUT_CREDIT = ("credit balance is too low", "api usage limits")
-"""Words in the HTTP 400 of an account without credit, which only its message tells apart from a bad request:
+"""Words in the HTTP 400 of an account without credit; only its message distinguishes it from a bad request:
 https://github.com/anthropics/claude-code/issues/66314."""
 
-_MOST_SAID = 1_000
+_MAX_MESSAGE = 1_000
 _RESULT = "web_search_tool_result"
 
 
@@ -113,7 +113,7 @@ class Anthropic:
         reason = replies[-1].get("stop_reason")
         if reason == "refusal":
             raise declined()
-        text, spans = _joined(_written(blocks))
+        text, spans = _joined(_answer_blocks(blocks))
         if not text.strip():
             raise _no_text(reason)
         if not results:
@@ -145,11 +145,11 @@ class Anthropic:
             return None
         error = typed(dict, parsed_or_empty(reply.body).get("error"))
         code = typed(dict, error.get("details")).get("error_code")
-        said = typed(str, error.get("message"))[:_MOST_SAID].lower()
+        message = typed(str, error.get("message"))[:_MAX_MESSAGE].lower()
         is_spent = code == _SPENT or reply.status == 402 or error.get("type") == "billing_error"
-        if is_spent or any(words in said for words in _WITHOUT_CREDIT):
-            message = "Anthropic's quota for this key is spent; check the plan and billing of the account."
-            return SearchProviderError(message, details={"reason": "quota"})
+        if is_spent or any(words in message for words in _WITHOUT_CREDIT):
+            remedy = "Anthropic's quota for this key is spent; check the plan and billing of the account."
+            return SearchProviderError(remedy, details={"reason": "quota"})
         return None
 
     def models_request(self) -> HttpRequest:
@@ -165,9 +165,10 @@ class Anthropic:
         return {"x-api-key": self.key.get_secret_value(), "anthropic-version": "2023-06-01"}
 
 
-def _written(blocks: Sequence[Json]) -> list[Json]:
-    """The text blocks of the answer: those after the last search, and earlier runs of blocks that cite. Other text
-    between searches is the model thinking aloud ("Let me look that up").
+def _answer_blocks(blocks: Sequence[Json]) -> list[Json]:
+    """The text blocks of the answer: those after the last search, and earlier runs of blocks that cite.
+
+    Other text between searches is the model thinking aloud ("Let me look that up").
     """
     runs: list[list[Json]] = [[]]
     for block in blocks:

@@ -9,7 +9,7 @@ from websearch_gateway.models import SearchQuery
 
 
 def check_domains(query: SearchQuery, most: int, vendor: str) -> None:
-    """Raise unless the vendor can apply the lists: otherwise the text would rest on unwanted pages.
+    """Raise unless the vendor can apply the lists: its answer could rest on unwanted pages.
 
     Args:
         most: the longest list that the vendor accepts; 0 if it accepts none.
@@ -19,7 +19,7 @@ def check_domains(query: SearchQuery, most: int, vendor: str) -> None:
     """
     include, exclude = query.include_domains, query.exclude_domains
     if (exclude and (include or not most)) or len(include) > most:
-        raise NotAsked(f"{vendor} cannot keep to these lists of domains.")
+        raise NotAsked(f"{vendor} cannot apply these lists of domains.")
 
 
 def applied_domains(query: SearchQuery, most: int) -> Literal["upstream", "local"] | None:

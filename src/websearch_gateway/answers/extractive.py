@@ -1,4 +1,4 @@
-"""An answer without a model: the sentences that answer the question, quoted from the pages and each of them cited."""
+"""Answers without a model: quotes the sentences of the pages that answer the question, and cites each."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ END_EFFORT = 40
 
 NO_RESULTS = "The search found nothing."
 
-UNREAD = "Could not be read, so that what the search provider sent of it was used"
-UNREAD_SNIPPET = "Could not be read, so that only its search snippet was used"
-CUT_OFF = "Too large to be fetched whole, so that its end is unknown"
-TOO_LONG = "Very long, so that only the first {:,} of {:,} characters were looked at"
+UNREAD = "Could not be read; the text from the search provider was used instead"
+UNREAD_SNIPPET = "Could not be read; only its search snippet was used"
+CUT_OFF = "Too large to be fetched whole; its end is missing"
+TOO_LONG = "Very long; only the first {:,} of {:,} characters were read"
 
 _END = re.compile(r"[\n.!?…؟۔。！？｡]")
 _BETWEEN = "\n\n"
@@ -58,10 +58,10 @@ def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], 
 
     The text is at most 800 characters of whole sentences, each a paragraph that ends in its reference mark `[n]`; the
     spans are those marks, and `n` counts the cited pages by first use; URLs with the same `text.urls.canonical` are one
-    page. Sentences that come near but are not likely to answer stand below a line that says so, in the language of the
-    question. If no sentence comes near, the text says only that, without spans, and `sources` holds the links to
+    page. Sentences that are near the question but unlikely to answer it follow a line that says so, in the language of
+    the question. If no sentence is near, the text says only that, without spans, and `sources` holds the links to
     follow. A paragraph that reads like orders to a model is not quoted. `encode` gives the vectors of English words,
-    by which a sentence in other words than the question is found.
+    which find sentences that use other words than the question.
     """
     best = {hit.url: hit for hit in hits[: query.max_results]}
     sources = _bounded([_source(hit, pages.get(hit.url)) for hit in best.values()])
@@ -105,7 +105,7 @@ def _bounded(sources: Sequence[_Source]) -> list[_Source]:
 
 
 def _beginning(text: str, effort: int) -> tuple[str, int]:
-    """As much of `text` as `effort` allows, and the effort that this takes."""
+    """The beginning of `text` that `effort` allows, and its own effort."""
     ends = 0
     for match in _END.finditer(text):
         if match.end() + (ends + 1) * END_EFFORT > effort:

@@ -131,7 +131,7 @@ class Gemini:
             return SearchAuthError(f"Gemini rejected the key (HTTP {reply.status}); check {self.key_setting}.")
         if error.get("status") == "FAILED_PRECONDITION":
             return SearchAuthError(
-                "Gemini does not serve this key without billing, or not the country that it calls from."
+                "Gemini does not serve this key: it needs billing, or the country of the caller is not supported."
             )
         if reply.status == 429:
             return _over_quota(objects(error.get("details")))
@@ -218,10 +218,10 @@ def _error(body: bytes) -> Json:
 
 
 def _over_quota(details: Sequence[Json]) -> SearchError:
-    """A daily limit lasts until the next day; one per minute passes."""
+    """The error for an exceeded limit: a daily one lasts until the next day, one per minute is retryable."""
     violations = [violation for detail in details for violation in objects(detail.get("violations"))]
     if any("PerDay" in str(violation.get("quotaId")) for violation in violations):
-        return SearchProviderError("Gemini's quota of the day is spent (HTTP 429).", details={"reason": "quota"})
+        return SearchProviderError("Gemini's daily quota is spent (HTTP 429).", details={"reason": "quota"})
     delays = [_seconds(detail.get("retryDelay")) for detail in details]
     wait = next((delay for delay in delays if delay is not None), None)
     return SearchProviderError(
@@ -230,6 +230,6 @@ def _over_quota(details: Sequence[Json]) -> SearchError:
 
 
 def _seconds(delay: object) -> float | None:
-    """`34s` in seconds."""
+    """The seconds of a duration such as `34s`, at most a day; None if it is not one."""
     seconds = delay.removesuffix("s") if isinstance(delay, str) else ""
     return min(float(seconds), 86_400.0) if seconds.replace(".", "", 1).isdecimal() else None

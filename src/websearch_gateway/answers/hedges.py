@@ -1,11 +1,11 @@
-"""How an answer without a model says that no page answers, in the language of the question."""
+"""The sentences with which an extractive answer says that no page answers, by language."""
 
 from __future__ import annotations
 
 NO_ANSWER = "No page answers this directly."
 _NEAREST = "No page answers this directly; nearest:"
 
-_SAID = {
+_SENTENCES = {
     "ar": ("لا توجد صفحة تجيب عن هذا مباشرة.", "لا توجد صفحة تجيب عن هذا مباشرة؛ الأقرب:"),
     "de": ("Keine Seite beantwortet das direkt.", "Keine Seite beantwortet das direkt; am nächsten kommt:"),
     "el": ("Καμία σελίδα δεν το απαντά άμεσα.", "Καμία σελίδα δεν το απαντά άμεσα· το πλησιέστερο:"),
@@ -28,15 +28,15 @@ _SAID = {
     "zh": ("没有网页直接回答这个问题。", "没有网页直接回答这个问题；最接近的是："),
 }
 
-LANGUAGES = ("en", *_SAID)
+LANGUAGES = ("en", *_SENTENCES)
 """The languages that a hedge can be in."""
 
 
 def no_answer(language: str) -> str:
-    """The sentence that stands alone where nothing comes near; `language` is an ISO 639-1 code."""
-    return _SAID.get(language, (NO_ANSWER, ""))[0]
+    """The sentence for an answer that quotes nothing. `language` is an ISO 639-1 code; English for an unknown one."""
+    return _SENTENCES.get(language, (NO_ANSWER, ""))[0]
 
 
 def nearest(language: str) -> str:
-    """The words that stand before sentences which come near but do not answer."""
-    return _SAID.get(language, ("", _NEAREST))[1]
+    """The line above quotes that are near the question but do not answer it. `language` as in `no_answer`."""
+    return _SENTENCES.get(language, ("", _NEAREST))[1]

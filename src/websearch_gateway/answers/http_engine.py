@@ -1,7 +1,7 @@
 """Runs any answer engine that is an HTTP API: request, reply, status, answer, price.
 
-An engine is one small file: its models as data and the pure functions of `EngineApi`. docs/adding-an-engine.md has it
-step by step.
+An engine is one small file: its models as data and the pure functions of `EngineApi`. docs/adding-an-engine.md
+describes each step.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class EngineApi(Protocol):
         ...
 
     def billed(self, body: bytes) -> Billed:
-        """What one reply is billed for, even an unusable one. Never raises."""
+        """The billed usage of one reply, even of an unusable one. Never raises."""
         ...
 
     def refusal(self, reply: Reply) -> SearchError | None:
@@ -123,10 +123,11 @@ class EngineApi(Protocol):
 
 @dataclass(slots=True)
 class HttpEngine:
-    """A HostedEngine built from an EngineApi. One per process: it remembers which models are gone. `models` are tried
-    in order when one does not exist; those past their shutdown date are skipped. `timeout_seconds` bounds each request
-    within its deadline. `finish` completes an answer and raises nothing. `clock` is monotonic (seconds), `now` the
-    current time in UTC.
+    """A HostedEngine built from an EngineApi. One per process: it remembers which models are gone.
+
+    `models` are tried in order when one does not exist; those past their shutdown date are skipped. `timeout_seconds`
+    bounds each request within its deadline. `search_usd` replaces the API's price of a search. `finish` completes an
+    answer and never raises. `clock` is monotonic (seconds), `now` the current time in UTC.
     """
 
     api: EngineApi
@@ -161,7 +162,7 @@ class HttpEngine:
 
         Raises:
             SearchAuthError: the vendor rejected the key.
-            SearchValidationError: the vendor finds the request itself at fault, or its model declined to answer.
+            SearchValidationError: the vendor rejected the request as invalid, or its model declined to answer.
             SearchProviderError: the vendor failed, is over its limits, or none of the models exists.
             SearchProviderParseError: the reply is unreadable, empty, or made without searching.
             SearchTimeoutError: no reply in time.
@@ -200,8 +201,8 @@ class HttpEngine:
                 findings.append(found)
             serving = serving or (is_listed and not (ends and ends <= self.now().date()))
         if not serving:
-            reported = " ".join(findings) or "None is named."
-            raise SearchProviderError(f"No model in {self.api.models_setting} serves. {reported}")
+            reasons = " ".join(findings) or "None is named."
+            raise SearchProviderError(f"No model in {self.api.models_setting} serves. {reasons}")
         return findings
 
     @property
@@ -238,9 +239,9 @@ class HttpEngine:
         return self._complete(answer, model, query, billed)
 
     def _billed(self, bodies: Sequence[bytes]) -> tuple[Billed, bool]:
-        """What is booked for the replies, and whether it is what they say."""
-        said, limits = [self.api.billed(body) for body in bodies], self.api.limits
-        return sum(map(limits.booked, said), start=Billed()), all(map(limits.allow, said))
+        """The usage to bill for the replies, and whether every count that they report is possible."""
+        reported, limits = [self.api.billed(body) for body in bodies], self.api.limits
+        return sum(map(limits.booked, reported), start=Billed()), all(map(limits.allow, reported))
 
     def _usd(self, model: str, billed: Billed) -> float:
         """The cost of the searches, and of the tokens if their price is known."""
@@ -280,7 +281,7 @@ class HttpEngine:
     def _failure(self, reply: Reply) -> SearchError | None:
         """The error for a status of any vendor. Omits the vendor's words, which may quote the question."""
         status, vendor = reply.status, self.api.vendor
-        is_page = reply.body.lstrip()[:1] == b"<"  # of a gate or a bot check, which says nothing about the key
+        is_page = reply.body.lstrip()[:1] == b"<"  # of a proxy or a bot check, so the status says nothing about the key
         if 200 <= status < 300:
             return SearchProviderParseError(f"{vendor} answered with a page instead of JSON.") if is_page else None
         if status == 401 or (status == 403 and not is_page):  # Perplexity rejects a key with a page
@@ -288,7 +289,7 @@ class HttpEngine:
         if status == 404 and not is_page:
             return ModelGone(f"{vendor} does not know the model.")
         if status in (400, 413, 422) and not is_page:
-            return SearchValidationError(f"{vendor} finds the request itself at fault (HTTP {status}).")
+            return SearchValidationError(f"{vendor} rejected the request as invalid (HTTP {status}).")
         return SearchProviderError(
             f"{vendor}'s rate limit is reached (HTTP 429)."
             if status == 429

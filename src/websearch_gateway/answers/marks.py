@@ -11,12 +11,13 @@ from websearch_gateway.models import Source, Span
 from websearch_gateway.text.safety.certain_code import code_pieces
 from websearch_gateway.text.urls import canonical
 
-# [1]  [1, 2]  [[1]]  【1】  ［1］, each run of them with the blank before it. No part of a link: `[1](https://...)`.
+# [1]  [1, 2]  [[1]]  【1】  ［1］, each run of them with the blank before it. Not part of a link: `[1](https://...)`.
 _NUMBERS = r"\d{1,3}(?:\s?[,;、]\s?\d{1,3}){0,9}"
 MARK = re.compile(rf"(?:\[\[{_NUMBERS}\]\]|\[\^?{_NUMBERS}\]|【{_NUMBERS}[^【】\n]{{0,40}}】|［{_NUMBERS}］)(?!\()")
 _RUN = re.compile(rf"[ \t]{{0,4}}(?:{MARK.pattern}[ \t]{{0,4}})+(?<![ \t])")
 _NUMBER = re.compile(r"\d{1,3}")
-_SOURCE_OF_TWO = re.compile(r"【(\d{1,3})†[^】]{0,40}】")
+# Of the numbers in `【2†L10-L20】` only the first is a source.
+_MARK_WITH_LINES = re.compile(r"【(\d{1,3})†[^】]{0,40}】")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Marked:
 
 def numbers_of(mark: str) -> list[int]:
     """The numbers in one mark or a run of them."""
-    return [int(number) for number in _NUMBER.findall(_SOURCE_OF_TWO.sub(r"[\1]", mark))]
+    return [int(number) for number in _NUMBER.findall(_MARK_WITH_LINES.sub(r"[\1]", mark))]
 
 
 def resolve_marks(text: str, sources: Mapping[int, Source]) -> Marked:

@@ -51,7 +51,7 @@ class Model:
     """A model. Prices are USD per million tokens; a missing price is that of the prompt.
 
     `efforts` are the reasoning efforts that it accepts; if empty, requests name none. `ends` is the shutdown date.
-    `earlier` are the prices that still apply if the vendor has announced others for a later day.
+    `earlier` are the prices that still apply if the vendor has announced new ones for a later day.
     """
 
     name: str
@@ -67,8 +67,8 @@ class Model:
     def tokens_usd(self, billed: Billed, now: datetime) -> float:
         """The price of the tokens at `now` (UTC), without the searches."""
         if (earlier := self.earlier) and now.date() <= earlier.last_day:
-            then = replace(self, prompt_usd=earlier.prompt_usd, response_usd=earlier.response_usd, earlier=None)
-            return then.tokens_usd(billed, now)
+            before = replace(self, prompt_usd=earlier.prompt_usd, response_usd=earlier.response_usd, earlier=None)
+            return before.tokens_usd(billed, now)
         if self.long_prompt and billed.prompt > self.long_prompt.tokens:
             long = self.long_prompt
             return (billed.prompt * long.prompt_usd + billed.response * long.response_usd) / _MILLION
@@ -97,7 +97,7 @@ def finding(name: str, vendor: str, ends: date | None, now: datetime, *, listed:
     return f"The model {name} is switched off on {ends}." if ends else None
 
 
-IMPOSSIBLE_BILL = "The count of tokens is impossible: costUsd is the most that the call may cost."
+IMPOSSIBLE_BILL = "The vendor's count of tokens is impossible: costUsd is the maximum cost of the call."
 
 MOST_SEARCHES = 100
 """No reply is billed for more searches, even if a model ignores its limit."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, SearchValidationError
 
-CUT_OFF = "The answer was cut off: it reached the limit of its length."
+CUT_OFF = "The answer was cut off: it reached the maximum length."
 
 
 class ModelGone(SearchProviderError):
@@ -33,8 +33,8 @@ def no_answer(vendor: str) -> SearchProviderParseError:
 
 
 def lost_citations(count: int) -> str:
-    """The warning about citations whose place in the text is unknown."""
-    return f"Citations left out because they came without a place in the text: {count}."
+    """The warning about citations whose position in the text is unknown."""
+    return f"Citations left out because they have no position in the text: {count}."
 
 
 def applying(notes: Mapping[str, object]) -> tuple[str, ...]:

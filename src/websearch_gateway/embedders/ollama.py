@@ -124,7 +124,7 @@ class OllamaEmbedder:
         async for piece in response.aiter_bytes():
             read += len(piece)
             if read > MOST_PROGRESS_BYTES:
-                raise SearchProviderError(f"{self.name} reports on its download without end.")
+                raise SearchProviderError(f"{self.name} sends endless progress reports on its download.")
             *lines, rest = (rest + piece).split(b"\n")
             for line in filter(None, lines):
                 yield line
@@ -141,4 +141,4 @@ class OllamaEmbedder:
                 return f"pulling {100 * int(report.get('completed') or 0) // int(report['total'])}%"
             return str(report["status"])
         except (AttributeError, LookupError, TypeError, ValueError):
-            raise SearchProviderParseError(f"{self.name} reports on its download in an unknown form.") from None
+            raise SearchProviderParseError(f"{self.name} reports on its download in an unknown format.") from None

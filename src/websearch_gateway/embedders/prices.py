@@ -1,4 +1,4 @@
-"""What vectors cost: USD per million tokens (https://platform.openai.com/docs/pricing, 2026-11-21)."""
+"""The prices of vectors: USD per million tokens (https://platform.openai.com/docs/pricing, 2026-11-21)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What remote embedders share: batches, task prefixes, unit length and the meaning of an HTTP status.
+"""The parts that remote embedders share: batches, task prefixes, unit length and the meaning of an HTTP status.
 
 All failures are `Unavailable`, even a rejected key: the caller then ranks by words alone and says so.
 """
@@ -24,6 +24,8 @@ _MARKS = 8  # tokens that a model may put around each text
 
 BATCH = 32
 TIMEOUT_SECONDS = 20.0
+_CHECK_KEY = "; check EMBEDDING_SERVER_API_KEY"
+_HINTS = {401: _CHECK_KEY, 403: _CHECK_KEY, 404: "; check EMBEDDING_SERVER_URL and EMBEDDING_MODEL_NAME"}
 # nomic-embed-text was trained with a word for the task before every text (https://docs.nomic.ai/embeddings).
 _NOMIC = {"query": "search_query: ", "document": "search_document: "}
 
@@ -71,7 +73,7 @@ async def in_batches(
 
 
 def tokens_billed(count: Any, texts: Sequence[str]) -> int | None:
-    """What a server says that it counted; None if it does not say, or counts more tokens than the texts have bytes."""
+    """The count that a server reports; None if it reports none, or one that is impossible for these texts."""
     if type(count) is not int or count <= 0:
         return None
     if count > sum(len(text.encode("utf-8", "replace")) + _MARKS for text in texts):
@@ -99,8 +101,6 @@ def failure(status: int, name: str, retry_after: float | None = None) -> Unavail
     """The error for a status; None for success. The server's own message is left out: it may quote a text."""
     if 200 <= status < 300:
         return None
-    hint = {401: "; check EMBEDDING_SERVER_API_KEY", 403: "; check EMBEDDING_SERVER_API_KEY"}.get(status, "")
-    hint = hint or {404: "; check EMBEDDING_SERVER_URL and EMBEDDING_MODEL_NAME"}.get(status, "")
     return SearchProviderError(
-        f"{name} answered with HTTP {status}{hint}.", retry_after=retry_after, retryable=status >= 500
+        f"{name} answered with HTTP {status}{_HINTS.get(status, '')}.", retry_after=retry_after, retryable=status >= 500
     )

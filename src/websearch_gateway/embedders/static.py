@@ -75,7 +75,7 @@ class StaticEmbedder:
     def _table(self) -> Table:
         import numpy as np
 
-        # Mapped: a question touches a few of its pages, and processes share them.
+        # Memory-mapped: a question reads few of its memory pages, and processes share them.
         with resources.as_file(_DATA / "vectors.npy") as vectors, resources.as_file(_DATA / "scales.npy") as scales:
             return Table(np.load(vectors, mmap_mode="r"), np.load(scales))
 

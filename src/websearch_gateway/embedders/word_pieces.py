@@ -95,15 +95,15 @@ def words(text: str) -> list[str]:
 
 @functools.lru_cache(REMEMBERED_WORDS)
 def _words_of_run(text: str) -> list[str]:
-    """The words of a piece of text with letters beyond ASCII."""
+    """The words of a run of text with letters beyond ASCII."""
     spaced = _IDEOGRAPHS.sub(r" \g<0> ", "".join(map(_cleaned, text)))
     bare = (letter for letter in unicodedata.normalize("NFD", spaced) if unicodedata.category(letter) != "Mn")
-    return list(_split("".join(map(str.lower, bare))))  # each alone: no final sigma
+    return list(_split("".join(map(str.lower, bare))))  # each letter alone, so that no sigma becomes a final one
 
 
 @functools.lru_cache(4_096)
 def _cleaned(letter: str) -> str:
-    """The text with whitespace as spaces and without control, format and private-use characters."""
+    """The character; a space for whitespace, nothing for a control, format or private-use character."""
     if letter in "\t\n\r" or unicodedata.category(letter) == "Zs":
         return " "
     return "" if letter == "\ufffd" or unicodedata.category(letter) in _DROPPED else letter

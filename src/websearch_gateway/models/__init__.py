@@ -1,4 +1,4 @@
-"""The values that the layers pass around, by what they model.
+"""The values that the layers pass to each other.
 
 All are frozen and without logic. Add a field with a default, and a line about its unit or shape.
 """

@@ -36,7 +36,7 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """The upstream that failed and why, as `CODE: message`."""
+    """The name of the upstream that failed, and why, as `CODE: message`."""
 
     given_up: str
     reason: str
@@ -44,7 +44,7 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an engine or the extractive composer returned, before finalize: spans may repeat, be misplaced or unranked.
+    """An answer of an engine or the extractive composer, before finalize: spans may repeat, be misplaced or unranked.
 
     `provider` says how it was made: `MODEL-web-search`, `MODEL-over-PROVIDER` or `PROVIDER-raw-search`. `sources` are
     the pages that were found or read, cited or not. `search_suggestions` is HTML that must be shown

@@ -44,7 +44,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What raw search found for a question. `pages` are those that could be read, by the URLs of their hits."""
+    """The material from raw search for a question. `pages` are those that could be read, by the URLs of their hits."""
 
     results: SearchResults
     pages: Mapping[str, Page]

@@ -1,4 +1,4 @@
-"""What callers ask, before the guard has checked it: one request per tool."""
+"""The requests of callers before the guard has checked them, one for each tool."""
 
 from __future__ import annotations
 

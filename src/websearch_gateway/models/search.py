@@ -1,4 +1,4 @@
-"""A search: the checked question, a vendor's request and abilities, and what it found."""
+"""A search: the checked question, the request to a vendor, the vendor's capabilities, and the results."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a raw search vendor supports, how many hits a full page has, and what one call costs (USD).
+    """The features of a raw search vendor, the hits of a full page, and the price of one call (USD).
 
     `price_source` is the source and date of the price. `requests_per_second` is the vendor's limit per key; None if
-    unknown. `ends` is the day on which the API shuts down. `caveat` warns of what every answer from it lacks.
+    unknown. `ends` is the day on which the API shuts down. `caveat` is a warning for all its results.
     """
 
     max_results: int = 10

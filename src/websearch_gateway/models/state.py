@@ -1,4 +1,4 @@
-"""What a State reports about its entries and its size."""
+"""The entries and the size that a State reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StateEntry:
-    """An entry of a State with all that a copy needs. `ttl` is the seconds left, None for ever; `counts`: a counter."""
+    """An entry of a State, for a copy. `ttl` is the seconds left (None: it never expires); `counts`: a counter."""
 
     key: str
     value: bytes
@@ -17,7 +17,7 @@ class StateEntry:
 
 @dataclass(frozen=True, slots=True)
 class StateUsage:
-    """The size of a State (bytes), its limit (None: no limit), and what this process evicted to stay below it."""
+    """The size of a State (bytes), its limit (None: no limit), and the number of entries that this process evicted."""
 
     bytes: int
     most_bytes: int | None = None

@@ -1,4 +1,4 @@
-"""The interfaces between the pipeline and its adapters, by what they are for.
+"""The interfaces between the pipeline and its adapters.
 
 A composite has the interface of its parts, so they nest. A change here changes every adapter and its contract suite.
 """

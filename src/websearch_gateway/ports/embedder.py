@@ -1,4 +1,4 @@
-"""What turns texts into vectors."""
+"""The interface of embedders, which turn texts into vectors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Embedder(Protocol):
         """One row per text, in order. A text that the embedder does not understand, such as "", gets the zero vector.
 
         Raises:
-            Unavailable: the caller ranks by words alone and says so; a failing embedder never stops a search.
+            Unavailable: the embedder failed. The caller then ranks by words alone and says so, and does not fail.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""What reads pages: readers, and the worker processes for hostile text."""
+"""The interfaces for reading pages: readers, and worker processes for hostile text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Workers(Protocol):
         The function must be importable by its name. Cancelling kills the process that runs it.
 
         Args:
-            size: how many characters of untrusted text there are. Very small jobs run without a process.
+            size: the number of characters of untrusted text. Very small jobs run without a process.
             heavy: the call may take seconds even for small arguments, as for a PDF.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What all processes share."""
+"""The interfaces of the state that all processes share."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class State(Protocol):
         ...
 
     def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
-        """As `scan`, with all that a copy needs, and only keys after `after`. For migrations to another backend."""
+        """As `scan`, with all data that a copy needs, and only keys after `after`. For migration to another backend."""
         ...
 
     async def close(self) -> None:

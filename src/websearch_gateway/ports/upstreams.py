@@ -1,4 +1,4 @@
-"""What asks upstreams: searchers, providers and answer engines, and the layers around them."""
+"""The interfaces of searchers, providers and answer engines, and of the layers around them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Progress = Callable[[str], Awaitable[None]]
 
 
 async def no_progress(_: str) -> None:
-    """The Progress for callers that want no reports."""
+    """The Progress for a caller who needs no reports."""
 
 
 class Searcher(Protocol):
@@ -128,14 +128,14 @@ class HostedEngine(AnswerEngine, Protocol):
     def likely_usd(self) -> float: ...
 
     async def warm_up(self) -> None:
-        """Load in advance what the first answer needs."""
+        """Load everything that the first answer needs."""
         ...
 
     async def check(self, deadline: Deadline) -> Sequence[str]:
         """Check that the key and the models work. Returns warnings for the operator, such as a shutdown date.
 
         Raises:
-            SearchError: it does not work; the message says why.
+            SearchError: the engine does not work; the message says why.
         """
         ...
 

@@ -21,7 +21,7 @@ from websearch_gateway.settings.providers import ProviderRow
 
 __all__ = ["PROVIDERS", "Entry", "absent", "advice", "configured"]
 
-_ADVISED = 2
+_MOST_ADVISED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def configured(settings: Settings) -> list[Provider]:
 
 
 def absent(settings: Settings) -> dict[str, str]:
-    """The providers that `configured` leaves out, each with what would enable it."""
+    """The providers that `configured` leaves out, each with the change that would enable it."""
     chosen = {provider.name for provider in configured(settings)}
     return {entry.name: _remedy(entry, settings) for entry in PROVIDERS if entry.name not in chosen}
 
@@ -84,7 +84,7 @@ def advice(settings: Settings) -> str:
     if any(entry.needs for entry in PROVIDERS if entry.name in {one.name for one in configured(settings)}):
         return ""
     sold = sorted((one for one in map(_sold, PROVIDERS) if one), key=lambda one: one[0])
-    keys = " or ".join(f"{key} (USD {usd:g} a request, {page})" for usd, key, page in sold[:_ADVISED])
+    keys = " or ".join(f"{key} (USD {usd:g} a request, {page})" for usd, key, page in sold[:_MOST_ADVISED])
     return f"Set {keys} in the environment or the settings file: no search provider has a key here."
 
 

@@ -35,7 +35,7 @@ _LANGUAGES = (
     "ar bg bn ca cs da de el en es et eu fi fr gl gu he hi hr hu is it jp kn ko lt lv ml mr ms nb nl pa pl pt-pt ro ru "
     "sk sl sr sv ta te th tr uk vi zh-hans"
 )
-_CODED_OTHERWISE = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
+_OWN_CODES = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans"}
 _HIGHLIGHT = re.compile(r"</?strong>")
 
 
@@ -124,7 +124,7 @@ class Brave:
             params["freshness"] = FRESHNESS[freshness]
         if region := self.applied(query).region:
             params["country"] = region
-        language = _CODED_OTHERWISE.get(query.language or "", query.language)
+        language = _OWN_CODES.get(query.language or "", query.language)
         if language in _LANGUAGES.split():
             params["search_lang"] = language
         if query.safe_search:

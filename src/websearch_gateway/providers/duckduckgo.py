@@ -28,7 +28,7 @@ _LOCALES = (
     "uk-en us-en us-es ve-es vn-vi za-en"
 )
 _ANYWHERE = "wt-wt"
-_NAMED_OTHERWISE = {"GB": "uk", "SI": "sl"}
+_OWN_CODES = {"GB": "uk", "SI": "sl"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class DuckDuckGo:
 
     def request(self, query: SearchQuery) -> HttpRequest:
         """POST /html/."""
-        return self._post(query, {"q": _asked(query), "b": ""})
+        return self._post(query, {"q": _query_text(query), "b": ""})
 
     def parse(self, body: bytes) -> list[Hit]:
         """The results without the advertisements; raises on a bot page of any status."""
@@ -58,7 +58,7 @@ class DuckDuckGo:
         if not tokens:
             return None
         start = 10 + (page - 2) * 15
-        form = {"q": _asked(query), "s": str(start), "dc": str(start + 1), "vqd": tokens[0]}
+        form = {"q": _query_text(query), "s": str(start), "dc": str(start + 1), "vqd": tokens[0]}
         return self._post(query, form | {"nextParams": "", "api": "d.js", "o": "json", "v": "l"})
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
@@ -86,8 +86,8 @@ class DuckDuckGo:
         return make_hit(self.name, _target(links[0].get("href")), links[0].text_content(), snippet)
 
 
-def _asked(query: SearchQuery) -> str:
-    """One domain at most: DuckDuckGo supports no OR."""
+def _query_text(query: SearchQuery) -> str:
+    """The query with one domain at most: DuckDuckGo supports no OR."""
     return with_sites(query, most_included=1)
 
 
@@ -123,7 +123,7 @@ def _target(href: str) -> str | None:
 
 
 def _locale(query: SearchQuery) -> str:
-    country = _NAMED_OTHERWISE.get(query.region or "", (query.region or "").lower())
+    country = _OWN_CODES.get(query.region or "", (query.region or "").lower())
     locales = [locale for locale in _LOCALES.split() if locale.startswith(f"{country}-")]
     spoken = f"{country}-{query.language}"
     return spoken if spoken in locales else next(iter(locales), _ANYWHERE)

@@ -23,7 +23,7 @@ QUOTA_PAUSE_SECONDS = 3600.0
 DATE_RESTRICT = {"day": "d1", "week": "w1", "month": "m1", "year": "y1"}
 # The languages that Google can restrict results to; some have codes of its own.
 _LANGUAGES = "ar bg ca cs da de el en es et fi fr hr hu id is it iw ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh-CN"
-_CODED_OTHERWISE = {"he": "iw", "nb": "no", "zh": "zh-CN"}
+_OWN_CODES = {"he": "iw", "nb": "no", "zh": "zh-CN"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Google:
             params["dateRestrict"] = DATE_RESTRICT[freshness]
         if query.region:
             params["gl"] = query.region.lower()
-        language = _CODED_OTHERWISE.get(query.language or "", query.language)
+        language = _OWN_CODES.get(query.language or "", query.language)
         if language in _LANGUAGES.split():
             params |= {"lr": f"lang_{language}", "hl": language}
         return HttpRequest("GET", f"{self.base_url}/customsearch/v1", params)

@@ -35,12 +35,12 @@ class Searxng:
         """`results`. An empty list counts as an answer only if all engines responded.
 
         Raises:
-            SearchProviderError: there are no results, and engines did not respond.
+            SearchProviderError: there are no results, and some engines did not respond.
         """
         reply = json_object(body, self.name)
         rows = records(reply, "results", self.name)
         if not rows and reply.get("unresponsive_engines"):
-            raise SearchProviderError("SearXNG found nothing, and engines of it did not respond.")
+            raise SearchProviderError("SearXNG found nothing, and some of its engines did not respond.")
         hits = (self._hit(row) for row in rows)
         return linked(hits, self.name)
 
@@ -56,7 +56,9 @@ class Searxng:
                 "or point SEARXNG_BASE_URL to an instance that allows it."
             )
         if status == 401:
-            return SearchAuthError("SearXNG wants a login; put it into SEARXNG_BASE_URL (https://user:password@host).")
+            return SearchAuthError(
+                "SearXNG requires a login; put it into SEARXNG_BASE_URL (https://user:password@host)."
+            )
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:

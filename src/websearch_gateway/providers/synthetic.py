@@ -42,7 +42,7 @@ class Synthetic:
         return None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
-        """None: no error replies of the vendor's own are known."""
+        """None: no vendor-specific error replies are known."""
         return None
 
     def applied(self, query: SearchQuery) -> AppliedFilters:

@@ -25,7 +25,7 @@ MOST_HITS = 20
 _SNIPPET = 300
 # An apostrophe or a dash inside a word belongs to it; all other signs are search operators.
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*")
-_NAMED_OTHERWISE = {"nb": "no"}
+_OWN_CODES = {"nb": "no"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Wikipedia:
     )
 
     def request(self, query: SearchQuery) -> HttpRequest:
-        """GET /w/api.php: search, and the introductions of what it finds."""
+        """GET /w/api.php: search, with the introductions of the articles found."""
         return self._page(query, 0)
 
     def parse(self, body: bytes) -> list[Hit]:
@@ -73,7 +73,9 @@ class Wikipedia:
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
         """Errors come with HTTP 200. 403 means that the user agent does not identify the caller."""
         if status == 403:
-            return SearchProviderError("Wikipedia refuses callers that nobody can reach (HTTP 403): set CONTACT_URL.")
+            return SearchProviderError(
+                "Wikipedia refuses callers without a contact address (HTTP 403): set CONTACT_URL."
+            )
         if status != 200 or not body.startswith(b'{"error"'):
             return None
         error = json_object(body, self.name).get("error")
@@ -87,13 +89,13 @@ class Wikipedia:
 
     def _page(self, query: SearchQuery, offset: int) -> HttpRequest:
         language = query.language or language_of(query.text)
-        base = self.base_url.replace("{lang}", _NAMED_OTHERWISE.get(language, language))
+        base = self.base_url.replace("{lang}", _OWN_CODES.get(language, language))
         params = {
             "action": "query",
             "format": "json",
             "formatversion": "2",
             "generator": "search",
-            "gsrsearch": _searched(query.text),
+            "gsrsearch": _search_words(query.text),
             "gsrnamespace": "0",
             "gsrlimit": str(min(query.max_results, MOST_HITS)),
             "prop": "extracts|info",
@@ -118,7 +120,7 @@ def _place(row: Mapping[str, Any]) -> float:
     return index if isinstance(index, int) else float("inf")
 
 
-def _searched(question: str) -> str:
+def _search_words(question: str) -> str:
     """The words to search for. An article must contain them all, so question words are left out."""
     words = _WORD.findall(question)
     return " ".join([word for word in words if fold(word) not in STOP_WORDS] or words)

@@ -78,7 +78,7 @@ class DocsReadResponse(_Snake):
 
 
 class DocsSite(_Snake):
-    """One version of a site. `indexed_date` is ISO 8601, UTC; `age` says the same in words. Progress is in 0..1."""
+    """One version of a site. `indexed_date` is ISO 8601, UTC; `age` says the same in words."""
 
     id: str = ""
     name: str = ""
@@ -109,8 +109,8 @@ class DocsFailure(_Snake):
 class DocsSiteStatus(DocsSite):
     """A version of a site, and the state of its crawl.
 
-    `known` counts the addresses found so far, `unembedded` the pages without vectors. `owner` is the process that
-    crawls it, as `MACHINE:PID`, and `heartbeat_seconds` the time since its last sign of life.
+    `progress` is in 0..1. `known` counts the addresses found so far, `unembedded` the pages without vectors. `owner` is
+    the process that crawls it, as `MACHINE:PID`, and `heartbeat_seconds` the time since its last sign of life.
     """
 
     reason: str = ""

@@ -1,4 +1,4 @@
-"""One chat completion of an OpenAI-compatible server, streamed, so that a slow model is cut off with what it has.
+"""One chat completion of an OpenAI-compatible server, streamed, so that a slow model's unfinished text is usable.
 
 Ollama, vLLM, LM Studio, llama.cpp and gateways accept different options: after a server refuses one, later requests
 leave it out. Thoughts come in their own field, which is not read.
@@ -51,7 +51,7 @@ class PromptTooLong(SearchProviderError):
 
 @dataclass(slots=True)
 class Written:
-    """What a model has written. `cut_off`: the deadline, the length or the server ended it early."""
+    """The text that a model has written. `cut_off`: the deadline, the length or the server ended it early."""
 
     text: str = ""
     prompt_tokens: int = 0

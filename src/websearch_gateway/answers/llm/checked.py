@@ -29,12 +29,12 @@ class Checked:
     anchored_sentences: int = 0
 
     def warnings(self) -> tuple[str, ...]:
-        """What a reader should know about the draft."""
+        """The warnings about the sentences and citations that were left out or only partly checked."""
         notes = {
-            f"Sentences of the model left out because their sources do not hold them: {self.dropped_sentences}.": (
+            f"Sentences of the model left out because their sources do not support them: {self.dropped_sentences}.": (
                 self.dropped_sentences
             ),
-            f"Citations of the model left out because their source does not hold them: {self.dropped_citations}.": (
+            f"Citations of the model left out because their source does not support them: {self.dropped_citations}.": (
                 self.dropped_citations
             ),
             "Sentences in another language than their source, checked by their numbers and names alone: "
@@ -68,7 +68,7 @@ class _Answer:
 
 
 def checked_draft(reply: str, passages: Sequence[NumberedPassage]) -> Checked:
-    """What is left of a model's reply."""
+    """The part of a model's reply that its passages support."""
     return check(claims_of(reply), passages)
 
 
@@ -81,19 +81,19 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage]) -> Check
     by_number = {passage.number: passage for passage in passages}
     cited = {number for claim in claims[:MAX_CLAIMS] for piece in claim.pieces for number in piece.numbers}
     evidence = {number: Evidence.of(by_number[number].evidence) for number in cited & by_number.keys()}
-    answer, said = _Answer(), set[str]()
+    answer, seen = _Answer(), set[str]()
     dropped = lost = foreign = 0
     for claim in claims[:MAX_CLAIMS]:
-        held, missed = _held(claim, evidence, supports)
-        anchored = [] if held else _held(claim, evidence, anchors)[0]
+        held, missed = _supporting(claim, evidence, supports)
+        anchored = [] if held else _supporting(claim, evidence, anchors)[0]
         held = held or anchored
         lost += missed if held else 0
         if not held:
             dropped += 1
             continue
-        if claim.text in said:
+        if claim.text in seen:
             continue
-        said.add(claim.text)
+        seen.add(claim.text)
         pages = {canonical(by_number[number].source.url): by_number[number].source for number in held}
         if not answer.add(claim.text, pages):
             break
@@ -101,7 +101,7 @@ def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage]) -> Check
     return Checked(answer.text, tuple(answer.spans), dropped, lost, foreign)
 
 
-def _held(
+def _supporting(
     claim: Claim, evidence: Mapping[int, Evidence], holds: Callable[[str, Evidence], bool]
 ) -> tuple[list[int], int]:
     """The passages that support the sentence (none if a piece lacks support); the number of those that do not."""

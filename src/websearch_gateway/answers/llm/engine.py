@@ -72,12 +72,12 @@ class LlmEngine:
         """
         gathered = await self.gather(query, deadline.within(deadline.remaining() * GATHER_SHARE), progress)
         await progress(f"Writing with {self.chat.model}")
-        written, passages = await self._write(query, gathered, self._earlier(deadline))
+        written, passages = await self._write(query, gathered, self._before_check(deadline))
         size = len(written.text) + sum(len(passage.evidence) for passage in passages)
         result = await self.workers.run(checked_draft, written.text, passages, deadline=deadline, size=size)
         checked = _checked_type().validate_python(result)
         if not checked.spans:
-            raise SearchProviderError(f"{self.chat.model} wrote nothing that its sources hold.")
+            raise SearchProviderError(f"{self.chat.model} wrote nothing that its sources support.")
         return self._complete(gathered, written, passages, checked)
 
     async def warm_up(self) -> None:
@@ -95,7 +95,8 @@ class LlmEngine:
         )
         return [] if known else [f"The server at LLM_BASE_URL does not list the model {self.chat.model}."]
 
-    def _earlier(self, deadline: Deadline) -> Deadline:
+    def _before_check(self, deadline: Deadline) -> Deadline:
+        """The deadline of the model, which leaves time for the check of its draft."""
         return deadline.within(max(0.0, deadline.remaining() - CHECK_RESERVE_SECONDS))
 
     async def _write(
@@ -132,7 +133,7 @@ class LlmEngine:
     ) -> Answer:
         expected = sum(estimate_tokens(passage.evidence) for passage in passages)
         notes = {
-            "The model was cut off: the answer holds what it had written.": written.cut_off,
+            "The model was cut off: the answer holds the part that it had written.": written.cut_off,
             f"The server seems to have cut the prompt ({written.prompt_tokens} of about {expected} tokens): raise its "
             "context length (OLLAMA_CONTEXT_LENGTH).": 0 < written.prompt_tokens < TRUNCATED_SHARE * expected,
         }

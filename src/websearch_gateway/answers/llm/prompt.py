@@ -10,7 +10,7 @@ from websearch_gateway.answers.llm.passages import NumberedPassage
 from websearch_gateway.models import SearchQuery
 
 NO_ANSWER = "NO ANSWER"
-"""What a model says when the passages do not answer."""
+"""The reply of a model if the passages do not answer."""
 
 _RULES = f"""\
 You answer a question from numbered passages of web pages, for a program that checks each sentence against its passages.

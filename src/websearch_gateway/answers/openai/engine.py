@@ -1,7 +1,7 @@
 """Answers with citations from OpenAI's Responses API and its hosted web search.
 
-https://platform.openai.com/docs/guides/tools-web-search. One call searches, reads and writes; `reply` reads
-what comes back, `errors` says what a refusal means, `models` what it costs.
+https://platform.openai.com/docs/guides/tools-web-search. One call searches, reads and writes. `reply` parses the
+reply, `errors` maps refusals to our errors, and `models` has the prices.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class OpenAIEngine:
 
         Raises:
             SearchAuthError: OpenAI rejected the key, or does not serve this country.
-            SearchValidationError: OpenAI finds the request itself at fault, or its model declined to answer.
+            SearchValidationError: OpenAI rejected the request as invalid, or its model declined to answer.
             SearchProviderError: OpenAI failed, is over its limits, or none of the models exists.
             SearchProviderParseError: the reply is unreadable, empty, or made without searching.
             SearchTimeoutError: no reply in time.
@@ -150,7 +150,7 @@ class OpenAIEngine:
         body = await self.client.respond(request, deadline)
         try:
             return await self.parser.read(Reply, read_reply, body, vendor="OpenAI", deadline=deadline)
-        except SearchError as error:  # an answer that was declined is billed, too
+        except SearchError as error:  # a declined answer is billed too
             with suppress(SearchProviderParseError):
                 error.cost_usd = self._usd(find_model(request["model"]), await in_own_thread(read_bill, body))
             raise
@@ -161,7 +161,7 @@ class OpenAIEngine:
         location = {"type": "approximate"} | ({"country": query.region} if query.region else {})
         known = find_model(model)
         options = {
-            # "required" and not the tool's name, which some models refuse.
+            # Not the tool's name, which some models refuse.
             "tool_choice": "required",
             "reasoning": {"effort": EFFORT} if known and EFFORT in known.efforts else None,
             "max_tool_calls": MAX_TOOL_CALLS,
@@ -186,10 +186,10 @@ class OpenAIEngine:
 
     def _answer(self, model: str, query: SearchQuery, reply: Reply) -> Answer:
         gone = ", ".join(name for name in self._available_models if self._is_gone(name))
-        price = find_model(model)
+        known = find_model(model)
         warnings = {
             f"{model} answered, since this key has no model {gone}. Change OPENAI_MODELS.": gone,
-            f"The price of {model} is unknown: costUsd counts its searches only.": price is None,
+            f"The price of {model} is unknown: costUsd counts its searches only.": known is None,
             IMPOSSIBLE_BILL: not LIMITS.allow(reply.billed),
             CUT_OFF: reply.cut_off,
             lost_citations(reply.lost): reply.lost,
@@ -203,7 +203,7 @@ class OpenAIEngine:
             usage=TokenUsage(reply.billed.prompt, reply.billed.response)
             if LIMITS.allow(reply.billed)
             else TokenUsage(),
-            cost_usd=self._usd(price, reply.billed),
+            cost_usd=self._usd(known, reply.billed),
             applied=AppliedFilters(
                 freshness="prompt" if query.freshness_hours else None,
                 region=query.region,

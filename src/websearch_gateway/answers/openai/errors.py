@@ -1,8 +1,8 @@
-"""What OpenAI's refusals mean for the gateway. The only mapping from the SDK's exceptions to ours.
+"""Maps OpenAI's refusals to our errors. The only mapping of the SDK's exceptions.
 
-Meanings: https://platform.openai.com/docs/guides/error-codes. OpenAI's own words are passed on only for HTTP 400,
-where they say what to change, and only without keys, names of organisations and the question; that for a wrong key
-quotes a part of it.
+The codes: https://platform.openai.com/docs/guides/error-codes. OpenAI's own message is passed on only for HTTP 400,
+where it says what to change, and only without keys, names of organisations and the question. The message about a wrong
+key quotes a part of the key.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def from_sdk(error: OpenAIError, private: Sequence[str], now: float) -> SearchEr
         )
     if isinstance(error, APIStatusError):
         return _from_status(error, private, now)
-    return SearchProviderParseError(f"The OpenAI SDK could not make sense of the exchange ({type(error).__name__}).")
+    return SearchProviderParseError(f"The OpenAI SDK could not read the reply ({type(error).__name__}).")
 
 
 def from_failure(failure: Mapping[str, Any]) -> SearchError:

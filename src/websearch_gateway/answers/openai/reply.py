@@ -1,6 +1,6 @@
-"""Reading a reply of the Responses API (https://platform.openai.com/docs/api-reference/responses/object).
+"""Reads a reply of the Responses API (https://platform.openai.com/docs/api-reference/responses/object).
 
-It is read as plain JSON, since real replies differ from the SDK's types: sources without a URL, open_page with a null
+It reads plain JSON, since real replies differ from the SDK's types: sources without a URL, open_page with a null
 URL, new kinds of items. Unknown parts are skipped; missing parts are named in the error.
 """
 
@@ -65,7 +65,7 @@ def read_reply(body: bytes) -> Reply:
 
 
 def read_bill(body: bytes) -> Billed:
-    """What a reply is billed for, even an unusable one.
+    """The billed usage of a reply, even of an unusable one.
 
     Raises:
         SearchProviderParseError: this is not a reply of that API.
@@ -129,7 +129,7 @@ def _span(note: Json, words: str) -> Span | None:
 
 
 def _sources(actions: Sequence[Json]) -> Iterator[str]:
-    """The URLs behind the answer: pages that were opened first, since they were read, then what the searches found."""
+    """The URLs behind the answer: first the pages that were opened, since they were read, then the search results."""
     for action in actions:
         yield typed(str, action.get("url"))
     for action in actions:

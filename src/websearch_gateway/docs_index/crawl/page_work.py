@@ -29,7 +29,7 @@ FIRST_PAGES, ENOUGH_RENDERED = 5, 3
 """If so many of the first pages need a browser, every page of the site gets one."""
 _GENERAL_INDEX = "/genindex.html"  # of Sphinx, with its inventory in the same folder
 RETRY_SECONDS = 30.0
-_TRANSIENT = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
+_PASSING_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 _GONE = (404, 410)
 _LOGIN = ("login", "signin", "sign-in", "sso", "oauth", "auth/")
 
@@ -179,7 +179,7 @@ class PageWork:
             return Result("failed", f"HTTP {status}")
         if status in (401, 403):
             return await self._settled(task, "failed", f"HTTP {status}: a login wall, or closed to programs")
-        if status in _TRANSIENT or (status is None and not error.details):
+        if status in _PASSING_STATUSES or (status is None and not error.details):
             return await self._retried(task, error.message, error.retry_after)
         return await self._settled(task, "failed", f"HTTP {status}" if status else error.message)
 

@@ -200,7 +200,7 @@ class CrawlRunner:
             return StateUnavailable("The site was deleted.")
         return StateUnavailable(
             f"Process {owner.pid} on {owner.machine} crawls this site already. "
-            "`websearch-gateway docs status` shows how far it is."
+            "`websearch-gateway docs status` shows its progress."
         )
 
 

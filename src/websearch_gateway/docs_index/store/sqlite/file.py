@@ -108,7 +108,7 @@ class SqliteFile:
     def _damaged(self) -> StateUnavailable:
         return StateUnavailable(
             f"The documentation index {self.path} is damaged. Move the file away and add the sites again, or import "
-            f"an export; `sqlite3 {self.path.name} .recover` may save what is in it."
+            f"an export; `sqlite3 {self.path.name} .recover` may rescue its contents."
         )
 
     def _open_checked(self) -> sqlite3.Connection:
