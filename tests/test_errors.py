@@ -1,4 +1,4 @@
-"""The error tree: which errors stop, which fall back, and their messages to callers."""
+"""The error tree decides which errors stop a search, which fall back, and which code a caller sees."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def gemini(*parts: dict[str, Any], supports: list[Any] = [], finish: str = "STOP
 
 
 def gemini_support(text: str, piece: str, *chunks: int, part: int | None = None) -> dict[str, Any]:
-    """A support on `piece` of a part's `text`, in bytes as Google counts them."""
+    """A support of `piece` in a part's `text`, with byte offsets as Google counts them."""
     start = len(text[: text.index(piece)].encode())
     segment: dict[str, Any] = {"endIndex": start + len(piece.encode()), "text": piece}
     segment |= {"startIndex": start} if start else {}

@@ -1,4 +1,4 @@
-"""One budget and one ledger for all engines, over real sockets to their stand-ins."""
+"""One budget and one ledger for all engines, over real sockets to the sandbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every engine of the table must have besides its code; docs/adding-an-engine.md says how."""
+"""The parts that every engine of the table must have besides its code, see docs/adding-an-engine.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines over real sockets to their stand-ins, one by one and in a row."""
+"""The engines over real sockets to the sandbox, alone and with others as fallbacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer without a model: short, quoted, cited sentence by sentence, and honest about what it could not read."""
+"""The answer without a model is short, quotes and cites each sentence, and names the pages that it could not read."""
 
 from datetime import UTC, datetime
 
@@ -32,7 +32,7 @@ def answer(query: SearchQuery, hits: list[Hit], *pages: Page) -> Answer:
 
 
 def paragraphs_of(found: Answer) -> list[str]:
-    """The quoted sentences, without the line that says that none answers."""
+    """The quoted sentences, without the line which says that none of them answers."""
     return found.text.removeprefix(f"{nearest('en')}\n\n").split("\n\n")
 
 
@@ -110,7 +110,7 @@ def test_the_settled_citations_are_the_sentences_and_their_ranks_the_marks() -> 
 
 
 def test_two_links_to_one_page_share_its_number() -> None:
-    """They are settled into one citation, so numbers of their own would no longer be the ranks."""
+    """Finalize merges them into one citation, so with two numbers the marks would not be the ranks."""
     texts = {
         "https://a.example/page?utm_source=brave": "The Eiffel tower is 330 metres tall.",
         "https://a.example/page": "Tall antennas made the Eiffel tower grow in 2022.",
@@ -236,7 +236,7 @@ def test_eight_hostile_pages_are_read_in_part(scrap: str) -> None:
 @pytest.mark.parametrize("sentences", [3, 300])
 @pytest.mark.parametrize("length", range(1, 7))
 def test_an_answer_is_at_most_800_characters_of_whole_sentences(sentences: int, length: int) -> None:
-    """Sentences of every length must leave room for their marks, and for the line that says that none answers."""
+    """Sentences of every length must leave room for their marks, and for the line which says that none answers."""
     word = "filler"[:length]
     text = " ".join(f"Tall {' '.join(f'{word}{n}x{k}' for k in range(30))} tower." for n in range(sentences))
     found = answer(QUESTION, [hit("a")], page("a", text))

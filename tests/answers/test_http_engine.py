@@ -1,4 +1,4 @@
-"""What is the same for every engine over HTTP: statuses, models that are gone, prices, turns."""
+"""The behaviour that every engine over HTTP shares: statuses, missing models, prices, turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a vendor's JSON may hold without harm."""
+"""Malformed JSON of a vendor does no harm."""
 
 from __future__ import annotations
 

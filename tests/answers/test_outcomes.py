@@ -1,4 +1,4 @@
-"""What engines report in the same words."""
+"""The warnings and errors that all engines share."""
 
 from __future__ import annotations
 

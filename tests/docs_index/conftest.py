@@ -1,4 +1,4 @@
-"""What the tests of the documentation index share: a clock, and a store of every backend."""
+"""Fixtures for the documentation index: a store of every backend, and pages to put into it."""
 
 from collections.abc import AsyncIterator
 from functools import partial
@@ -36,7 +36,7 @@ async def docs(request, tmp_path, clock) -> AsyncIterator[SqlDocs]:
 
 
 def empty_database(server: Postgresql) -> None:
-    """Take out what an earlier test left; skip where the server has no vectors."""
+    """Delete the data of earlier tests. Skips the test if the server has no pgvector."""
     with psycopg.connect(server.url, autocommit=True) as connection:
         if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchall():
             pytest.skip("the PostgreSQL server has no pgvector (the extra `dev` brings one that has)")
@@ -66,7 +66,7 @@ async def version(store: SqlDocs, name: str = "python", label: str = "3", url: s
 
 
 async def leased(store: SqlDocs, version_id: int, url: str) -> UrlTask:
-    """The task of an address, which is in the frontier from now on."""
+    """Put an address into the frontier and lease it. Returns its task."""
     await store.add_urls(version_id, {url: 0})
     found = {task.url: task for task in await store.lease_urls(version_id, 1_000, 2e9)}
     return found[url]

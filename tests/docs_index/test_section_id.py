@@ -1,4 +1,4 @@
-"""A section keeps its name for as long as its page's address, its headings and its text stay the same."""
+"""A section keeps its id as long as its page's address, its headings and its text stay the same."""
 
 from __future__ import annotations
 

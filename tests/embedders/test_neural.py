@@ -1,4 +1,4 @@
-"""The transformer in numpy against one written as plainly as can be, with made-up weights; and the real one."""
+"""The transformer in numpy against a much simpler one, with made-up weights, and with the real ones."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def embedder(folder: Path) -> NeuralEmbedder:
 
 
 def reference(weights: dict[str, np.ndarray], tokens: list[int]) -> np.ndarray:
-    """One number at a time where that is readable, in double precision, with the exact error function."""
+    """The plain transformer: in double precision and with the exact error function."""
     w = {name: tensor.astype(float) for name, tensor in weights.items()}
 
     def dense(name: str, x: np.ndarray) -> np.ndarray:

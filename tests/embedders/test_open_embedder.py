@@ -1,4 +1,4 @@
-"""Which embedder the settings choose."""
+"""The settings choose the embedder."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ async def test_a_second_server_error_is_not_retried(client_of: ClientOf, retry: 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 429])
 async def test_other_errors_are_not_retried(client_of: ClientOf, retry: Retry, status: int) -> None:
-    """A 429 asks for rest, so the rest is passed on; every refusal is Unavailable, since ranking goes on by words."""
+    """A 429 passes on its `Retry-After`. Every error is Unavailable, so the ranking continues with words alone."""
     server = Server(status)
     with pytest.raises(Unavailable, match=f"HTTP {status}") as caught:
         await embedder(client_of(server), retry).embed(["a private question"], "query")

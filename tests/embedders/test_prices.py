@@ -1,4 +1,4 @@
-"""What a million tokens cost: as the operator says, else as OpenAI does, else nothing."""
+"""The price of a million tokens: the operator's, else OpenAI's, else zero."""
 
 from __future__ import annotations
 

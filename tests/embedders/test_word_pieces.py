@@ -37,7 +37,7 @@ def oracle() -> Any:
 
 
 def in_both_tables(letter: str) -> bool:
-    """The library's tables of characters are old: what they lack is left out."""
+    """The library's tables of characters are old: newer characters are left out."""
     return unicodedata.ucd_3_2_0.category(letter) != "Cn" and letter not in DIFFER
 
 

@@ -1,4 +1,4 @@
-"""A deadline only ever comes nearer."""
+"""A deadline is never extended."""
 
 from __future__ import annotations
 

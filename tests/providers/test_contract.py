@@ -1,4 +1,4 @@
-"""What every provider promises, checked over the table: one without its recording or its docs row fails here."""
+"""The contract of every provider in the table. A provider without its recording or its docs row fails here."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EMPTY_ELSEWISE: dict[str, bytes] = {
     "google": b'{"kind": "customsearch#search", "searchInformation": {"totalResults": "0"}}',
     "duckduckgo": b'<html><body><div id="links"><div class="no-results">No results found.</div></div></body></html>',
 }
-"""Replies without results of vendors that do not just send empty lists."""
+"""The replies without results of vendors that send no empty list."""
 
 GARBAGE = {
     "nothing": b"",

@@ -1,4 +1,4 @@
-"""What is read, where a vendor's replies have quirks of their own."""
+"""The quirks of vendors' replies are parsed."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def add_vendor(copy: Path) -> None:
 
 
 def contract(copy: Path) -> subprocess.CompletedProcess[str]:
-    """The contract suite over the new row, and whatever else is in the copy's tests and names the vendor."""
+    """Run the contract suite over the new row, and all other tests of the copy that name the vendor."""
     return suite(copy, "heronsearch or order")
 
 

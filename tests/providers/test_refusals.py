@@ -1,4 +1,4 @@
-"""How each vendor says no, in its own words (bodies as the vendors send them), and what it means to the gateway."""
+"""Each vendor's refusals become errors of the gateway. The bodies are those that the vendors send."""
 
 from __future__ import annotations
 

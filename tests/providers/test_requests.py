@@ -1,4 +1,4 @@
-"""What is sent, where a vendor has rules of its own."""
+"""Requests follow the special rules of each vendor."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_brave_has_its_own_codes_for_some_languages(language: str, code: str | N
 
 
 def test_brave_is_never_sent_more_words_than_it_takes() -> None:
-    """Brave refuses more than fifty as invalid, which would stop the chain."""
+    """Brave rejects more than fifty words as invalid, which would stop the whole search."""
     sent = Brave("k").request(replace(QUERY, text="why " * 90)).params["q"]
     assert sent.split() == ["why"] * 50
 

@@ -1,4 +1,4 @@
-"""What is peculiar to Wikipedia; the rest is in test_contract.py."""
+"""The behaviour that only Wikipedia has; the rest is in test_contract.py."""
 
 from __future__ import annotations
 

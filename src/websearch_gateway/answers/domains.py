@@ -1,4 +1,4 @@
-"""How answer engines apply a query's lists of domains."""
+"""Checks whether an answer engine can apply a query's lists of domains, and reports where they were applied."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_domains(query: SearchQuery, most: int, vendor: str) -> None:
 
 
 def applied_domains(query: SearchQuery, most: int) -> Literal["upstream", "local"] | None:
-    """Where the lists that `check_domains` accepted were applied; long exclusion lists are applied locally too."""
+    """`upstream` or `local` for lists that `check_domains` accepted: long exclusion lists are applied locally too."""
     if not query.include_domains and not query.exclude_domains:
         return None
     return "upstream" if len(query.exclude_domains) <= most else "local"

@@ -19,7 +19,7 @@ def parsed(body: bytes, vendor: str) -> Json:
     """The JSON object in `body`. Lone surrogates become `?`.
 
     Raises:
-        SearchProviderParseError: there is none.
+        SearchProviderParseError: `body` is not a JSON object.
     """
     try:
         reply = json.loads(body)

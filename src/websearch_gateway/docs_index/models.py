@@ -29,7 +29,7 @@ BrowserUse = Literal["never", "auto", "always"]
 
 @dataclass(frozen=True, slots=True)
 class CrawlOptions:
-    """How a version is crawled, now and at every refresh.
+    """The options of every crawl of a version.
 
     `include` and `exclude` are globs over paths; `delay` is the seconds between two requests to one host; `headers`
     are sent to the start URL's origin only and may hold a password, so they have no repr and are never exported.
@@ -125,7 +125,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class CrawlProgress:
-    """The progress of a crawl: pages done in this run, pages known, failures, and what it waits for ("" if nothing)."""
+    """The progress of a crawl: pages done in this run, addresses known, failures, and the reason of a wait."""
 
     done: int
     known: int

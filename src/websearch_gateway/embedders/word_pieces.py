@@ -50,7 +50,7 @@ class WordPieces:
         return [piece for word in words(text) for piece in self._of_word(word)]
 
     def counts(self, text: str) -> dict[int, int]:
-        """How often each piece occurs in a text, in the order in which they begin to occur."""
+        """The number of times that each piece occurs in a text, in the order of the first occurrences."""
         counts: dict[int, int] = {}
         for word, times in Counter(words(text)).items():
             for piece in self._of_word(word):

@@ -1,4 +1,4 @@
-"""The wire forms of the servers that people run: Ollama, vLLM, llama.cpp, LM Studio, LiteLLM."""
+"""The wire formats of common servers: Ollama, vLLM, llama.cpp, LM Studio, LiteLLM."""
 
 from __future__ import annotations
 

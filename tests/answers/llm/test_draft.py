@@ -42,7 +42,7 @@ def test_truncated_json_is_read_up_to_its_end() -> None:
 
 
 def test_words_stay_apart_where_a_mark_was_removed() -> None:
-    """Else `3` and `30`, both in a passage, would make a number that is not."""
+    """Otherwise `3` and `30`, which a passage holds, would become `330`, which it does not."""
     assert told("It is 3[1]30 m high [1].") == [("It is 3 30 m high.", [(1,), (1,)])]
 
 

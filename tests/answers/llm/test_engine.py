@@ -1,4 +1,4 @@
-"""The whole way of `llm` over real sockets: raw search, pages, a small model with the faults of small models."""
+"""The whole path of `llm` over real sockets: raw search, pages, a small model with the faults of small models."""
 
 from __future__ import annotations
 

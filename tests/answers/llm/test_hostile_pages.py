@@ -1,4 +1,4 @@
-"""Pages that talk to the model: what a reader cannot see never reaches it, and what it obeys is not served."""
+"""Pages with orders to the model: invisible text never reaches it, and the text of an obedient model is not served."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine against the sandbox over real sockets, and against single replies that no sandbox gives."""
+"""The engine against the sandbox over real sockets, and against single replies that the sandbox does not give."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ REPLIES = Path(__file__).parent / "replies"
 
 
 async def no_sleep(_: float) -> None:
-    """The wait of a retry, without the wait."""
+    """Replaces the wait of a retry."""
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def ask(engine: OpenAIEngine, query: SearchQuery | str = QUESTION, seconds: floa
 
 
 def replies(*given: httpx2.Response | dict[str, Any]) -> tuple[Reply, list[dict[str, Any]]]:
-    """Answers with each of these in turn, and the requests that were made."""
+    """A function that answers with each of these in turn, and the requests that it got."""
     requests: list[dict[str, Any]] = []
     waiting = list(given)
 
@@ -329,7 +329,7 @@ async def test_no_error_repeats_the_key_or_the_question(
 
 
 async def test_every_error_of_the_quota_type_is_final(connect: Connect) -> None:
-    """OpenAI's: newer billing codes keep the type `insufficient_quota`."""
+    """OpenAI's newer billing codes keep the type `insufficient_quota`."""
     reply, requests = replies(refused(429, code="a_new_billing_code", type="insufficient_quota"))
     with pytest.raises(SearchProviderError, match="quota"):
         await ask(connect(reply))
@@ -449,7 +449,7 @@ async def test_an_unreadable_list_of_models_is_a_parse_error(connect: Connect, l
 
 
 def test_importing_the_engine_does_not_import_the_sdk() -> None:
-    """The SDK takes longer to import than everything else together; it belongs to the first call."""
+    """The SDK takes longer to import than everything else together; so only the first call imports it."""
     code = "import sys, websearch_gateway.answers.openai.engine as _; print('openai' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout.strip() == "False"

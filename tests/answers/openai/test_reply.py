@@ -1,4 +1,4 @@
-"""What OpenAI sends is read whatever its shape, and never trusted."""
+"""A reply of OpenAI is read in any shape, and never trusted."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ json_values = st.recursive(
 
 @given(st.data())
 def test_any_field_may_be_anything(data: st.DataObject) -> None:
-    """A stand-in or a new version may send null or another type anywhere: we answer or say what is wrong."""
+    """A compatible server or a new version may send null or another type anywhere: we answer or raise our own error."""
     reply = with_text("High. ([a](https://a.example))", note("https://a.example", 6, 30))
     reply |= {"error": None, "incomplete_details": None, "usage": {"input_tokens_details": {}}, "tool_usage": {}}
     target: Any = reply

@@ -1,4 +1,4 @@
-"""What whole crawls share: a site on loopback."""
+"""The site on loopback for whole crawls."""
 
 from __future__ import annotations
 

@@ -60,11 +60,11 @@ class Site:
             headers["etag"] = f'"{hash(page)}"'
             if known == headers["etag"]:
                 status, body = 304, ""
-        told = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         data = body.encode()
         if path in self.raw:
-            status, told, data = 200, "content-type: application/octet-stream\r\n", self.raw[path]
-        writer.write(f"HTTP/1.1 {status} X\r\ncontent-length: {len(data)}\r\n{told}\r\n".encode() + data)
+            status, head, data = 200, "content-type: application/octet-stream\r\n", self.raw[path]
+        writer.write(f"HTTP/1.1 {status} X\r\ncontent-length: {len(data)}\r\n{head}\r\n".encode() + data)
         await writer.drain()
 
 

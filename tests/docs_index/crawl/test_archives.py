@@ -1,4 +1,4 @@
-"""An archive from outside is unpacked within limits, whatever it claims to hold."""
+"""An archive from a stranger is unpacked within limits."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_all_documents_together_have_a_limit(tmp_path: Path, monkeypatch: pytest
 
 
 def test_skipped_members_count_towards_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a compressed stream, to skip a file is to unpack it."""
+    """Skipping a file in a compressed stream unpacks it."""
     monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", 50_000)
     archive = tarred(tmp_path / "a.tar.gz", {"a.html": b"<p>a", "film.mp4": bytes(1_000_000), "b.html": b"<p>b"})
     with pytest.raises(SearchFetchError, match="more than may be unpacked"):

@@ -72,11 +72,11 @@ async def test_a_stopped_crawl_resumes_where_it_stopped(tmp_path, site, workers)
         added = await docs.add(site.url, "x", "1", CrawlOptions(delay=0.1, browser="never"))
         some = asyncio.Event()
 
-        async def told(progress: CrawlProgress) -> None:
+        async def on_progress(progress: CrawlProgress) -> None:
             if progress.done >= 2:
                 some.set()
 
-        crawl = asyncio.create_task(docs.crawl(added.id, told))
+        crawl = asyncio.create_task(docs.crawl(added.id, on_progress))
         await some.wait()
         crawl.cancel()
         await asyncio.gather(crawl, return_exceptions=True)
@@ -190,7 +190,7 @@ async def test_a_server_crawls_pending_sites(docs, site):
     added = await docs.add(site.url, "x", "1", FAST)
     crawling = asyncio.create_task(docs.runner.keep_crawling(0))
     async with asyncio.timeout(50):
-        while not await found(docs, added.id, "zebra"):  # noqa: ASYNC110 - another process would look as well
+        while not await found(docs, added.id, "zebra"):  # noqa: ASYNC110 - as another process would
             await asyncio.sleep(0.05)
     crawling.cancel()
     await asyncio.gather(crawling, return_exceptions=True)

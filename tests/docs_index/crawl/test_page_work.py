@@ -1,4 +1,4 @@
-"""What one address comes to, with a reader that a test stands in for: what a page does to a reader is not the point."""
+"""The outcome of one address, with a fake reader whose documents and errors the test chooses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 
 
 class Reader:
-    """Answers with the same document, or error, and notes what browser it was told to use."""
+    """Answers with the same document, or error, and notes the browser option of each call."""
 
     def __init__(self, answer: Document | Exception) -> None:
         self.answer = answer
@@ -32,7 +32,7 @@ class Reader:
 
 
 async def worked(folder: Path, reader: Reader, pages: int = 1) -> list[Result]:
-    """The results of so many different pages of a folder, one after the other."""
+    """The results of this number of different pages in a folder, one after the other."""
     store = SqliteDocs(folder / "docs.db", "static/1")
     base = f"{folder.as_uri()}/"
     scope = Scope.of(base)

@@ -1,4 +1,4 @@
-"""The pace of one host, measured by a clock that only sleeping moves."""
+"""The pace of one host, by a clock that only `sleep` moves."""
 
 import asyncio
 import random
@@ -15,14 +15,14 @@ HOST = "https://docs.example.org"
 
 
 class Inline:
-    """Runs functions where they are called."""
+    """Runs functions in the calling thread."""
 
     async def run(self, function, *arguments, deadline):
         return function(*arguments)
 
 
 class Server:
-    """Answers every request with `reply`, and notes when it was asked."""
+    """Answers every request with `reply`, and notes the time of each."""
 
     def __init__(self, clock, reply):
         self.clock = clock
@@ -107,7 +107,7 @@ def test_the_delay_is_that_of_our_own_group():
 
 
 class BusyMachine:
-    """Sends requests late, as `chance` has it, to a server that notices them late."""
+    """Sends requests late, by random delays from `chance`, to a server that notices them late."""
 
     def __init__(self, clock, chance):
         self.clock = clock
@@ -117,7 +117,7 @@ class BusyMachine:
         self._crawls = 0
 
     async def sleep(self, seconds):
-        """Sleep a bit too long. When all crawls sleep, the one that is due first goes on."""
+        """Sleep a bit too long. When all crawls sleep, the clock moves to the first that is due."""
         due = self.clock.now + seconds + self.chance.uniform(0, 0.02)
         self._due.append(due)
         while min(self._due) < due or len(self._due) < self._crawls:  # noqa: ASYNC110 (no event: the store has threads)

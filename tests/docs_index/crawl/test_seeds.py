@@ -1,4 +1,4 @@
-"""What a site publishes about its pages."""
+"""The lists that a site publishes of its pages are parsed."""
 
 import gzip
 import zlib

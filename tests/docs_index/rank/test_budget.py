@@ -1,4 +1,4 @@
-"""The tokens of a reply are shared out."""
+"""The tokens of a reply are divided among its results."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""A section is cut to what a reply has room for, between sentences or lines."""
+"""A section is cut to a limit of tokens, between sentences or lines."""
 
 import pytest
 from hypothesis import given

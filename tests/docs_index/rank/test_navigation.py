@@ -1,4 +1,4 @@
-"""Lists of links are told from text."""
+"""Lists of links are distinguished from text."""
 
 from websearch_gateway.docs_index.rank.navigation import is_navigation
 

@@ -1,4 +1,4 @@
-"""What a query is taken to ask for."""
+"""A query is parsed into phrases, symbols and a version."""
 
 import pytest
 from hypothesis import given

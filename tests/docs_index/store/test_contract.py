@@ -1,4 +1,4 @@
-"""What every backend of the documentation index promises (`docs_index.ports`)."""
+"""The contract of `docs_index.ports`, which every backend of the documentation index fulfils."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Who crawls, and whether that process still runs."""
+"""A crawling process is identified, and known to be dead once it has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is packed comes back: ids exactly, vectors within their promised error."""
+"""Packed ids unpack exactly, and packed vectors within their promised error."""
 
 from __future__ import annotations
 

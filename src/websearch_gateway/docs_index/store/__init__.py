@@ -1,6 +1,7 @@
-"""Keeps sites, pages and chunks of documentation.
+"""Stores sites, pages and chunks of documentation.
 
-Everything that the index stores goes through here; crawl and rank hold no rows of their own. To read it, begin with
-`sql/docs`: it implements both ports, and each of its methods is one transaction of functions beside it. `sqlite` and
-`postgres` run these transactions and index text and vectors; `lance` may index the vectors instead.
+All data of the index is here; crawl and rank keep none of their own. To read the code, begin with `sql/docs`, which
+implements both ports of `docs_index.ports`: each method is one transaction of functions beside it. `sql/frontier` has
+the addresses of a crawl, `sql/pages` its pages, `sql/versions` the sites, and `sql/chunks` the searches. `sqlite` and
+`postgres` run these transactions, and index text and vectors; `lance` may index the vectors instead.
 """

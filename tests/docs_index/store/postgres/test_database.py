@@ -1,4 +1,4 @@
-"""What only PostgreSQL can get wrong: transactions that wait for each other."""
+"""The store in PostgreSQL, where transactions may wait for each other."""
 
 import asyncio
 from contextlib import AsyncExitStack

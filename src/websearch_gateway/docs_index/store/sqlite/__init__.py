@@ -1,4 +1,5 @@
 """The default store: one file, text search by FTS5, vectors compared in memory.
 
-Only what is specific to SQLite is here: the file, its tables, text and vectors; the rest is in `sql/`.
+This folder has only the parts that are specific to SQLite: the file, its tables, text and vectors. The rest is in
+`sql/`.
 """
