@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.library import DocsLibrary
@@ -139,7 +139,7 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
             return await library.store.version(version.id) or version
     except (OSError, EOFError, zlib.error) as error:
         raise SearchValidationError(f"{path} cannot be read as an export ({type(error).__name__}).") from error
-    except (ValidationError, ValueError) as error:
+    except ValueError as error:  # pydantic's ValidationError too
         raise SearchValidationError(f"{path} is not an export of a site, or it is damaged.") from error
 
 

@@ -158,6 +158,7 @@ class Crawler:
         return [task for task, allowed in zip(tasks, verdicts, strict=True) if allowed]
 
     def _stop_if_hopeless(self, tally: _Tally) -> None:
+        """Raise Stop if the host keeps failing, or none of the first pages could be indexed."""
         if tally.in_a_row >= MOST_FAILURES_IN_A_ROW:
             raise Stop(f"{MOST_FAILURES_IN_A_ROW} failures in a row: {_most_common(tally.reasons)}")
         if not tally.done and tally.results["failed"] >= FIRST_PAGES:
