@@ -35,7 +35,7 @@ from websearch_gateway.net.span_attributes import note_host, note_status
 from websearch_gateway.ports import Progress
 
 MAX_TURNS = 3
-"""The most requests for one answer, for vendors that pause and must be asked to continue."""
+"""The most requests for one answer, for vendors that pause a reply until a further request."""
 
 GONE_SECONDS = 600.0
 """How long a missing model is skipped before it is tried again (seconds)."""

@@ -69,8 +69,8 @@ class DocsLibrary:
         found = [v for v in found if label is None or v.label == label]
         if not found:
             known = ", ".join(f"{v.name} {v.label}" for v in versions) or "none"
-            asked = " ".join(filter(None, (site, label)))
-            raise SearchValidationError(f"No such site is indexed: {asked}. Known: {known}.")
+            wanted = " ".join(filter(None, (site, label)))
+            raise SearchValidationError(f"No such site is indexed: {wanted}. Known: {known}.")
         return found
 
     async def find_one(self, site: str, label: str | None = None) -> SiteVersion:

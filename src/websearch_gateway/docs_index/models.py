@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 VersionStatus = Literal["queued", "crawling", "paused", "completed", "failed", "suspicious"]
-"""`queued`: waits for a process that crawls. `paused`: the host asked for a pause; `reason` says until when.
+"""`queued`: waits for a process that crawls. `paused`: the crawl stopped before its end, and is tried again later.
 
-`suspicious`: a refresh found too many pages missing, so the old ones were kept.
+`failed`: no page could be indexed, or a setting is wrong. `suspicious`: a refresh found too many pages missing, so the
+old ones were kept. `reason` of the version says why.
 """
 
 UrlState = Literal["due", "leased", "done", "alias", "skipped", "failed", "gone"]

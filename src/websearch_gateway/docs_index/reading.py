@@ -51,13 +51,7 @@ async def read_docs(
     if outline:
         return response.model_copy(update={"outline": tuple(_entry(one) for one in page)})
     last = chunk.ordinal + around if section_id is not None else len(page) - 1
-    after, left = _fitting(page[chunk.ordinal : last + 1], max_tokens)
-    before, _ = _fitting(page[max(0, chunk.ordinal - around) : chunk.ordinal][::-1], left)
-    truncated = not after
-    content = _cut(chunk, max_tokens) if truncated else "\n\n".join(one.content for one in (*before[::-1], *after))
-    end = chunk.ordinal + max(1, len(after))
-    following = page[end].section_id if end < len(page) else None
-    return response.model_copy(update={"content": content, "next_section_id": following, "truncated": truncated})
+    return response.model_copy(update=_text_fields(page, chunk, max(0, chunk.ordinal - around), last, max_tokens))
 
 
 async def _chunk(
@@ -74,6 +68,19 @@ async def _chunk(
     if not page:
         raise SearchValidationError("No page with this address is indexed. `list_sites` lists the indexed sites.")
     return next((chunk for chunk in page if anchor and chunk.anchor == anchor), page[0])
+
+
+def _text_fields(
+    page: Sequence[Chunk], chunk: Chunk, first: int, last: int, max_tokens: int
+) -> dict[str, str | bool | None]:
+    """The text from a chunk to the one at `last`, then from those before it back to `first`, as far as they fit."""
+    after, left = _fitting(page[chunk.ordinal : last + 1], max_tokens)
+    before, _ = _fitting(page[first : chunk.ordinal][::-1], left)
+    truncated = not after
+    content = _cut(chunk, max_tokens) if truncated else "\n\n".join(one.content for one in (*before[::-1], *after))
+    end = chunk.ordinal + max(1, len(after))
+    following = page[end].section_id if end < len(page) else None
+    return {"content": content, "next_section_id": following, "truncated": truncated}
 
 
 def _fitting(chunks: Sequence[Chunk], max_tokens: int) -> tuple[list[Chunk], int]:

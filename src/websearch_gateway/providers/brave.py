@@ -75,8 +75,8 @@ class Brave:
 
     def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
         """The next page while Brave reports more, up to the tenth."""
-        asked = json_object(body, self.name).get("query")
-        more = isinstance(asked, dict) and asked.get("more_results_available") is True
+        sent = json_object(body, self.name).get("query")
+        more = isinstance(sent, dict) and sent.get("more_results_available") is True
         return self._page(query, page) if more and page - 1 <= LAST_OFFSET else None
 
     def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:

@@ -244,8 +244,8 @@ def _take(event: Json, written: Written) -> bool:
     if event.get("error"):
         raise SearchProviderError("The server at LLM_BASE_URL failed while it wrote.")
     for choice in objects(event.get("choices"))[:1]:
-        said = typed(dict, choice.get("delta")) or typed(dict, choice.get("message"))
-        written.text += _text(said.get("content"))
+        message = typed(dict, choice.get("delta")) or typed(dict, choice.get("message"))
+        written.text += _text(message.get("content"))
         finished = bool(choice.get("finish_reason"))
         written.cut_off = written.cut_off or choice.get("finish_reason") == "length"
     if usage := typed(dict, event.get("usage")):

@@ -52,8 +52,8 @@ def claims_of(reply: str) -> list[Claim]:
     written = _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", reply[: 4 * MAX_DRAFT]))[:MAX_DRAFT]
     bare = _FENCE.sub("", written).strip()
     if bare.startswith(("{", "[")) and '"text"' in bare:
-        said = [(text, numbers) for written, numbers in _in_json(bare) for text in _sentences(written)]
-        return [claim for text, numbers in said if (claim := _claim(text, numbers))]
+        sentences = [(text, numbers) for written, numbers in _in_json(bare) for text in _sentences(written)]
+        return [claim for text, numbers in sentences if (claim := _claim(text, numbers))]
     # `[2, 3]` as `[2][3]`, which marks the end of a sentence
     marked = MARK.sub(lambda mark: "".join(f"[{number}]" for number in numbers_of(mark[0])), bare)
     return [claim for text in _sentences(marked) if (claim := _claim(text, ()))]

@@ -109,9 +109,9 @@ class LlmEngine:
             if not passages:
                 raise SearchProviderError("Raw search found no passage to write from.")
             mark = self.mark()
-            asked = messages(query, passages, self.now(), mark)
+            prompt = messages(query, passages, self.now(), mark)
             try:
-                written = await self.retry(partial(self.chat.write, asked, REPLY_FORM, deadline), deadline)
+                written = await self.retry(partial(self.chat.write, prompt, REPLY_FORM, deadline), deadline)
                 if mark in written.text:
                     raise SearchProviderError(f"{self.chat.model} repeated its prompt.")
                 return written, passages

@@ -60,10 +60,10 @@ def messages(query: SearchQuery, passages: Sequence[NumberedPassage], now: datet
         mark: a random word in the tags around the passages; no page can know it, so none can close the tags.
     """
     block = "\n\n".join(f"[{passage.number}] {passage.heading}\n{passage.text}" for passage in passages)
-    asked = [f'<passages id="{mark}">', block, f'</passages id="{mark}">', f"Today is {now:%Y-%m-%d}."]
+    lines = [f'<passages id="{mark}">', block, f'</passages id="{mark}">', f"Today is {now:%Y-%m-%d}."]
     if query.language:
-        asked.append(f"Answer in the language with the ISO 639-1 code {query.language}.")
+        lines.append(f"Answer in the language with the ISO 639-1 code {query.language}.")
     if query.freshness_hours:
-        asked.append(f"Prefer passages from the last {query.freshness_hours} hours, and say how old others are.")
-    asked.append(f"Question: {query.text}")
-    return [{"role": "system", "content": _RULES}, {"role": "user", "content": "\n".join(asked)}]
+        lines.append(f"Prefer passages from the last {query.freshness_hours} hours, and say how old others are.")
+    lines.append(f"Question: {query.text}")
+    return [{"role": "system", "content": _RULES}, {"role": "user", "content": "\n".join(lines)}]

@@ -161,11 +161,11 @@ class WebSource:
 
     async def _sitemaps(self, named: list[str], root: str) -> list[str]:
         places = dict.fromkeys([*named, f"{self._scope.origin}/sitemap.xml", f"{root}sitemap.xml"])
-        waiting, asked = list(places), 0
+        waiting, fetched = list(places), 0
         pages: list[str] = []
-        while waiting and asked < MAX_SITEMAPS and len(pages) < seeds.MOST_URLS:
+        while waiting and fetched < MAX_SITEMAPS and len(pages) < seeds.MOST_URLS:
             place = waiting.pop(0)
-            asked += 1
+            fetched += 1
             if _origin(place) == self._scope.origin and (listed := await self._published(place)):
                 for url, is_sitemap in await self._parse(seeds.sitemap_urls, listed.body):
                     (waiting if is_sitemap else pages).append(url)
