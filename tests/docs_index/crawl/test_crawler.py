@@ -214,6 +214,22 @@ async def test_a_claim_is_renewed_after_a_renewal_failed(docs, site, monkeypatch
     assert len(claims) > 3
 
 
+async def test_a_crawler_that_lost_its_claim_leaves_the_status_to_the_next_one(docs, site, monkeypatch):
+    site.pages = {"/docs/": html("Start", links=tuple(f"p{c}.html" for c in "abcdefgh"))}
+    site.pages |= {f"/docs/p{c}.html": html(c * 3, f"Words {c}.") for c in "abcdefgh"}
+    claims, claim = [], docs.store.claim
+
+    async def once(*arguments):
+        claims.append(arguments)
+        return await claim(*arguments) if len(claims) == 1 else False
+
+    monkeypatch.setattr(docs.store, "claim", once)
+    monkeypatch.setattr(crawler, "HEARTBEAT_SECONDS", 0.05)
+    version = await crawled(docs, site.url, CrawlOptions(delay=0.1, browser="never"))
+    assert version.page_count < 9
+    assert (version.status, version.reason) == ("queued", ""), "not paused: the next crawler may have it already"
+
+
 async def test_a_start_page_that_is_not_included_still_leads_to_the_others(docs, site):
     site.pages = {
         "/docs/": html("Start", links=("api/a.html", "b.html")),

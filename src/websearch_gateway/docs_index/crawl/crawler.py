@@ -35,6 +35,10 @@ class Stop(Exception):
     """Ends the crawl; the text says why."""
 
 
+class _ClaimLost(Exception):
+    """Another process crawls this version now, or it was deleted."""
+
+
 @dataclass(slots=True)
 class _Tally:
     """The counts of a run. `in_a_row` counts the latest failures of the host."""
@@ -86,6 +90,8 @@ class Crawler:
                 await self._add_seeds(version)
                 await self._crawl_pages(version, tally)
                 await self._embed_missed_pages(version)
+        except _ClaimLost:
+            pass  # the status is the other crawler's to set
         except Stop as stop:
             await self._store_stop(version, tally, str(stop))
         except Refused as error:
@@ -110,7 +116,7 @@ class Crawler:
         try:
             while True:
                 if self._lost:
-                    raise Stop("Another process crawls this version now, or it was deleted.")
+                    raise _ClaimLost
                 if not leased:
                     leased = await self._next_tasks(version, tally, len(running))
                 while leased and len(running) < AT_ONCE:
@@ -167,6 +173,8 @@ class Crawler:
     async def _embed_missed_pages(self, version: SiteVersion) -> None:
         """Embed the pages whose embedding failed, and retry without a time limit while the server is down."""
         while (now := await self.store.version(version.id)) is not None and now.unembedded:
+            if self._lost:
+                raise _ClaimLost
             if not await self.work.embedding.catch_up(version.id):
                 missing = f"{now.unembedded} pages have no vectors yet: {self.work.embedding.trouble}"
                 await self.store.set_status(version.id, "completed", missing)
