@@ -6,13 +6,13 @@ import pytest
 
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Hit, SearchQuery, WebSearchRequest
-from websearch_gateway.pipeline.choice import choice, to_ask_for
+from websearch_gateway.pipeline.choice import choose_page, hits_to_ask_for
 
 HITS = [Hit(f"https://{host}.example/{number}", "t", "s", "p") for number in range(4) for host in ("a", "b", "c")]
 
 
 def chosen(**wishes: object) -> list[str]:
-    made = choice(WebSearchRequest("query", **wishes))  # type: ignore[arg-type]
+    made = choose_page(WebSearchRequest("query", **wishes))  # type: ignore[arg-type]
     return [hit.url.removeprefix("https://").replace(".example/", "") for hit in made.of(HITS)]
 
 
@@ -23,12 +23,12 @@ def test_pages_follow_each_other_without_overlap() -> None:
 
 def test_enough_hits_are_asked_for() -> None:
     plain, filtered = SearchQuery("query"), SearchQuery("query", include_domains=("b.example",))
-    assert to_ask_for(choice(WebSearchRequest("query", 3, page=2)).upto, plain) == 6
-    assert to_ask_for(3, filtered) == 20
-    assert to_ask_for(20 * 10, plain) == 100
+    assert hits_to_ask_for(choose_page(WebSearchRequest("query", 3, page=2)).up_to, plain) == 6
+    assert hits_to_ask_for(3, filtered) == 20
+    assert hits_to_ask_for(20 * 10, plain) == 100
 
 
 @pytest.mark.parametrize("page", [0, -1, 11])
 def test_a_page_out_of_range_is_refused(page: int) -> None:
     with pytest.raises(SearchValidationError, match="page"):
-        choice(WebSearchRequest("query", page=page))
+        choose_page(WebSearchRequest("query", page=page))

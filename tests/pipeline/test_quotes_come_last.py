@@ -10,7 +10,7 @@ import pytest
 from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.errors import SearchAuthError, SearchError, SearchProviderError, SearchTimeoutError
 from websearch_gateway.models import Answer, Deadline, SearchQuery, Span
-from websearch_gateway.pipeline.fallback import HAND_OUT_SECONDS, FallbackEngine, Ranked
+from websearch_gateway.pipeline.fallback import QUOTES_RESERVE_SECONDS, FallbackEngine, Ranked
 from websearch_gateway.ports import Progress, no_progress
 
 HEDGE, ALL = 9.0, 14.5
@@ -104,14 +104,14 @@ async def test_quotes_are_served_at_once_when_the_model_that_joined_fails() -> N
 async def test_quotes_are_handed_out_before_the_deadline_when_the_model_hangs_too() -> None:
     slow, llm = Timed("openai", HANGS), Timed("llm", HANGS)
     reason = "TIMEOUT: no answer within 9 s. llm: TIMEOUT: no answer in time."
-    assert await ask(slow, llm, raw=quotes()) == Asked("raw-search", ALL - HAND_OUT_SECONDS, reason)
+    assert await ask(slow, llm, raw=quotes()) == Asked("raw-search", ALL - QUOTES_RESERVE_SECONDS, reason)
     assert (slow.overtaken, llm.overtaken) == (1, 0), "the model had just begun"
 
 
 @in_virtual_time
 async def test_an_engine_that_searches_by_itself_never_starts_beside_a_slow_one() -> None:
     slow, gemini = Timed("openai", HANGS), Timed("gemini", 0)
-    assert (await ask(slow, gemini, raw=quotes())).seconds == ALL - HAND_OUT_SECONDS
+    assert (await ask(slow, gemini, raw=quotes())).seconds == ALL - QUOTES_RESERVE_SECONDS
     assert gemini.began == []
 
 

@@ -54,7 +54,7 @@ async def test_a_later_answer_without_results_waits_for_the_earlier_trial() -> N
         control.start("first")
         second = control.start("second")
         await control.end("second", EMPTY)
-        assert (trials.winner, trials.one_waits) == (None, True)
+        assert (trials.winner, trials.has_waiting_outcome) == (None, True)
         await control.end("first", SearchProviderError("down"))
         assert await trials.outcome() is second
 

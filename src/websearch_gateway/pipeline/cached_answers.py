@@ -1,4 +1,4 @@
-"""Answers from the cache alone: calls no upstream and costs nothing. The calls count as reads."""
+"""Answers from the cache alone. They call no upstream, cost nothing, and count as reads."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class CachedAnswers:
     """Serves cached results without calling an upstream. One per process.
 
     Attributes:
-        answers: of `search_web`.
+        answers: the cache of `search_web`.
         similar_questions: finds the results of all tools; None where the semantic cache is off.
-        threshold: the default for how near a question must be.
+        threshold: the default for the least similarity (cosine) of a question.
     """
 
     guard: Guard
@@ -59,11 +59,11 @@ class CachedAnswers:
     async def similar(
         self, text: str, caller: Caller, *, threshold: float | None = None, limit: int = 5
     ) -> SimilarAnswers:
-        """The cached results for questions near to this one, the nearest first.
+        """The cached results of similar questions, the most similar first.
 
         Args:
-            threshold: the least cosine, 0 to 1; by default the operator's.
-            limit: how many at most, 1 to MOST_SIMILAR.
+            threshold: the least similarity (cosine), 0 to 1; by default the operator's.
+            limit: the most results, 1 to MOST_SIMILAR.
 
         Raises:
             SearchValidationError: the question, the threshold or the limit is unacceptable.
@@ -79,7 +79,7 @@ class CachedAnswers:
             if not 1 <= limit <= MOST_SIMILAR:
                 raise _out_of_range("limit", f"a whole number from 1 to {MOST_SIMILAR}")
             if self.similar_questions is None:
-                raise SearchNotConfiguredError("Similar questions are not kept here. SEMANTIC_CACHE turns that on.")
+                raise SearchNotConfiguredError("The semantic cache is off. SEMANTIC_CACHE turns it on.")
             async with one_deadline(self.deadline_seconds):
                 await self.rate_limits.admit(caller)
                 found = await self.similar_questions.find(query, caller, least=least, most=limit)
@@ -125,8 +125,8 @@ def _shown(similar: Similar) -> SimilarAnswer:
     if isinstance(response, WebSearchResponse):
         provider = response.results[0].provider
         return answer.model_copy(update={"results": _pages(response.results), "provider": provider})
-    same = ("text", "citations", "sources", "provider", "model", "responded_at")
-    return answer.model_copy(update={name: getattr(response, name) for name in same})
+    shared = ("text", "citations", "sources", "provider", "model", "responded_at")
+    return answer.model_copy(update={name: getattr(response, name) for name in shared})
 
 
 def _pages(results: Sequence[WebResult]) -> tuple[FoundPage, ...]:

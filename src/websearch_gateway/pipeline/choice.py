@@ -1,4 +1,4 @@
-"""Which of a provider's hits become results: the wanted page of them. Pure."""
+"""Chooses the page of a provider's hits that becomes the results. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LAST_PAGE = 10
 MOST_HITS = 100
 """No call asks a provider for more hits than this, on any page."""
 LEAST_FILTERED = 20
-"""The least number of hits to ask for if domains are filtered here: most may be dropped."""
+"""The least number of hits to ask for if domains are filtered here: the filter may drop most of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,23 +23,23 @@ class Choice:
     page: int = 1
 
     @property
-    def upto(self) -> int:
-        """The number of hits up to the end of the page."""
+    def up_to(self) -> int:
+        """The number of hits from the first to the end of the page."""
         return self.count * self.page
 
     def of(self, hits: Sequence[Hit]) -> list[Hit]:
-        """The chosen ones, in their order."""
+        """The chosen hits, in their order."""
         return list(hits[(self.page - 1) * self.count : self.page * self.count])
 
 
-def to_ask_for(wanted: int, query: SearchQuery) -> int:
-    """How many hits to ask a provider for, so that `wanted` remain after domains are filtered here."""
+def hits_to_ask_for(wanted: int, query: SearchQuery) -> int:
+    """How many hits to ask a provider for, so that about `wanted` remain after domains are filtered here."""
     filtered = query.include_domains or query.exclude_domains
     return min(MOST_HITS, max(wanted * 2, LEAST_FILTERED) if filtered else wanted)
 
 
-def choice(request: WebSearchRequest) -> Choice:
-    """The choice that a request makes.
+def choose_page(request: WebSearchRequest) -> Choice:
+    """The page of hits that a request asks for.
 
     Raises:
         SearchValidationError: the page is out of range.

@@ -12,18 +12,18 @@ from websearch_gateway.models import Deadline
 
 @asynccontextmanager
 async def one_deadline(seconds: float) -> AsyncIterator[Deadline]:
-    """Sets the deadline of a block, which is cancelled when it passes.
+    """Sets the deadline of a block, and cancels the block when the deadline passes.
 
     Raises:
-        SearchTimeoutError: it has passed.
+        SearchTimeoutError: the deadline has passed.
     """
     try:
         async with asyncio.timeout(seconds):
             yield Deadline.after(seconds)
     except TimeoutError:
-        raise too_late(seconds) from None
+        raise timeout_error(seconds) from None
 
 
-def too_late(seconds: float) -> SearchTimeoutError:
+def timeout_error(seconds: float) -> SearchTimeoutError:
     """The error of a call that has used up its time."""
     return SearchTimeoutError(f"No answer came within {seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS.")

@@ -1,4 +1,4 @@
-"""An answer engine made of several: each steps in if those before it fail; raw search also if one is slow."""
+"""An answer engine made of several: the next one starts when one fails, and raw search also when one is slow."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from websearch_gateway.models import Answer, Deadline, Fallback, SearchQuery
 from websearch_gateway.ports import AnswerEngine, Progress
 from websearch_gateway.resilience.first_success import FirstSuccess, Trial
 
-HAND_OUT_SECONDS = 0.25
-"""Quotes that wait for an engine are served this long before the deadline."""
+QUOTES_RESERVE_SECONDS = 0.25
+"""Quotes that wait for an engine are served this long before the deadline (seconds)."""
 
 
 def _ignore() -> None:
@@ -41,11 +41,11 @@ class Ranked:
 class FallbackEngine:
     """`engines` in order, backed by the quotes of `raw` search.
 
-    The next engine starts when one fails. A `Refused` (a wrong key, a bad request) is shown, never masked. Where no
-    answer has come after `hedge_seconds`, `raw` starts beside the engine that runs, not the next engine. When `raw` has
-    found something, an engine that writes from it starts too. The first right answer wins and the others are cancelled.
-    Quotes are the last resort: they wait for every engine, except those that were already slow when raw search began,
-    until the deadline is near. An answer without a source wins only when all before it have failed.
+    The next engine starts when one fails. A `Refused` (a wrong key, a bad request) is shown, never masked. If no answer
+    has come after `hedge_seconds`, `raw` starts beside the running engine; the next engine does not. When `raw` has
+    found something, an engine that writes from it starts too. The first answer with a source wins, and the others are
+    cancelled. Quotes are the last resort: until the deadline is near, they wait for every engine except those that were
+    already slow when raw search began. An answer without a source wins only if all engines before it have failed.
     """
 
     engines: Sequence[Ranked]
@@ -65,7 +65,7 @@ class FallbackEngine:
             Exhausted: all failed; the error names every attempt.
         """
         async with FirstSuccess[Answer](found=lambda answer: bool(answer.spans)) as race:
-            winner = await _Asking(self, race, query, deadline, progress).winner()
+            winner = await _Schedule(self, race, query, deadline, progress).winner()
             if winner is None:
                 raise race.exhausted()
             answer = winner.task.result()
@@ -96,7 +96,7 @@ class FallbackEngine:
         return f"TIMEOUT: no answer within {self.hedge_seconds:g} s."
 
 
-class _Asking:
+class _Schedule:
     """Decides which engine starts when, for one question."""
 
     def __init__(
@@ -111,7 +111,7 @@ class _Asking:
         self._query, self._deadline, self._progress = query, deadline, progress
         self._loop = asyncio.get_running_loop()
         self._hedge_at = self._loop.time() + engine.hedge_seconds
-        self._serve_at = self._loop.time() + deadline.remaining() - HAND_OUT_SECONDS
+        self._serve_at = self._loop.time() + deadline.remaining() - QUOTES_RESERVE_SECONDS
         self._left = list(engine.engines)
         self._latest: Ranked | None = None
 
@@ -129,16 +129,16 @@ class _Asking:
             await race.change(self._seconds_to_wait())
 
     async def _starts_another(self) -> bool:
-        """Start the next engine or raw search if it is due; nothing while a refusal waits: an answer would mask it."""
+        """Start the next engine or raw search if it is due. Not while a refusal waits, since an answer would mask it."""
         race, quotes = self._race, self._race.stopgap
-        if race.one_waits:
+        if race.has_waiting_outcome:
             return False
-        runs = any(trial is not quotes for trial in race.running)
-        found = quotes is not None and quotes.answered
-        able = self._left if not runs else [one for one in self._left if one.gathers and found]
-        if able:
-            await self._start(able[0])
-        elif quotes is None and (not runs or self._is_overdue()):
+        engine_runs = any(trial is not quotes for trial in race.running)
+        raw_has_answered = quotes is not None and quotes.answered
+        startable = [one for one in self._left if not engine_runs or (one.gathers and raw_has_answered)]
+        if startable:
+            await self._start(startable[0])
+        elif quotes is None and (not engine_runs or self._is_overdue()):
             race.stopgap = await self._begin(self._raw)
         else:
             return False
@@ -158,7 +158,7 @@ class _Asking:
         return self._latest is not None and not self._latest.gathers and self._loop.time() >= self._hedge_at
 
     def _quotes_wait(self) -> bool:
-        """Whether an engine may still answer that was not slow before raw search began."""
+        """Whether an engine may still answer, other than those that were slow before raw search began."""
         race, quotes = self._race, self._race.stopgap
         if quotes is None or self._loop.time() >= self._serve_at:
             return False
@@ -175,7 +175,7 @@ class _Asking:
 
 @dataclass(frozen=True, slots=True)
 class UnconfiguredEngine:
-    """Stands in for an engine whose key is missing, and says which setting would change that."""
+    """Stands in for an engine whose key is missing. Its error names the setting."""
 
     name: str
     setting: str
@@ -194,7 +194,7 @@ class UnconfiguredEngine:
         """Nothing to load."""
 
     async def check(self, deadline: Deadline) -> Sequence[str]:
-        """Never works.
+        """Never succeeds.
 
         Raises:
             EngineNotConfigured: always.

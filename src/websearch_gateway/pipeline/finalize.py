@@ -34,7 +34,7 @@ MAX_SOURCES = 20
 """The most uncited pages that an answer lists."""
 
 _LONE_SURROGATES = re.compile(r"[\ud800-\udfff]")
-# C0 and C1 without tab and line feed, because a terminal obeys them, and Bidi_Control of Unicode's PropList.txt.
+# C0 and C1 without tab and line feed, since a terminal obeys them; and Bidi_Control of Unicode's PropList.txt.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\s]+")
 
@@ -52,12 +52,12 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> S
         responded_at: the time of the answer, with a time zone.
     """
     text, spans = _clean(answer)
-    held = repair(text, spans)
-    pages = by_page(held)
+    verified = repair(text, spans)
+    pages = by_page(verified)
     known = _pages_by_url(answer, spans)
     cited = _citations(text, pages[: query.max_results], known, placed=query.include_answers)
     sources = tuple(islice(_sources(known, cited), MAX_SOURCES))
-    warnings = _warnings(text, lost=len(answer.spans) - len(held), cited=bool(cited), sources=bool(sources))
+    warnings = _warnings(text, lost=len(answer.spans) - len(verified), cited=bool(cited), sources=bool(sources))
     if len(pages) > query.max_results:
         warnings.append(
             f"Cited pages beyond maxResults, listed in sources without their place: {len(pages) - query.max_results}."
@@ -101,7 +101,7 @@ def _warnings(text: str, *, lost: int, cited: bool, sources: bool) -> list[str]:
 
 
 def _pages_by_url(answer: Answer, spans: Sequence[Span]) -> dict[str, Source]:
-    """Every page that the answer names, by canonical URL: those of its spans first, with their known metadata."""
+    """The pages that the answer names, by canonical URL, with their known metadata; those of its spans come first."""
     named = [Source(span.url, span.title) for span in spans]
     found = [
         Source(strip_trackers(source.url), _printable(source.title), source.published)
@@ -132,26 +132,23 @@ def _printable(title: str) -> str:
 def _citations(
     text: str, pages: Sequence[Sequence[Span]], known: Mapping[str, Source], *, placed: bool
 ) -> tuple[Citation, ...]:
-    supported = snippets(text, [(page[0].start, page[0].end) for page in pages])
+    cited_texts = snippets(text, [(page[0].start, page[0].end) for page in pages])
     return tuple(
-        _citation(page, words, known[canonical(page[0].url)], rank, placed=placed)
-        for rank, (page, words) in enumerate(zip(pages, supported, strict=True), start=1)
+        _citation(page, snippet, known[canonical(page[0].url)], rank, placed=placed)
+        for rank, (page, snippet) in enumerate(zip(pages, cited_texts, strict=True), start=1)
     )
 
 
-def _citation(page: Sequence[Span], words: str, known: Source, rank: int, *, placed: bool) -> Citation:
+def _citation(page: Sequence[Span], snippet: str, known: Source, rank: int, *, placed: bool) -> Citation:
     places = dict.fromkeys((span.start, span.end) for span in page) if placed else {}
     start, end = next(iter(places), (0, 0))
     return Citation(
         url=page[0].url,
         title=page[0].title or known.title or host(known.url),
-        text_snippet=words,
+        text_snippet=snippet,
         start_index=start,
         end_index=end,
         rank=rank,
         spans=tuple(CitedSpan(start_index=start, end_index=end) for start, end in places),
         published_at=known.published,
     )
-
-
-# x

@@ -1,7 +1,7 @@
 """The first stage: may the gateway send this question to the web?
 
-Nothing leaves the process before a query has passed here. It refuses malformed queries, queries with credentials, and
-questions for a specialist server. Text that reads like orders to a model only gets a warning.
+Nothing leaves the process before its query has passed the guard, which refuses malformed queries, queries with
+credentials, and questions for a specialist server. Text that reads like orders to a model only gets a warning.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Guard:
         routes: the operator's `[routes.NAME]` tables: they switch off, reword, replace or add routes.
         strict: refuse by plain keywords too.
         secrets: the gateway's own secrets, which no query may carry.
-        allowed: the only domains to search (empty: all), and
-        blocked: those never to search, as `text.domains.domains` gives them.
+        allowed: the only domains to search, as from `text.domains.domains`; empty for all.
+        blocked: the domains never to search, in the same form.
 
     Raises:
         SearchNotConfiguredError: a route is unusable; the message names it.
@@ -65,8 +65,8 @@ class Guard:
         self._strict = strict
         self._secrets = secrets
         self._allowed, self._blocked = allowed, blocked
-        # Questions repeat, and the check takes longer than the rest of a cached answer.
-        self._judged = functools.lru_cache(maxsize=1_024)(self._judge)
+        # Questions repeat, and this check takes longer than the rest of a call that the cache answers.
+        self._warnings_for = functools.lru_cache(maxsize=1_024)(self._judge)
 
     def warm_up(self) -> None:
         """Compile the rules that the first query would wait for. Slow: do not run it on the event loop.
@@ -93,10 +93,10 @@ class Guard:
         max_results_field: str = "maxResults",
         freshness_limit: int = 168,
     ) -> CheckedQuery:
-        """The query to send. `max_results_field` is what the caller calls `max_results`.
+        """The query to send. `max_results_field` is the caller's name for `max_results`.
 
         Raises:
-            SearchValidationError: it is refused; `details` says which field is at fault or which server to use.
+            SearchValidationError: the query is refused; `details` names the field at fault or the server to use.
         """
         wanted, unwanted = domains("include_domains", include_domains), domains("exclude_domains", exclude_domains)
         include, exclude = narrowed(wanted, unwanted, self._allowed, self._blocked)
@@ -114,23 +114,24 @@ class Guard:
             include_domains=include,
             exclude_domains=exclude,
         )
-        return CheckedQuery(query, self._judged(query.text))
+        return CheckedQuery(query, self._warnings_for(query.text))
 
     def _judge(self, text: str) -> tuple[str, ...]:
         """The warnings for a normalised text; raises what `check` raises."""
-        self._keep_secrets_in(text)
-        self._route_away(text)
+        self._refuse_credentials(text)
+        self._refuse_routed(text)
         warning = suspicious(text)
         return (warning,) if warning else ()
 
-    def _keep_secrets_in(self, text: str) -> None:
+    def _refuse_credentials(self, text: str) -> None:
         if kind := credential_kind(text, self._secrets):
             raise SearchValidationError(
                 f"The query carries a credential ({kind}). Nothing was sent; remove it and ask again.",
                 details={"field": "query", "credential": kind},
             )
 
-    def _route_away(self, text: str) -> None:
+    def _refuse_routed(self, text: str) -> None:
+        """Refuse a question for a specialist server."""
         reduced = matching_form(text)
         for name, route in self._routes.items():
             if route.asks(text, reduced):
@@ -148,30 +149,30 @@ class Guard:
 def _merged(settings: Mapping[str, RouteSettings]) -> dict[str, Route]:
     """The built-in routes with the operator's changes, in the order of the table and then of the settings file."""
     merged = dict(BUILT_IN_ROUTES)
-    for name, wanted in settings.items():
-        if not wanted.enabled:
+    for name, route in settings.items():
+        if not route.enabled:
             merged.pop(name, None)
-        elif wanted.patterns:
-            merged[name] = _operator_route(name, wanted)
+        elif route.patterns:
+            merged[name] = _operator_route(name, route)
         elif name not in merged:
             raise SearchNotConfiguredError(f"The route {name} is not built in, so it needs `patterns` and a `message`.")
-        elif wanted.message:
+        elif route.message:
             built_in = merged[name]
-            merged[name] = Route(wanted.message, built_in.rules, keywords=built_in.keywords)
+            merged[name] = Route(route.message, built_in.rules, keywords=built_in.keywords)
     return merged
 
 
-def _operator_route(name: str, wanted: RouteSettings) -> Route:
-    if not wanted.message:
+def _operator_route(name: str, route: RouteSettings) -> Route:
+    if not route.message:
         raise SearchNotConfiguredError(f"The route {name} needs a `message` that names the server to use instead.")
-    for number, pattern in enumerate(wanted.patterns, start=1):
+    for number, pattern in enumerate(route.patterns, start=1):
         if fault := _fault(pattern):
             raise SearchNotConfiguredError(f"Pattern {number} of the route {name} is unusable: {fault}.")
-    return Route(wanted.message, patterns=wanted.patterns)
+    return Route(route.message, patterns=route.patterns)
 
 
 def _fault(pattern: str) -> str | None:
-    """Why an operator's pattern is unusable; None if it is fine. Every query runs the patterns."""
+    """Why an operator's pattern is unusable; None if it is usable. It must be fast, since every query is matched."""
     if len(pattern) > LONGEST_PATTERN:
         return f"it is longer than {LONGEST_PATTERN} characters"
     try:

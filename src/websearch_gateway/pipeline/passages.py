@@ -1,4 +1,4 @@
-"""The passages of a page that answer a query: cut, without repetitions, ranked by words and vectors."""
+"""Cuts a page into passages without repetitions, and ranks them for a query by words and vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from websearch_gateway.text.retrieval.passages import MOST_PASSAGES, cut, ranked
 from websearch_gateway.text.retrieval.relevance import ANSWERS, shown
 
 RANKING_RESERVE_SECONDS = 0.5
-"""Seconds to reserve before the deadline (or a tenth of it). Passages without a vector are then ranked by words."""
+"""The time kept back for ranking (seconds, or a tenth of the deadline if less). Late vectors do not count."""
 
 MEMORY_CHARACTERS = 4_000_000
 """The size of the cache of prepared pages (characters in total)."""
@@ -25,7 +25,7 @@ SAMPLE_CHARACTERS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The passages for each query, best first, and their total number; `notes` are whole sentences for the caller."""
+    """The passages for each query, best first; `passages` counts those of the page, `notes` are for the caller."""
 
     answers: tuple[tuple[Passage, ...], ...]
     notes: tuple[str, ...]
@@ -33,8 +33,8 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
-    """A page that is prepared for queries."""
+class _PreparedPage:
+    """A page in passages. `more` says that it has further passages, which were not cut."""
 
     passages: tuple[Passage, ...]
     subject: Subject
@@ -47,7 +47,7 @@ class PassageFinder:
     """Finds passages. One per process; safe for concurrent calls.
 
     Args:
-        size: about how many tokens a passage has, see `text.chunk`.
+        size: the approximate number of tokens in a passage, see `text.chunk`.
         threshold: SIMILARITY_THRESHOLD, from 0 (all passages) to 1 (none); see `relevance.least_relevance`.
     """
 
@@ -58,15 +58,15 @@ class PassageFinder:
         self._workers = workers
         self._size = size
         self._threshold = threshold
-        self._ready: LRUCache[tuple[str, str], _Prepared] = LRUCache(
+        self._pages: LRUCache[tuple[str, str], _PreparedPage] = LRUCache(
             MEMORY_CHARACTERS, getsizeof=lambda page: page.characters
         )
 
     async def find(self, page: Page, queries: Sequence[str], most: int, deadline: Deadline) -> Findings:
-        """At most `most` passages for each query. If the embedder fails, the result gets a note.
+        """At most `most` passages for each query. If the embedder fails, words alone rank them, and a note says so.
 
         Raises:
-            SearchFetchError, SearchTimeoutError: the page is too much for a worker.
+            SearchFetchError, SearchTimeoutError: a worker cannot process the page, or not in time.
         """
         prepared = await self._prepared(page, deadline)
         asked = queries if prepared.is_known_script else ()
@@ -77,7 +77,7 @@ class PassageFinder:
             ranked,
             queries,
             ["\n".join((*passage.section_path, passage.text)) for passage in prepared.passages],
-            [_near(prepared, compared.similarities.get(query, {})) for query in queries],
+            [_similarities(prepared, compared.similarities.get(query, {})) for query in queries],
             self._similarity.weight,
             most,
             deadline=deadline,
@@ -92,7 +92,7 @@ class PassageFinder:
         )
         notes = _notes(answers, prepared.more, compared.fault)
         if compared.fault not in (None, UNKNOWN_SCRIPT) and not all(answers):
-            # Without vectors no query can be called unanswered: a passage may answer it in other words.
+            # Without vectors a passage in other words goes unnoticed, so a query without a match still gets passages.
             longest = _longest(prepared, most)
             answers = tuple(answer or longest for answer in answers)
             notes = (*notes, "Where no word matches, the longest passages are shown.")
@@ -103,28 +103,28 @@ class PassageFinder:
         self._similarity.knows("warm up")
 
     def in_memory(self) -> Mapping[str, int]:
-        """The number of pages in memory, cut into passages."""
-        return {"pages": len(self._ready)}
+        """The number of prepared pages in memory."""
+        return {"pages": len(self._pages)}
 
     def forget(self) -> None:
         """Drop the pages in memory."""
-        self._ready.clear()
+        self._pages.clear()
 
-    async def _prepared(self, page: Page, deadline: Deadline) -> _Prepared:
+    async def _prepared(self, page: Page, deadline: Deadline) -> _PreparedPage:
         key = page_key(page.url), content_hash(page)
-        if (prepared := self._ready.get(key)) is None:
+        if (prepared := self._pages.get(key)) is None:
             size = len(page.markdown)
             found = await self._workers.run(cut, page.markdown, self._size, deadline=deadline, size=size)
-            prepared = self._ready_for_queries(page, found)
+            prepared = self._with_subject(page, found)
             if prepared.characters <= MEMORY_CHARACTERS:
-                prepared = self._ready.setdefault(key, prepared)  # another call may have been faster
+                prepared = self._pages.setdefault(key, prepared)  # another call may have been faster
         return prepared
 
-    def _ready_for_queries(self, page: Page, found: Mapping[str, Any]) -> _Prepared:
-        """`found` has the fields of a `Cut`."""
+    def _with_subject(self, page: Page, found: Mapping[str, Any]) -> _PreparedPage:
+        """The page with its passages; `found` has the fields of a `Cut`."""
         passages = tuple(Passage(one["text"], tuple(one["section_path"]), id=one["id"]) for one in found["passages"])
         embedded = {passage.id: text for passage, text in zip(passages, found["embedded"], strict=True)}
-        return _Prepared(
+        return _PreparedPage(
             passages=passages,
             subject=Subject(page_key(page.url), embedded),
             is_known_script=self._similarity.knows(" ".join(embedded.values())[:SAMPLE_CHARACTERS]),
@@ -133,16 +133,16 @@ class PassageFinder:
         )
 
 
-def _near(page: _Prepared, similarities: Mapping[str, float]) -> list[float | None]:
-    return [similarities.get(passage.id) for passage in page.passages]
+def _similarities(page: _PreparedPage, by_id: Mapping[str, float]) -> list[float | None]:
+    return [by_id.get(passage.id) for passage in page.passages]
 
 
-def _longest(page: _Prepared, most: int) -> tuple[Passage, ...]:
+def _longest(page: _PreparedPage, most: int) -> tuple[Passage, ...]:
     return tuple(sorted(page.passages, key=lambda passage: -len(passage.text))[:most])
 
 
 def _notes(answers: Sequence[Sequence[Passage]], more: bool, fault: str | None) -> tuple[str, ...]:
-    """The notes that a caller needs to judge the passages."""
+    """Sentences that help the caller to judge the passages."""
     notes = []
     unanswered = [number for number, found in enumerate(answers, 1) if not found or found[0].score < ANSWERS]
     if unanswered:
@@ -150,7 +150,7 @@ def _notes(answers: Sequence[Sequence[Passage]], more: bool, fault: str | None) 
         nearest = "; the nearest is shown" if any(answers[number - 1] for number in unanswered) else ""
         notes.append(f"Nothing on this page seems to answer {which}{nearest}.")
     if more:
-        notes.append(f"The page is very long: only its first {MOST_PASSAGES:,} passages were looked at.")
+        notes.append(f"The page is very long: only its first {MOST_PASSAGES:,} passages were searched.")
     if fault:
         notes.append(f"Ranked by words alone, at least in part: {fault}.")
     return tuple(notes)

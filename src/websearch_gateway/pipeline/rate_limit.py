@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class RateLimits:
-    """The rate limit of one kind of call. If the state is unavailable, it counts in this process only.
+    """The rate limit of one kind of call. While the state is unavailable, it counts in this process only.
 
     Args:
-        per_user: calls of one user, as `N/PERIOD` (`20/10minutes`); empty for no limit.
-        overall: calls of all users together, likewise; counted together with every other gate that has one.
-        setting: the setting that `per_user` comes from. Each setting is counted apart.
-        here: holds the counts of this process only. Gates that share it count `overall` together there too; without
-            it each gate counts for itself.
+        per_user: the limit for the calls of one user, as `N/PERIOD` (`20/10minutes`); empty for no limit.
+        overall: the limit for the calls of all users, in the same form. Instances that have it share its count.
+        setting: the setting that `per_user` comes from. Each setting has its own counts.
+        here: holds the counts of this process, for when the state is unavailable. Instances that share it also share
+            the count of `overall` there; without it each instance counts alone.
         clock: seconds since the epoch.
     """
 
@@ -74,7 +74,7 @@ class RateLimits:
             await quota.charge_here(user)
 
     async def give_back(self, caller: Caller) -> None:
-        """Take back one admitted call that asked no upstream. Does nothing if the state cannot be reached."""
+        """Uncount one admitted call that called no upstream. Does nothing if the state is unavailable."""
         if (quota := self._quota) is None:
             return
 
@@ -99,12 +99,12 @@ class RateLimits:
         return self._quota
 
     def _make_quota(self) -> Quota:
-        # In a thread, and with the first call: `limits` takes its time to import.
+        # Importing `limits` is slow, so it happens in a thread, at the first call.
         from websearch_gateway.budget.quota import Quota
 
         return Quota(self._state, self._per_user, self._overall, self._clock, self._setting, self._here)
 
 
 def _pseudonym(caller: Caller) -> str:
-    """A digest of the user, so that the state does not reveal who asked."""
+    """A digest of the user, so that the state does not reveal the user."""
     return hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""Raw search as an answer engine: gathers results and their pages once for all engines that use them, and quotes."""
+"""Raw search as an answer engine: quotes from pages that it gathers once for all engines that use them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pydantic import TypeAdapter
 
 from websearch_gateway.models import Answer, Deadline, Gathered, Hit, Page, SearchQuery
 from websearch_gateway.net.cost_context import spend, spent
-from websearch_gateway.pipeline.choice import to_ask_for
+from websearch_gateway.pipeline.choice import hits_to_ask_for
 from websearch_gateway.pipeline.read_many import read_pages
 from websearch_gateway.ports import AnswerEngine, Composer, Gather, Progress, Reader, Searcher, Workers
 
 PAGE_SECONDS = 5.0
-"""The most time for one page: an answer from four pages now is worth more than one from five later."""
+"""The most time for one page (seconds): an answer from four pages now is worth more than one from five later."""
 
 ENOUGH_PAGES = 3
-"""After this many pages, the others get only a moment more."""
+"""After this many pages, the others get only GRACE_SECONDS more."""
 
 COMPOSE_RESERVE_SECONDS = 0.5
-"""Reserved at the end of the deadline, so that slow pages cannot cost the answer."""
+"""The time kept back at the end of the deadline (seconds), so that slow pages cannot cost the answer."""
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Gathering:
     page_seconds: float
 
     async def __call__(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
-        """The results, and the pages that could be read, by the URL of their hit.
+        """The search results, and each page that could be read, by the URL of its hit.
 
         Raises:
             Refused: a key is wrong, or no provider is configured.
@@ -68,7 +68,7 @@ class Gathering:
 
     async def _gather(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
         await progress("Searching the web")
-        asked = replace(query, max_results=to_ask_for(query.max_results, query))
+        asked = replace(query, max_results=hits_to_ask_for(query.max_results, query))
         results = await self.searcher.search(asked, deadline)
         urls = [hit.url for hit in results.hits[: query.max_results]]
         if urls:
@@ -99,7 +99,7 @@ class OneGathering:
         return self.engine.name
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        """What the engine answers; raises what it raises."""
+        """The engine's answer. Raises what the engine raises."""
         shared = _Shared()
         token = _QUESTION.set(shared)
         try:

@@ -34,14 +34,13 @@ MOST_QUERIES = 20
 MOST_RESULTS = 50
 QUERIES_AT_ONCE = 5
 
-
 _Reply = Served[RawResult] | SearchError
 """The outcome of one query."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawSearch:
-    """Calls Google, and the other providers if it cannot serve. One per process."""
+    """Searches with Google, or with the other providers if Google cannot serve. One per process."""
 
     guard: Guard
     rate_limits: RateLimits
@@ -56,10 +55,10 @@ class RawSearch:
     async def search(
         self, request: RawSearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
     ) -> RawSearchResponse:
-        """A result for each query; where one failed, its error.
+        """A result for each query, or its error if it failed.
 
         Raises:
-            SearchError: every query failed; this is the error of the first.
+            SearchError: every query failed; the error is that of the first query.
         """
         with self.telemetry.call("\n".join(request.queries), tool="web_search_raw") as event:
             if not 1 <= len(request.queries) <= MOST_QUERIES:
@@ -123,7 +122,7 @@ class RawSearch:
     async def _admitted(
         self, query: SearchQuery, caller: Caller, deadline: Deadline, *, use_cache: bool
     ) -> Served[RawResult]:
-        """The result; counts the query for its caller only if it called a provider."""
+        """The result. The query counts towards the caller's limit only if it called a provider."""
         await self.rate_limits.admit(caller)
         with counting_requests() as sent:
             try:

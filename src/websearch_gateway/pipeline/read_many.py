@@ -1,4 +1,4 @@
-"""Reads many pages concurrently; one slow page must not cost the answer."""
+"""Reads many pages concurrently, so that one slow page does not cost the answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from websearch_gateway.models import Deadline, Page
 from websearch_gateway.ports import Reader
 
 GRACE_SECONDS = 0.75
-"""How long the other pages may still arrive once enough have been read."""
+"""How long the remaining pages may take once enough have been read (seconds)."""
 
 Outcome = Page | SearchError
 
@@ -26,9 +26,9 @@ async def read_pages(
 ) -> dict[str, Outcome]:
     """Read `urls`, each as soon as `gate` has room; the keys are the distinct URLs, in the order given.
 
-    An unreadable page has its `SearchError` as value. The value is a `SearchTimeoutError` if a page took longer than
-    `per_page_seconds`, or was not there at `deadline` or shortly after `enough` others. No task outlives the call, even
-    if it raises or is cancelled.
+    The value of an unreadable page is its `SearchError`. The value is a `SearchTimeoutError` if the page took longer
+    than `per_page_seconds`, or if it had not arrived by `deadline` or GRACE_SECONDS after `enough` others. No task
+    outlives the call, even if the call raises or is cancelled.
 
     Raises:
         Exception: any error other than `SearchError` is a defect of a reader and is raised.
@@ -38,7 +38,7 @@ async def read_pages(
     }
     try:
         await _gather(set(tasks.values()), deadline, enough or len(tasks))
-        return {url: task.result() if task.done() else _late() for url, task in tasks.items()}
+        return {url: task.result() if task.done() else _timeout_error() for url, task in tasks.items()}
     finally:
         for task in tasks.values():
             task.cancel()
@@ -68,8 +68,8 @@ async def _read(
         except TimeoutError:
             if not timer.expired():
                 raise
-            return _late()
+            return _timeout_error()
 
 
-def _late() -> SearchTimeoutError:
+def _timeout_error() -> SearchTimeoutError:
     return SearchTimeoutError("The page did not arrive in time.")

@@ -26,7 +26,7 @@ MOST_PASSAGES = 50
 MOST_QUERIES = 20
 LONGEST_QUERY = 400
 
-CUT_OFF = "The page is longer than what was fetched of it; its end is missing."
+CUT_OFF = "Only the beginning of this long page was fetched; the rest is missing."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class PageReading:
         """A window of a page.
 
         Raises:
-            SearchValidationError: a parameter is out of range, or the offset beyond the end.
+            SearchValidationError: a parameter is out of range, or the offset is beyond the end.
             SearchRateLimitError: the caller has read too often.
             ForbiddenUrlError, SearchFetchError, SearchTimeoutError: the page cannot be read.
         """

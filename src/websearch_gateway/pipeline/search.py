@@ -24,7 +24,7 @@ from websearch_gateway.models import LOCAL, Answer, Caller, Deadline, SearchQuer
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.observability.tracing import part
-from websearch_gateway.pipeline.deadline import one_deadline, too_late
+from websearch_gateway.pipeline.deadline import one_deadline, timeout_error
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.rate_limit import RateLimits
@@ -32,7 +32,7 @@ from websearch_gateway.ports import AnswerEngine, Progress, no_progress
 from websearch_gateway.results.answer import SearchResponse
 
 SMALL_CHARS = 4_000
-"""An answer of this length is verified in a few milliseconds."""
+"""Answers of up to this length are verified on the event loop, in a few milliseconds."""
 
 STALE_RESERVE_SECONDS = 0.5
 """An engine stops this long before the deadline (or a tenth of it), so that it can report its attempts."""
@@ -121,10 +121,10 @@ class SearchPipeline:
             async with asyncio.timeout(seconds - reserve / 4):
                 return await self.engine.answer(query, deadline.within(seconds - reserve), progress)
         except TimeoutError:
-            raise too_late(self.deadline_seconds) from None
+            raise timeout_error(self.deadline_seconds) from None
 
 
 async def _finalized(query: SearchQuery, answer: Answer) -> SearchResponse:
-    """The response. A long answer is verified beside the event loop."""
+    """The response. A long answer is verified in a thread."""
     finish = partial(finalize, query, answer, responded_at=datetime.now(UTC))
     return finish() if len(answer.text) <= SMALL_CHARS else await in_own_thread(finish)

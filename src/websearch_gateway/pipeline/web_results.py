@@ -20,15 +20,15 @@ from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import canonical, host
 
 PAGE_CHARS = 8_000
-"""The part of a page in its result (characters): about 2,000 tokens, the beginning of most pages and all of many."""
+"""The most characters of a page in its result: about 2,000 tokens, which holds many pages whole."""
 
 MOST_SENT = 32_000
-"""The part of a provider's page text that is cleaned (characters): the result shows a quarter of it."""
+"""The most characters of a provider's page text that are cleaned; the result shows a quarter of them."""
 
 PLACE_DAMPING = 10
-"""How slowly the weight falls with a result's place at the provider: the eleventh counts half as much as the first."""
+"""How slowly the weight falls with a hit's place in the provider's list: the twelfth weighs half of the first."""
 
-_PASSING = frozenset({"busy", "broken", "timeout"})
+_TEMPORARY = frozenset({"busy", "broken", "timeout"})
 _MORE = "*({left:,} more characters: `get_content` with `offset` {offset}.)*"
 _LEFT_OUT = "*({left:,} more characters of this text are left out.)*"
 
@@ -42,7 +42,7 @@ def cleaned_texts(sent: Sequence[tuple[str, str]]) -> list[tuple[str, tuple[str,
     """The cleaned page texts from providers, with warnings. Runs in a worker process.
 
     Args:
-        sent: the URL and the text of each.
+        sent: pairs of a URL and its text.
     """
     return [clean_markdown(text, url) for url, text in sent]
 
@@ -51,7 +51,7 @@ def assemble(query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]) -
     """The results, best first; hits whose redirects end at the same page become one.
 
     The relevance is the mean of two shares, each in 0..1: BM25 of the query over title, snippet and text that was read
-    (see `text.retrieval.rank`), and 11 / (10 + place), with the provider's place.
+    (see `text.retrieval.rank`), and 11 / (10 + place), with the hit's place in the provider's list (from 1).
 
     Args:
         hits: with clean contents, see `cleaned_texts`.
@@ -79,15 +79,15 @@ def page_warnings(outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
 
 
 def may_be_read_soon(outcomes: Mapping[str, Outcome]) -> bool:
-    """Whether a page is missing for a reason that passes."""
+    """Whether a page is missing for a temporary reason."""
     return any(
-        isinstance(outcome, SearchError) and reason(outcome.code, outcome.details) in _PASSING
+        isinstance(outcome, SearchError) and reason(outcome.code, outcome.details) in _TEMPORARY
         for outcome in outcomes.values()
     )
 
 
 def _by_page(hits: Iterable[Hit], outcomes: Mapping[str, Outcome]) -> dict[str, Hit]:
-    """The first hit of each page, by the canonical URL at which it ends."""
+    """The first hit of each page, by the canonical URL that its redirects lead to."""
     pages: dict[str, Hit] = {}
     for hit in hits:
         outcome = outcomes.get(hit.url)
@@ -96,7 +96,7 @@ def _by_page(hits: Iterable[Hit], outcomes: Mapping[str, Outcome]) -> dict[str, 
 
 
 def _text(hit: Hit, outcome: Outcome | None) -> str:
-    """The beginning of the text that was read; empty if there is none."""
+    """The beginning of the page, or else of the provider's text; empty if there is neither."""
     if isinstance(outcome, Page):
         return _opening(outcome.markdown, _MORE)
     return _opening(hit.content, _LEFT_OUT) if hit.content else ""
@@ -124,7 +124,7 @@ def _result(hit: Hit, outcome: Outcome | None, text: str, relevance: float) -> W
 
 
 def _note(hit: Hit, outcome: Outcome | None, text: str) -> str:
-    """Why there is no page, and the provider's text of it; only that text if the page was not wanted."""
+    """Why there is no page, with the provider's text of it; only that text if the page was not to be read."""
     if outcome is None:
         return text or _plain(hit.snippet) or _plain(hit.title) or hit.url
     if isinstance(outcome, Page):

@@ -28,7 +28,7 @@ from websearch_gateway.models import (
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.observability.tracing import part, stage
-from websearch_gateway.pipeline.choice import Choice, choice, to_ask_for
+from websearch_gateway.pipeline.choice import Choice, choose_page, hits_to_ask_for
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard
 from websearch_gateway.pipeline.rate_limit import RateLimits
@@ -49,10 +49,10 @@ from websearch_gateway.results.search import WebSearchResponse
 
 MOST_RESULTS = 50
 SEARCH_SHARE = 2 / 3
-"""The share of a call's time that searching may take, so that a slow provider leaves time for the pages."""
+"""The share of a call's time that searching may take, so that time for the pages remains after a slow provider."""
 
 ASSEMBLY_RESERVE_SECONDS = 0.5
-"""Reserved at the end of the deadline (seconds), so that slow pages cannot cost the results."""
+"""The time kept back at the end of the deadline (seconds), so that slow pages cannot cost the results."""
 
 HOURS: dict[Freshness, int] = {"day": 24, "week": 168, "month": 720, "year": 8760}
 
@@ -102,7 +102,7 @@ class WebSearch:
         """Results, each with its page or a note that says why there is none.
 
         Raises:
-            SearchValidationError: the query or a parameter is unacceptable, or no provider has such a name.
+            SearchValidationError: the query or a parameter is unacceptable, or `providers` names an unknown provider.
             SearchNotConfiguredError: the named provider, or every provider, lacks a setting; the message names it.
             SearchRateLimitError: the caller, or all users together, asked too often.
             SearchAuthError: a key of the gateway was rejected upstream.
@@ -111,14 +111,14 @@ class WebSearch:
         """
         with self.telemetry.call(request.query, tool=_tool(request)) as event:
             checked = self._checked(request)
-            chosen = choice(request)
+            chosen = choose_page(request)
             searcher = self.selection.choose(request.providers, request.topic)
             async with one_deadline(self.deadline_seconds) as deadline:
                 await self.rate_limits.admit(caller)
                 query = replace(
                     checked.query,
                     user=caller.user,
-                    max_results=to_ask_for(chosen.upto, checked.query),
+                    max_results=hits_to_ask_for(chosen.up_to, checked.query),
                     variant=variant(_names(request.providers), chosen, request.read_pages),
                 )
                 find = self._cached if request.use_cache else self._find
@@ -187,13 +187,18 @@ class WebSearch:
         if hits and call.reader is not None:
             await progress(f"Reading {len(hits)} pages")
             outcomes = await self._read(call.reader, call.deadline, hits)
-        hits, of_texts = await self._with_clean_texts(hits, outcomes, call.deadline)
-        # Ranking fifty pages of 8,000 characters takes tens of milliseconds of CPU: not on the loop.
+        hits, text_warnings = await self._with_clean_texts(hits, outcomes, call.deadline)
+        # Ranking fifty pages of 8,000 characters takes tens of milliseconds of CPU time, too long for the event loop.
         response = WebSearchResponse(
             results=await in_own_thread(assemble, call.query.text, hits, outcomes),
             filters=_filters(call.query, found.applied),
             cost_usd=round(found.cost_usd, 6),
-            warnings=(*found.warnings, *self._unmet(call.query, found), *page_warnings(outcomes), *of_texts),
+            warnings=(
+                *found.warnings,
+                *self._unmet_filters(call.query, found),
+                *page_warnings(outcomes),
+                *text_warnings,
+            ),
         )
         await self.cache.put(call.query, call.caller, response, stopgap=may_be_read_soon(outcomes))
         return Served(response)
@@ -201,7 +206,7 @@ class WebSearch:
     async def _with_clean_texts(
         self, hits: list[Hit], outcomes: Mapping[str, Outcome], deadline: Deadline
     ) -> tuple[list[Hit], tuple[str, ...]]:
-        """The hits, with the provider's cleaned text of pages that could not be read; and warnings."""
+        """The hits, those of unread pages with the provider's cleaned text; and warnings."""
         sent = [
             (hit.url, hit.content[:MOST_SENT])
             for hit in hits
@@ -228,13 +233,13 @@ class WebSearch:
         )
 
     def _unmet(self, query: SearchQuery, found: SearchResults) -> list[str]:
-        """Parameters that the provider could not apply."""
-        unmet = []
+        """A warning for each parameter that the provider could not apply."""
+        warnings = []
         if query.freshness_hours is not None and found.applied.freshness is None:
-            unmet.append(f"{found.provider} has no filter by freshness: results may be older.")
+            warnings.append(f"{found.provider} has no filter by freshness: results may be older.")
         if query.topic == "news" and found.provider not in self.selection.news:
-            unmet.append(f"{found.provider} has no search for news: these are results from the whole web.")
-        return unmet
+            warnings.append(f"{found.provider} has no search for news: these are results from the whole web.")
+        return warnings
 
 
 def _filters(query: SearchQuery, applied: AppliedFilters) -> Filters:

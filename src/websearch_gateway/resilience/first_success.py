@@ -110,7 +110,7 @@ class FirstSuccess(Generic[T]):
         while True:
             if winner := self.winner:
                 return winner
-            if self.one_waits:
+            if self.has_waiting_outcome:
                 over = latest = None
             left = None if over is None else max(0.0, over - loop.time())
             if not self.running or (latest and latest.failure) or left == 0.0:
@@ -123,7 +123,7 @@ class FirstSuccess(Generic[T]):
         await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
     @property
-    def one_waits(self) -> bool:
+    def has_waiting_outcome(self) -> bool:
         """Whether a trial other than the stopgap has ended and waits for an earlier one, which decides first."""
         return any(not trial.running and not trial.failure for trial in self.trials if trial is not self.stopgap)
 
@@ -139,7 +139,7 @@ class FirstSuccess(Generic[T]):
         return None
 
     def _is_held(self, trial: Trial[T]) -> bool:
-        return trial is self.stopgap and (self.holds_stopgap or self.one_waits)
+        return trial is self.stopgap and (self.holds_stopgap or self.has_waiting_outcome)
 
     def _has_found(self, trial: Trial[T]) -> bool:
         return trial.answered and self._found(trial.task.result())

@@ -41,13 +41,12 @@ def test_better_ranks_get_more_and_what_others_leave(sizes: list[int], room: int
     assert shares(sizes, room) == expected
 
 
-@given(TEXTS, st.integers(0, 400), st.integers(0, 300))
-def test_openings_fit_and_continue_where_the_one_before_ended(text: str, most: int, offset: int) -> None:
-    offset = min(offset, len(text))
-    part, following = opening(text, most, offset)
-    assert text.startswith(part, offset)
-    assert following in (None, offset + len(part))
-    assert (following is None) == (size_of(text[offset:]) <= most)
+@given(TEXTS, st.integers(0, 400))
+def test_an_opening_fits_and_the_rest_begins_where_it_ends(text: str, most: int) -> None:
+    part, following = opening(text, most)
+    assert text.startswith(part)
+    assert following in (None, len(part))
+    assert (following is None) == (size_of(text) <= most)
     assert part == "" or size_of(part) <= most
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from websearch_gateway.models import Answer, Deadline, SearchQuery, Source, Span
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.pipeline.cleaning.hits import LONGEST_TITLE, clean_line, dropped_links, link_to_show
+from websearch_gateway.pipeline.cleaning.hits import LONGEST_TITLE, clean_line, dropped_links_warning, link_to_show
 from websearch_gateway.ports import AnswerEngine, Progress
 from websearch_gateway.text.citation.spans import cut, moved
 from websearch_gateway.text.domains import admitted
@@ -21,7 +21,7 @@ LONGEST_TEXT = 64_000
 """Longer answers are cut (characters); this bounds the work of cleaning."""
 
 MOST_LINKS = 200
-"""The most places, and the most sources, of an answer that are looked at; a reply shows far fewer."""
+"""The most spans, and the most sources, of an answer that are kept; a reply shows far fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +46,24 @@ class CleanedEngine:
 
 def clean_answer(answer: Answer, addresses: AddressPolicy) -> Answer:
     """The cleaned answer. Spans keep their places where the text is unchanged."""
-    answer, warnings_of_size = _bounded(answer)
+    answer, size_warnings = _bounded(answer)
     text, move = cut(answer.text[:LONGEST_TEXT], invisible_pieces(answer.text[:LONGEST_TEXT]))
     spans = moved(answer.spans, move)
     text, move = cut(text, _pieces_of_links(text, addresses))
     spans = moved(spans, move)
-    # This changes only what could act in a reader's window, such as an image that carries data out. Later spans
-    # are then off by some characters; verification corrects or drops them.
+    # This changes only active content, such as an image whose URL carries data out. The spans after it are then off
+    # by some characters; verification corrects or drops them.
     text, warnings = clean_markdown(text)
     cited = [_clean_span(span) for span in spans if link_to_show(span.url, addresses)]
     sources = [_clean_source(source) for source in answer.sources if link_to_show(source.url, addresses)]
     if dropped := len(spans) - len(cited) + len(answer.sources) - len(sources):
-        warnings = (*warnings, dropped_links(dropped))
+        warnings = (*warnings, dropped_links_warning(dropped))
     return replace(
         answer,
         text=text,
         spans=tuple(cited),
         sources=tuple(sources),
-        warnings=(*answer.warnings, *warnings_of_size, *warnings),
+        warnings=(*answer.warnings, *size_warnings, *warnings),
     )
 
 
@@ -84,7 +84,7 @@ def _within(answer: Answer, query: SearchQuery) -> Answer:
     spans = tuple(span for span in answer.spans if admitted(span.url, include, exclude))
     sources = tuple(source for source in answer.sources if admitted(source.url, include, exclude))
     lost = len(answer.spans) - len(spans)
-    warnings = (f"Citations left out because they lie outside of the wanted domains: {lost}.",) if lost else ()
+    warnings = (f"Citations left out because they are outside the wanted domains: {lost}.",) if lost else ()
     return replace(answer, spans=spans, sources=sources, warnings=(*answer.warnings, *warnings))
 
 

@@ -28,8 +28,8 @@ LONGEST_URL = 2_000
 class CleanedSearcher:
     """A Searcher that cleans titles, snippets and links as pages are cleaned.
 
-    Drops hits whose link is too long or not public. Warnings report both, and text that reads like orders to a model.
-    Drops hits that the query's lists of domains exclude, without a warning.
+    Drops hits whose link is too long or not public, with a warning, and hits that the query's lists of domains exclude,
+    without one. A warning also reports text that reads like orders to a model.
     """
 
     searcher: Searcher
@@ -58,15 +58,15 @@ def clean_hits(hits: Sequence[Hit], addresses: AddressPolicy) -> tuple[tuple[Hit
     for hit in hits:
         if not (url := link_to_show(hit.url, addresses)):
             continue
-        title, of_title = clean_line(hit.title, LONGEST_TITLE, url)
-        snippet, of_snippet = clean_line(hit.snippet, LONGEST_SNIPPET, url)
-        suspicious.update({*of_title, *of_snippet})
+        title, title_warnings = clean_line(hit.title, LONGEST_TITLE, url)
+        snippet, snippet_warnings = clean_line(hit.snippet, LONGEST_SNIPPET, url)
+        suspicious.update({*title_warnings, *snippet_warnings})
         kept.append(replace(hit, url=url, title=title or url, snippet=snippet))
     return tuple(kept), _warnings(suspicious, len(hits) - len(kept))
 
 
 def clean_items(reply: Mapping[str, Any], addresses: AddressPolicy) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """A reply of Google's Custom Search with its items cleaned likewise, and warnings."""
+    """A reply of Google's Custom Search with its items cleaned in the same way, and warnings."""
     kept: list[dict[str, Any]] = []
     suspicious: Counter[str] = Counter()
     items = reply.get("items", ())
@@ -90,7 +90,7 @@ def clean_items(reply: Mapping[str, Any], addresses: AddressPolicy) -> tuple[dic
 
 
 def _clean_pagemap(value: Any, addresses: AddressPolicy) -> Any:
-    """The page's own metadata: lists of objects with texts, by kind. Drops everything else, and bad links."""
+    """The cleaned metadata of a page: by kind, lists of objects with texts. Drops everything else, and bad links."""
     if not isinstance(value, Mapping):
         return {}
     return {
@@ -112,7 +112,7 @@ def _clean_object(value: Mapping[str, Any], addresses: AddressPolicy) -> dict[st
 
 
 def link_to_show(url: str, addresses: AddressPolicy) -> str:
-    """The link in the form for a result; empty if it is not allowed."""
+    """The link as a result shows it; empty if it is not allowed."""
     if len(url) > LONGEST_URL:
         return ""
     shown = shown_url(url)
@@ -125,11 +125,11 @@ def clean_line(text: str, most: int, page_url: str) -> tuple[str, tuple[str, ...
     return " ".join(cleaned.split()), warnings
 
 
-def dropped_links(count: int) -> str:
-    """The warning that links are left out."""
+def dropped_links_warning(count: int) -> str:
+    """The warning about links that are left out."""
     return f"Links left out because they are too long or point to an address that is not public: {count}."
 
 
 def _warnings(suspicious: Mapping[str, int], dropped: int) -> tuple[str, ...]:
     warnings = [f"In {count} of the results: {warning}" for warning, count in suspicious.items()]
-    return (*warnings, dropped_links(dropped)) if dropped else tuple(warnings)
+    return (*warnings, dropped_links_warning(dropped)) if dropped else tuple(warnings)

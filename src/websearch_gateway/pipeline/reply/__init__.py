@@ -1,5 +1,5 @@
 """Fits results into the size of a reply (MAX_REPLY_TOKENS), however much providers and pages have sent.
 
-Everything here is pure and works on the models of `results/`. A new kind of result needs its function here; its tool
-calls that before it marks text as untrusted.
+Everything here is pure and works on the models of `results/`. A new kind of result needs a function here, which its
+tool calls before it marks text as untrusted.
 """

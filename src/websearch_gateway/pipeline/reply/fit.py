@@ -22,7 +22,7 @@ from websearch_gateway.results.read import PageContent, PagePassage, PagePassage
 from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
 
 MARKS = 150
-"""The size of the marks around each text of a page, see `text.safety.sanitise.wrap_untrusted`."""
+"""The size of the marks around each page text (bytes), see `text.safety.sanitise.wrap_untrusted`."""
 
 OWN_WARNING = 300
 """Bytes reserved for the warning that says what was cut."""
@@ -31,6 +31,7 @@ _CUT = "\n\n*(Cut to fit the reply: `get_content` with `offset` {offset} reads o
 _LEFT_OUT = "*(Left out to fit the reply: `get_content` reads this page.)*"
 
 A = TypeVar("A", bound=SearchResponse)
+T = TypeVar("T")
 
 
 def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
@@ -61,7 +62,7 @@ def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
 
 
 def fit_content(content: PageContent, offset: int, tokens: int) -> PageContent:
-    """A shorter window. `offset` is where this one begins; `next_offset` says where the next one does."""
+    """A shorter window. `offset` is the start of this window; `next_offset` of the result is the start of the next."""
     fields: dict[str, Any] = {
         "title": shortened(content.title, LONGEST_TITLE),
         "warnings": limited_warnings(content.warnings),
@@ -81,7 +82,7 @@ def fit_content(content: PageContent, offset: int, tokens: int) -> PageContent:
 
 
 def fit_passages(found: PagePassages, tokens: int) -> PagePassages:
-    """Passages are kept by rank: the best of every query first. The rest is left out."""
+    """Keeps passages by rank: first the best of every query, then the second best. The rest is left out."""
     whole = found.model_copy(
         update={"title": shortened(found.title, LONGEST_TITLE), "warnings": limited_warnings(found.warnings)}
     )
@@ -116,10 +117,10 @@ def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
     if size_of(whole) <= room:
         return whole
     room -= OWN_WARNING + size_of(whole.model_copy(update={"queries": ()}))
-    left, queries, lost = room, [], 0
+    left, lost = room, 0
     by_size = sorted(range(len(response.queries)), key=lambda place: size_of(response.queries[place]))
     fitted: dict[int, RawQuery] = {}
-    for done, place in enumerate(by_size):  # longer ones get the room that a short one does not need
+    for done, place in enumerate(by_size):  # the room that a short query leaves goes to the longer ones
         fitted[place], missing = _fit_query(response.queries[place], left // (len(by_size) - done))
         left -= size_of(fitted[place])
         lost += missing
@@ -132,7 +133,7 @@ def fit_raw(response: RawSearchResponse, tokens: int) -> RawSearchResponse:
 
 
 def fit_answer(response: A, tokens: int) -> A:
-    """The text gets two thirds of the room at most. Pages cited in the cut text become the first sources."""
+    """The text gets at most two thirds of the room. Pages cited in the cut text become the first sources."""
     whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
     room = tokens * BYTES_PER_TOKEN
     if size_of(whole) <= room:
@@ -165,9 +166,6 @@ def fit_similar(found: SimilarAnswers, tokens: int) -> SimilarAnswers:
     return found.model_copy(update={"results": tuple(kept), "warnings": (warning,)})
 
 
-T = TypeVar("T")
-
-
 def _citations_of(response: SearchResponse, length: int) -> list[Citation]:
     """The citations in the first `length` characters of the text, without their later places."""
     return [
@@ -178,7 +176,7 @@ def _citations_of(response: SearchResponse, length: int) -> list[Citation]:
 
 
 def first_fitting(room: int, parts: Sequence[T], *, around: int = 1) -> list[T]:
-    """The first parts that fit into `room` together, each with `around` bytes of marks and commas."""
+    """The first parts that fit into `room` bytes together, each with `around` bytes of marks and commas."""
     kept = []
     for part in parts:
         room -= size_of(part) + around

@@ -31,8 +31,8 @@ def size_of(value: Any) -> int:
 def shares(sizes: Sequence[int], room: int) -> list[int]:
     """The room for each of several texts, in the order of rank.
 
-    The share of the n-th is proportional to 1/n. The others get what a short text does not need, best first. A share
-    below both its text's size and LEAST_SHARE becomes 0.
+    The share of the n-th text is proportional to 1/n. Room that short texts do not need goes to the others, best first.
+    A share below both the size of its text and LEAST_SHARE becomes 0.
     """
     weights = [1 / rank for rank in range(1, len(sizes) + 1)]
     total = sum(weights)
@@ -47,16 +47,15 @@ def shares(sizes: Sequence[int], room: int) -> list[int]:
     return given
 
 
-def opening(text: str, most: int, offset: int = 0) -> tuple[str, int | None]:
-    """The part of `text` from `offset` whose size is at most `most`, and where the rest begins (None if it is all).
+def opening(text: str, most: int) -> tuple[str, int | None]:
+    """The beginning of `text`, of at most `most` bytes, and the offset of the rest (None if the whole text fits).
 
-    It ends at a natural break, see `text.retrieval.windows`.
+    The beginning ends at a natural break, see `text.retrieval.windows`.
     """
-    rest = text[offset:]
-    if size_of(rest) <= most:
-        return rest, None
-    fitting = bisect_right(range(len(rest)), most, key=lambda length: size_of(rest[:length])) - 1
-    return window(text, offset, fitting) if fitting > 0 else ("", offset)
+    if size_of(text) <= most:
+        return text, None
+    fitting = bisect_right(range(len(text)), most, key=lambda length: size_of(text[:length])) - 1
+    return window(text, 0, fitting) if fitting > 0 else ("", 0)
 
 
 def limited_warnings(warnings: Sequence[str]) -> tuple[str, ...]:
@@ -73,5 +72,5 @@ def shortened(text: str, most: int) -> str:
 
 
 def with_warning(fields: Mapping[str, Any], warnings: Sequence[str], warning: str) -> dict[str, Any]:
-    """Fields to update, with a warning that says what was cut, if anything was."""
-    return {**fields, "warnings": (*limited_warnings(warnings), *((warning,) if warning else ()))}
+    """`fields` with the limited `warnings` and one more `warning`."""
+    return {**fields, "warnings": (*limited_warnings(warnings), warning)}
