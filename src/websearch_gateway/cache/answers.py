@@ -10,7 +10,7 @@ from websearch_gateway.text.urls import is_web_address
 
 
 def is_stopgap(response: SearchResponse) -> bool:
-    """Whether a fallback gave this answer because a configured engine failed, so a better one may come soon."""
+    """Whether this is a fallback's answer because a configured engine failed, so that a better one may come soon."""
     return response.fallback is not None and not response.fallback.reason.startswith("NOT_CONFIGURED")
 
 

@@ -1,4 +1,4 @@
-"""Large records in the shared state: compressed and bounded; their loss never fails a call."""
+"""Large records in the shared state: compressed and bounded. A call never fails because one is lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class BlobCache:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._best_effort = BestEffort("Pages are not kept for now")
+        self._best_effort = BestEffort("Pages are not stored for now")
 
     async def load(self, key: str) -> bytes | None:
         """The record; None if it is absent or damaged, or if the state does not answer in time."""

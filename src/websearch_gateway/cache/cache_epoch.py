@@ -15,11 +15,11 @@ _OUTAGE_SECONDS = 30.0
 
 
 class CacheEpoch:
-    """The number as this process last saw it. Drop entries that were stored under another number.
+    """The number as this process last read it. Users drop entries that were stored under another number.
 
     Args:
-        best_effort: how the state is asked.
-        clock: seconds.
+        best_effort: runs the calls to the state.
+        clock: seconds, of any origin.
     """
 
     def __init__(self, state: State, best_effort: BestEffort, *, clock: Callable[[], float]) -> None:
@@ -35,10 +35,10 @@ class CacheEpoch:
         return self._clock() < self._known_until
 
     async def look_up(self) -> None:
-        """Ask the state if the number is not known. In an outage the number stays as it is."""
+        """Read the number from the state unless it is known. In an outage the number stays the same."""
         if self.is_known:
             return
-        self._known_until = self._clock() + CHECK_SECONDS  # set first, so that only one of many callers asks
+        self._known_until = self._clock() + CHECK_SECONDS  # set first, so that only one of many callers reads it
         number = await self._best_effort(self._stored, None)
         if number is None:
             self._known_until = self._clock() + _OUTAGE_SECONDS

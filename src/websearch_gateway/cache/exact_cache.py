@@ -35,10 +35,10 @@ class ResultKind(Generic[R]):
         name: the kind in statistics and in `cache_clear`.
         prefix: the beginning of its state keys.
         model: the type of the results.
-        is_valid: whether a result is worth keeping. The state is not trusted, so this holds what readers rely on.
-        unbilled: the result for all callers but the first, who paid for it.
+        is_valid: whether a result is worth keeping. It checks all that readers rely on, since the state is untrusted.
+        unbilled: the result without its price, for all callers but the first, who paid for it.
         cost_usd: the price of a result.
-        most_in_memory: how many of them a process keeps in memory.
+        most_in_memory: the most results that a process keeps in memory.
     """
 
     name: KindName
@@ -57,7 +57,7 @@ class ResultKind(Generic[R]):
 
 
 class ResultCache(Protocol[R]):
-    """Where the pipeline looks results up."""
+    """A cache in which the pipeline looks up results."""
 
     @property
     def kind(self) -> ResultKind[R]:
@@ -81,7 +81,7 @@ class ResultCache(Protocol[R]):
         ...
 
     async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
-        """Keep a sound result; a `stopgap` for STOPGAP_SECONDS at most, and beside a better result that is stale."""
+        """Keep a valid result. A `stopgap` lives for at most STOPGAP_SECONDS and never replaces a better result."""
         ...
 
     def in_memory(self) -> Mapping[str, int]:
@@ -94,7 +94,7 @@ class ResultCache(Protocol[R]):
 
 
 class ExactCache(Generic[R]):
-    """A ResultCache that knows a question by its words and parameters.
+    """A ResultCache that identifies a question by its words and parameters.
 
     Args:
         kind: the kind of results.
@@ -149,7 +149,7 @@ class ExactCache(Generic[R]):
 
     async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
         """See ResultCache."""
-        if (seconds := self.keeps_for(query, response, stopgap=stopgap)) > 0:
+        if (seconds := self.seconds_fresh(query, response, stopgap=stopgap)) > 0:
             await self._results.put(
                 self.key(query, caller),
                 response,
@@ -160,7 +160,7 @@ class ExactCache(Generic[R]):
                 stopgap=stopgap,
             )
 
-    def keeps_for(self, query: SearchQuery, response: R, *, stopgap: bool = False) -> float:
+    def seconds_fresh(self, query: SearchQuery, response: R, *, stopgap: bool = False) -> float:
         """How long `put` keeps a result fresh (seconds); 0 if it does not keep it."""
         if not self.kind.is_valid(response):
             return 0.0
@@ -177,7 +177,7 @@ class ExactCache(Generic[R]):
 
 
 def variant(*parameters: object) -> str:
-    """A `SearchQuery.variant` for further parameters; different values must have different reprs."""
+    """A `SearchQuery.variant` for further parameters, whose different values must have different reprs."""
     return hashlib.blake2b(repr(parameters).encode(), digest_size=8).hexdigest()
 
 

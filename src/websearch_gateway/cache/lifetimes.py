@@ -16,7 +16,7 @@ class Lifetimes:
     Attributes:
         ttl: for changing subjects, such as weather, prices and news; 0 turns the cache off.
         long_ttl: for all other results.
-        stale_if_error: how much longer these may be served if upstreams fail (RFC 5861, section 4).
+        stale_if_error: how much longer these other results may be served if upstreams fail (RFC 5861, section 4).
     """
 
     ttl: float = 300.0
@@ -24,10 +24,10 @@ class Lifetimes:
     stale_if_error: float = 86_400.0
 
     def fresh(self, query: SearchQuery, now: float) -> float:
-        """How long a result is fresh: with a freshness filter, at most a tenth of its hours.
+        """How long a result is fresh (seconds): with a freshness filter, at most a tenth of its hours.
 
         Args:
-            now: seconds since the epoch, for the current year.
+            now: seconds since the epoch; decides which year is the current one.
         """
         if self.ttl <= 0:
             return 0.0
@@ -35,12 +35,12 @@ class Lifetimes:
         return seconds if query.freshness_hours is None else min(seconds, query.freshness_hours * 3600 / 10)
 
     def stale(self, query: SearchQuery, now: float) -> float:
-        """How long after that it may replace a failed search; 0 for changing subjects."""
+        """How long a result that is no longer fresh may replace a failed search (seconds); 0 for changing subjects."""
         return 0.0 if self.ttl <= 0 or is_current(query, now) else self.stale_if_error
 
     @property
     def longest(self) -> float:
-        """The longest remaining lifetime of a fresh result."""
+        """The longest time for which a result is fresh (seconds)."""
         return max(self.ttl, self.long_ttl)
 
 

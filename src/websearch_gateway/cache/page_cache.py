@@ -34,7 +34,7 @@ KEEP_SECONDS = 7 * 86_400.0
 
 _CLOCK_SKEW_SECONDS = 60.0
 _RESERVE_SECONDS = 0.5
-# Names of parameters that grant access: the page of such a URL is not public.
+# Names of parameters that grant access. A page whose URL has one is not public.
 _PRIVATE_PARAMETER = re.compile(
     r"[?&;](?:[\w.-]*(?:token|signature|secret|password|passwd|credential|session|api_?key)|sig|sid|key|auth|pwd|jwt)=",
     re.IGNORECASE,
@@ -61,7 +61,7 @@ class PageCache:
         reader: reads pages.
         admit: checks a URL without a request; raises ForbiddenUrlError. Stored pages are checked too, since a process
             with other settings may have stored them.
-        secrets: this gateway's own; a URL must not contain any.
+        secrets: this gateway's own secrets, which no URL may contain.
         clock: seconds since the epoch, the same in all processes.
     """
 
@@ -95,7 +95,7 @@ class PageCache:
             ForbiddenUrlError, SearchFetchError, SearchTimeoutError: see `ports.Reader.read`.
         """
         self._admit(url)
-        self._keep_secrets_in(url)
+        self._refuse_secrets(url)
         key = page_key(url)
         began = False
 
@@ -160,7 +160,7 @@ class PageCache:
         )
         return page if is_valid else None
 
-    def _keep_secrets_in(self, url: str) -> None:
+    def _refuse_secrets(self, url: str) -> None:
         if any(secret in text for text in (url, unquote(url)) for secret in self._secrets):
             raise SearchValidationError(
                 "The URL carries a secret of this gateway's configuration. Nothing was sent.", details={"field": "url"}
@@ -174,7 +174,7 @@ def _with_reserve(deadline: Deadline) -> Deadline:
 
 
 def _is_failure_of_the_site(error: Unavailable) -> bool:
-    """Whether the error says nothing about the page itself: a page that is gone or protected must not be served."""
+    """Whether the site failed. Otherwise the page itself is gone or protected, and must not be served."""
     status = error.details.get("status")
     if isinstance(error, SearchFetchError) and "reason" in error.details and status is None:
         return False
@@ -182,7 +182,7 @@ def _is_failure_of_the_site(error: Unavailable) -> bool:
 
 
 def page_key(url: str) -> str:
-    """The state key of a page: the same for all spellings of its URL. Some pages route by what follows a `#`."""
+    """The state key of a page, the same for all spellings of its URL. Includes a fragment that routes (`#/`, `#!`)."""
     fragment = url.partition("#")[2]
     route = f"#{fragment}" if fragment.startswith(("/", "!")) else ""
     return f"page/{hashlib.blake2b((canonical(url) + route).encode(), digest_size=20).hexdigest()}"

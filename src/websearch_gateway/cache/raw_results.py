@@ -14,7 +14,7 @@ from websearch_gateway.text.urls import is_web_address
 
 
 class RawResult(WireModel):
-    """What one query found. `provider` and `result` are as in `RawQuery`, without errors."""
+    """The result of one query. `provider` and `result` are as in `RawQuery`, without errors."""
 
     provider: str = ""
     result: dict[str, Any] = Field(default_factory=dict)
@@ -31,7 +31,7 @@ def unbilled(found: RawResult) -> RawResult:
 
 
 def _is_valid(found: RawResult) -> bool:
-    """Whether it has items, each with a web URL."""
+    """Whether the result has items, each with a web URL."""
     items = found.result.get("items")
     if not isinstance(items, list) or not items:
         return False

@@ -22,16 +22,16 @@ _log = logging.getLogger(__name__)
 CLOCK_SKEW_SECONDS = 60.0
 """How far the clocks of processes may differ (seconds)."""
 
-_MOST_USD = 10.0  # no result costs more, so no gateway wrote such a row
+_MOST_USD = 10.0  # no result costs more, so a row with a higher price is forged
 
 R = TypeVar("R", bound=WireModel)
 
 
 class Served(NamedTuple, Generic[R]):
-    """A result and where it came from.
+    """A result and its origin.
 
-    `saved_usd` is its price if it came from the cache, `age_seconds` the time since it was found; `joined` says that it
-    came from an identical call in flight.
+    `saved_usd` is its price if it came from the cache, `age_seconds` its age; `joined` says that it came from an
+    identical call in flight.
     """
 
     response: R
@@ -66,8 +66,8 @@ def question_name(text: str) -> str:
     return hashlib.blake2b(text.casefold().encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _beside(key: str) -> str:
-    """Where a stopgap is kept while a better result, which is stale, keeps its place."""
+def _stopgap_key(key: str) -> str:
+    """The key of a stopgap whose main key holds a better, stale result."""
     return f"{key}-stopgap"
 
 
@@ -76,9 +76,9 @@ class ResultStore(Generic[R]):
 
     Args:
         model: the type of the results.
-        as_served: the form of a result to serve again; None if it must not be served. Applied on writes, and on reads
-            from the state, which is untrusted.
-        most_in_memory: how many results are kept in memory.
+        as_served: gives the form in which a result is served again, or None if it must not be. Applied on writes, and
+            on reads from the state, which is untrusted.
+        most_in_memory: the most results to keep in memory.
         clock: seconds since the epoch, the same in all processes.
     """
 
@@ -99,7 +99,7 @@ class ResultStore(Generic[R]):
         self._clock = clock
         self._best_effort = BestEffort("Answers are cached in this process only")
         self._epoch = CacheEpoch(state, self._best_effort, clock=clock)
-        self._seen = self._epoch.number
+        self._seen_epoch = self._epoch.number
         self._empty: Callable[[], TLRUCache[str, _Entry[R]]] = partial(
             TLRUCache, most_in_memory, lambda _, entry, __: max(entry.expires, entry.stale_until), clock
         )
@@ -110,14 +110,14 @@ class ResultStore(Generic[R]):
         return len(self._memory)
 
     def forget(self) -> None:
-        """Drop the entries in memory. Results of fetches in flight are not kept either."""
+        """Drop the entries in memory. Results of reads in flight are not kept in memory either."""
         self._memory = self._empty()
 
     def recent(self, key: str) -> Served[R] | None:
-        """The fresh result in memory, which `get` finds without asking the state."""
+        """The fresh result in memory, found without a call to the state."""
         now = self._clock()
-        for place in (key, _beside(key)):
-            if (entry := self._in_memory(place)) and now < entry.expires:
+        for one in (key, _stopgap_key(key)):
+            if (entry := self._in_memory(one)) and now < entry.expires:
                 return self._served(entry)
         return None
 
@@ -129,7 +129,7 @@ class ResultStore(Generic[R]):
             return known
         entry = await self._fetch(key)
         if entry and entry.expires <= self._clock() and not entry.stopgap:
-            entry = await self._fetch(_beside(key))
+            entry = await self._fetch(_stopgap_key(key))
         now = self._clock()
         return self._served(entry) if entry and now < entry.expires <= now + longest_seconds else None
 
@@ -149,14 +149,14 @@ class ResultStore(Generic[R]):
         cost_usd: float,
         stopgap: bool = False,
     ) -> None:
-        """Keep a result: fresh for `ttl_seconds`, then stale for `stale_seconds`. `question` is what it answers.
+        """Keep a result: fresh for `ttl_seconds`, then stale for `stale_seconds`. `question` is its question.
 
-        A `stopgap` takes the place of no better result that may still be served.
+        A `stopgap` never replaces a better result that may still be served.
         """
         if (kept := self._as_served(response)) is None:
             return
         if stopgap and (known := await self._usable(key)) and not known.stopgap:
-            key, stale_seconds = _beside(key), 0.0
+            key, stale_seconds = _stopgap_key(key), 0.0
         now = self._clock()
         entry = self._memory[key] = self._entry(
             stored=now,
@@ -181,9 +181,9 @@ class ResultStore(Generic[R]):
         return entry
 
     def _in_memory(self, key: str) -> _Entry[R] | None:
-        """The entry in memory; None if the cache was or might have been cleared meanwhile."""
-        if self._seen != self._epoch.number:
-            self._seen = self._epoch.number
+        """The entry in memory; None if another process has, or may have, cleared the cache."""
+        if self._seen_epoch != self._epoch.number:
+            self._seen_epoch = self._epoch.number
             self.forget()
         return self._memory.get(key) if self._epoch.is_known else None
 

@@ -28,8 +28,8 @@ class _Flight:
 class SingleFlight:
     """Joins calls by key. Belongs to one event loop.
 
-    The shared task runs as long as one caller waits and is cancelled with the last of them. Each caller passes progress
-    on by itself, so a slow or lost caller does not delay the others.
+    The shared task runs as long as a caller waits; when the last one leaves, it is cancelled. Each caller forwards
+    progress in its own task, so a slow or lost caller does not delay the others.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class SingleFlight:
         self._tasks: set[asyncio.Task[Any]] = set()  # the loop itself holds tasks only weakly
 
     async def join(self, key: str, start: Start[T], progress: Progress = no_progress) -> tuple[T, bool]:
-        """The result of the call in flight for `key`, and True; if there is none, of `start`, and False.
+        """The result of the call in flight for `key`, and True; if there is none, the result of `start`, and False.
 
         `start` gets a Progress that reaches all callers waiting at that moment. Its error is raised in each.
         """
@@ -70,7 +70,7 @@ class SingleFlight:
         self._forget(key, flight)
         flight.tell(None)
         if not flight.task.cancelled():
-            flight.task.exception()  # retrieved, or asyncio logs it as lost
+            flight.task.exception()  # retrieve it, or asyncio logs it as never retrieved
 
     def _leave(self, key: str, flight: _Flight) -> None:
         """Cancel a call that has no callers left. New callers must not join it."""

@@ -17,7 +17,7 @@ R = TypeVar("R", SearchResponse, WebSearchResponse, RawResult)
 
 
 async def stand_in(cache: ResultCache[R], query: SearchQuery, caller: Caller, error: SearchError) -> Served[R]:
-    """The stale result for a search that failed with `error`, with a warning.
+    """The stale result in place of a search that failed with `error`, with a warning.
 
     Raises:
         SearchError: `error`, if there is no such result.

@@ -15,7 +15,7 @@ def unbilled(response: WebSearchResponse) -> WebSearchResponse:
 
 
 def _is_valid(response: WebSearchResponse) -> bool:
-    """Whether it has results, each with a web URL and a text."""
+    """Whether the response has results, each with a web URL and a text."""
     results = response.results
     return (
         response.error is None

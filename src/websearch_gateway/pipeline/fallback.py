@@ -129,7 +129,7 @@ class _Schedule:
             await race.change(self._seconds_to_wait())
 
     async def _starts_another(self) -> bool:
-        """Start the next engine or raw search if it is due. Not while a refusal waits, since an answer would mask it."""
+        """Start the next engine or raw search if it is due, but not while a refusal waits: an answer would mask it."""
         race, quotes = self._race, self._race.stopgap
         if race.has_waiting_outcome:
             return False

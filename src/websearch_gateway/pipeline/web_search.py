@@ -195,7 +195,7 @@ class WebSearch:
             cost_usd=round(found.cost_usd, 6),
             warnings=(
                 *found.warnings,
-                *self._unmet_filters(call.query, found),
+                *self._unmet(call.query, found),
                 *page_warnings(outcomes),
                 *text_warnings,
             ),

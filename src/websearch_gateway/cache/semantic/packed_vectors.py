@@ -37,7 +37,7 @@ def vectors_key(page_key: str, embedder: str) -> str:
 
 
 def pack(embedder: str, ids: Sequence[str], rows: Vectors) -> bytes:
-    """A record of unit vectors, one signed byte a number: a cosine moves by less than a hundredth."""
+    """A record of unit vectors, with one signed byte per number. That changes a cosine by less than a hundredth."""
     import numpy as np
 
     head = _Head(embedder=embedder, dimensions=rows.shape[1], ids=list(ids))
@@ -48,7 +48,7 @@ def pack(embedder: str, ids: Sequence[str], rows: Vectors) -> bytes:
 
 
 def unpack(record: bytes, embedder: str, dimensions: int) -> Mapping[str, Vector]:
-    """The vectors by passage; empty if the record is damaged, from another embedder, or of other dimensions."""
+    """The vectors by passage id; empty if the record is damaged, from another embedder, or of other dimensions."""
     import numpy as np
 
     line, _, body = record.partition(b"\n")

@@ -1,9 +1,9 @@
-"""Indexes cached questions by meaning: in memory, and behind that in the shared state.
+"""Indexes cached questions by meaning, in memory and in the shared state.
 
-It holds only questions: a result is always fetched under the key of the asker's own parameters. So a row that somebody
-else wrote into the state cannot expose a result that the asker may not see.
+It holds only questions: a result is always fetched under the key of the asker's own parameters. So a forged row in the
+state cannot expose a result that the asker may not see.
 
-Row keys are in order of time, so a process reads only rows that are new since its last read.
+Row keys sort by time, so a process reads only the rows that are new since its last read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REFRESH_SECONDS = 10.0
 """How often a process in use reads the questions of other processes (seconds)."""
 
 OVERLAP_SECONDS = 60.0
-"""How far each read overlaps the one before (seconds): clocks differ, and a row may be written late."""
+"""How far each read overlaps the previous one (seconds), since clocks differ and a row may be written late."""
 
 _BATCH = 32
 _MOST_ON_THE_LOOP = 20_000
@@ -79,7 +79,7 @@ class _Row(Stamp):
 
     @classmethod
     def of(cls, kind: KindName, query: SearchQuery, owner: str, expires: float, stored: float) -> _Row:
-        """The row. It omits the payer: the next caller pays for the next search."""
+        """The row. It omits the payer, since the next caller pays for the next search."""
         name, query = question_name(query.text), replace(query, user=_NOBODY)
         return cls(stored=stored, question=name, owner=owner, expires=expires, kind=kind, query=query)
 
@@ -110,7 +110,7 @@ def question_row(
 
 
 def owner_name(caller: Caller, scope: Scope) -> str:
-    """Whose results the caller may see, as a digest; "" for everybody's."""
+    """The owner of the results that the caller may see, as a digest; "" if all callers share the results."""
     if scope == "shared":
         return ""
     return hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -133,8 +133,9 @@ class QuestionIndex:
     the new ones every REFRESH_SECONDS. A search waits at most half a second for it.
 
     Args:
-        longest_seconds: nothing in the state may claim to live longer.
+        longest_seconds: the index ignores rows in the state that claim to live longer.
         clock: seconds since the epoch, the same in all processes.
+        most: the most questions in memory.
     """
 
     def __init__(
@@ -164,7 +165,7 @@ class QuestionIndex:
         return 0 if self._index is None else len(self._index)
 
     async def add(self, kind: KindName, query: SearchQuery, owner: str, ttl_seconds: float) -> None:
-        """Note that `query` has a result for that many seconds."""
+        """Record that `query` has a result for `ttl_seconds`."""
         now = self._clock()
         row = _Row.of(kind, query, owner, now + ttl_seconds, now)
         index = await self._open()
@@ -174,7 +175,7 @@ class QuestionIndex:
     async def nearest(self, text: str, label: int, *, least: float, most: int) -> list[Neighbour[Question]]:
         """The questions of a label with a similarity to `text` of at least `least`, the nearest first."""
         index = await self._open()
-        await self._read_for(WAIT_SECONDS)
+        await self._wait_for_read(WAIT_SECONDS)
         search = partial(index.nearest, self._embedder.encode([text])[0], label, least=least, most=most)
         if len(index) <= _MOST_ON_THE_LOOP:
             return search(now=self._clock())
@@ -199,8 +200,8 @@ class QuestionIndex:
         await self._open()
 
     async def settled(self) -> None:
-        """Return when no questions are being read."""
-        await self._read_for(math.inf)
+        """Wait until no read of the state is in progress."""
+        await self._wait_for_read(math.inf)
 
     async def close(self) -> None:
         """Stop reading. Idempotent."""
@@ -220,8 +221,8 @@ class QuestionIndex:
             self._reading = asyncio.create_task(self._read(self._index))
         return self._index
 
-    async def _read_for(self, seconds: float) -> None:
-        """Wait for the read in progress, until that many seconds after its start."""
+    async def _wait_for_read(self, seconds: float) -> None:
+        """Wait for the read in progress, until at most `seconds` after its start."""
         left = self._reading_since + seconds - asyncio.get_running_loop().time()
         if self._reading is not None and not self._reading.done() and left > 0:
             await asyncio.wait([self._reading], timeout=None if left == math.inf else left)
@@ -259,19 +260,19 @@ class QuestionIndex:
         yield rows
 
     def _validated(self, key: str, value: bytes) -> list[_Row]:
-        """The row, if it is what this gateway would have written under that key."""
+        """A list of the row if this gateway could have written it under that key; otherwise empty."""
         try:
             row = _Row.model_validate_json(value)
         except ValidationError:
             return []
         now = self._clock()
-        lives = now < row.expires <= now + self._longest_seconds and row.stored <= now + CLOCK_SKEW_SECONDS
-        if not lives or key != row.key() or len(row.query.text) > LONGEST_QUERY:
+        is_live = now < row.expires <= now + self._longest_seconds and row.stored <= now + CLOCK_SKEW_SECONDS
+        if not is_live or key != row.key() or len(row.query.text) > LONGEST_QUERY:
             return []
         return [_Row.of(row.kind, row.query, row.owner, row.expires, row.stored)]
 
     def _put(self, index: VectorIndex[Question], rows: Sequence[_Row], vectors: Vectors) -> None:
         now = self._clock()
         for row, vector in zip(rows, vectors, strict=True):
-            if vector.any():  # else the model knows none of its words
+            if vector.any():  # zero if the model knows none of its words
                 index.put(row.digest(), vector, row.labels(), row.expires, Question(row.kind, row.query), now=now)

@@ -1,7 +1,7 @@
 """Serves results to questions that mean the same: from the exact cache, else from a question in other words.
 
-Vectors find similar questions, and `cache.semantic.meaning` decides whether they mean the same: no vector tells "with
-nuts" from "without nuts". The figures are in `docs/semantic-cache.md`.
+Vectors find similar questions, and `cache.semantic.meaning` decides whether they mean the same, since no vector tells
+"with nuts" from "without nuts". The figures are in `docs/semantic-cache.md`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from websearch_gateway.cache.exact_cache import ExactCache, KindName, ResultKind
 from websearch_gateway.cache.result_store import Served
 from websearch_gateway.cache.semantic.meaning.difference import difference
-from websearch_gateway.cache.semantic.meaning.frames import read
+from websearch_gateway.cache.semantic.meaning.frames import parse_question
 from websearch_gateway.cache.semantic.meaning.language import language
 from websearch_gateway.cache.semantic.meaning.timely import is_timely
 from websearch_gateway.cache.semantic.question_index import (
@@ -34,7 +34,7 @@ from websearch_gateway.results.base import WireModel
 LEAST_SIMILARITY = 0.7
 CANDIDATES = 5
 TIMELY_SECONDS = 60.0
-"""How long the result for a question about today, a price or this year may serve another wording (seconds)."""
+"""The most seconds for which a result about today, a price or this year serves another wording."""
 
 R = TypeVar("R", bound=WireModel)
 
@@ -61,7 +61,7 @@ class SemanticCache(Generic[R]):
         return self._exact.key(query, caller)
 
     def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        """See ResultCache. Exact results only: looking for others takes longer."""
+        """See ResultCache. Exact results only, since a search for others takes longer."""
         return self._exact.recent(query, caller)
 
     async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
@@ -74,7 +74,7 @@ class SemanticCache(Generic[R]):
 
     async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
         """See ResultCache."""
-        seconds = self._exact.keeps_for(query, response, stopgap=stopgap)
+        seconds = self._exact.seconds_fresh(query, response, stopgap=stopgap)
         kept = self._exact.put(query, caller, response, stopgap=stopgap)
         if seconds <= 0 or language(query.text) == "foreign":
             await kept
@@ -91,14 +91,14 @@ class SemanticCache(Generic[R]):
         self._exact.forget()
 
     async def _of_another_wording(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        question = read(query.text)
+        question = parse_question(query.text)
         if question.language == "foreign" or not question.terms:
             return None
         label = label_of_same(query, owner_name(caller, self._exact.scope), self.kind.name)
         this_year = time.gmtime(self._exact.clock()).tm_year
         oldest = TIMELY_SECONDS if is_timely(query.text, this_year) else math.inf
         for neighbour in await self._questions.nearest(query.text, label, least=LEAST_SIMILARITY, most=CANDIDATES):
-            if difference(question, read(neighbour.item.query.text)) is not None:
+            if difference(question, parse_question(neighbour.item.query.text)) is not None:
                 continue
             found = await self._exact.get(neighbour.item.query, caller)
             if found is None:
@@ -136,20 +136,20 @@ class SimilarQuestions:
         self._scope = caches[0].scope
 
     async def find(self, query: SearchQuery, caller: Caller, *, least: float, most: int) -> list[Similar]:
-        """The results that the caller may see for questions near to `query`, with any parameters, the nearest first."""
+        """The results that the caller may see for similar questions with any parameters, the most similar first."""
         label = label_of_all(owner_name(caller, self._scope))
         near = await self._questions.nearest(query.text, label, least=least, most=most)
         return [similar for one in near if (similar := await self._similar(one, caller)) is not None]
 
     async def same(self, query: SearchQuery, caller: Caller) -> Similar | None:
-        """The result for the nearest question that means the same, with any parameters."""
-        question = read(query.text)
+        """The result for the most similar question that means the same, with any parameters."""
+        question = parse_question(query.text)
         for similar in await self.find(query, caller, least=LEAST_SIMILARITY, most=CANDIDATES):
             if similar.query.text.casefold() == query.text.casefold():
                 return similar
             if question.language == "foreign" or not question.terms:
                 continue
-            if difference(question, read(similar.query.text)) is None:
+            if difference(question, parse_question(similar.query.text)) is None:
                 return similar
         return None
 

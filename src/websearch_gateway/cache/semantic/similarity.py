@@ -1,4 +1,4 @@
-"""Measures how near a page's passages are to a query, by vectors of an embedder that may be slow or fail."""
+"""Measures the similarity of a page's passages to a query, with an embedder that may be slow or fail."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 SLICE = 64
-"""Passages per batch: finished batches are kept when the time is up."""
+"""Passages per batch. Finished batches are kept when the time is up."""
 
 BLOCK_ROWS = 1_024
-"""Vectors per comparison: for more, OpenBLAS starts threads, which take many times as long on two cores."""
+"""Vectors per comparison. For more, OpenBLAS starts threads, which take many times as long on two cores."""
 
 UNRELATED = (
     "The recipe needs two eggs, flour and a pinch of salt.",
@@ -38,10 +38,10 @@ UNRELATED = (
 """Unspecific sentences: their similarity to a query is the embedder's zero point."""
 
 LEAST_STRETCH = 0.05
-"""If unrelated texts are nearer than 0.95, the embedder cannot tell texts apart."""
+"""If unrelated texts have a similarity above 0.95, the embedder cannot tell texts apart."""
 
 PAUSE_SECONDS = 30.0
-"""How long an embedder is not called after a query timed out (seconds): else each page would wait for it."""
+"""How long an embedder is not called after a query timed out (seconds); otherwise each page would wait for it."""
 
 UNKNOWN_SCRIPT = "the embedding model does not know the script of the page or the query"
 TOO_SLOW = "the embedding model did not answer in time"
@@ -49,15 +49,16 @@ TOO_SLOW = "the embedding model did not answer in time"
 
 @dataclass(slots=True)
 class Subject:
-    """The texts to compare, by passage id, and the vectors so far. The caller that completes the vectors holds `turn`,
-    so that concurrent calls embed a page once.
+    """The texts to compare, by passage id, and the vectors so far.
+
+    The caller that completes the vectors holds `lock`, so that concurrent calls embed a page once.
     """
 
     page_key: str
     texts: Mapping[str, str] = field(repr=False)
     vectors: dict[str, Vector] = field(default_factory=dict, repr=False)
     dimensions: int = 0
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Comparison:
 
 
 class Similarity:
-    """Compares passages with queries. If the embedder fails, only the comparison is missing.
+    """Compares passages with queries. If the embedder fails, the comparison is empty and the call succeeds.
 
     Args:
         clock: seconds, for the pauses of an embedder that is too slow.
@@ -105,7 +106,7 @@ class Similarity:
             async with asyncio.timeout(deadline.remaining()):
                 unrelated = await self._baseline()
                 asked = await self._embedded(readable, unrelated.shape[1], "query")
-                async with subject.turn:
+                async with subject.lock:
                     known = await self._load_stored(subject, unrelated.shape[1])
                     await self._complete(subject)
         except Unavailable as error:

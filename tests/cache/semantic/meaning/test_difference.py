@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bench.semantic import PAIRS, load
 from websearch_gateway.cache.semantic.meaning.difference import difference
-from websearch_gateway.cache.semantic.meaning.frames import read
+from websearch_gateway.cache.semantic.meaning.frames import parse_question
 from websearch_gateway.cache.semantic.meaning.words import word_set
 
 DIFFERENT = {
@@ -126,23 +126,25 @@ SAME = [
     ("reason", "a", "b"), [(reason, a, b) for reason, pairs in DIFFERENT.items() for a, b in pairs]
 )
 def test_what_differs_is_told_and_told_by_its_reason(reason: str, a: str, b: str) -> None:
-    assert difference(read(a), read(b)) == reason
+    assert difference(parse_question(a), parse_question(b)) == reason
 
 
 @pytest.mark.parametrize(("a", "b"), SAME)
 def test_other_words_for_the_same_are_the_same(a: str, b: str) -> None:
-    assert difference(read(a), read(b)) is None
+    assert difference(parse_question(a), parse_question(b)) is None
 
 
 def test_no_near_miss_of_the_benchmark_is_taken_for_the_same() -> None:
     pairs = [pair for pair in load(PAIRS) if not pair.same]
     assert len(pairs) > 400
-    assert [(pair.a, pair.b) for pair in pairs if difference(read(pair.a), read(pair.b)) is None] == []
+    assert [
+        (pair.a, pair.b) for pair in pairs if difference(parse_question(pair.a), parse_question(pair.b)) is None
+    ] == []
 
 
 def test_most_paraphrases_of_the_benchmark_are() -> None:
     pairs = [pair for pair in load(PAIRS) if pair.same]
-    kept = sum(difference(read(pair.a), read(pair.b)) is None for pair in pairs)
+    kept = sum(difference(parse_question(pair.a), parse_question(pair.b)) is None for pair in pairs)
     assert kept / len(pairs) > 0.85
 
 
@@ -161,24 +163,27 @@ WORDS = st.sampled_from(
 @settings(max_examples=400, deadline=None)
 @example(["a"], ["-"])
 def test_it_does_not_matter_which_was_asked_first(a: list[str], b: list[str]) -> None:
-    ours, theirs = read(" ".join(a)), read(" ".join(b))
+    ours, theirs = parse_question(" ".join(a)), parse_question(" ".join(b))
     assert (difference(ours, theirs) is None) == (difference(theirs, ours) is None)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=9))
 def test_a_question_means_what_it_says(words: list[str]) -> None:
-    question = read("weather " + " ".join(words))
+    question = parse_question("weather " + " ".join(words))
     assert difference(question, question) in (None, "language")
 
 
 @given(st.lists(WORDS, max_size=7), st.sampled_from(["not", "without", "never", "7", "v2.1", "zebra", "who", "should"]))
 def test_a_word_that_matters_makes_another_question(words: list[str], more: str) -> None:
     question = ["weather", "in", "oslo", *words]
-    assert difference(read(" ".join(question)), read(" ".join([*question, more, "tigers"]))) is not None
+    assert (
+        difference(parse_question(" ".join(question)), parse_question(" ".join([*question, more, "tigers"])))
+        is not None
+    )
 
 
 @given(st.text(max_size=400))
 @settings(max_examples=300)
 def test_any_text_can_be_read(text: str) -> None:
-    question = read(text)
+    question = parse_question(text)
     assert difference(question, question) in (None, "language", "empty")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from websearch_gateway.cache.semantic.meaning.difference import difference
 from websearch_gateway.cache.semantic.meaning.forms import form
-from websearch_gateway.cache.semantic.meaning.frames import read
+from websearch_gateway.cache.semantic.meaning.frames import parse_question
 from websearch_gateway.cache.semantic.meaning.language import language
 from websearch_gateway.cache.semantic.meaning.numbers import numerals
 from websearch_gateway.cache.semantic.meaning.phrases import rewrite
@@ -91,7 +91,7 @@ def test_inflection_is_taken_off_by_list_and_by_few_rules(word: str, base: str) 
 
 
 def test_a_term_has_its_sign_and_its_role() -> None:
-    reading = read("flights from london to rome without a stop")
+    reading = parse_question("flights from london to rome without a stop")
     assert [(term.role, term.sign, term.base) for term in reading.terms] == [
         ("", "", "flight"),
         ("from", "", "london"),
@@ -101,11 +101,11 @@ def test_a_term_has_its_sign_and_its_role() -> None:
 
 
 def test_a_question_has_its_kind_tense_and_marks() -> None:
-    reading = read("can she have been paid when rome fell")
+    reading = parse_question("can she have been paid when rome fell")
     assert reading.kinds == {"YESNO"}
     assert {"can", "she"} <= set(reading.marks)
-    assert read("will it rain").tenses == {"future"}
-    assert read("where did he go").kinds == {"WHERE"}
+    assert parse_question("will it rain").tenses == {"future"}
+    assert parse_question("where did he go").kinds == {"WHERE"}
 
 
 @pytest.mark.parametrize(
@@ -159,4 +159,4 @@ def test_any_text_can_be_read(tokens: list[str], between: str) -> None:
     text = between.join(tokens)[:400]
     language(text)
     is_timely(text, this_year=2026)
-    difference(read(text), read(text))
+    difference(parse_question(text), parse_question(text))

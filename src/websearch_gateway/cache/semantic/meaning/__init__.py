@@ -9,10 +9,10 @@ meaning, and two questions mean the same only if each part has a partner in the 
     forms       inflection and synonyms from bounded lists; any other word equals only itself
     parse       words -> question word, tense, modality, pronouns, and the terms with their sign and role
     frames      the ways to phrase a question, brought to one form
-    rewordings  courtesies, passive and active, words that mean the same in some company
+    rewordings  courtesies, passive and active, synonyms that hold in some contexts only
     order       who does what to whom: prepositions and word order
     difference  two parsed questions -> why one answer must not serve both, or None
 
-An antonym, another name, version or unit needs no rule of its own: it is a term without a partner. To add a synonym,
-add one line to `lexicon.py` and a pair that it must not let through to bench/semantic_pairs.jsonl.
+Antonyms and other names, versions or units need no rules of their own: they are terms without a partner. To add a
+synonym, add one line to `lexicon.py` and a pair that it must not let through to bench/semantic_pairs.jsonl.
 """

@@ -26,7 +26,7 @@ _NO_SUPERLATIVE = word_set("latest request interest forest harvest protest conte
 
 
 def difference(a: ParsedQuestion, b: ParsedQuestion) -> Difference | None:
-    """What one question says and the other does not; None if they mean the same. Symmetric."""
+    """The kind of the first difference found; None if the questions mean the same. Symmetric."""
     if "foreign" in (a.language, b.language) or "english" not in (a.language, b.language):
         return "language"
     if not a.terms or not b.terms:
@@ -35,9 +35,9 @@ def difference(a: ParsedQuestion, b: ParsedQuestion) -> Difference | None:
         return "left over"
     if a.marks != b.marks:
         return "mark"
-    if _asked_differently(a, b, partner):
+    if _kinds_differ(a, b, partner):
         return "question"
-    if _tenses_differ(a, b) or _tense_differs(a, b, partner):
+    if _tenses_differ(a, b) or _verb_tenses_differ(a, b, partner):
         return "tense"
     if roles_differ(a, b, partner):
         return "role"
@@ -63,8 +63,8 @@ def _partners(ours: Sequence[Term], theirs: Sequence[Term]) -> list[int] | None:
     return found
 
 
-def _asked_differently(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
-    if a.parts != b.parts or (a.asked_of and b.asked_of and a.asked_of != b.asked_of):
+def _kinds_differ(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
+    if a.parts != b.parts or (a.who_or_what and b.who_or_what and a.who_or_what != b.who_or_what):
         return True  # "who is mercury", "what is mercury"
     if a.kinds == b.kinds:
         return False
@@ -76,14 +76,14 @@ def _asked_differently(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[i
 
 
 def _is_same_task(howto: ParsedQuestion, other: ParsedQuestion, partner: Sequence[int]) -> bool:
-    """ "how to install nginx on debian", "install nginx", "nginx installation", "debian install nginx"."""
+    """Whether both are one task: "how to install nginx on debian", "install nginx", "nginx installation"."""
     tasks = [i for i in range(len(partner)) if howto.terms[i].form.verb and (i == 0 or is_task_noun(howto, i))]
     return any(_is_task(howto, other, partner, i) for i in tasks)
 
 
 def _is_task(howto: ParsedQuestion, other: ParsedQuestion, partner: Sequence[int], i: int) -> bool:
     place = partner[i]
-    if is_task_noun(other, place) or (place == 0 and other.is_order):
+    if is_task_noun(other, place) or (place == 0 and other.is_command):
         return True
     before = [term for term, j in zip(howto.terms, partner, strict=True) if j < place]
     return bool(before) and i == 0 and all(term.role in NEUTRAL or term.role == "with" for term in before)
@@ -105,13 +105,13 @@ def _tenses_differ(a: ParsedQuestion, b: ParsedQuestion) -> bool:
 
 
 def _is_numbered_holder(question: ParsedQuestion) -> bool:
-    """ "the 16th president" is the same man whether he "is" or "was"."""
+    """Whether it names a holder by number: "the 16th president" is the same man whether he "is" or "was"."""
     bases = [term.base for term in question.terms]
     return not SUCCESSIVE.isdisjoint(bases) and any(map(is_ordinal, bases))
 
 
-def _tense_differs(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
-    """Whether a verb is past in only one: "companies that left", "companies that leave". Its noun has no tense."""
+def _verb_tenses_differ(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
+    """Whether a verb is past in only one: "companies that left", "companies that leave". Nouns have no tense."""
     return any(
         "past" in (kinds := {a.terms[i].form.kind, b.terms[j].form.kind}) and kinds - {"past", "noun"}
         for i, j in enumerate(partner)
@@ -119,7 +119,7 @@ def _tense_differs(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int])
 
 
 def _counts_differ(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
-    """One president and all of them, the tallest building and buildings, the cast of Alien and of Aliens."""
+    """Whether singular and plural matter: one president and all of them, the cast of Alien and of Aliens."""
     matters = any(_is_superlative(term.base) or term.base in _TITLES for term in a.terms)
     return any(
         (a.terms[i].form.kind == "plural") != (b.terms[j].form.kind == "plural")

@@ -44,7 +44,7 @@ TENSES: Mapping[str, str] = {
 }  # fmt: skip
 BE = frozenset({"is", "are", "am", "was", "were", "be", "been", "being"})
 OPEN_A_QUESTION = frozenset(TENSES) | MODALS | {"has", "have"}
-"""First in a question, these ask for yes or no."""
+"""At the beginning of a question, these ask for yes or no."""
 
 PRONOUNS = word_set(
     "i me my you your yours he him his she her hers it its we our ours they them their theirs myself yourself "
@@ -56,10 +56,10 @@ ANYBODY = frozenset({"i", "you", "we", "1"})
 ASK_ANYBODY = frozenset({"can", "could", "should", "must", "may", "shall", "do need"})
 NEEDS = frozenset({"need", "must-need", "must-have"})
 
-ANYBODYS = frozenset({"my", "your", "our"})
+POSSESSIVES = frozenset({"my", "your", "our"})
 
 ARTICLES = frozenset({"a", "an", "the"})
-IDLE = ARTICLES | frozenset({"some", "any", "really", "actually", "exactly", "kindly", "located"})
+IGNORED = ARTICLES | frozenset({"some", "any", "really", "actually", "exactly", "kindly", "located"})
 
 LABELLED = word_set(
     "vitamin vitamins hepatitis type class group grade section part plan level influenza flu option schedule form "

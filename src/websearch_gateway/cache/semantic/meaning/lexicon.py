@@ -1,4 +1,4 @@
-"""The lists behind `forms`: bounded, and short enough to be read. A group is a line; its first word stands for all.
+"""The lists behind `forms`: bounded, and short enough to read. Each line is a group; its first word stands for all.
 
 Pairs that differ in some contexts are left out on purpose: delete and remove (an app from a screen), app and
 application (for a job), flat and apartment, photo and image, salary and wage.

@@ -27,7 +27,7 @@ _ROMAN: Mapping[str, str] = {
     "xiii": "13", "xiv": "14", "xvi": "16",
 }  # fmt: skip
 _SPELLED_OUT = frozenset((*_SMALL, *_ORDINALS, *_ROMAN))
-_COUNTED = frozenset({"president", "amendment", "century", "birthday", "anniversary", "king", "pope", "congress"})
+_COUNTED_NOUNS = frozenset({"president", "amendment", "century", "birthday", "anniversary", "king", "pope", "congress"})
 _SIGNS: Mapping[str, str] = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
 
 
@@ -113,7 +113,7 @@ def is_number(word: str) -> bool:
 
 
 def is_ordinal(word: str) -> bool:
-    """Whether the word is a number that tells a place in an order: "16th"."""
+    """Whether the word is an ordinal number, such as "16th"."""
     return is_number(word) and word.endswith(("st", "nd", "rd", "th"))
 
 
@@ -152,17 +152,17 @@ def numerals(words: list[str]) -> list[str]:
 
 
 def _compound_ordinal(words: list[str], position: int) -> str | None:
-    """ "twenty first" -> 21st. "twenty second" may be a time: only before what is counted in the dozens."""
+    """ "twenty first" -> 21st. "twenty second" may be a time, so it needs a counted noun after it."""
     tens, ones = _SMALL.get(words[position], 0), _ORDINALS.get(" ".join(words[position + 1 : position + 2]), "")
     if tens < 20 or tens > 90 or len(ones) != 3:
         return None
-    if ones == "2nd" and _COUNTED.isdisjoint(words[position + 2 : position + 4]):
+    if ones == "2nd" and _COUNTED_NOUNS.isdisjoint(words[position + 2 : position + 4]):
         return None
     return f"{tens // 10}{ones}"
 
 
 def _unit(word: str) -> str | None:
-    # "5 in 10": a preposition far more often than inches.
+    # In "5 in 10", "in" is far more often a preposition than inches.
     return UNITS.get(word) or (None if word == "in" else _AFTER_A_NUMBER.get(word))
 
 
@@ -203,7 +203,7 @@ def _number(words: list[str], position: int) -> tuple[str | None, int]:
 
 
 def _plain(number: str) -> str:
-    """Without separators of thousands. A version such as 1.10 keeps every digit."""
+    """The number without thousands separators. A version such as 1.10 keeps every digit."""
     return number.replace(",", "") if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", number) else number
 
 

@@ -1,4 +1,4 @@
-"""Who does what to whom: the prepositions, the numbers and the order of the terms of two readings.
+"""Who does what to whom: the prepositions, the numbers and the order of the terms of two questions.
 
 `partner` gives, for each term of the first question, the position of its partner in the second.
 """
@@ -44,25 +44,25 @@ def roles_differ(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -
             if i == j == 0:  # "on demand" is no compound
                 return True
             dropped_by.add("b" if ours else "a")
-        elif not (_leads(a, i, b, j) or _leads(b, j, a, i) or _is_taken_from(a, ours or theirs)):
+        elif not (_leads_as_tool(a, i, b, j) or _leads_as_tool(b, j, a, i) or _is_taken_from(a, ours or theirs)):
             return True
     # "cat food for dogs", "dog food for cats": each lacks a preposition that the other has.
     return len(dropped_by) == 2
 
 
-def _is_symmetric(reading: ParsedQuestion) -> bool:
-    return any(term.base in _SYMMETRIC for term in reading.terms)
+def _is_symmetric(question: ParsedQuestion) -> bool:
+    return any(term.base in _SYMMETRIC for term in question.terms)
 
 
-def _leads(a: ParsedQuestion, i: int, b: ParsedQuestion, j: int) -> bool:
-    """A tool named first: "pandas read csv", "read csv with pandas"."""
+def _leads_as_tool(a: ParsedQuestion, i: int, b: ParsedQuestion, j: int) -> bool:
+    """Whether a tool is named first: "pandas read csv", "read csv with pandas"."""
     if i or a.terms[0].role or b.terms[j].role != "with":
         return False
     return len(a.terms) > 1 and a.terms[1].form.verb
 
 
 def _is_taken_from(a: ParsedQuestion, role: str) -> bool:
-    """ "remove duplicates from a list", "list remove duplicates"."""
+    """Whether something is taken from something: "remove duplicates from a list", "list remove duplicates"."""
     return role == "from" and any(term.base in _TAKEN_FROM for term in a.terms)
 
 
@@ -82,7 +82,7 @@ def _neighbours(terms: Sequence[Term], position: int) -> set[str]:
 
 
 def order_differs(a: ParsedQuestion, b: ParsedQuestion, partner: Sequence[int]) -> bool:
-    """Whether terms changed places in a way that may turn the relation around."""
+    """Whether terms changed places in a way that may reverse the relation."""
     if _ascends(partner) or _is_symmetric(a):
         return False
     fixed = [i for i in range(len(partner)) if not _moves_freely(a, i, b, partner[i])]
@@ -108,21 +108,21 @@ def _moves_freely(a: ParsedQuestion, i: int, b: ParsedQuestion, j: int) -> bool:
         return True  # "is it safe to eat x", "is x safe to eat"
     if term.base in _DEGREES and i == j == 0:
         return True  # "maximum dose of x", "maximum x dose"
-    return (a.is_order and i == 0 and is_task_noun(b, j)) or (b.is_order and j == 0 and is_task_noun(a, i))
+    return (a.is_command and i == 0 and is_task_noun(b, j)) or (b.is_command and j == 0 and is_task_noun(a, i))
 
 
-def is_task_noun(reading: ParsedQuestion, position: int) -> bool:
-    """Whether it is the noun at the end of "x to y translation"; a command would begin with its verb."""
-    terms = reading.terms
+def is_task_noun(question: ParsedQuestion, position: int) -> bool:
+    """Whether the term is the noun at the end of "x to y translation". A command would begin with its verb."""
+    terms = question.terms
     term = terms[position]
     is_noun = term.form.kind == "noun" or term.base in TASK_NOUNS
-    if not is_noun and not (term.form.kind == "ing" and "HOWTO" in reading.kinds):  # "letter writing guide"
+    if not is_noun and not (term.form.kind == "ing" and "HOWTO" in question.kinds):  # "letter writing guide"
         return False
     return position > 0 and (position == len(terms) - 1 or terms[position + 1].chunk > terms[position].chunk)
 
 
 def _is_rearranged(a: ParsedQuestion, b: ParsedQuestion, pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether `b` contains each chunk of `a` whole, in a place where it means the same."""
+    """Whether `b` contains each chunk of `a` whole, at a place where it means the same."""
     chunks: dict[int, list[tuple[int, int]]] = {}
     for i, j in pairs:
         chunks.setdefault(a.terms[i].chunk, []).append((i, j))
@@ -154,7 +154,7 @@ def _may_pass(
         return x.role != y.role or (_are_joined(x, y) and _are_joined(v, u))
     if y.role in NEUTRAL and not v.role:  # "x of y", "y x"; other phrases may move over more
         return (adjacent or y.role != "of") and a.terms[other[0] - 1].base not in _NAMED_BY_ORDER
-    return _leads(b, other[1], a, other[0])
+    return _leads_as_tool(b, other[1], a, other[0])
 
 
 def _are_joined(one: Term, other: Term) -> bool:

@@ -1,7 +1,7 @@
 """Phrases that count as one word: names, fixed terms, and frames of questions.
 
-Each entry reads `what it becomes = phrase, phrase, ...`; `-` removes the phrase, an indented line continues the one
-before. A marker in capitals gives the kind of question, not its subject: HOWTO, WHEN, VS ... `parse` knows them.
+Each entry has the form `replacement = phrase, phrase, ...`; `-` removes the phrase, an indented line continues the
+previous one. A marker in capitals (HOWTO, WHEN, VS, ...) gives the kind of question, see `parse`.
 """
 
 from __future__ import annotations
@@ -209,25 +209,25 @@ AGENTS = {
     "compose": "composer", "paint": "painter", "create": "creator", "design": "designer", "develop": "developer",
     "own": "owner", "sing": "singer", "produce": "producer", "win": "winner", "kill": "killer",
 }  # fmt: skip
-"""Who does what the verb says, as in the frames "author of = who wrote"."""
+"""The noun for the agent of a verb, as in the frames "author of = who wrote"."""
 
 
 @functools.cache
 def _table() -> dict[str, list[tuple[list[str], list[str]]]]:
-    """First word -> each phrase that begins with it and what it becomes, the longest first."""
+    """For each first word, its phrases with their replacements, the longest first."""
     table: dict[str, list[tuple[list[str], list[str]]]] = {}
     for entry in (_FRAMES + _TERMS).replace("\n    ", " ").splitlines():
-        becomes, _, phrases = entry.partition(" = ")
+        replacement, _, phrases = entry.partition(" = ")
         for phrase in filter(None, phrases.split(", ")):
             words = phrase.split()
-            table.setdefault(words[0], []).append((words, [] if becomes == "-" else becomes.split()))
+            table.setdefault(words[0], []).append((words, [] if replacement == "-" else replacement.split()))
     for options in table.values():
         options.sort(key=lambda option: -len(option[0]))
     return table
 
 
 def rewrite(words: list[str]) -> list[str]:
-    """`words` with every phrase in its one form. Replacements are not matched again."""
+    """`words` with every phrase replaced. Replacements are not matched again."""
     table, found, position = _table(), [], 0
     while position < len(words):
         for phrase, replacement in table.get(words[position], ()):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from websearch_gateway.cache.semantic.meaning.function_words import (
     ARTICLES,
     BE,
-    IDLE,
+    IGNORED,
     MODALS,
     PRONOUNS,
     QUESTION_WORDS,
@@ -18,7 +18,9 @@ from websearch_gateway.cache.semantic.meaning.function_words import (
 from websearch_gateway.cache.semantic.meaning.words import groups
 from websearch_gateway.text.retrieval.tokens import fold
 
-_NOT_NAMES = frozenset({*ARTICLES, *BE, *IDLE, *MODALS, *PRONOUNS, *QUESTION_WORDS, *ROLES, *TENSES, "if", "so", "he"})
+_NOT_NAMES = frozenset(
+    {*ARTICLES, *BE, *IGNORED, *MODALS, *PRONOUNS, *QUESTION_WORDS, *ROLES, *TENSES, "if", "so", "he"}
+)
 
 _CAPITALS = (
     (re.compile(r"\bWHO\b"), "world health organization"),
@@ -58,7 +60,7 @@ _TOKEN = re.compile(
     | (?:(?<=\s)|^)-(?=[a-z])                           # jaguar -car
     | [a-z0-9_]+(?:\.[a-z0-9]+)*                        # node.js  22.04  v1.28
     | [=!<>]=+ | && | \|\|
-    | [^\s.,;:?!"'()\-–—/…“”‘’«»·]                      # any other sign stands for itself
+    | [^\s.,;:?!"'()\-–—/…“”‘’«»·]                      # any other sign is a token
     """,
     re.VERBOSE,
 )
@@ -82,7 +84,7 @@ def spell(text: str) -> list[str]:
 
 
 def _spelled_acronym(found: re.Match[str]) -> str:
-    """A name where small letters would make it a function word: "an ARE form", not "are"."""
+    """The acronym, marked if it would be a function word in lower case: "an ARE form" is not "are"."""
     return f"acronym_{found[0].lower()}" if found[0].lower() in _NOT_NAMES else found[0]
 
 

@@ -24,8 +24,9 @@ _YEAR = re.compile(r"(?<![\d.])20\d\d(?![\d.])")
 
 
 def is_timely(text: str, this_year: int) -> bool:
-    """Whether it asks about a subject that changes hourly, or names this year or a later one. When in doubt, true: a
-    past price counts too.
+    """Whether a question is about a subject that changes hourly, or names this year or a later one.
+
+    When in doubt it is: a past price counts too.
     """
     if _STALE_SOON.search(text.lower()):
         return True

@@ -1,4 +1,4 @@
-"""How the lists of this package are written: words between spaces, a group to a line."""
+"""Reads the word lists of this package: words separated by spaces, one group per line."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def groups(text: str) -> list[list[str]]:
-    """The words of each line that has any."""
+    """The words of each line that is not blank."""
     return [line.split() for line in text.splitlines() if line.strip()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.cache.semantic.meaning.difference import difference
-from websearch_gateway.cache.semantic.meaning.frames import read
+from websearch_gateway.cache.semantic.meaning.frames import parse_question
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ from websearch_gateway.cache.semantic.meaning.frames import read
     ],
 )
 def test_a_passive_question_is_its_active_one(passive: str, active: str) -> None:
-    assert difference(read(passive), read(active)) is None
-    assert difference(read(active), read(passive)) is None
+    assert difference(parse_question(passive), parse_question(active)) is None
+    assert difference(parse_question(active), parse_question(passive)) is None
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_a_passive_question_is_its_active_one(passive: str, active: str) -> None
     ],
 )
 def test_doer_and_done_to_never_change_places(passive: str, active: str) -> None:
-    assert difference(read(passive), read(active)) is not None
+    assert difference(parse_question(passive), parse_question(active)) is not None

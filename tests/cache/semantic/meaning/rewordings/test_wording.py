@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.cache.semantic.meaning.difference import difference
-from websearch_gateway.cache.semantic.meaning.frames import read
+from websearch_gateway.cache.semantic.meaning.frames import parse_question
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from websearch_gateway.cache.semantic.meaning.frames import read
     ],
 )
 def test_in_this_company_they_mean_the_same(one: str, other: str) -> None:
-    assert difference(read(one), read(other)) is None
+    assert difference(parse_question(one), parse_question(other)) is None
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_in_this_company_they_mean_the_same(one: str, other: str) -> None:
     ],
 )
 def test_in_any_other_they_do_not(one: str, other: str) -> None:
-    assert difference(read(one), read(other)) is not None
+    assert difference(parse_question(one), parse_question(other)) is not None

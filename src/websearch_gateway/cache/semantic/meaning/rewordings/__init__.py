@@ -1,4 +1,4 @@
-"""Other ways to ask the same question, brought to one: courtesies, passive and active, words of some company.
+"""Rewrites other wordings of a question to one: courtesies, passive and active, synonyms in some contexts.
 
 Add one here only with a near-miss in bench/semantic_pairs.jsonl that it must not let through.
 """

@@ -1,4 +1,4 @@
-"""Takes away what people say around a question: greetings, "could you please explain", "thanks"."""
+"""Removes courtesies around a question: greetings, "could you please explain", "thanks"."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _THANKS = re.compile(
 
 
 def without_courtesies(text: str) -> str:
-    """The question itself.
+    """The question without courtesies.
 
-    An embedded question gets the order of a direct one: "i was wondering how old x is" -> "how old is x".
+    An embedded question gets the word order of a direct one: "i was wondering how old x is" -> "how old is x".
     """
     start = text.strip().replace("’", "'")
     bare = _HELLO.sub("", _THANKS.sub("", start))

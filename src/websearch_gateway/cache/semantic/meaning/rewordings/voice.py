@@ -1,4 +1,4 @@
-"""Passive questions as active ones: "was x invaded by y" asks what "did y invade x" asks."""
+"""Turns passive questions into active ones: "was x invaded by y" into "did y invade x"."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ PASSIVE = "be past"
 SOMEBODY = "somebody"
 
 
-def to_active(reader: QuestionParser) -> None:
-    """Put the doer first, then the verb, then whom it is done to. Without a doer, mark SOMEBODY."""
-    if reader.before_be >= 0 and (verb := _participle(reader)) is not None:
-        by_whom = [term for term in reader.terms if term.role == "by" and not is_number(term.base)]
+def to_active(parser: QuestionParser) -> None:
+    """Put the agent first, then the verb, then its object. If no agent is named, mark SOMEBODY."""
+    if parser.before_be >= 0 and (verb := _participle(parser)) is not None:
+        by_whom = [term for term in parser.terms if term.role == "by" and not is_number(term.base)]
         if len(by_whom) == 1:
-            _with_named_agent(reader, verb, by_whom[0].chunk)
-        elif "by" in reader.marks:
-            _with_asked_agent(reader, verb)
-        elif reader.kinds & {"WHEN", "WHERE", "WHY", "HOW"} and not by_whom:
-            _without_agent(reader, verb)
-    elif "they" in reader.marks and reader.kinds & {"WHEN", "WHERE", "WHY", "HOW"} and reader.terms[0].form.verb:
-        reader.marks[reader.marks.index("they")] = SOMEBODY
+            _with_named_agent(parser, verb, by_whom[0].chunk)
+        elif "by" in parser.marks:
+            _with_asked_agent(parser, verb)
+        elif parser.kinds & {"WHEN", "WHERE", "WHY", "HOW"} and not by_whom:
+            _without_agent(parser, verb)
+    elif "they" in parser.marks and parser.kinds & {"WHEN", "WHERE", "WHY", "HOW"} and parser.terms[0].form.verb:
+        parser.marks[parser.marks.index("they")] = SOMEBODY
 
 
-def _participle(reader: QuestionParser) -> int | None:
+def _participle(parser: QuestionParser) -> int | None:
     """The position of the only verb, which ends the first stretch of terms; None if there is no such verb."""
-    verbs = [i for i, term in enumerate(reader.terms) if term.form.kind == "past" and term.form.verb]
+    verbs = [i for i, term in enumerate(parser.terms) if term.form.kind == "past" and term.form.verb]
     if len(verbs) != 1:
         return None
     (verb,) = verbs
-    first = all(term.role in ("", "of") for term in reader.terms[: verb + 1])
-    ends = verb + 1 == len(reader.terms) or reader.terms[verb + 1].chunk > reader.terms[verb].chunk
-    return verb if first and ends and verb > reader.before_be and not reader.terms[verb].sign else None
+    first = all(term.role in ("", "of") for term in parser.terms[: verb + 1])
+    ends = verb + 1 == len(parser.terms) or parser.terms[verb + 1].chunk > parser.terms[verb].chunk
+    return verb if first and ends and verb > parser.before_be and not parser.terms[verb].sign else None
 
 
 def _in_active(verb: Term, *, past: bool = False) -> Term:
@@ -41,49 +41,49 @@ def _in_active(verb: Term, *, past: bool = False) -> Term:
     return verb._replace(form=Form(verb.form.base, "past" if past else "", verb=True), role="", chunk=0)
 
 
-def _unmark(reader: QuestionParser) -> None:
-    if PASSIVE in reader.marks:
-        reader.marks.remove(PASSIVE)
+def _unmark(parser: QuestionParser) -> None:
+    if PASSIVE in parser.marks:
+        parser.marks.remove(PASSIVE)
 
 
-def _with_named_agent(reader: QuestionParser, verb: int, chunk: int) -> None:
-    terms = reader.terms
+def _with_named_agent(parser: QuestionParser, verb: int, chunk: int) -> None:
+    terms = parser.terms
     agent = [term._replace(role="", chunk=0) for term in terms if term.chunk == chunk]
     rest = [term for term in terms[verb + 1 :] if term.chunk != chunk]
-    asked, done_to = terms[: reader.before_be], terms[reader.before_be : verb]
+    asked, objects = terms[: parser.before_be], terms[parser.before_be : verb]
     if asked:  # "which country is x ruled by y": not a plain passive
         return
-    _unmark(reader)
-    reader.terms = [*agent, _in_active(terms[verb]), *done_to, *rest]
+    _unmark(parser)
+    parser.terms = [*agent, _in_active(terms[verb]), *objects, *rest]
 
 
-def _with_asked_agent(reader: QuestionParser, verb: int) -> None:
+def _with_asked_agent(parser: QuestionParser, verb: int) -> None:
     """ "who was x painted by" is "who painted x", "which company is x made by" is "which company makes x"."""
-    terms = reader.terms
-    asked, done_to, rest = terms[: reader.before_be], terms[reader.before_be : verb], terms[verb + 1 :]
-    if not done_to or (asked and not reader.kinds & {"WHICH", "WHAT"}) or (not asked and reader.asked_of != "who"):
+    terms = parser.terms
+    asked, objects, rest = terms[: parser.before_be], terms[parser.before_be : verb], terms[verb + 1 :]
+    if not objects or (asked and not parser.kinds & {"WHICH", "WHAT"}) or (not asked and parser.who_or_what != "who"):
         return
-    _unmark(reader)
-    reader.marks.remove("by")
-    verb_term = _in_active(terms[verb], past="past" in reader.tenses)
+    _unmark(parser)
+    parser.marks.remove("by")
+    verb_term = _in_active(terms[verb], past="past" in parser.tenses)
     if asked:
-        reader.terms = [*asked, verb_term, *done_to, *rest]
+        parser.terms = [*asked, verb_term, *objects, *rest]
     elif agent := AGENTS.get(verb_term.base):
         first = Term(agent, "", "", verb_term.chunk, verb_term.joint, Form(agent))
-        whom = [term._replace(role="of" if i == 0 else "", chunk=term.chunk + 1) for i, term in enumerate(done_to)]
-        reader.terms = [first, *whom, *(term._replace(chunk=term.chunk + 1) for term in rest)]
-        reader.tenses.clear()
+        moved = [term._replace(role="of" if i == 0 else "", chunk=term.chunk + 1) for i, term in enumerate(objects)]
+        parser.terms = [first, *moved, *(term._replace(chunk=term.chunk + 1) for term in rest)]
+        parser.tenses.clear()
     else:
-        reader.kinds.add("WHO")
-        reader.asked_of = ""
-        reader.terms = [verb_term, *done_to, *rest]
+        parser.kinds.add("WHO")
+        parser.who_or_what = ""
+        parser.terms = [verb_term, *objects, *rest]
 
 
-def _without_agent(reader: QuestionParser, verb: int) -> None:
+def _without_agent(parser: QuestionParser, verb: int) -> None:
     """ "where was x signed" is "where did they sign x"."""
-    terms = reader.terms
+    terms = parser.terms
     if not verb:
         return
-    _unmark(reader)
-    reader.marks.append(SOMEBODY)
-    reader.terms = [_in_active(terms[verb]), *terms[:verb], *terms[verb + 1 :]]
+    _unmark(parser)
+    parser.marks.append(SOMEBODY)
+    parser.terms = [_in_active(terms[verb]), *terms[:verb], *terms[verb + 1 :]]
