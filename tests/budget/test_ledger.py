@@ -204,7 +204,7 @@ async def test_a_ledger_that_cannot_write_loses_no_exception(clock: Clock, caplo
         async with ledger.payment("ann", "brave", 0.07):
             raise error
     await ledger.flush()
-    assert "could not write what was spent (OverflowError)" in caplog.text
+    assert "could not write a cost (OverflowError)" in caplog.text
 
 
 async def test_the_log_tells_once_of_each_level_of_the_budget(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:

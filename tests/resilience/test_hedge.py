@@ -47,7 +47,7 @@ def test_slow_is_slower_than_ones_own_recent_p95_within_bounds(latencies: list[f
 def test_hedges_never_exceed_a_tenth_of_the_calls_at_any_moment(wishes: list[bool]) -> None:
     hedging, hedges = Hedging(HealthRegistry()), 0
     for calls, wish in enumerate(wishes, 1):
-        hedging.called()
+        hedging.earn()
         hedges += wish and hedging.take()
         assert hedges * 10 <= calls
 
@@ -55,14 +55,14 @@ def test_hedges_never_exceed_a_tenth_of_the_calls_at_any_moment(wishes: list[boo
 def test_after_a_calm_only_a_few_come_together() -> None:
     hedging = Hedging(HealthRegistry())
     for _ in range(1000):
-        hedging.called()
+        hedging.earn()
     assert sum(hedging.take() for _ in range(1000)) == 5
 
 
 def test_one_that_sent_nothing_is_given_back() -> None:
     hedging = Hedging(HealthRegistry())
     for _ in range(10):
-        hedging.called()
+        hedging.earn()
     assert hedging.take()
     assert not hedging.take()
     hedging.give_back()

@@ -71,7 +71,7 @@ class Pool:
                 self.health.of(vendor.name).record_latency(USUAL, finished=True)
         self.hedging = Hedging(self.health)
         for _ in range(20):
-            self.hedging.called()
+            self.hedging.earn()
         searchers = [self.guard(vendor, self.health) for vendor in self.vendors]
         self.chain = FallbackSearcher(searchers, hedging=self.hedging)
 

@@ -17,8 +17,8 @@ class BudgetAlert:
         self._daily_usd = daily_usd
         self._logged: tuple[str, float] = ("", 0.0)
 
-    def spent(self, day: str, usd: float) -> None:
-        """Note the cost of `day`, including calls in flight."""
+    def check(self, day: str, usd: float) -> None:
+        """Log if the cost of `day`, including calls in flight, reaches a new level."""
         level = max((level for level in LEVELS if usd >= level * self._daily_usd), default=0.0)
         known_day, known_level = self._logged
         if level <= (known_level if day == known_day else 0.0):

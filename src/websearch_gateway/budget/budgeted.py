@@ -1,4 +1,4 @@
-"""Paid upstreams behind the ledger: called only while the budget has room, and always booked."""
+"""Paid upstreams behind the ledger: called only while the budget has room, and every call is booked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BudgetedSearcher:
         return self.searcher.name
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """Search and book the cost of every request sent, also if the call is cancelled.
+        """Search, and book the cost of every request sent, even if the call is cancelled.
 
         Raises:
             SearchBudgetError: the day's budget has no room for it.
@@ -44,8 +44,8 @@ class BudgetedSearcher:
 class BudgetedEngine:
     """An AnswerEngine on the ledger.
 
-    `most_usd` is the most that an answer may cost. `likely_usd` is the cost of one whose bill never came, because it
-    was cancelled or too late; while the call runs, its context holds that cost, for the code that gives it up.
+    `most_usd` is the most that an answer may cost. `likely_usd` is booked for a call without a bill, because it was
+    cancelled or timed out. While a call runs, its context holds that cost, for code that abandons the call.
     """
 
     engine: AnswerEngine
@@ -76,7 +76,7 @@ class BudgetedEngine:
             except SearchError as error:
                 spend(error.cost_usd - self.likely_usd)
                 raise
-            # The searchers book the cost of its searches.
+            # The searchers have booked the cost of its searches.
             payment.usd = answer.cost_usd - answer.searched_usd
             spend(payment.usd - self.likely_usd)
         return answer

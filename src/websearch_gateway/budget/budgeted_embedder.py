@@ -22,7 +22,7 @@ BYTES_PER_TOKEN = 3
 
 @dataclass(frozen=True, slots=True)
 class BudgetedEmbedder:
-    """An Embedder on the ledger. Texts cost the tokens that its server counts, else an estimate from their length."""
+    """An Embedder on the ledger. Texts cost the tokens that the server counts, or an estimate by their length."""
 
     embedder: Embedder
     ledger: Ledger

@@ -1,8 +1,8 @@
-"""The gateway's costs: reserved before a paid call, settled after it, counted per day, user and upstream. Also counts
-what the cache saved, and how long calls took.
+"""The gateway's costs: reserved before a paid call, settled after it, counted per day, user and upstream.
 
-Amounts are whole micro-dollars in counters of the shared state, so that processes never lose each other's additions.
-Days are UTC. If a process ends without settling a reservation, it stays counted, so that the budget is never exceeded.
+It also counts the savings of the cache and the durations of calls. Amounts are whole micro-dollars in counters of the
+shared state, so that no process loses the additions of another. Days are UTC. A reservation that a process does not
+settle before it ends stays counted, so that the budget is never exceeded.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LEAST_IMPLAUSIBLE_USD = 1.0
 _DAY_SECONDS = 86_400
 _MICROS = 1_000_000
 _STATE_SECONDS = 1.0
-_NOTES_SECONDS = 1.0
+_COUNTS_SECONDS = 1.0
 
 
 _log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The costs of one day and the savings of the cache, in USD; by upstream, with the number of paid calls.
+    """The costs of one day and the savings of the cache, in USD; costs and numbers of paid calls by upstream.
 
     `calls_by_latency[i]` counts calls of tools that took at most `histogram.BOUNDS[i]` and more than the bound before;
     the last number counts calls longer than every bound.
@@ -67,7 +67,7 @@ class Day:
 
 @dataclass(slots=True)
 class Payment:
-    """One paid call in flight. `usd` is its known cost: first the maximum, at the end the bill."""
+    """One paid call in flight. `usd` is its cost in USD: first the maximum, at the end the bill."""
 
     usd: float
 
@@ -76,8 +76,8 @@ class Ledger:
     """Books the costs of calls, and reports them.
 
     Args:
-        daily_usd: what all users together may spend in a day; None for no limit.
-        user_daily_usd: what one user may spend in a day; None for no limit.
+        daily_usd: the most that all users together may spend in a day; None for no limit.
+        user_daily_usd: the most that one user may spend in a day; None for no limit.
         clock: seconds since the epoch.
     """
 
@@ -94,18 +94,20 @@ class Ledger:
         self._state = state
         self._clock = clock
         self._paid_micros: Counter[str] = Counter()
-        self._noted: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
         self._writing: set[asyncio.Task[None]] = set()
         self._alert = BudgetAlert(daily_usd) if daily_usd else None  # a budget of 0 needs no alert
-        self._best_effort = BestEffort("The ledger misses what is spent now")
+        self._best_effort = BestEffort("The ledger records no costs for now")
 
     @asynccontextmanager
     async def payment(self, user: str, upstream: str, most_usd: float) -> AsyncIterator[Payment]:
-        """Around a call that may cost up to `most_usd`. Set the payment's `usd` to the actual cost. A failed call costs
-        what its error says; a cancelled one may have been billed, so it costs the maximum.
+        """Reserve `most_usd` for the call in the block, and book its cost at the end.
+
+        The block sets the payment's `usd` to the actual cost; without that, the call costs `most_usd`, since a
+        cancelled call may have been billed. A call that raises a SearchError costs the error's `cost_usd`.
 
         Raises:
-            SearchBudgetError: the budget has no room for it; a free upstream may serve.
+            SearchBudgetError: the budget has no room for the call; a free upstream may serve.
         """
         day = self._today()
         reserved = await self._reserve(day, user, _micros(most_usd))
@@ -119,12 +121,12 @@ class Ledger:
             self._settle(day, user, upstream, _micros(_plausible(payment.usd, most_usd, upstream)), reserved)
 
     def observe(self, record: CallRecord) -> None:
-        """Note how long a call took, and what the cache saved. Written a second later, together with later notes."""
-        if not self._noted:
-            asyncio.get_running_loop().call_later(_NOTES_SECONDS, self._post_notes)
+        """Count a call's duration and the cost that the cache saved. Writes all counts of a second together."""
+        if not self._counts:
+            asyncio.get_running_loop().call_later(_COUNTS_SECONDS, self._post_counts)
         day = self._today()
-        self._noted[f"ledger/{day}/took/{bisect_left(BOUNDS, record.latency_ms / 1000)}"] += 1
-        self._noted[f"ledger/{day}/saved"] += _micros(record.outcome.saved_usd)
+        self._counts[f"ledger/{day}/took/{bisect_left(BOUNDS, record.latency_ms / 1000)}"] += 1
+        self._counts[f"ledger/{day}/saved"] += _micros(record.outcome.saved_usd)
 
     async def day(self, days_ago: int = 0) -> Day:
         """The costs of a day so far, of all processes.
@@ -146,12 +148,12 @@ class Ledger:
         )
 
     def paid_usd(self) -> dict[str, float]:
-        """What this process has paid since it began, in USD by upstream."""
+        """The costs of this process since its start, in USD by upstream."""
         return {upstream: micros / _MICROS for upstream, micros in self._paid_micros.items()}
 
     async def flush(self) -> None:
         """Wait until all settled amounts are written."""
-        self._post_notes()
+        self._post_counts()
         if self._writing:
             await asyncio.wait(self._writing)
 
@@ -162,29 +164,29 @@ class Ledger:
             (_of_user(day, user), self.user_daily_usd, "USER_DAILY_BUDGET_USD"),
         )
         if not micros or (self.daily_usd is None and self.user_daily_usd is None):
-            return {}  # what is free needs no room, not even on a day that is overdrawn
-        counted: dict[str, int] = {}
+            return {}  # a free call needs no room, even on an overdrawn day
+        refunds: dict[str, int] = {}
         try:
             async with asyncio.timeout(_STATE_SECONDS):
-                await self.flush()  # pending refunds first: they make room
+                await self.flush()  # write pending refunds first, since they make room
                 for key, limit, setting in limits:
                     if limit is None:
                         continue
                     spent = await self._state.add(key, micros, KEPT_SECONDS)
-                    counted[key] = -micros
+                    refunds[key] = -micros
                     if self._alert and key == _total(day):
-                        self._alert.spent(day, spent / _MICROS)
+                        self._alert.check(day, spent / _MICROS)
                     if spent > _micros(limit):
-                        raise self._refusal(setting, limit)
+                        raise self._budget_error(setting, limit)
         except (StateUnavailable, TimeoutError):
-            self._post(counted)
-            raise SearchBudgetError("The ledger cannot be reached, so nothing can be bought on a budget.") from None
+            self._post(refunds)
+            raise SearchBudgetError("The ledger cannot be reached, so the budget allows no paid calls.") from None
         except (SearchBudgetError, asyncio.CancelledError):
-            self._post(counted)
+            self._post(refunds)
             raise
-        return {key: -amount for key, amount in counted.items()}
+        return {key: -amount for key, amount in refunds.items()}
 
-    def _refusal(self, setting: str, limit: float) -> SearchBudgetError:
+    def _budget_error(self, setting: str, limit: float) -> SearchBudgetError:
         return SearchBudgetError(
             f"{setting} of ${limit:g} has no room for this call. It resets at 00:00 UTC.",
             retry_after=math.ceil(_DAY_SECONDS - self._clock() % _DAY_SECONDS),
@@ -202,10 +204,10 @@ class Ledger:
             }
         )
 
-    def _post_notes(self) -> None:
-        noted, self._noted = self._noted, Counter()
-        if noted:
-            self._post(noted)
+    def _post_counts(self) -> None:
+        counts, self._counts = self._counts, Counter()
+        if counts:
+            self._post(counts)
 
     def _post(self, amounts: Mapping[str, int]) -> None:
         """Write in the background, so that the answer does not wait for its bill."""
@@ -216,7 +218,7 @@ class Ledger:
     def _written(self, task: asyncio.Task[None]) -> None:
         self._writing.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("The ledger could not write what was spent (%s).", type(error).__name__)
+            _log.error("The ledger could not write a cost (%s).", type(error).__name__)
 
     async def _write(self, amounts: Mapping[str, int]) -> None:
         changes = {key: amount for key, amount in amounts.items() if amount}
@@ -225,7 +227,7 @@ class Ledger:
             for key, amount in changes.items():
                 await self._state.add(key, amount, KEPT_SECONDS)
 
-        if changes:  # a call that does not use the state says nothing about its health
+        if changes:  # an empty write would wrongly show that the state works
             await self._best_effort(add_all, None, seconds=None)
 
     def _today(self) -> str:
@@ -243,10 +245,10 @@ def _micros(usd: float) -> int:
 
 
 def _plausible(usd: float, most_usd: float, upstream: str) -> float:
-    """The amount to book: an impossible bill is booked at the most that this call may cost."""
+    """The amount to book: in place of an impossible bill, the most that this call may cost."""
     if 0 <= usd <= max(MOST_OVERRUN * most_usd, _LEAST_IMPLAUSIBLE_USD):
         return usd
-    _log.warning("The bill of %s is impossible; its call is booked at the most that it may cost.", upstream)
+    _log.warning("The bill of %s is impossible; the maximum cost of the call is booked.", upstream)
     return most_usd
 
 
@@ -255,7 +257,7 @@ def _total(day: str) -> str:
 
 
 def _of_user(day: str, user: str) -> str:
-    # The state must not reveal who asked.
+    # A digest, so that the state does not reveal the user.
     return f"ledger/{day}/user/{hashlib.blake2b(user.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
 
 

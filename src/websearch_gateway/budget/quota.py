@@ -16,7 +16,7 @@ from websearch_gateway.ports import State
 
 
 class StateStorage(Storage):
-    """A storage for `limits` over our five verbs. `KEY` holds a counter; the end of its window is beside it."""
+    """A storage for `limits` over our five verbs. `KEY` holds the count and `KEY/end` the end of its window."""
 
     STORAGE_SCHEME = None
 
@@ -72,14 +72,14 @@ class _Limit:
 
 
 class Quota:
-    """A limit per user and one for all together; an empty string means no limit.
+    """A limit per user and one for all users together; an empty string means no limit.
 
     Args:
         setting: the setting that `per_user` comes from.
-        here: holds the counts of this process only; None for counts that no other quota shares.
+        here: holds the counts of this process; None for counts that no other quota shares.
 
     Raises:
-        SearchNotConfiguredError: one of them is not of the form `N/PERIOD`.
+        SearchNotConfiguredError: a limit is not of the form `N/PERIOD`.
     """
 
     def __init__(
@@ -126,18 +126,20 @@ class Quota:
             await self._shared.hit(self._overall.item, self._overall.setting, cost=-1)
 
     async def _charge(self, limiter: FixedWindowRateLimiter, user: str) -> None:
-        mine, all_of_us = self._per_user, self._overall
-        # Look first, so that a user stopped by the common limit keeps their own call.
-        if all_of_us and not await limiter.test(all_of_us.item, all_of_us.setting):
-            raise await self._refusal(limiter, all_of_us)
+        mine, common = self._per_user, self._overall
+        # Test the common limit first, so that a user whom it stops does not lose a call of their own limit.
+        if common and not await limiter.test(common.item, common.setting):
+            raise await self._error(limiter, common)
         if mine and not await limiter.hit(mine.item, mine.setting, user):
-            raise await self._refusal(limiter, mine, user)
-        if all_of_us and not await limiter.hit(all_of_us.item, all_of_us.setting):
-            if mine:  # Another caller took the last common call meanwhile, so give this one back.
+            raise await self._error(limiter, mine, user)
+        if common and not await limiter.hit(common.item, common.setting):
+            if mine:  # another caller took the last common call after the test
                 await limiter.hit(mine.item, mine.setting, user, cost=-1)
-            raise await self._refusal(limiter, all_of_us)
+            raise await self._error(limiter, common)
 
-    async def _refusal(self, limiter: FixedWindowRateLimiter, limit: _Limit, *identifiers: str) -> SearchRateLimitError:
+    async def _limit_error(
+        self, limiter: FixedWindowRateLimiter, limit: _Limit, *identifiers: str
+    ) -> SearchRateLimitError:
         window_end, _ = await limiter.get_window_stats(limit.item, limit.setting, *identifiers)
         seconds = min(max(1, math.ceil(window_end - self._clock())), limit.item.get_expiry())
         whose = "you" if limit.scope == "user" else "all users together"

@@ -1,4 +1,4 @@
-"""What surrounds a call to an upstream: circuit breaker, burst gate, rate limiter, hedge, health, fallback.
+"""The layers around a call to an upstream: circuit breaker, burst gate, rate limiter, hedge, health, fallback.
 
-Each part has the interface of what it surrounds and knows nothing of the others; `app/upstreams.py` nests them.
+Each layer has the interface of the object inside it and knows nothing of the others; `app/upstreams.py` nests them.
 """

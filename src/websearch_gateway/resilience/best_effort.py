@@ -1,4 +1,4 @@
-"""Calls to the shared state that may fail: an unreadable cache is a miss, and counts stay in this process."""
+"""Calls to the shared state that may fail without failing the caller: an unreadable cache, for example, is a miss."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class BestEffort:
     """Runs calls to the state. Logs a warning for the first failure of an outage only.
 
     Args:
-        loss: the effect of an outage, as the beginning of the log line: `Answers are cached in this process only`.
+        loss: the effect of an outage, which begins the log line: `Answers are cached in this process only`.
     """
 
     def __init__(self, loss: str) -> None:
@@ -33,7 +33,7 @@ class BestEffort:
     ) -> T:
         """The result of `use()`; `otherwise` if the state fails or takes too long.
 
-        `seconds` is the longest wait; None leaves the backend's own time limit.
+        `seconds` is the longest wait; with None only the backend's own time limit applies.
         """
         try:
             async with asyncio.timeout(seconds):

@@ -1,4 +1,4 @@
-"""A Reader that bounds each read in time, and retries once if the site fails."""
+"""A Reader with a time limit per page, which retries once if the site fails."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _EDGE_SECONDS = 0.05  # timers are not exact
 
 @dataclass(frozen=True, slots=True)
 class BoundedReader:
-    """`reader`, with at most `seconds` for a page, both attempts included.
+    """`reader`, with at most `seconds` for a page, including a second attempt.
 
-    `retry` decides on the second attempt. It has its own budget, so failing sites do not use up the upstreams' one.
+    `retry` decides on the second attempt. It has its own budget, so failing sites do not use up that of the upstreams.
     """
 
     reader: Reader

@@ -1,7 +1,7 @@
-"""The burst gate: a few calls go ahead; the others wait for their outcome.
+"""The burst gate: a few calls of a burst start, and the others wait for their outcome.
 
-A breaker counts failures, and calls that start at the same moment have none to count: five hundred of them would reach
-an upstream that is down. Here the first calls find that out for the others.
+A circuit breaker counts failures, but calls that start at the same moment have no failure to count yet: five hundred of
+them would reach an upstream that is down. With this gate the first calls find that out for the others.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ T = TypeVar("T")
 
 
 class BurstGate:
-    """The layer that lets `most` calls go ahead until the upstream answers one. One for each upstream of the process.
+    """The layer that admits `most` calls until the upstream answers one of them. One per upstream and process.
 
-    An answer releases all waiters. So a healthy upstream delays a larger burst once, until the fastest of its first
-    answers. It belongs around the breaker, which judges the calls that waited.
+    An answer releases all waiting calls, so a burst waits at most once for a healthy upstream: until its first answer.
+    The gate belongs around the circuit breaker, which then judges the calls that waited.
 
     Args:
-        name: the upstream's.
-        most: calls that may be in flight without an answer to any of them.
+        name: the name of the upstream.
+        most: how many calls may be in flight before the upstream answers one of them.
     """
 
     def __init__(self, name: str, most: int = MOST_AHEAD) -> None:
@@ -40,7 +40,7 @@ class BurstGate:
         """The result of `call()`.
 
         Raises:
-            NotAsked: no other call had an answer within half of this call's time.
+            NotAsked: the upstream answered no other call within half of this call's time.
             SearchError: what `call` raises.
         """
         generation = self._generation
@@ -48,10 +48,10 @@ class BurstGate:
         try:
             result = await call()
         except Refused:
-            self._answered()
+            self._release_all()
             raise
         else:
-            self._answered()
+            self._release_all()
             return result
         finally:
             generation.places.release()
@@ -68,10 +68,10 @@ class BurstGate:
         finally:
             generation.waiting -= 1
 
-    def _answered(self) -> None:
-        over, self._generation = self._generation, _Generation(self._most)
-        for _ in range(over.waiting):
-            over.places.release()
+    def _release_all(self) -> None:
+        ended, self._generation = self._generation, _Generation(self._most)
+        for _ in range(ended.waiting):
+            ended.places.release()
 
 
 class _Generation:

@@ -1,4 +1,4 @@
-"""The circuit breaker: an upstream that keeps failing is not called for a while, and then one call probes it.
+"""The circuit breaker: stops calls to an upstream that keeps failing, and later sends one call as a probe.
 
 closed ----- failures in a row -----> open ----- time is over -----> half-open
    ^                                    ^                                |
@@ -26,16 +26,16 @@ T = TypeVar("T")
 
 
 class CircuitBreaker:
-    """The layer that stops calling an upstream which keeps failing. One for each upstream of the process.
+    """The layer that stops calls to an upstream that keeps failing. One per upstream and process.
 
-    Every `Unavailable` is a failure, but a timeout only if the upstream had `fair_seconds`, or if it hit its own limit
-    before the deadline. A `Refused` shows that the upstream works. Cancelled calls and calls that were not made
-    (`NotAsked`) do not count. One reply that blocks this address as a bot (`errors.BLOCKED`) opens the circuit, for
-    twice as long each time until the upstream serves again.
+    Every `Unavailable` is a failure, but a timeout only if the upstream had `fair_seconds`, or exceeded its own limit
+    before the caller's deadline. A `Refused` shows that the upstream works. Cancelled calls and calls that were not made
+    (`NotAsked`) do not count. A single reply that blocks this address as a bot (`errors.BLOCKED`) opens the circuit; the
+    open time doubles with each such reply until the upstream serves again.
 
     Args:
         health: the record that this breaker writes, and whose clock it uses.
-        failures: how many consecutive failures open it.
+        failures: the number of consecutive failures that opens the circuit.
         open_seconds: how long it stays open; longer if the upstream asks for it, up to LONGEST_OPEN_SECONDS.
         fair_seconds: a timeout does not count if the caller's deadline left the upstream less time.
     """
@@ -47,9 +47,9 @@ class CircuitBreaker:
         self.failures = failures
         self.open_seconds = open_seconds
         self.fair_seconds = fair_seconds
-        self._row = 0
+        self._consecutive_failures = 0
         self._blocks = 0
-        # Calls that began before the breaker opened or closed must not change its new state, so each knows its
+        # Calls that began before the circuit opened or closed must not change its new state, so each call knows its
         # generation.
         self._generation = 0
         self._probing = False
@@ -62,7 +62,7 @@ class CircuitBreaker:
             SearchError: what `call` raises.
         """
         generation = self._enter()
-        given = deadline.remaining()
+        given_seconds = deadline.remaining()
         self.health.calls += 1
         try:
             result = await call()
@@ -70,16 +70,16 @@ class CircuitBreaker:
             self.health.calls -= 1
             raise
         except Refused as error:
-            if not isinstance(error, SearchValidationError):  # which is about one request, not about the upstream
+            if not isinstance(error, SearchValidationError):  # that error is about one request, not about the upstream
                 self.health.record_error(error)
-            self._answered(generation)
+            self._record_answer(generation)
             raise
         except Unavailable as error:
-            if self._is_to_blame(error, given, deadline):
-                self._failed(error, generation)
+            if self._is_to_blame(error, given_seconds, deadline):
+                self._record_failure(error, generation)
             raise
         else:
-            self._answered(generation)
+            self._record_answer(generation)
             return result
         finally:
             if generation == self._generation:
@@ -89,7 +89,7 @@ class CircuitBreaker:
         """Count a call that was cancelled because it was overdue and another upstream answered."""
         if not self.health.open_for:
             error = SearchTimeoutError(f"{self.health.name} was overdue when another had answered.")
-            self._failed(error, self._generation)
+            self._record_failure(error, self._generation)
 
     def _enter(self) -> int:
         """Admit a call. Returns its generation."""
@@ -101,33 +101,35 @@ class CircuitBreaker:
         self._generation += 1
         return self._generation
 
-    def _is_to_blame(self, error: Unavailable, given: float, deadline: Deadline) -> bool:
-        overran = deadline.remaining() < _EDGE_SECONDS
-        return not isinstance(error, SearchTimeoutError) or given >= self.fair_seconds or not overran
+    def _is_to_blame(self, error: Unavailable, given_seconds: float, deadline: Deadline) -> bool:
+        if not isinstance(error, SearchTimeoutError):
+            return True
+        deadline_passed = deadline.remaining() < _EDGE_SECONDS
+        return given_seconds >= self.fair_seconds or not deadline_passed
 
-    def _answered(self, generation: int) -> None:
+    def _record_answer(self, generation: int) -> None:
         if generation != self._generation:
             return
-        self._row = self._blocks = 0
+        self._consecutive_failures = self._blocks = 0
         if self._probing:
             self.health.open_until = None
-            self._turn()
+            self._begin_generation()
 
-    def _failed(self, error: Unavailable, generation: int) -> None:
+    def _record_failure(self, error: Unavailable, generation: int) -> None:
         self.health.failures += 1
         self.health.record_error(error)
         if generation != self._generation:
             return
-        self._row += 1
+        self._consecutive_failures += 1
         is_blocked = error.details.get("reason") == BLOCKED
-        if is_blocked or self._row >= self.failures or self.health.open_until is not None:
+        if is_blocked or self._consecutive_failures >= self.failures or self.health.open_until is not None:
             asked_for = (error.retry_after or 0.0) * (2**self._blocks if is_blocked else 1)
             seconds = max(self.open_seconds, min(asked_for, LONGEST_OPEN_SECONDS))
             self.health.open_until = self.health.clock() + seconds
-            self._row = 0
+            self._consecutive_failures = 0
             self._blocks = min(self._blocks + is_blocked, _MOST_DOUBLINGS)
-            self._turn()
+            self._begin_generation()
 
-    def _turn(self) -> None:
+    def _begin_generation(self) -> None:
         self._generation += 1
         self._probing = False

@@ -1,4 +1,4 @@
-"""Searchers in order: the first to answer wins, and the next one starts beside a slow one."""
+"""Searchers in order: the next one starts when one fails or is slow, and the first answer wins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class FallbackSearcher:
     """Calls the next searcher if one is `Unavailable`. An empty result is an answer, and a `Refused` is never masked.
 
     `order` sorts the searchers for a call, by default as given. With `hedging` the next one also starts beside a slow
-    one; the first right answer wins and the others are cancelled. `advice` is the advice to the operator if all fail.
+    one; the first good answer wins and the others are cancelled. `advice` tells the operator what to do if all fail.
     """
 
     searchers: Sequence[Searcher]
@@ -31,7 +31,7 @@ class FallbackSearcher:
     advice: str = ""
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """The first answer; its warnings name the searchers that failed or were too slow.
+        """The winning answer; its warnings name the searchers that failed or were too slow.
 
         Each searcher except the last may take an equal share of the remaining time, so one that hangs leaves time for
         the next. `cost_usd` includes requests to searchers that failed or were cancelled.
@@ -48,7 +48,7 @@ class FallbackSearcher:
                 "wikipedia to SEARCH_PROVIDERS."
             )
         if self.hedging:
-            self.hedging.called()
+            self.hedging.earn()
         async with FirstSuccess[SearchResults](found=lambda results: bool(results.hits)) as race:
             winner = await self._run(race, query, deadline)
             if winner is None:
@@ -61,8 +61,8 @@ class FallbackSearcher:
         """The deciding trial; None if all failed. A trial that starts beside a running one is a hedge."""
         queue = deque(self.order(self.searchers))
         while queue:
-            beside = bool(race.running)
-            if beside and not (self.hedging and self.hedging.take()):
+            is_hedge = bool(race.running)
+            if is_hedge and not (self.hedging and self.hedging.take()):
                 if winner := await race.outcome():
                     return winner
                 continue
@@ -72,7 +72,7 @@ class FallbackSearcher:
             slow_after = self.hedging.slow_after(searcher.name) if self.hedging and queue else None
             if winner := await race.outcome(trial, slow_after):
                 return winner
-            if beside and self.hedging and not trial.was_asked:
+            if is_hedge and self.hedging and not trial.was_asked:
                 self.hedging.give_back()
         return await race.outcome()
 

@@ -1,4 +1,4 @@
-"""Several trials of one call, in sequence or concurrent: the first good answer wins."""
+"""Runs several trials of one call, in sequence or concurrently: the first good answer wins."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ class Trial(Generic[T]):
 
     @property
     def failure(self) -> Unavailable | Exhausted | None:
-        """Why this upstream cannot serve; None while it runs, when it answered, and for errors that end the race."""
+        """Why this upstream cannot serve; None while it runs, if it answered, or if its error ends the race."""
         error = None if self.running or self.task.cancelled() else self.task.exception()
         return error if isinstance(error, Unavailable | Exhausted) else None
 
     @property
     def answered(self) -> bool:
-        """Whether it has a result."""
+        """Whether the trial has a result."""
         return not self.running and not self.task.cancelled() and self.task.exception() is None
 
     @property
     def was_asked(self) -> bool:
-        """False if nothing was sent."""
+        """Whether a request was sent."""
         return not isinstance(self.failure, NotAsked)
 
     @property
     def cost_usd(self) -> float:
-        """Its cost so far, from its context or its error."""
+        """The cost so far (USD), from its context or its error."""
         reported = self.failure.cost_usd if isinstance(self.failure, Unavailable) else 0.0
         return max(reported, round(spent(self._context) - self._spent_before, 9))
 
@@ -67,11 +67,11 @@ def _attempt(name: str, error: Unavailable) -> Attempt:
 class FirstSuccess(Generic[T]):
     """Trials in the order of their start. Leaving the context cancels running trials and waits for their end.
 
-    An earlier trial has precedence: while it runs, a later one wins only with an answer in which something was found
-    (`found`), and a later one's refusal waits until no earlier one can answer.
+    An earlier trial has precedence. While it runs, a later trial wins only with an answer for which `found` is true,
+    and the refusal of a later trial waits until no earlier one can answer.
 
-    One trial may be the `stopgap`: it comes after all others, those that start later too, and never wins while
-    `holds_stopgap` is true or while a refusal waits.
+    One trial may be the `stopgap`: it ranks after all others, even those that start later, and never wins while
+    `holds_stopgap` is true or a refusal waits.
     """
 
     def __init__(self, found: Callable[[T], bool]) -> None:
@@ -91,7 +91,7 @@ class FirstSuccess(Generic[T]):
 
     @property
     def attempts(self) -> list[Attempt]:
-        """Everything that failed so far."""
+        """All failed attempts so far."""
         return [attempt for trial in self.trials for attempt in trial.attempts]
 
     def start(self, name: str, call: Coroutine[Any, Any, T]) -> Trial[T]:
@@ -102,23 +102,23 @@ class FirstSuccess(Generic[T]):
     async def outcome(self, latest: Trial[T] | None = None, slow_after: float | None = None) -> Trial[T] | None:
         """The deciding trial: it answers, or raises the error to show.
 
-        None if another trial should start: all have failed, `latest` has, or `slow_after` seconds are over. No trial
-        starts while the outcome of a later trial waits for an earlier one: that would mask a refusal.
+        None if another trial should start: all have failed, `latest` has failed, or `slow_after` seconds have passed.
+        No trial should start while the outcome of a later trial waits for an earlier one: that would mask a refusal.
         """
         loop = asyncio.get_running_loop()
-        over = None if slow_after is None else loop.time() + slow_after
+        slow_at = None if slow_after is None else loop.time() + slow_after
         while True:
             if winner := self.winner:
                 return winner
             if self.has_waiting_outcome:
-                over = latest = None
-            left = None if over is None else max(0.0, over - loop.time())
+                slow_at = latest = None
+            left = None if slow_at is None else max(0.0, slow_at - loop.time())
             if not self.running or (latest and latest.failure) or left == 0.0:
                 return None
             await self.change(left)
 
     async def change(self, seconds: float | None) -> None:
-        """Wait until a trial ends, at most for `seconds`."""
+        """Wait until a trial ends, for at most `seconds`."""
         tasks = [trial.task for trial in self.running]
         await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
 
@@ -145,11 +145,11 @@ class FirstSuccess(Generic[T]):
         return trial.answered and self._found(trial.task.result())
 
     def lost_usd(self, winner: Trial[T]) -> float:
-        """The cost of all other trials: those that failed, and those cancelled now."""
+        """The cost of all other trials (USD): those that failed, and those cancelled now."""
         return sum(trial.cost_usd for trial in self.trials if trial is not winner)
 
     def exhausted(self, advice: str = "") -> Exhausted:
-        """The error for a race without a winner, with that advice or what the trials advise."""
+        """The error for a race without a winner, with `advice`, or else the advice of a trial."""
         failures = [trial.failure for trial in self.trials if trial.failure]
         waits = [failure.retry_after for failure in failures if failure.code != "NOT_CONFIGURED"]
         given = (failure.advice for failure in failures if isinstance(failure, Exhausted))

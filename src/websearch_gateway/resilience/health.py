@@ -40,10 +40,10 @@ class LastError:
 class UpstreamStatus:
     """A snapshot of an upstream.
 
-    `calls` were really made, retries and further pages not counted; `failures` of them were the upstream's fault.
-    `breaker` is `open` while no calls are made, `half_open` while one probe decides; `retry_after` is the number of
-    seconds until the probe. Latencies are seconds; None before the first. `errors` counts what went wrong, refused keys
-    included; `durations` are those of single requests, failed ones included.
+    `calls` counts the calls made, without retries and further pages; `failures` counts those that failed through the
+    upstream's fault. `breaker` is `open` while no calls are made, `half_open` while one probe decides; `retry_after` is
+    the number of seconds until the probe. Latencies are in seconds, None before the first. `errors` counts errors by
+    code, including refused keys; `durations` are those of single requests, including failed ones.
     """
 
     name: str
@@ -65,7 +65,7 @@ def _utc_now() -> datetime:
 
 @dataclass(slots=True)
 class UpstreamHealth:
-    """The record of one upstream, written by its breaker and its stopwatch.
+    """The record of one upstream, written by its circuit breaker and its stopwatch.
 
     `open_until` is a moment on `clock` (monotonic, seconds); None while the circuit is closed.
     """
@@ -94,7 +94,7 @@ class UpstreamHealth:
 
     @property
     def breaker(self) -> BreakerState:
-        """Whether calls are let through."""
+        """The state of the circuit."""
         if self.open_until is None:
             return "closed"
         return "open" if self.open_for else "half_open"
@@ -106,10 +106,10 @@ class UpstreamHealth:
         return sorted(self._latencies)[max(0, math.ceil(part * len(self._latencies)) - 1)]
 
     def record_latency(self, seconds: float, *, finished: bool) -> None:
-        """Remember how long a call took.
+        """Record how long a call took (seconds).
 
-        For a call that failed or was cut off, this is only a lower bound. It counts if it is already slow; otherwise
-        the quantiles would cover only the lucky calls.
+        For a call that failed or was cut off (not `finished`), this is only a lower bound. It counts if it is already
+        slow; otherwise the quantiles would cover the fast calls only.
         """
         self._durations.observe(seconds)
         if finished:
@@ -127,7 +127,7 @@ class UpstreamHealth:
     def circuit_open(self) -> NotAsked:
         """The error of a call that is not made because the circuit is open or a probe is in flight.
 
-        It repeats the reason of the last error, so that callers learn why no upstream serves.
+        It repeats the last error, so that callers learn why the circuit is open.
         """
         last = self.last_error
         why = f" after {last.code}: {last.message}" if last else "."
@@ -181,7 +181,7 @@ class HealthRegistry:
 
 @dataclass(frozen=True, slots=True)
 class Stopwatch:
-    """The layer that measures latencies. It is the innermost layer: waiting for a turn is not latency."""
+    """The layer that measures latencies. It is the innermost layer: a wait for the rate limiter is not latency."""
 
     health: UpstreamHealth
 

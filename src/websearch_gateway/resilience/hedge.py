@@ -10,7 +10,7 @@ from websearch_gateway.ports import Searcher
 from websearch_gateway.resilience.health import HealthRegistry
 
 ENOUGH_SAMPLES = 20
-"""Fewer latencies do not show what is slow."""
+"""With fewer latencies the p95 says little."""
 
 EARLIEST_SECONDS, LATEST_SECONDS = 0.1, 5.0
 """Bounds of the wait: sooner, jitter would double the calls; later, too little time would be left."""
@@ -21,18 +21,18 @@ _MOST_SAVED = 5
 
 @dataclass(slots=True)
 class Hedging:
-    """When an upstream counts as slow, and how often a second one may be started beside it.
+    """When an upstream counts as slow, and how often a second one may start beside it.
 
-    Slow is slower than its own recent p95. Each call earns a tenth of a hedge and at most five are saved up, so hedges
-    never exceed a tenth of the calls, even if an upstream is very slow. `hedges` counts those that were started.
+    An upstream is slow when it exceeds its own recent p95. Each call earns a tenth of a hedge, and at most five hedges
+    are saved up, so hedges never exceed a tenth of the calls, even if an upstream is very slow. `hedges` counts them.
     """
 
     health: HealthRegistry
     hedges: int = field(default=0, init=False)
     _earned: int = field(default=0, init=False, repr=False)  # tenths, as whole numbers: they add up exactly
 
-    def called(self) -> None:
-        """Earn a tenth of a hedge."""
+    def earn(self) -> None:
+        """Earn a tenth of a hedge, as each call does."""
         self._earned = min(self._earned + 1, _MOST_SAVED * _CALLS_PER_HEDGE)
 
     def take(self) -> bool:
@@ -44,12 +44,12 @@ class Hedging:
         return True
 
     def give_back(self) -> None:
-        """Return a hedge that sent nothing."""
+        """Give back a hedge that sent nothing."""
         self._earned += _CALLS_PER_HEDGE
         self.hedges -= 1
 
     def slow_after(self, name: str) -> float | None:
-        """The seconds after which this upstream is slow; None while too few calls are known."""
+        """The seconds after which this upstream is slow; None while it has too few samples."""
         upstream = self.health.known(name)
         if upstream is None or upstream.samples < ENOUGH_SAMPLES:
             return None
@@ -57,15 +57,15 @@ class Hedging:
 
 
 Order = Callable[[Sequence[Searcher]], Sequence[Searcher]]
-"""The searchers, in order, for this call."""
+"""Puts the searchers of a call in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByWeight:
-    """The Order that picks the first one at random, by weight, and keeps the order of the others.
+    """The Order that picks the first searcher at random, by weight, and keeps the order of the others.
 
-    A name without a weight is never first; without any weights the order stays the same. `choose` is `random.choices`,
-    or a replacement in tests.
+    A searcher without a weight is never first; without any weights the order stays the same. `choose` is
+    `random.choices`, or a replacement in tests.
     """
 
     weights: Mapping[str, float]

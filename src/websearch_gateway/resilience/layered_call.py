@@ -1,4 +1,4 @@
-"""Layers around searchers and answer engines. A layered object has the interface of the bare one, so layers nest."""
+"""Layers around searchers and answer engines. A layered object has the interface of the inner one, so layers nest."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LayeredSearcher:
         return self.searcher.name
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """What the searcher finds; raises what it or the layer raises."""
+        """Search. Raises what the searcher or the layer raises."""
         return await self.layer(lambda: self.searcher.search(query, deadline), deadline)
 
 
@@ -49,5 +49,5 @@ class LayeredEngine:
         return self.engine.name
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        """What the engine answers; raises what it or the layer raises."""
+        """Answer. Raises what the engine or the layer raises."""
         return await self.layer(lambda: self.engine.answer(query, deadline, progress), deadline)

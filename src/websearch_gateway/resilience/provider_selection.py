@@ -20,8 +20,8 @@ class ProviderSelection:
         pool: serves calls that name no provider.
         searchers: each provider that a call may name, by name, in the operator's order.
         news: the names of the providers with a news search.
-        absent: every other known provider, and what it lacks.
-        hedging: starts the next one beside a slow one, as in the pool.
+        absent: every other known provider, by name, with what it lacks.
+        hedging: starts the next provider beside a slow one, as in the pool.
     """
 
     pool: Searcher
@@ -31,11 +31,12 @@ class ProviderSelection:
     hedging: Hedging | None = None
 
     def choose(self, names: Sequence[str] = (), topic: Topic = "general") -> Searcher:
-        """The providers of a call: those that it names, in that order; without names the pool, for news those with a
-        news search first.
+        """The providers of a call.
+
+        With `names`, these in their order; without, the pool, or for news the providers with a news search first.
 
         Raises:
-            SearchValidationError: no provider has such a name.
+            SearchValidationError: a name is unknown; the message lists the known ones.
             SearchNotConfiguredError: a named provider cannot serve here; the message says what it lacks.
         """
         if names:
@@ -44,8 +45,10 @@ class ProviderSelection:
         return self.preferring(self.news) if topic == "news" else self.pool
 
     def preferring(self, names: Collection[str]) -> Searcher:
-        """Those in `names` before the others. All others together count as one, so that each of the first has time to
-        finish."""
+        """The providers in `names` before the others.
+
+        All others share one place in the chain, so that each of the preferred providers has time to finish.
+        """
         first = [searcher for name, searcher in self.searchers.items() if name in names]
         others = [searcher for name, searcher in self.searchers.items() if name not in names]
         # The inner fallback does not hedge: a call must not earn two hedges.

@@ -1,7 +1,7 @@
-"""Sends no more requests per second than an upstream allows: a burst waits instead of collecting refusals.
+"""Sends no more requests per second than an upstream allows, so that a burst waits and is not refused.
 
-A queue with a timer instead of a library: libraries count hits in windows and answer yes or no, while this must know in
-advance whether a turn would come in time.
+This is a queue with a timer and not a library: libraries count hits in windows and answer yes or no, but a caller must
+know in advance whether its turn comes in time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from websearch_gateway.models import Deadline
 from websearch_gateway.resilience.health import UpstreamHealth
 
 SLACK = 1.05
-"""Two requests may arrive closer together than they were sent (a factor on the interval)."""
+"""A factor on the interval, since two requests may arrive closer together than they were sent."""
 
 USUAL_SECONDS = 0.5
 """The assumed latency while none is known (seconds)."""
@@ -26,12 +26,12 @@ T = TypeVar("T")
 
 
 class RateLimiter:
-    """The layer that lets requests through one by one, evenly spaced. One for each upstream of the process.
+    """The layer that sends requests one by one, evenly spaced. One per upstream and process.
 
     Args:
-        health: the record of the upstream, whose clock it uses. When the circuit opens, the queue is released.
-        per_second: what it allows; None or 0 for no limit.
-        fixed: whether the operator set it. If not, the rate in the upstream's replies replaces it.
+        health: the record of the upstream, whose clock it uses. When the circuit opens, all waiting calls fail.
+        per_second: the requests per second that it allows; None or 0 for no limit.
+        fixed: whether the operator set the rate. If not, the rate in the upstream's replies replaces it.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class RateLimiter:
         """The result of `call()`, which runs at its turn.
 
         Raises:
-            NotAsked: at once if its turn would come too late for an answer before the deadline, so that another
-                upstream can serve; or the circuit opened while it waited.
+            NotAsked: the turn would be too late for an answer before the deadline (raised at once, so that another
+                upstream can serve), or the circuit opened during the wait.
             SearchError: what `call` raises.
         """
         wait = max(0.0, self._next - self.health.clock()) + self._waiting * self._interval
@@ -78,7 +78,7 @@ class RateLimiter:
         return await call()
 
     def learn(self, headers: Mapping[str, str]) -> None:
-        """Learn from the headers of a reply what the upstream allows, unless PROVIDER_RATES names it."""
+        """Take the allowed rate from the headers of a reply, unless PROVIDER_RATES sets it."""
         if not self.fixed and (allowed := allowed_per_second(headers)):
             self.per_second = allowed
 
@@ -90,7 +90,7 @@ class RateLimiter:
 def allowed_per_second(headers: Mapping[str, str]) -> float | None:
     """The rate in `x-ratelimit-policy`, such as 50 for `50;w=1, 0;w=2678400`; None if absent.
 
-    Windows of more than a second are quotas, which a burst may use up, so they do not space requests. Brave's format:
+    Windows of more than a second are quotas, which a burst may use up, so they do not limit the rate. Brave's format:
     https://api-dashboard.search.brave.com/documentation/guides/rate-limiting.
     """
     policies = re.findall(r"(\d{1,6})\s*;\s*w=1(?!\d)", headers.get("x-ratelimit-policy", ""))
