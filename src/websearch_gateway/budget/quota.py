@@ -129,13 +129,13 @@ class Quota:
         mine, common = self._per_user, self._overall
         # Test the common limit first, so that a user whom it stops does not lose a call of their own limit.
         if common and not await limiter.test(common.item, common.setting):
-            raise await self._error(limiter, common)
+            raise await self._limit_error(limiter, common)
         if mine and not await limiter.hit(mine.item, mine.setting, user):
-            raise await self._error(limiter, mine, user)
+            raise await self._limit_error(limiter, mine, user)
         if common and not await limiter.hit(common.item, common.setting):
             if mine:  # another caller took the last common call after the test
                 await limiter.hit(mine.item, mine.setting, user, cost=-1)
-            raise await self._error(limiter, common)
+            raise await self._limit_error(limiter, common)
 
     async def _limit_error(
         self, limiter: FixedWindowRateLimiter, limit: _Limit, *identifiers: str

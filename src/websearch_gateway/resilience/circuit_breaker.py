@@ -29,9 +29,9 @@ class CircuitBreaker:
     """The layer that stops calls to an upstream that keeps failing. One per upstream and process.
 
     Every `Unavailable` is a failure, but a timeout only if the upstream had `fair_seconds`, or exceeded its own limit
-    before the caller's deadline. A `Refused` shows that the upstream works. Cancelled calls and calls that were not made
-    (`NotAsked`) do not count. A single reply that blocks this address as a bot (`errors.BLOCKED`) opens the circuit; the
-    open time doubles with each such reply until the upstream serves again.
+    before the caller's deadline. A `Refused` shows that the upstream works. Cancelled calls and calls that were not
+    made (`NotAsked`) do not count. A single reply that blocks this address as a bot (`errors.BLOCKED`) opens the
+    circuit, and the open time doubles with each such reply until the upstream serves again.
 
     Args:
         health: the record that this breaker writes, and whose clock it uses.
