@@ -11,7 +11,7 @@ from tests.opening import Open
 from tests.tracing import Spans
 from websearch_gateway.errors import SearchAuthError, SearchFetchError, SearchValidationError
 from websearch_gateway.models import Deadline, PassagesRequest, SearchRequest, WebSearchRequest
-from websearch_gateway.observability.tracing import part, stage, traced_upstream, whole
+from websearch_gateway.observability.tracing import call_span, child_span, stage, traced_upstream
 from websearch_gateway.sandbox import Sandbox
 
 QUESTION = "How tall is the Eiffel Tower?"
@@ -104,13 +104,13 @@ async def test_nothing_is_recorded_below_a_call_that_is_not(gateway: Open, spans
 
 
 def test_a_part_of_nothing_is_no_span(spans: Spans) -> None:
-    with part("guard"):
+    with child_span("guard"):
         pass
     assert spans.ended == ()
 
 
 async def test_who_loses_a_race_is_cancelled_and_not_failed(spans: Spans) -> None:
-    with whole("search_web"):
+    with call_span("search_web"):
         race = asyncio.create_task(traced_upstream("slow")(asyncio.Event().wait, Deadline.after(60)))
         await asyncio.sleep(0)
         race.cancel()
@@ -126,7 +126,7 @@ def test_of_an_error_only_its_kind_is_told(spans: Spans, error: Exception) -> No
     def broken() -> None:
         raise error
 
-    with pytest.raises(type(error)), whole("search_web"):
+    with pytest.raises(type(error)), call_span("search_web"):
         broken()
     assert {(span.attributes or {})["error.type"] for span in spans.ended} <= {"FETCH", "ValueError"}
     assert "secret" not in spans.as_text()

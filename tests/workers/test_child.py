@@ -8,7 +8,7 @@ import pytest
 
 from websearch_gateway.errors import SearchFetchError, SearchValidationError, Unavailable
 from websearch_gateway.models import Hit
-from websearch_gateway.workers.child import LENGTH_BYTES, called, prepare, request_of
+from websearch_gateway.workers.child import LENGTH_BYTES, call, prepare, request_frames
 
 
 def frames(parts: list[bytes]) -> list[bytes]:
@@ -20,7 +20,7 @@ def frames(parts: list[bytes]) -> list[bytes]:
 
 def test_large_arguments_follow_the_call_without_a_copy() -> None:
     body = bytes(1_000)
-    head, sent, empty = frames(request_of(max, [body, "text", b""]))
+    head, sent, empty = frames(request_frames(max, [body, "text", b""]))
     assert sent is body
     assert empty == b""
     assert pickle.loads(head) == (max, [None, "text", None], [0, 2])
@@ -31,8 +31,8 @@ def raising(error: BaseException) -> None:
 
 
 def test_a_result_is_plain() -> None:
-    assert called(divmod, (7, 2)) == {"result": [3, 1]}
-    (result,) = called(lambda: (Hit("https://t.example/", "Tides", "The sea.", "test"),), ())["result"]
+    assert call(divmod, (7, 2)) == {"result": [3, 1]}
+    (result,) = call(lambda: (Hit("https://t.example/", "Tides", "The sea.", "test"),), ())["result"]
     assert (result["title"], result["snippet"]) == ("Tides", "The sea.")
 
 
@@ -45,18 +45,18 @@ def test_a_result_is_plain() -> None:
     ],
 )
 def test_a_fault_is_told_by_its_kind_or_in_our_words(error: Exception, reply: dict[str, str]) -> None:
-    assert called(raising, (error,)) == reply
+    assert call(raising, (error,)) == reply
 
 
 def test_an_error_of_ours_keeps_what_it_says() -> None:
     error: Unavailable = SearchFetchError("Closed.", retry_after=3.0, details={"status": 503})
     told = {"kind": "SearchFetchError", "message": "Closed.", "retry_after": 3.0, "details": {"status": 503}}
-    assert called(raising, (error,)) == {"error": told}
+    assert call(raising, (error,)) == {"error": told}
 
 
 def test_a_process_without_memory_is_not_used_again() -> None:
     with pytest.raises(MemoryError):
-        called(raising, (MemoryError(),))
+        call(raising, (MemoryError(),))
 
 
 def test_a_warm_up_makes_each_call_in_order() -> None:

@@ -29,7 +29,7 @@ from websearch_gateway.readers.formats.feed import parse_feed
 from websearch_gateway.text.payload import json_object
 from websearch_gateway.workers import process
 from websearch_gateway.workers.child import Limits
-from websearch_gateway.workers.fair_line import LARGE_BYTES
+from websearch_gateway.workers.fair_queue import LARGE_BYTES
 from websearch_gateway.workers.pool import SMALL_CHARS, WORKING_FOR, Workers
 from websearch_gateway.workers.process import Worker
 
@@ -325,8 +325,8 @@ async def test_a_process_that_has_done_much_is_replaced(monkeypatch: pytest.Monk
 async def test_a_process_without_work_ends_and_the_next_call_starts_another() -> None:
     async with Workers(idle_seconds=0) as workers:
         pid = await workers.run(os.getpid, deadline=soon())
-        while workers._leaving or workers._all:
-            await asyncio.wait([*workers._leaving, asyncio.ensure_future(asyncio.sleep(0))])
+        while workers._ending or workers._all:
+            await asyncio.wait([*workers._ending, asyncio.ensure_future(asyncio.sleep(0))])
         assert not running(pid)
         assert await workers.run(os.getpid, deadline=soon()) != pid
 

@@ -1,4 +1,4 @@
 """Logs, statistics, telemetry and traces.
 
-Record names, codes, numbers and hosts; never a query, an answer, a key, a user or a URL.
+They record names, codes, numbers and hosts; never a query, an answer, a key, a user or a URL.
 """

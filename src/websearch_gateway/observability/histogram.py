@@ -1,4 +1,4 @@
-"""Counts durations by length, for more detail than a few quantiles, and across processes."""
+"""Counts durations in buckets: more detail than a few quantiles, and counts of several processes can be added."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 3
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A snapshot. `counts[i]` durations did not exceed `BOUNDS[i]`; the last one counts all."""
+    """A snapshot. `counts[i]` durations did not exceed `BOUNDS[i]`; the last counts all. `seconds` is their sum."""
 
     counts: Sequence[int]
     seconds: float
@@ -32,7 +32,7 @@ class Histogram:
         self._seconds = 0.0
 
     def observe(self, seconds: float) -> None:
-        """Count one."""
+        """Count one duration."""
         self._counts[bisect_left(BOUNDS, seconds)] += 1
         self._seconds += seconds
 

@@ -1,4 +1,4 @@
-"""The log: lines of JSON on stderr, without secrets, and without blocking."""
+"""The log: lines of JSON on stderr, without secrets. Writing never blocks."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from urllib.parse import quote, quote_plus
 
 _OURS = "websearch_gateway"
 _BATCH_SECONDS = 0.05
-_TRACEBACKS = logging.Formatter()
-_MOST_OF_A_TRACEBACK = 3_000  # characters, so that a record fits the 4 KiB that a pipe takes without waiting
+_TRACEBACK_FORMATTER = logging.Formatter()
+_TRACEBACK_CHARACTERS = 3_000  # so that a record fits the 4 KiB that a pipe takes without blocking
 
 
 def configure_logging(level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secrets: Collection[str]) -> None:
     """Send all logging of this process to stderr as lines of JSON, in place of any earlier configuration.
 
     Args:
-        level: for the gateway's own log. Libraries always log from WARNING on: below that, the HTTP client logs whole
-            URLs.
+        level: the least level of the gateway's own log. Libraries always log from WARNING on, since the HTTP client
+            logs whole URLs below that.
         secrets: values that must not appear; each is replaced by `***` anywhere in a record.
     """
     root = logging.getLogger()
@@ -34,22 +34,22 @@ def configure_logging(level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secre
     root.addHandler(_JsonHandler(sys.stderr, secrets))
     root.setLevel(logging.WARNING)
     logging.getLogger(_OURS).setLevel(level)
-    # Nobody reads who logged from which thread (https://docs.python.org/3/howto/logging.html#optimization).
+    # Records do not need the calling function, thread or process (https://docs.python.org/3/howto/logging.html#optimization).
     logging._srcfile = None
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
 
 
 def flush_logs() -> None:
-    """Write all queued records. For a process about to end in a way that skips clean-up."""
+    """Write all queued records. For a process that is about to end without clean-up."""
     for handler in logging.getLogger().handlers:
         handler.flush()
 
 
 class _JsonHandler(logging.StreamHandler[TextIO]):
-    """Writes records as lines of JSON, and drops a record rather than wait for a slow reader.
+    """Writes records as lines of JSON, and drops records that a slow reader does not take.
 
     In an event loop it writes a moment later, in batches: the answer does not wait for its record, and a record in a
-    batch costs a third of one alone. A warning is written at once, together with all queued records.
+    batch takes a third of the time. A warning is written at once, together with all queued records.
     """
 
     def __init__(self, stream: TextIO, secrets: Collection[str]) -> None:
@@ -66,10 +66,10 @@ class _JsonHandler(logging.StreamHandler[TextIO]):
             **event,
             "logger": record.name,
             "level": record.levelname.lower(),
-            "timestamp": _written(record.created),
+            "timestamp": _timestamp(record.created),
         }
         if record.exc_info:
-            event["exception"] = _TRACEBACKS.formatException(record.exc_info)[-_MOST_OF_A_TRACEBACK:]
+            event["exception"] = _TRACEBACK_FORMATTER.formatException(record.exc_info)[-_TRACEBACK_CHARACTERS:]
         return json.dumps(self._redacted(event))
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -91,7 +91,7 @@ class _JsonHandler(logging.StreamHandler[TextIO]):
         try:
             waiting, self._waiting, self._scheduled_in = self._waiting, [], None
             for record in waiting:
-                if self._takes_a_line():
+                if self._is_writable():
                     super().emit(record)  # close() flushes again, with nothing queued
             super().flush()
         finally:
@@ -100,26 +100,26 @@ class _JsonHandler(logging.StreamHandler[TextIO]):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the base class's
         """Print nothing: the base class would print the record unmasked, with any secret in it."""
 
-    def _takes_a_line(self) -> bool:
+    def _is_writable(self) -> bool:
         """Whether a write would not block. A client that never reads our stderr must not stop us."""
         try:
             return bool(select.select((), (self.stream,), (), 0)[1])
-        except (OSError, ValueError):  # not an operating system file: it never blocks
+        except (OSError, ValueError):  # not a file of the operating system, so it never blocks
             return True
 
 
 def _is_ours_or_a_warning(record: logging.LogRecord) -> bool:
-    # On the handler, since a library may set its own logger's level at any time.
+    # A filter of the handler, since a library may set the level of its own logger at any time.
     return record.levelno >= logging.WARNING or record.name.partition(".")[0] == _OURS
 
 
-def _written(created: float) -> str:
-    """The time of the event, not of the write."""
+def _timestamp(created: float) -> str:
+    """The time of the event (not of the write), in UTC."""
     return datetime.fromtimestamp(created, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 class Redaction:
-    """Replaces secrets by `***` in every key and value of an event, however nested, and makes it fit for JSON."""
+    """Replaces secrets by `***` in every key and value of an event, at any depth, and converts values to JSON types."""
 
     def __init__(self, secrets: Collection[str]) -> None:
         # The plain values, and how they look in a URL and in a repr.

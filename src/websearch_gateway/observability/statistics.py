@@ -1,4 +1,4 @@
-"""Counts what this process has done since its start: calls, failures, cache hits and latencies."""
+"""Counts the calls of this process since its start, with failures, cache hits and latencies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from websearch_gateway.observability.telemetry import CallRecord
 from websearch_gateway.results.answer import CacheState
 
 WINDOW = 1_000
-"""Latencies are measured over this many latest calls of a tool."""
+"""The number of latest calls of a tool whose latencies are kept."""
 RATE_SECONDS = 60.0
 
 CACHED_TOOLS = frozenset({"search_web", "web_search", "search_news", "web_search_raw"})
@@ -32,7 +32,7 @@ class ToolFigures:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failed call: when (seconds since the epoch), which tool, and the error's code."""
+    """A failed call: its time (seconds since the epoch), its tool and its error code."""
 
     at: float
     tool: str
@@ -43,8 +43,9 @@ class Failure:
 class Figures:
     """A snapshot. `calls_per_minute` counts the last minute; `started_at` is seconds since the epoch.
 
-    `routes` counts calls by tool, route and outcome, `durations` are those by tool and outcome, `fallbacks` counts by
-    the upstream that failed and the error's code. `joined` of the cache's misses were answered by an identical call.
+    `routes` counts calls by tool, route and outcome; `durations` has their durations by tool and outcome; `fallbacks`
+    counts fallbacks by failed upstream and error code. `joined` is the number of cache misses that an identical call in
+    flight answered.
     """
 
     started_at: float
@@ -60,7 +61,7 @@ class Figures:
 
 
 class Statistics:
-    """Counts calls. Give `observe` to the telemetry.
+    """Counts calls. `observe` is an observer for `Telemetry`.
 
     Args:
         clock: seconds since the epoch.
@@ -96,7 +97,7 @@ class Statistics:
             self._failures.append(Failure(now, record.tool, outcome))
 
     def figures(self) -> Figures:
-        """The numbers so far; the latest failure first."""
+        """The numbers so far, with the latest failure first."""
         now = self._clock()
         while self._moments and self._moments[0] < now - RATE_SECONDS:
             self._moments.popleft()
@@ -118,7 +119,7 @@ class Statistics:
         )
 
 
-def quantiles(values: Sequence[float] | deque[float]) -> tuple[float, ...]:
-    """The QUANTILES of `values`: the value that each share of them stays within; empty without values."""
+def quantiles(values: Sequence[float]) -> tuple[float, ...]:
+    """The values at QUANTILES of the sorted `values`; empty without values."""
     ordered = sorted(values)
     return tuple(ordered[min(int(share * len(ordered)), len(ordered) - 1)] for share in QUANTILES) if ordered else ()

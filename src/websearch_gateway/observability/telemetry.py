@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import get_args
 
 from websearch_gateway.errors import ErrorCode, Refused, SearchError
-from websearch_gateway.observability.tracing import whole
+from websearch_gateway.observability.tracing import call_span
 from websearch_gateway.results.answer import CacheState, SearchResponse
 
 _EVENT_DELAY_SECONDS = 0.005
@@ -29,9 +29,9 @@ _log = logging.getLogger(__name__)
 class Outcome:
     """The outcome of a call. The event also has `tool`, `latency_ms`, `query_hash` and `query_length`.
 
-    `route` is the server of the call (`MODEL-web-search`, `NAME-raw-search`, a provider, a reader, `cache`), else
-    `refused` or `failed`; `outcome` is `ok`, the error's code, `CANCELLED` or `INTERNAL`; `saved_usd` is the price of a
-    result from the cache; `joined` says that the answer came from an identical call in flight.
+    `route` names the part that served the call (`MODEL-web-search`, `NAME-raw-search`, a provider, a reader, `cache`),
+    or is `refused` or `failed`; `outcome` is `ok`, the error's code, `CANCELLED` or `INTERNAL`; `saved_usd` is the
+    price of a result from the cache; `joined` says that the answer came from an identical call in flight.
     """
 
     route: str = ""
@@ -50,7 +50,7 @@ _values = attrgetter(*_NAMES)
 
 
 def _fields_of(outcome: Outcome) -> dict[str, str | float | None]:
-    # dataclasses.asdict takes ten times as long, for deep copies of what never changes.
+    # `dataclasses.asdict` takes ten times as long, since it copies immutable values.
     return dict(zip(_NAMES, _values(outcome), strict=True))
 
 
@@ -70,7 +70,7 @@ class Telemetry:
     `in_flight` is the number of calls in flight.
 
     Args:
-        observers: called after each call's event is queued. They must not raise.
+        observers: functions that get each finished call. They must not raise.
         clock: seconds, for durations.
     """
 
@@ -82,13 +82,13 @@ class Telemetry:
     ) -> None:
         self._observers = observers
         self._clock = clock
-        # The key ends with the process, so nobody can find a query by hashing candidates.
+        # The key is lost when the process ends, so nobody can find a query by hashing candidates.
         self._key = token_bytes(32)
         self._waiting: list[CallRecord] = []
         self.in_flight = 0
 
     def call(self, text: str, tool: str = "search_web") -> CallEvent:
-        """The event of a call of `tool` with `text` (a query, or a URL), as a context manager around it."""
+        """The event of a call of `tool` with `text` (a query or a URL): a context manager around the call."""
         self.in_flight += 1
         return CallEvent(text, tool, self._clock, self._report)
 
@@ -125,7 +125,7 @@ class Telemetry:
 
 
 class CallEvent:
-    """Times and traces a call and reports, at its end, how it went. Changes nothing: exceptions pass through."""
+    """Times and traces a call, and reports its outcome at the end. Exceptions pass through unchanged."""
 
     __slots__ = ("_clock", "_outcome", "_report", "_span", "_started", "_text", "_tool", "_tracing")
 
@@ -137,7 +137,7 @@ class CallEvent:
         self._outcome = Outcome()
 
     def answered(self, response: SearchResponse, *, saved_usd: float = 0.0, joined: bool = False) -> None:
-        """Note the answer of `search_web`, and its source."""
+        """Record the answer of `search_web` as the outcome."""
         fallback = response.fallback
         # A reason is "CODE: message"; the message might quote a query.
         code = fallback.reason.partition(":")[0] if fallback else None
@@ -162,7 +162,7 @@ class CallEvent:
         saved_usd: float = 0.0,
         joined: bool = False,
     ) -> None:
-        """Note what served the call of any other tool, with how many results."""
+        """Record the outcome of a call of any other tool: the route that served it, and the number of results."""
         self._outcome = Outcome(
             route if cache == "miss" else "cache",
             result_count=results,
@@ -174,7 +174,7 @@ class CallEvent:
 
     def __enter__(self) -> CallEvent:
         self._started = self._clock()
-        self._tracing = whole(self._tool)
+        self._tracing = call_span(self._tool)
         self._span = self._tracing.__enter__()
         return self
 

@@ -1,9 +1,9 @@
-"""Spans: one for each call of a tool, under it its stages, the upstreams that it calls and the pages that it reads.
+"""Spans: one for each call of a tool, with child spans for its stages, its upstreams and the pages that it reads.
 
-Only the API of OpenTelemetry is used, which records nothing until `entrypoints/exporting.py` or the
-surrounding process sets up its SDK. If a call is not recorded, nothing below it is, at almost no cost. A span holds
-names from the code, codes, numbers and hosts: never a query, a key, a user or a URL. Upstreams are untrusted, so no
-trace context is sent to them.
+This uses only the API of OpenTelemetry, which records nothing until `entrypoints/exporting.py` or the surrounding
+process sets up its SDK. Below a call that is not recorded, spans cost almost nothing. A span holds names from the code,
+codes, numbers and hosts: never a query, a key, a user or a URL. Upstreams are untrusted, so
+they get no trace context.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TRACER = trace.get_tracer("websearch_gateway", __version__)
 _UNRECORDED: AbstractContextManager[Span] = nullcontext(trace.INVALID_SPAN)
 
 
-def whole(
+def call_span(
     name: str, kind: SpanKind = SpanKind.INTERNAL, carrier: Mapping[str, str] | None = None
 ) -> AbstractContextManager[Span]:
     """The span of a whole call: a child of the caller's span if `carrier` names one, else of the current span.
@@ -43,33 +43,33 @@ def whole(
     """
     remote = TraceContextTextMapPropagator().extract(carrier) if carrier and "traceparent" in carrier else None
     span = _TRACER.start_span(name, remote, kind)
-    # An unrecorded span is opened too: spans below it must not start traces of their own.
+    # An unrecorded span becomes current too, so that spans below it do not start traces of their own.
     return _recorded(span) if span.get_span_context().is_valid else _UNRECORDED
 
 
-def part(name: str, kind: SpanKind = SpanKind.INTERNAL) -> AbstractContextManager[Span]:
-    """The span of a part of a recorded call."""
+def child_span(name: str, kind: SpanKind = SpanKind.INTERNAL) -> AbstractContextManager[Span]:
+    """The span of a part of the current call, if that is recorded."""
     if not trace.get_current_span().is_recording():
         return _UNRECORDED
     return _recorded(_TRACER.start_span(name, kind=kind))
 
 
 def stage(name: str) -> Callable[[F], F]:
-    """Decorator: gives a sync or async function a span within the current call."""
+    """A decorator that gives a sync or async function a child span."""
 
     def decorate(function: F) -> F:
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
             async def staged(*args: Any, **kwargs: Any) -> Any:
-                with part(name):
+                with child_span(name):
                     return await function(*args, **kwargs)
 
         else:
 
             @functools.wraps(function)
             def staged(*args: Any, **kwargs: Any) -> Any:
-                with part(name):
+                with child_span(name):
                     return function(*args, **kwargs)
 
         return cast("F", staged)
@@ -79,25 +79,25 @@ def stage(name: str) -> Callable[[F], F]:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """The layer that gives its call a span within the current call: a stage, or an upstream (kind CLIENT)."""
+    """The layer that gives its call a child span: of a stage, or of an upstream (kind CLIENT)."""
 
     name: str
     kind: SpanKind = SpanKind.INTERNAL
 
     async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
         """The result of `call()`."""
-        with part(self.name, self.kind):
+        with child_span(self.name, self.kind):
             return await call()
 
 
 def traced_upstream(name: str) -> Traced:
-    """The layer around the calls of an upstream: with its host, its last HTTP status, and how often it was retried."""
+    """The layer around the calls of an upstream. Its span has the host, the last HTTP status and the retries."""
     return Traced(f"upstream {name}", SpanKind.CLIENT)
 
 
 @dataclass(frozen=True, slots=True)
 class TracedReader:
-    """A Reader that gives each read a span within the current call."""
+    """A Reader that gives each read a child span."""
 
     reader: Reader
 
@@ -108,7 +108,7 @@ class TracedReader:
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
         """See `ports.Reader.read`."""
-        with part("read page", SpanKind.CLIENT):
+        with child_span("read page", SpanKind.CLIENT):
             note_host(url)
             return await self.reader.read(url, deadline, known)
 
@@ -120,9 +120,8 @@ def _recorded(span: Span) -> Iterator[Span]:
         try:
             yield span
         except asyncio.CancelledError:
-            span.set_attribute(
-                "error.type", "CANCELLED"
-            )  # another upstream was faster, or the caller left: not an error
+            # Not an error: another upstream was faster, or the caller left.
+            span.set_attribute("error.type", "CANCELLED")
             raise
         except BaseException as error:
             span.set_attribute("error.type", error.code if isinstance(error, SearchError) else type(error).__name__)

@@ -18,7 +18,7 @@ from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.net.sent_requests import counting_requests
 from websearch_gateway.observability.telemetry import Telemetry
-from websearch_gateway.observability.tracing import part
+from websearch_gateway.observability.tracing import child_span
 from websearch_gateway.pipeline.cleaning.hits import clean_items
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard
@@ -136,7 +136,7 @@ class RawSearch:
         """The result from the cache, else from an identical call in flight, else from a new call."""
 
         async def begin(_: Progress) -> Served[RawResult]:
-            with part("cache"):
+            with child_span("cache"):
                 known = await self.cache.get(query, caller)
             if known is not None:
                 return known

@@ -23,7 +23,7 @@ from websearch_gateway.errors import Exhausted, Unavailable
 from websearch_gateway.models import LOCAL, Answer, Caller, Deadline, SearchQuery, SearchRequest
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.observability.telemetry import Telemetry
-from websearch_gateway.observability.tracing import part
+from websearch_gateway.observability.tracing import child_span
 from websearch_gateway.pipeline.deadline import one_deadline, timeout_error
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import Guard
@@ -86,7 +86,7 @@ class SearchPipeline:
         self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
     ) -> Served[SearchResponse]:
         """The answer from this process's memory, else from an identical call in flight, else from a new call."""
-        with part("cache"):
+        with child_span("cache"):
             known = self.cache.recent(query, caller)
         if known is not None:
             return known
@@ -101,7 +101,7 @@ class SearchPipeline:
         self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
     ) -> Served[SearchResponse]:
         """The answer from the exact or semantic cache, else a new one from the engine, finalized and stored."""
-        with part("cache"):
+        with child_span("cache"):
             known = await self.cache.get(query, caller)
         if known is not None:
             return known

@@ -27,7 +27,7 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.observability.telemetry import Telemetry
-from websearch_gateway.observability.tracing import part, stage
+from websearch_gateway.observability.tracing import child_span, stage
 from websearch_gateway.pipeline.choice import Choice, choose_page, hits_to_ask_for
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard
@@ -165,7 +165,7 @@ class WebSearch:
         """The results from the cache, else from an identical call in flight, else from a new call."""
 
         async def begin(tell: Progress) -> Served[WebSearchResponse]:
-            with part("cache"):
+            with child_span("cache"):
                 known = await self.cache.get(call.query, call.caller)
             if known is not None:
                 return known

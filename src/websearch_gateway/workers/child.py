@@ -1,7 +1,7 @@
-"""The main loop of a worker process: answers one request after the other until its input ends.
+"""The main loop of a worker process, which answers one request after another until its input ends.
 
-A request is a pickle (the parent is trusted), a reply is JSON (a page may have taken the worker over). Both are sent as
-a frame: the length in eight bytes, then the payload. Large arguments follow the request as frames of their own.
+A request is a pickle (the parent is trusted), a reply is JSON (a page may have taken over the worker). Each is
+a frame: the length in eight bytes, then the payload. Bytes arguments follow the request as frames of their own.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from typing import Any, BinaryIO, NamedTuple
 from websearch_gateway.errors import SearchError, Unavailable
 
 LENGTH_BYTES = 8
-COLLECTED_AT = 100_000
+COLLECTION_THRESHOLD = 100_000
+"""The number of new objects that starts a garbage collection."""
+
 NICENESS = 5
-"""The niceness of a worker: processes that answer calls run before workers that read pages."""
+"""The niceness of a worker, so that processes that answer calls run before workers that read pages."""
 
 
 class Limits(NamedTuple):
@@ -39,11 +41,11 @@ class Limits(NamedTuple):
 
 
 def framed(payload: bytes) -> tuple[bytes, bytes]:
-    """`payload` after its length."""
+    """The two parts of a frame: the length of `payload`, and `payload`."""
     return len(payload).to_bytes(LENGTH_BYTES, "big"), payload
 
 
-def request_of(function: Callable[..., object], arguments: Sequence[object]) -> list[bytes]:
+def request_frames(function: Callable[..., object], arguments: Sequence[object]) -> list[bytes]:
     """A call as frames. Bytes arguments are sent as they are, without a copy."""
     large = [one for one in arguments if isinstance(one, bytes)]
     small = [None if isinstance(one, bytes) else one for one in arguments]
@@ -55,9 +57,9 @@ def request_of(function: Callable[..., object], arguments: Sequence[object]) -> 
 
 
 def prepare(calls: Sequence[Callable[[], object]]) -> None:
-    """Run some calls as a warm-up, so that later calls find everything imported."""
-    for call in calls:
-        call()
+    """Make some calls as a warm-up, so that later calls find everything imported."""
+    for one in calls:
+        one()
 
 
 def main() -> None:
@@ -82,9 +84,9 @@ def serve(requests: BinaryIO, replies: BinaryIO, limits: Limits) -> None:
         function, arguments, places = pickle.loads(_body(requests, header))  # noqa: S301 - our own parent wrote it
         for place in places:
             arguments[place] = _body(requests, requests.read(LENGTH_BYTES))
-        _end_after(limits)
-        reply = called(function, arguments)
-        _end_after(None)
+        _set_alarm(limits)
+        reply = call(function, arguments)
+        _set_alarm(None)
         del arguments
         if _resident_megabytes() > limits.resident_megabytes:
             _give_back_memory()
@@ -94,21 +96,23 @@ def serve(requests: BinaryIO, replies: BinaryIO, limits: Limits) -> None:
             replies.write(part)
         replies.flush()
         if first and sys.platform != "win32":
-            os.nice(NICENESS)  # only now, since a caller waits for the start
+            os.nice(NICENESS)  # only after the first reply, since a caller waits for the start
         if first:
             _collect_seldom()
         first = False
 
 
 def _collect_seldom() -> None:
-    """Exclude the objects of the start from garbage collection and collect less often: a page makes tens of thousands
-    of objects that live until its end, and collecting at every 20,000 took a twelfth of its time. The memory of a
-    process is limited anyway."""
+    """Collect garbage less often, and never the objects of the start.
+
+    A page makes tens of thousands of objects that live until its end, and a collection at every 20,000 took a twelfth
+    of its time. The memory of a process is limited anyway.
+    """
     gc.freeze()
-    gc.set_threshold(COLLECTED_AT, 20, 20)
+    gc.set_threshold(COLLECTION_THRESHOLD, 20, 20)
 
 
-def called(function: Callable[..., object], arguments: Sequence[object]) -> dict[str, Any]:
+def call(function: Callable[..., object], arguments: Sequence[object]) -> dict[str, Any]:
     """The result of a call, the `Unavailable` error that it raised, or a description of any other exception."""
     try:
         return {"result": _plain(function(*arguments))}
@@ -119,7 +123,7 @@ def called(function: Callable[..., object], arguments: Sequence[object]) -> dict
         return {"error": {"kind": type(error).__name__, **fields}}
     except SearchError as error:
         return {"fault": error.message}
-    except Exception as error:  # noqa: BLE001 - the page's fault, whatever it is; the parent decides
+    except Exception as error:  # noqa: BLE001 - a page may cause any exception; the parent handles it
         return {"fault": type(error).__name__}
 
 
@@ -145,8 +149,8 @@ def _restrict(megabytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _end_after(limits: Limits | None) -> None:
-    """Have the kernel kill this process when a job takes too long, even inside a C library or without a parent."""
+def _set_alarm(limits: Limits | None) -> None:
+    """Make the kernel kill this process if a job takes too long, even in a C library; with None, lift the limit."""
     if sys.platform == "win32":
         return
     import resource
@@ -158,7 +162,7 @@ def _end_after(limits: Limits | None) -> None:
 
 
 def _give_back_memory() -> None:
-    """Return free heap memory to the system, which glibc would keep (malloc_trim(3))."""
+    """Return free heap memory, which glibc would keep, to the system (malloc_trim(3))."""
     if sys.platform == "linux":
         import ctypes
 
@@ -168,7 +172,7 @@ def _give_back_memory() -> None:
 
 
 def _resident_megabytes() -> float:
-    """The resident memory of this process; its peak if the system reports only that."""
+    """The resident memory of this process in MiB; 0 on systems without `/proc`."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -1,7 +1,7 @@
-"""A few worker processes, since untrusted text may hang a program, fill its memory or crash it.
+"""A pool of a few worker processes, since untrusted text may hang a program, fill its memory or crash it.
 
-A page can break at most one worker; the next page gets a new one. The standard library's pool breaks for all callers
-when one of its processes is killed, which is why this pool exists.
+A page can break at most one worker; the next page gets a new one. The pool of the standard library does not serve here:
+it breaks for all callers when one of its processes is killed.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Any, Self
 from websearch_gateway import errors
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError, Unavailable
 from websearch_gateway.models import Deadline
-from websearch_gateway.workers.child import Limits, called, request_of
-from websearch_gateway.workers.fair_line import FairLine
+from websearch_gateway.workers.child import Limits, call, request_frames
+from websearch_gateway.workers.fair_queue import FairQueue
 from websearch_gateway.workers.process import Worker
 
 SMALL_CHARS = 4_000
-"""Work on at most this many characters takes a few milliseconds, so it runs in the calling thread."""
+"""Work on at most this many characters takes a few milliseconds, so it runs in the calling process."""
 
 HEAVY_BYTES = 2_000_000
-"""The size that a heavy job counts as: that of a large page."""
+"""The least size that a heavy job counts as: that of a large page."""
 
 IDLE_SECONDS = 60.0
 STUCK_SECONDS = 20.0
-"""If a job waits for longer, the workers are stuck: each job gets at most half of this time."""
+"""If a job waits for longer, the workers are stuck: a job runs for at most half of this time."""
 
 MAX_MESSAGE_CHARS = 300
 LIMITS = Limits()
@@ -42,12 +42,12 @@ class Workers:
     """Runs functions in processes that can be killed; a `ports.Workers`. No process starts before the first use.
 
     Args:
-        count: how many processes may work for one user. Further calls wait in line. If there are several, large
-            documents never take the last one, so that a small page does not wait behind them.
+        count: how many processes may work for one user; further calls wait. If it is more than one, large documents
+            never take the last process, so that a small page does not wait behind them.
         spare: how many more may work for users without a running job.
         limits: limits of a process and a job. The time of a job starts when the process is ready.
-        warm_up: called first in each new process, to import and prepare what every call needs.
-        idle_seconds: how long a process without work stays.
+        warm_up: call first in each new process, to import and prepare what every call needs.
+        idle_seconds: how long a process without work stays alive.
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class Workers:
         warm_up: Callable[[], object] = int,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
-        self._line = FairLine(count, spare)
+        self._queue = FairQueue(count, spare)
         self._limits = limits
         self._warm_up = warm_up
         self._idle_seconds = idle_seconds
         self._all: set[Worker] = set()
         self._idle: list[Worker] = []
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._ending: set[asyncio.Task[None]] = set()
         self._cannot_start = False
         self._closed = False
 
@@ -79,18 +79,18 @@ class Workers:
 
     @property
     def trouble(self) -> str | None:
-        """Why the workers are stuck, for health checks; None if they are not."""
+        """Why the workers cannot work, for health checks; None if they can."""
         if self._cannot_start:
             return "Worker processes cannot be started."
-        if self._line.longest_wait > STUCK_SECONDS:
-            return "The worker processes do not get on with their work."
+        if self._queue.longest_wait > STUCK_SECONDS:
+            return "The worker processes are stuck."
         return None
 
     async def warm(self) -> None:
         """Start a process if there is none. It warms up while the caller continues."""
         if not self._all:
             with suppress(OSError):  # `run` reports why it cannot start
-                async with self._line.turn(WORKING_FOR.get()), self._worker():
+                async with self._queue.turn(WORKING_FOR.get()), self._worker():
                     pass
 
     async def run(
@@ -103,38 +103,38 @@ class Workers:
     ) -> Any:
         """See `ports.Workers.run`."""
         if size is not None and size <= SMALL_CHARS:
-            return _result(json.loads(json.dumps(called(function, arguments))))
-        request = request_of(function, arguments)
+            return _result(json.loads(json.dumps(call(function, arguments))))
+        request = request_frames(function, arguments)
         try:
             async with (
                 asyncio.timeout(deadline.remaining()),
-                self._line.turn(WORKING_FOR.get(), size=max(sum(map(len, request)), HEAVY_BYTES if heavy else 0)),
+                self._queue.turn(WORKING_FOR.get(), size=max(sum(map(len, request)), HEAVY_BYTES if heavy else 0)),
                 self._worker() as worker,
             ):
-                reply = await self._asked(worker, request)
+                reply = await self._ask(worker, request)
         except TimeoutError:
             raise SearchTimeoutError("The page could not be read in time.") from None
         except (OSError, asyncio.IncompleteReadError) as error:
-            raise SearchFetchError("The page could not be read: its reader broke down.") from error
+            raise SearchFetchError("The page could not be read: its worker process broke down.") from error
         return _result(reply)
 
     async def aclose(self) -> None:
         """End every process. Running and later calls fail. Idempotent."""
         self._closed = True
         for worker in self._idle:
-            if worker.ending:
-                worker.ending.cancel()
+            if worker.idle_timer:
+                worker.idle_timer.cancel()
         self._idle.clear()
-        await asyncio.gather(*(worker.leave() for worker in self._all), *self._leaving)
+        await asyncio.gather(*(worker.stop() for worker in self._all), *self._ending)
         self._all.clear()
 
-    async def _asked(self, worker: Worker, request: Sequence[bytes]) -> dict[str, Any]:
+    async def _ask(self, worker: Worker, request: Sequence[bytes]) -> dict[str, Any]:
         await worker.ready()
         async with asyncio.timeout(self._limits.seconds):
             try:
                 reply: dict[str, Any] = json.loads(await worker.ask(request))
             except asyncio.IncompleteReadError:
-                await worker.leave()  # killing it could hide why it ended
+                await worker.stop()  # killing it could hide why it ended
                 if not worker.took_too_long:
                     raise
                 message = (
@@ -147,9 +147,10 @@ class Workers:
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[Worker]:
-        """A process for exclusive use. It is reused if the block ends without error, or before the process is ready.
+        """A process for exclusive use. It is kept if the block ends without error, or before the process is ready.
 
-        Otherwise a busy machine, where a start takes longer than callers wait, would start processes for ever.
+        On a busy machine a start may take longer than its caller waits. If such processes were not kept, none would
+        ever become ready.
         """
         worker = self._take() or await self._start()
         try:
@@ -165,14 +166,14 @@ class Workers:
             self._put_back(worker)
 
     def _put_back(self, worker: Worker) -> None:
-        worker.ending = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire, worker)
+        worker.idle_timer = asyncio.get_running_loop().call_later(self._idle_seconds, self._retire, worker)
         self._idle.append(worker)
 
     def _take(self) -> Worker | None:
         while self._idle:
             worker = self._idle.pop()
-            if worker.ending:
-                worker.ending.cancel()
+            if worker.idle_timer:
+                worker.idle_timer.cancel()
             if worker.alive:
                 return worker
             self._retire(worker)
@@ -183,18 +184,18 @@ class Workers:
         self._all.discard(worker)
         if worker in self._idle:
             self._idle.remove(worker)
-        self._end(worker.leave())
+        self._end(worker.stop())
 
-    def _end(self, ending: Coroutine[None, None, None]) -> asyncio.Task[None]:
+    def _end(self, end: Coroutine[None, None, None]) -> asyncio.Task[None]:
         """A task that ends a process. Cancelling the call does not interrupt it, and `aclose` waits for it."""
-        task = asyncio.get_running_loop().create_task(ending)
-        self._leaving.add(task)
-        task.add_done_callback(self._leaving.discard)
+        task = asyncio.get_running_loop().create_task(end)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
         return task
 
     async def _start(self) -> Worker:
         try:
-            worker = await Worker.start(self._limits, request_of(self._warm_up, ()))
+            worker = await Worker.start(self._limits, request_frames(self._warm_up, ()))
         except OSError:
             self._cannot_start = True
             raise

@@ -1,4 +1,4 @@
-"""One worker process, as its parent sees it."""
+"""One worker process, seen from its parent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from websearch_gateway.workers.child import LENGTH_BYTES, Limits
 
 MAX_REPLY_BYTES = 16_000_000
 MAX_JOBS = 2_000
-"""After this many jobs a process is replaced, since libraries leak. A start costs as much CPU time as 14 of a crawl."""
+"""After this many jobs a process is replaced, since libraries leak. A start takes the CPU time of 14 crawl jobs."""
 CLOSE_SECONDS = 1.0
 _PIECE_BYTES = 65_536
 _BUFFER_BYTES = 65_536
@@ -28,7 +28,7 @@ class Worker:
     """One process. `ask` is for one caller at a time.
 
     Attributes:
-        ending: timer that ends the process when it has been idle for too long.
+        idle_timer: ends the process when it has been idle for too long.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Worker:
         self._stdout = stdout
         self._first: asyncio.Task[bytes] | None = None
         self._jobs = 0
-        self.ending: asyncio.TimerHandle | None = None
+        self.idle_timer: asyncio.TimerHandle | None = None
 
     @classmethod
     async def start(cls, limits: Limits, first: Sequence[bytes]) -> Worker:
@@ -86,17 +86,17 @@ class Worker:
 
     @property
     def preparing(self) -> bool:
-        """Whether the process is still at its first request."""
+        """Whether the process is still busy with its first request."""
         return self.alive and self._jobs == 0 and (self._first is None or not self._first.done())
 
     async def ready(self) -> None:
-        """Wait until it has answered its first request. Cancelling the wait does not disturb it."""
+        """Wait until the process has answered its first request. Cancelling the wait does not interrupt it."""
         if self._first is None:
             self._first = asyncio.create_task(self._reply())
         await asyncio.shield(self._first)
 
     async def ask(self, request: Sequence[bytes]) -> bytes:
-        """Send a request and wait for its reply. Never copies a large request as a whole."""
+        """Send a request and wait for its reply. Writes a large request in pieces, so that it is never copied whole."""
         self._jobs += 1
         for part in request:
             view = memoryview(part)
@@ -108,14 +108,14 @@ class Worker:
     async def _reply(self) -> bytes:
         length = int.from_bytes(await self._stdout.readexactly(LENGTH_BYTES), "big")
         if length > MAX_REPLY_BYTES:
-            raise OSError("a worker replies with too much")
+            raise OSError("the reply of a worker is too large")
         return await self._stdout.readexactly(length)
 
     async def kill(self) -> None:
         """Kill the process at once."""
         with suppress(ProcessLookupError):
             self._process.kill()
-        for pipe in self._pipes:  # `wait` also waits for the pipes to end, which an unread pipe never does
+        for pipe in self._pipes:  # `wait` also waits until the pipes end, and an unread pipe never ends
             pipe.close()
         await self._process.wait()
         self._transport.close()
@@ -123,8 +123,8 @@ class Worker:
             self._first.cancel()
             await asyncio.gather(self._first, return_exceptions=True)
 
-    async def leave(self) -> None:
-        """Close its input, at which an idle process exits; kill it if it does not."""
+    async def stop(self) -> None:
+        """Close its input, which makes an idle process exit; kill it if it does not."""
         self._stdin.close()
         try:
             with suppress(TimeoutError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opentelemetry.trace import SpanKind
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from websearch_gateway.observability.tracing import whole
+from websearch_gateway.observability.tracing import call_span
 
 _CARRIED = (b"traceparent", b"tracestate")
 
@@ -24,7 +24,7 @@ class Tracing:
         if scope["type"] != "http" or scope["method"] != "POST":
             return await self._app(scope, receive, send)
         carrier = {name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in _CARRIED}
-        with whole("POST", SpanKind.SERVER, carrier) as span:
+        with call_span("POST", SpanKind.SERVER, carrier) as span:
             if not span.is_recording():
                 return await self._app(scope, receive, send)
 

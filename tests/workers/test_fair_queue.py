@@ -6,13 +6,13 @@ import asyncio
 from contextlib import AsyncExitStack
 
 from tests.clock import Clock
-from websearch_gateway.workers.fair_line import BYTES_PER_SECOND, LARGE_BYTES, FairLine
+from websearch_gateway.workers.fair_queue import BYTES_PER_SECOND, LARGE_BYTES, FairQueue
 
 
 class Jobs:
     """Jobs in a line: who works, in the order in which they began."""
 
-    def __init__(self, line: FairLine) -> None:
+    def __init__(self, line: FairQueue) -> None:
         self._line = line
         self._ends: dict[str, asyncio.Event] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -52,7 +52,7 @@ async def settled() -> None:
 
 
 async def test_who_has_the_fewest_at_work_is_next() -> None:
-    jobs = Jobs(FairLine(2, 0))
+    jobs = Jobs(FairQueue(2, 0))
     await jobs.come("a/1", "a/2", "a/3", "b/1")
     assert jobs.working == ["a/1", "a/2"]
     await jobs.end("a/1")
@@ -62,23 +62,23 @@ async def test_who_has_the_fewest_at_work_is_next() -> None:
 
 
 async def test_a_spare_place_is_for_who_has_none_at_work() -> None:
-    jobs = Jobs(FairLine(1, 1))
+    jobs = Jobs(FairQueue(1, 1))
     await jobs.come("a/1", "a/2", "b/1", "c/1")
     assert jobs.working == ["a/1", "b/1"]
 
 
 async def test_large_jobs_leave_a_place_to_small_ones_where_there_are_several() -> None:
-    jobs = Jobs(FairLine(2, 0))
+    jobs = Jobs(FairQueue(2, 0))
     await jobs.come("a/1", "a/2", large=True)
     await jobs.come("a/3")
     assert jobs.working == ["a/1", "a/3"]
-    alone = Jobs(FairLine(1, 0))
+    alone = Jobs(FairQueue(1, 0))
     await alone.come("a/1", large=True)
     assert alone.working == ["a/1"]
 
 
 async def test_who_leaves_gives_its_place_away_in_line_and_at_work() -> None:
-    jobs = Jobs(FairLine(1, 0))
+    jobs = Jobs(FairQueue(1, 0))
     await jobs.come("a/1", "a/2", "a/3")
     await jobs.leave("a/2")
     await jobs.leave("a/1")
@@ -87,7 +87,7 @@ async def test_who_leaves_gives_its_place_away_in_line_and_at_work() -> None:
 
 async def test_the_longest_wait_is_that_of_the_first_in_line() -> None:
     clock = Clock()
-    line = FairLine(1, 0, clock)
+    line = FairQueue(1, 0, clock)
     jobs = Jobs(line)
     await jobs.come("a/1")
     assert line.longest_wait == 0.0
@@ -108,7 +108,7 @@ class Served:
     def __init__(self) -> None:
         self.now = 0.0
         self.order: list[str] = []
-        self.line = FairLine(1, 0, lambda: self.now)
+        self.line = FairQueue(1, 0, lambda: self.now)
         self._jobs: list[asyncio.Task[None]] = []
 
     async def joins(self, name: str, size: int, caller: str = "local") -> None:
