@@ -1,4 +1,4 @@
-"""Backends for the five verbs of `ports.State`, one file, file prefix or folder each; BACKENDS is their only list.
+"""Backends for the five verbs of `ports.State`, each in one file, file prefix or folder; only BACKENDS lists them.
 
 To add one, follow docs/adding-a-state-backend.md. Policy (limits, caches, budgets) belongs elsewhere.
 """
@@ -21,7 +21,7 @@ BACKENDS: Mapping[str, Callable[[str], State]] = {
     "memory": MemoryState.from_location,  # one process, lost when it ends
     "sqlite": SqliteState.from_location,  # one machine, any number of processes
     "postgresql": PostgresState.from_location,  # any number of machines; needs the extra `postgres`
-    "firestore": FirestoreState.from_location,  # any number of machines and Cloud Functions; the extra `firestore`
+    "firestore": FirestoreState.from_location,  # machines and Cloud Functions, any number; needs the extra `firestore`
 }
 """Creates a backend from the part of `STATE_URL` after `://`; the key is the scheme."""
 
@@ -34,7 +34,7 @@ def open_state(url: str) -> State:
     """
     scheme, _, location = url.partition("://")
     backend = BACKENDS.get(scheme.lower())
-    if backend is None:  # The URL may hold a password, so it is not repeated.
+    if backend is None:  # the message omits the URL, which may hold a password
         known = ", ".join(f"{name}://" for name in BACKENDS)
         raise SearchNotConfiguredError(f"STATE_URL must begin with one of {known}.")
     _log.debug("state: %s", scheme.lower())

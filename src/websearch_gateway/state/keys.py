@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 
 LONGEST = 700
-"""Bytes. Firestore indexes the first 1,500 bytes of a text, in which each of our bytes above 127 takes two
+"""The most bytes of an index entry. Firestore indexes the first 1,500 bytes of a text, in which each of our bytes above
+127 takes two
 (https://firebase.google.com/docs/firestore/quotas); PostgreSQL rejects index rows above about 2,700 bytes."""
 
 _KEPT = 640
@@ -23,7 +24,7 @@ def indexed(key: str) -> bytes:
 
 
 def bounds(prefix: str, after: str = "") -> tuple[bytes, bytes]:
-    """The range that contains all keys that start with `prefix` and follow `after`; the second bound is exclusive.
+    """The range of all keys that start with `prefix` and follow `after`, as (first, end); the end is exclusive.
 
     If the prefix is long, the range may contain other keys too.
     """
@@ -34,7 +35,7 @@ def bounds(prefix: str, after: str = "") -> tuple[bytes, bytes]:
 
 
 def raw_key(key: str) -> bytes:
-    """Any text as bytes, including lone surrogates."""
+    """The bytes of any text, even with lone surrogates."""
     return key.encode("utf-8", "surrogatepass")
 
 

@@ -1,4 +1,4 @@
-"""State in a dictionary: for one process, and for tests. Copy it to start a new backend: it is the shortest."""
+"""State in a dictionary: for one process, and for tests. It is the shortest backend, so copy it to start a new one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class MemoryState:
     """A State that ends with the process.
 
     Args:
-        clock: seconds; any monotonic clock.
+        clock: seconds of any monotonic clock.
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -35,7 +35,7 @@ class MemoryState:
         self._evictions = 0
 
     def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
-        """See ports.BoundedState. Each read or write moves the entry to the end of the dictionary."""
+        """See ports.BoundedState. The dictionary is in order of use: each read or write moves an entry to its end."""
         self._most_bytes, self._evictable = most_bytes, tuple(evictable)
 
     async def usage(self) -> StateUsage:

@@ -50,7 +50,7 @@ class PostgresState:
     Args:
         clock: seconds since the epoch, the same in all processes.
         timeout_seconds: the time limit of a verb.
-        cooldown_seconds: seconds for which all verbs fail at once after one has timed out.
+        cooldown_seconds: how long all verbs fail at once after one has timed out.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class PostgresState:
     ) -> None:
         self._pool = PostgresPool(url, seconds=timeout_seconds)
         self._timeouts = Timeouts("PostgreSQL", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
-        self._additions = CoalescedIncrements(self._send_addition)
+        self._increments = CoalescedIncrements(self._send_increment)
         self._clock = clock
         self._writes = 0
 
@@ -94,7 +94,7 @@ class PostgresState:
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
         """See ports.State."""
-        return await self._additions.add(key, amount, ttl)
+        return await self._increments.add(key, amount, ttl)
 
     async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
         """See ports.State."""
@@ -117,11 +117,11 @@ class PostgresState:
 
     async def close(self) -> None:
         """See ports.State."""
-        await self._additions.close()
+        await self._increments.close()
         if await self._timeouts.close():
             await self._pool.close()
 
-    async def _send_addition(self, key: str, amount: int, ttl: float | None) -> int:
+    async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
         ((count,),) = await self._write(_ADD, key, ttl, {"amount": amount})
         return int(count)
 

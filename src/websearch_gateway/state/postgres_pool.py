@@ -44,10 +44,10 @@ def load() -> tuple[type[Exception], ...]:
 
 
 class PostgresPool:
-    """A few connections. The first statement opens them and migrates the table. For one event loop.
+    """A few connections. The first statement opens them and migrates the table. Belongs to one event loop.
 
     Args:
-        url: as libpq understands it (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
+        url: a connection URI of libpq (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
         seconds: the time limit of a statement, and of getting a connection.
     """
 
@@ -73,7 +73,7 @@ class PostgresPool:
                 cursor = await connection.execute(statement, named)
                 return await cursor.fetchall() if cursor.description else []
         except OperationalError:
-            # When the server goes away, all connections are lost, and each would fail one verb.
+            # If the server went away, all connections are lost, and each would fail one more verb.
             await pool.check()
             raise
 
@@ -96,7 +96,7 @@ class PostgresPool:
     def _make_pool(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
         from psycopg_pool import AsyncConnectionPool
 
-        # Its warnings repeat libpq's message about the URL, which may contain a piece of a badly escaped password.
+        # Its warnings quote libpq's message about the URL, which may contain a part of a badly escaped password.
         logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
         return AsyncConnectionPool(
             self._url,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 # Each verb is one statement. Outside a transaction, a single writing statement takes the write lock before it reads,
-# like BEGIN IMMEDIATE, so no update is lost and none fails half-way because the lock is taken.
+# like BEGIN IMMEDIATE, so no update is lost, and none fails half-way because of a lock.
 _GET = """
     SELECT value FROM entries
     WHERE key = :key AND expires > :now AND typeof(value) IN ('blob', 'integer')
@@ -47,14 +47,14 @@ _ROWS_PER_PAGE = 32
 class SqliteState:
     """A State in the file at `path`. The first verb opens it.
 
-    It moves a damaged file aside and replaces it. For any other problem with the file (locked, read-only, full) the
-    verb raises StateUnavailable.
+    A damaged file is moved aside and replaced. At any other problem with the file (locked, read-only, full) the verb
+    raises StateUnavailable.
 
     Args:
-        path: the file; relative to the working folder, `~` is the home folder.
+        path: the file, relative to the working folder; `~` is the home folder.
         clock: seconds since the epoch, the same in all processes.
         timeout_seconds: seconds to wait for another process's lock.
-        cooldown_seconds: seconds for which all verbs fail at once after such a timeout.
+        cooldown_seconds: how long all verbs fail at once after such a timeout.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ MIGRATIONS = (
     # When an entry was last read or written; only evictable entries need it (`sqlite_limit.py`).
     "CREATE TABLE uses (key BLOB PRIMARY KEY, used REAL NOT NULL) WITHOUT ROWID",
 )
-"""Statement n (from 1) takes a file from version n - 1 to n. Only append: files of every version are in use."""
+"""Statement n (from 1) takes a file from version n - 1 to n. Append only: files of every version are in use."""
 
 _log = logging.getLogger(__name__)
 
@@ -83,13 +83,15 @@ class SqliteFile:
 
     @contextlib.contextmanager
     def _opening_alone(self) -> Iterator[None]:
-        """Keep other processes from opening the file: SQLite's own locks cover neither the switch to WAL nor a rename.
+        """Keep other processes from opening the file.
 
-        The lock is on an empty database beside the file, so the system releases it when a process dies.
+        SQLite's own locks cover neither the switch to WAL nor a rename. This lock is on an empty database beside the file, so the system releases it when a process dies.
         """
         import sqlite3
 
-        with contextlib.closing(sqlite3.connect(_made(self._sibling(".lock")), timeout=self._timeout_seconds)) as lock:
+        with contextlib.closing(
+            sqlite3.connect(_created(self._sibling(".lock")), timeout=self._timeout_seconds)
+        ) as lock:
             lock.execute("BEGIN EXCLUSIVE")
             yield
 
@@ -109,13 +111,13 @@ class SqliteFile:
     def _set_aside(self) -> None:
         self._damaged = False
         if self._identity is None or _identity(self._path) != self._identity:
-            return  # Another process was faster: the path now holds its new file.
+            return  # another process was faster, and this is its new file
         number = next(n for n in itertools.count(1) if not self._sibling(f".corrupt-{n}").exists())
         # The write-ahead log goes first: a new file must never see the old log.
         for suffix in ("-wal", "-shm", ""):
             with contextlib.suppress(FileNotFoundError):
                 self._sibling(suffix).rename(self._sibling(f".corrupt-{number}{suffix}"))
-        _log.warning("The state file was damaged: it is kept as *.corrupt-%d, and a new one takes its place.", number)
+        _log.warning("The state file was damaged. It is now *.corrupt-%d, and a new file replaces it.", number)
 
     def _sibling(self, suffix: str) -> Path:
         return self._path.with_name(self._path.name + suffix)
@@ -123,7 +125,7 @@ class SqliteFile:
     def _open(self) -> sqlite3.Connection:
         import sqlite3
 
-        self._identity = _identity(_made(self._path))
+        self._identity = _identity(_created(self._path))
         # Without an isolation level the driver opens no implicit transactions.
         connection = sqlite3.connect(
             self._path, timeout=self._timeout_seconds, isolation_level=None, check_same_thread=False
@@ -139,7 +141,7 @@ class SqliteFile:
         return connection
 
 
-def _made(path: Path) -> Path:
+def _created(path: Path) -> Path:
     """`path`, created with mode 0600 if it was missing."""
     # Do not open an existing file: closing a file that SQLite has open drops SQLite's locks on it.
     with contextlib.suppress(FileExistsError):
@@ -159,7 +161,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
     if _version(connection) == len(MIGRATIONS):
         return
     connection.execute("BEGIN IMMEDIATE")
-    version = _version(connection)  # Check again under the lock: another process may have been faster.
+    version = _version(connection)  # again, under the lock: another process may have been faster
     if version > len(MIGRATIONS):
         raise StateUnavailable("The state file was written by a newer version of the gateway.")
     for number, statement in enumerate(MIGRATIONS[version:], version + 1):

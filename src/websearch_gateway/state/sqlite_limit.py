@@ -20,10 +20,10 @@ _BY_USE = """
 
 
 class SqliteLimit:
-    """The limit of one file. Used from the thread of its connection only.
+    """The size limit of one file. Used only from the thread of its connection.
 
     Args:
-        most_bytes: the size limit of the file, without its write-ahead log.
+        most_bytes: the most bytes of the file, without its write-ahead log.
         evictable: prefixes of the keys that may be deleted. Counters are never deleted.
     """
 

@@ -1,6 +1,6 @@
 """The one thread that talks to SQLite, so that the event loop never waits for a disk or a lock.
 
-Verbs that wait at the same time run in one transaction: a hundred cost little more than ten.
+Verbs that wait at the same time run in one transaction, so a hundred take little longer than ten.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class SqliteThread:
     Args:
         path: the absolute path of the file.
         timeout_seconds: seconds to wait for another process's lock.
-        cooldown_seconds: seconds for which all verbs fail at once after such a timeout; otherwise the waiting verbs
-            would time out one after the other.
+        cooldown_seconds: how long all verbs fail at once after such a timeout; otherwise the waiting verbs would time
+            out one after the other.
     """
 
     def __init__(self, path: Path, *, timeout_seconds: float, cooldown_seconds: float) -> None:
@@ -83,12 +83,12 @@ class SqliteThread:
         await end.future
 
     def _work(self) -> None:
-        while self._take_turn():
+        while self._run_waiting_jobs():
             pass
 
-    def _take_turn(self) -> bool:
-        """Run all waiting jobs. False after the job that ends the thread, which is always the last one."""
-        jobs = self._waiting()
+    def _run_waiting_jobs(self) -> bool:
+        """Run all waiting jobs. False after the job that ends the thread, which is always the last job."""
+        jobs = self._next_jobs()
         verbs = [job for job in jobs if job.verb is not None]
         _deliver(verbs, self._outcomes(verbs))
         if len(verbs) == len(jobs):
@@ -97,8 +97,8 @@ class SqliteThread:
         _deliver(jobs[-1:], [None])
         return False
 
-    def _waiting(self) -> list[_Job]:
-        """The next job and all that are queued behind it."""
+    def _next_jobs(self) -> list[_Job]:
+        """The next job and those queued behind it, up to _MOST_PER_TRANSACTION. Waits for the first."""
         jobs = [self._jobs.get()]
         while len(jobs) < _MOST_PER_TRANSACTION and not self._jobs.empty():
             jobs.append(self._jobs.get())
@@ -118,7 +118,7 @@ class SqliteThread:
             with connection:  # commits, or rolls back
                 connection.execute("BEGIN IMMEDIATE")
                 return [job.verb(connection) for job in jobs if job.verb]
-        except Exception as error:  # noqa: BLE001 - worker boundary; each job is now tried alone, for its own failure
+        except Exception as error:  # noqa: BLE001 - thread boundary; each job then runs alone and fails by itself
             self._translated(error)
             return None
 
@@ -127,7 +127,7 @@ class SqliteThread:
             return StateUnavailable("The state file is locked by another process.")
         try:
             return job.verb(self._file.connection()) if job.verb else None
-        except Exception as error:  # noqa: BLE001 - worker boundary; the caller hears of it
+        except Exception as error:  # noqa: BLE001 - thread boundary; the caller gets the error
             return self._translated(error)
 
     def _is_paused(self) -> bool:
@@ -155,13 +155,13 @@ def _deliver(jobs: Sequence[_Job], outcomes: Sequence[Any]) -> None:
     for job, outcome in zip(jobs, outcomes, strict=True):
         by_loop.setdefault(job.future.get_loop(), []).append((job.future, outcome))
     for loop, settled in by_loop.items():
-        with contextlib.suppress(RuntimeError):  # The loop is closed: its callers are gone.
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so its callers are gone
             loop.call_soon_threadsafe(_settle, settled)
 
 
 def _settle(settled: Sequence[tuple[asyncio.Future[Any], Any]]) -> None:
     for future, outcome in settled:
-        if future.done():  # Its caller was cancelled.
+        if future.done():  # its caller was cancelled
             continue
         if isinstance(outcome, Exception):
             future.set_exception(outcome)

@@ -17,11 +17,11 @@ class Timeouts:
     """Runs the verbs of one backend and maps its errors.
 
     Args:
-        backend: its name, for messages.
-        load: imports its library and returns the library's exceptions. It runs in a thread before the first verb and
-            outside the time limit, since a slow import is not the backend's fault.
+        backend: the name of the backend, for messages.
+        load: imports the library and returns its exceptions. Runs in a thread before the first verb and outside the
+            time limit, since a slow import is not the backend's fault.
         seconds: the time limit of a verb.
-        cooldown_seconds: seconds for which all verbs fail at once after a timeout; otherwise each search would wait.
+        cooldown_seconds: how long all verbs fail at once after a timeout; otherwise each search would wait.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Timeouts:
         self._cooldown_seconds = cooldown_seconds
         self._cooldown_until = 0.0
         self._closed = False
-        self._under_way: set[asyncio.Task[Any]] = set()
+        self._running: set[asyncio.Task[Any]] = set()
 
     async def run(self, verb: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `verb` and return its result.
@@ -47,7 +47,7 @@ class Timeouts:
         if self._closed:
             raise StateUnavailable("The state is closed.")
         if time.monotonic() < self._cooldown_until:
-            raise StateUnavailable(f"{self._backend} did not answer in time a moment ago.")
+            raise StateUnavailable(f"{self._backend} did not answer in time a moment ago, so it is not called now.")
         task = self._started(verb(*args, **kwargs))
         try:
             # Not `asyncio.timeout` around the verb: a library may also hang in its clean-up after a cancellation.
@@ -66,19 +66,19 @@ class Timeouts:
             raise StateUnavailable(f"{self._backend} cannot be used ({type(error).__name__}).") from error
 
     async def close(self) -> bool:
-        """Refuse new verbs and wait for running ones with waiting callers. False if already closed."""
+        """Refuse new verbs, and wait for running verbs that have waiting callers. False if already closed."""
         closed, self._closed = self._closed, True
-        if awaited := [task for task in self._under_way if not task.cancelling()]:
+        if awaited := [task for task in self._running if not task.cancelling()]:
             await asyncio.wait(awaited, timeout=self._seconds)
         return not closed
 
     def _started(self, verb: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(verb)
-        self._under_way.add(task)
+        self._running.add(task)
         task.add_done_callback(self._forget)
         return task
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
-        self._under_way.discard(task)
+        self._running.discard(task)
         if not task.cancelled():
-            task.exception()  # Retrieve the exception, or asyncio logs it as never retrieved.
+            task.exception()  # retrieve it, or asyncio logs it as never retrieved

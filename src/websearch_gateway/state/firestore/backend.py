@@ -22,12 +22,12 @@ from websearch_gateway.state.firestore.record import (
     OTHER,
     Record,
     fields_of,
-    in_parts,
     index_text,
     kind_of,
     moment,
     new_incarnation,
     record_of,
+    split_value,
 )
 from websearch_gateway.state.keys import bounds
 from websearch_gateway.state.timeouts import Timeouts
@@ -42,12 +42,12 @@ _DOCUMENTS_PER_PAGE = 32
 
 
 class FirestoreState:
-    """A State in the collections `PREFIX_KIND` of a project. Credentials are the machine's (Application Default).
+    """A State in the collections `PREFIX_KIND` of a project. Uses the machine's Application Default Credentials.
 
     Args:
         clock: seconds since the epoch, the same in all processes.
         timeout_seconds: the time limit of a verb.
-        cooldown_seconds: seconds for which all verbs fail at once after one has timed out.
+        cooldown_seconds: how long all verbs fail at once after one has timed out.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class FirestoreState:
         self._client = FirestoreClient(project, prefix)
         self._counters = FirestoreCounters(self._client, clock)
         self._timeouts = Timeouts("Firestore", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
-        self._additions = CoalescedIncrements(self._send_addition)
+        self._increments = CoalescedIncrements(self._send_increment)
 
     @classmethod
     def from_location(cls, location: str) -> FirestoreState:
@@ -92,7 +92,7 @@ class FirestoreState:
 
     async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
         """See ports.State."""
-        return await self._additions.add(key, amount, ttl)
+        return await self._increments.add(key, amount, ttl)
 
     async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
         """See ports.State."""
@@ -107,14 +107,14 @@ class FirestoreState:
 
     async def close(self) -> None:
         """See ports.State."""
-        await self._additions.close()
+        await self._increments.close()
         if await self._timeouts.close():
             await self._client.close()
 
     def _expiry(self, ttl: float | None) -> float:
         return math.inf if ttl is None else self._clock() + ttl
 
-    async def _send_addition(self, key: str, amount: int, ttl: float | None) -> int:
+    async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
         return await self._timeouts.run(self._counters.add, key, amount, self._expiry(ttl))
 
     async def _get(self, key: str) -> bytes | None:
@@ -123,7 +123,7 @@ class FirestoreState:
 
     async def _put(self, key: str, value: bytes, expires: float) -> None:
         record = Record(key, value, expires=expires, incarnation=new_incarnation())
-        if cut := in_parts(value):
+        if cut := split_value(value):
             record = replace(record, value=b"", parts=await self._put_parts(record, cut))
         batch = await self._client.batch()
         batch.set(await self._client.document(key), fields_of(record))
@@ -132,8 +132,8 @@ class FirestoreState:
     async def _put_parts(self, record: Record, cut: Sequence[bytes]) -> tuple[str, ...]:
         """Write the parts of a large value before the record that names them, so that no reader sees half of it.
 
-        Their names contain the incarnation, so they never overwrite parts that somebody is reading. The parts of a
-        replaced value stay until they expire.
+        Their names contain the incarnation, so they never overwrite parts that another process is reading. The parts of
+        a replaced value stay until they expire.
         """
         names = tuple(f"~{record.incarnation}~{number}" for number in range(len(cut)))
         for name, part in zip(names, cut, strict=True):
@@ -153,7 +153,7 @@ class FirestoreState:
             batch.delete(await self._client.document(key, name))
         try:
             await batch.commit(retry=contention())
-        except NotFound:  # Another process was faster.
+        except NotFound:  # another process was faster
             return False
         return True
 
@@ -184,7 +184,7 @@ class FirestoreState:
         return await query.get(retry=None)
 
     async def _live(self, key: str) -> Record | None:
-        """The record of a key; None if expired, which needs a check since Firestore deletes up to a day late."""
+        """The record of a key; None if expired. Checks the expiry, since Firestore deletes up to a day late."""
         document = await self._client.document(key)
         record = record_of((await document.get(retry=None)).to_dict())
         return record if record and record.expires > self._clock() else None

@@ -25,9 +25,12 @@ def load() -> tuple[type[Exception], ...]:
 
 @functools.cache
 def contention() -> AsyncRetry:
-    """The retry policy for writes. A request that ends with ABORTED lost a race and wrote nothing, so a retry is safe
+    """The retry policy for writes.
+
+    A request that ends with ABORTED lost a race and wrote nothing, so a retry is safe
     (https://cloud.google.com/firestore/docs/understand-error-codes). After other failures the write may have happened,
-    and an increment must not happen twice. The caller's timeout bounds all attempts."""
+    and an increment must not happen twice. The caller's timeout bounds all attempts.
+    """
     from google.api_core.exceptions import Aborted
     from google.api_core.retry import AsyncRetry, if_exception_type
 
@@ -35,14 +38,14 @@ def contention() -> AsyncRetry:
 
 
 class FirestoreClient:
-    """Collections and documents of one prefix. For one event loop.
+    """Collections and documents of one prefix. Belongs to one event loop.
 
     Retries only writes that lost a race; gRPC itself repeats requests that never left this process.
 
     Args:
         project: the Google Cloud project.
-        prefix: the beginning of the names of our collections. The collection with exactly this name has one document
-            per kind, since not every server can list collections.
+        prefix: the beginning of the names of our collections. The collection with exactly this name is the registry of
+            kinds, with one document each, since not every server can list collections.
     """
 
     def __init__(self, project: str, prefix: str) -> None:
@@ -56,7 +59,7 @@ class FirestoreClient:
         return (await self.opened()).collection(f"{self._prefix}_{kind}")
 
     async def document(self, key: str, suffix: str = "") -> AsyncDocumentReference:
-        """The document of an entry; with a suffix, a document that belongs to it and expires in the same collection."""
+        """The document of an entry; with a suffix, a further document of the entry, in the same collection."""
         return (await self.collection(kind_of(key))).document(document_id(key) + suffix)
 
     async def batch(self) -> AsyncWriteBatch:
@@ -90,7 +93,7 @@ class FirestoreClient:
         await asyncio.wait({self._opening})
         if not self._opening.exception():
             client = self._opening.result()
-            await client._firestore_api.transport.close()  # The library has no public method for this.
+            await client._firestore_api.transport.close()  # the library has no public method for this
 
 
 def _open(project: str) -> AsyncClient:

@@ -1,8 +1,8 @@
 """Counters of Firestore: exact with any number of processes.
 
 An addition is one request. The server returns the results of its transforms, so adding zero to the expiry reads it
-atomically. An addition does not revive an expired counter. If the counter is expired or missing, the process that
-first creates its document replaces it; the others add to the new one.
+atomically. An addition does not revive an expired counter. If the counter is expired or missing, the first process to
+create a document for it replaces it; the others add to the new one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from google.cloud.firestore import AsyncWriteBatch
 
 _TRIES = 20
-_CLAIM_SECONDS = 3600.0  # Life of a claim document. A competing request times out long before.
+_CLAIM_SECONDS = 3600.0  # the life of a claim document; competing requests time out long before
 
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """A counter right after an addition."""
+    """A counter right after an addition; `until` is its expiry (seconds since the epoch)."""
 
     count: int
     until: float
@@ -52,12 +52,12 @@ class FirestoreCounters:
         for _ in range(_TRIES):
             counted = await self._increment(key, amount)
             if counted is None:
-                begun = await self._create(fresh)
+                started = await self._create(fresh)
             elif counted.until > self._clock():
                 return counted.count
             else:
-                begun = await self._replace(counted.incarnation, fresh)
-            if begun:
+                started = await self._replace(counted.incarnation, fresh)
+            if started:
                 return amount
         raise StateUnavailable("Too many processes add to one counter.")
 
@@ -73,7 +73,7 @@ class FirestoreCounters:
         except NotFound:
             return None
         if not result.transform_results:
-            return await self._in_line(key, amount)
+            return await self._increment_in_steps(key, amount)
         # The library sends transforms in the order of their fields' names.
         count, incarnation, until = (_number(value) for value in result.transform_results)
         return _Counted(int(count), until, int(incarnation))
@@ -82,7 +82,7 @@ class FirestoreCounters:
         """Create a counter; False if another process was faster."""
         batch = await self._client.batch()
         batch.create(await self._client.document(fresh.key), fields_of(fresh))
-        return await self._first(self._client.create(batch, fresh.key))
+        return await self._is_first(self._client.create(batch, fresh.key))
 
     async def _replace(self, incarnation: int, fresh: Record) -> bool:
         """Start a counter in place of an expired one or a value; False if another process was faster.
@@ -92,13 +92,13 @@ class FirestoreCounters:
         """
         batch = await self._claim(fresh.key, f"~{incarnation}~end")
         batch.set(await self._client.document(fresh.key), fields_of(fresh))
-        return await self._first(batch.commit(retry=contention()))
+        return await self._is_first(batch.commit(retry=contention()))
 
-    async def _in_line(self, key: str, amount: int) -> _Counted | None:
-        """Count an addition on a server that does not return the result of an increment, such as an emulator.
+    async def _increment_in_steps(self, key: str, amount: int) -> _Counted | None:
+        """Add on a server that does not return the results of increments, such as an emulator.
 
-        Other processes may have added since, so the count cannot be used. Instead each addition takes the next step,
-        and only one can create the document of a step.
+        The count is useless there, since other processes may have added before it is read. Instead each addition claims
+        the next step, whose document only one process can create.
         """
         document = await self._client.document(key)
         while record := record_of((await document.get(retry=None)).to_dict()):
@@ -107,7 +107,7 @@ class FirestoreCounters:
             reported = record.reported + amount
             batch = await self._claim(key, f"~{record.incarnation}~{record.step}")
             batch.update(document, {"told": reported, "step": record.step + 1})
-            if await self._first(batch.commit(retry=contention())):
+            if await self._is_first(batch.commit(retry=contention())):
                 return _Counted(reported, record.expires, record.incarnation)
         return None
 
@@ -118,7 +118,8 @@ class FirestoreCounters:
         batch.create(await self._client.document(key, suffix), {"expiresAt": expires})
         return batch
 
-    async def _first(self, commit: Any) -> bool:
+    async def _is_first(self, commit: Any) -> bool:
+        """Run a commit that creates a document; False if another process has created it."""
         from google.api_core.exceptions import AlreadyExists
 
         try:

@@ -3,8 +3,8 @@
 Each kind has one collection, `PREFIX_KIND`: a TTL policy covers all collections of the same name, so a plain `cache`
 below a document would share its policy with every other `cache` in the database.
 
-Every write sets all fields of a document, used or not: so a counter can replace a value, or the reverse, without a
-read, and no field of the old entry remains.
+Every write sets all fields of a document, used or not. So a counter can replace a value, or a value a counter, without
+a read, and no field of the old entry remains.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Any
 from websearch_gateway.state.keys import indexed, raw_key, text_key
 
 OTHER = "other"
-"""The kind of keys that have none, and of keys whose kind is not a valid collection name."""
+"""The kind of keys without a kind, and of keys whose kind is not a valid collection name."""
 
 LARGEST_VALUE = 900_000
-"""The most bytes of a value in one document, whose limit is 1 MiB in total
+"""The most bytes of a value in one document, which may have 1 MiB in total
 (https://firebase.google.com/docs/firestore/quotas)."""
 
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
@@ -35,9 +35,9 @@ _LAST_MOMENT = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 class Record:
     """One document. A counter has no `value`.
 
-    `parts` are the documents of a value that is too large for this one. `incarnation` changes each time the entry is
-    replaced. `reported` and `step` are for servers that do not return the result of an increment; after the first
-    step, `reported` is the count.
+    `parts` are the names of the documents that hold a value too large for this one. `incarnation` changes each time the
+    entry is replaced. `reported` and `step` are for servers that do not return the result of an increment; after the
+    first step, `reported` is the count.
     """
 
     key: str
@@ -62,7 +62,7 @@ def kind_of(key: str) -> str:
 
 
 def document_id(key: str) -> str:
-    """A digest of the key: works for any key, and spreads neighbouring keys over the servers."""
+    """A digest of the key: fits any key, and spreads neighbouring keys over the servers."""
     return hashlib.blake2b(raw_key(key), digest_size=20).hexdigest()
 
 
@@ -121,8 +121,8 @@ def record_of(fields: Mapping[str, Any] | None) -> Record | None:
     return None
 
 
-def in_parts(value: bytes) -> Sequence[bytes]:
-    """A large value in parts; empty if it fits into one document."""
+def split_value(value: bytes) -> Sequence[bytes]:
+    """The parts of a large value; empty if it fits into one document."""
     if len(value) <= LARGEST_VALUE:
         return ()
     return [value[start : start + LARGEST_VALUE] for start in range(0, len(value), LARGEST_VALUE)]
