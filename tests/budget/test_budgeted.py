@@ -1,4 +1,4 @@
-"""What an answer engine's call costs, whatever became of it: in the ledger, and for whoever gave it up."""
+"""The cost of an answer engine's call for every outcome: in the ledger, and for the code that abandons the call."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST, LIKELY, BILL = 0.2, 0.03, 0.012
 
 @dataclass
 class Engine:
-    """Does what it is told."""
+    """An engine with a scripted outcome."""
 
     outcome: Callable[[], Awaitable[Answer]]
     name: str = "openai"
@@ -81,7 +81,7 @@ def ledger() -> Ledger:
         (failing(SearchTimeoutError("too late")), LIKELY),
     ],
 )
-async def test_a_call_costs_its_bill_and_what_is_usual_where_that_never_came(
+async def test_a_call_costs_its_bill_or_the_likely_cost_without_a_bill(
     ledger: Ledger, outcome: Callable[[], Awaitable[Answer]], usd: float
 ) -> None:
     before = spent()

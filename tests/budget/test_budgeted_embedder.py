@@ -1,4 +1,4 @@
-"""Vectors that cost money stand in the ledger of the user who asked, and wait for the budget."""
+"""Paid vectors are booked for the calling user, and need room in the budget."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from websearch_gateway.state.memory import MemoryState
 TEXT = "a" * 3_000  # a thousand tokens
 
 
-async def test_a_batch_is_booked_by_its_length_for_the_user_who_asked() -> None:
+async def test_a_batch_is_booked_by_its_length_for_the_calling_user() -> None:
     state = MemoryState()
     ledger = Ledger(state, daily_usd=1.0)
     pay_as("ann")
@@ -90,12 +90,12 @@ async def test_the_counts_of_all_batches_are_added(api: Literal["openai", "ollam
 
 
 @pytest.mark.parametrize("usage", [None, 0, -5, "750", 750.5, True, 10**12, 10**30, [], {"a": 1}])
-async def test_a_count_that_is_missing_or_cannot_be_is_replaced_by_the_estimate(usage: Any) -> None:
+async def test_a_missing_or_impossible_count_is_replaced_by_the_estimate(usage: Any) -> None:
     assert await booked(Server(usage), [TEXT]) == 1_000
     assert await booked(Server(500, usage), [TEXT] * 33) == 33_000
 
 
-async def test_a_failure_costs_what_was_counted_before_it() -> None:
+async def test_a_failure_costs_the_tokens_counted_before_it() -> None:
     assert await booked(Server(700, "down"), [TEXT] * 33) == 700
     assert await booked(Server("down"), [TEXT]) == 0
 
@@ -113,5 +113,7 @@ async def test_a_failure_costs_what_was_counted_before_it() -> None:
         ({"embedding_server_url": "https://vectors.example/v1", "prices": "embedding:0.5"}, 0.5),
     ],
 )
-def test_openais_models_have_their_price_and_others_that_of_the_operator(settings: dict[str, str], usd: float) -> None:
+def test_models_of_openai_have_a_known_price_and_others_the_price_of_the_operator(
+    settings: dict[str, str], usd: float
+) -> None:
     assert usd_per_million_tokens(Settings(**settings)) == usd

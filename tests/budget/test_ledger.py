@@ -1,4 +1,4 @@
-"""The budget holds whatever happens to the call that it pays for."""
+"""The budget holds for every outcome of a paid call."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def pay(ledger: Ledger, usd: float, most: float | None = None, user: str =
         payment.usd = usd
 
 
-async def test_a_day_shows_what_each_upstream_cost(ledger: Ledger) -> None:
+async def test_a_day_shows_the_cost_of_each_upstream(ledger: Ledger) -> None:
     await pay(ledger, 0.005)
     await pay(ledger, 0.005, user="bob")
     await pay(ledger, 0.012, most=0.2, name="openai")
@@ -55,14 +55,14 @@ async def test_a_call_that_the_budget_has_no_room_for_is_not_made(ledger: Ledger
     await pay(ledger, 0.1)
 
 
-async def test_the_common_budget_binds_users_who_have_their_own_left(ledger: Ledger) -> None:
+async def test_the_common_budget_also_binds_users_with_room_in_their_own(ledger: Ledger) -> None:
     await pay(ledger, 0.5)
     await pay(ledger, 0.45, user="bob")
     with pytest.raises(SearchBudgetError, match=r"^DAILY_BUDGET_USD"):
         await pay(ledger, 0.06, user="eve")
 
 
-async def test_what_was_reserved_and_not_used_is_free_again(ledger: Ledger) -> None:
+async def test_unused_reservations_are_released(ledger: Ledger) -> None:
     for _ in range(10):
         await pay(ledger, 0.01, most=0.4)
     assert (await ledger.day()).usd == pytest.approx(0.1)
@@ -75,14 +75,14 @@ async def test_a_refused_call_takes_nothing_from_the_budget(ledger: Ledger) -> N
     assert (await ledger.day()).usd == 0.0
 
 
-async def test_a_new_day_begins_at_midnight_of_utc(ledger: Ledger, clock: Clock) -> None:
+async def test_a_new_day_begins_at_midnight_utc(ledger: Ledger, clock: Clock) -> None:
     await pay(ledger, 0.5)
     clock.now += 12 * 3600
     await pay(ledger, 0.5)
     assert [(await ledger.day(ago)).usd for ago in (0, 1, 2)] == [0.5, 0.5, 0.0]
 
 
-async def test_a_failed_call_costs_what_its_error_says(ledger: Ledger) -> None:
+async def test_a_failed_call_costs_the_amount_in_its_error(ledger: Ledger) -> None:
     failure = SearchProviderError("gone")
     failure.cost_usd = 0.03
     for error in (failure, SearchAuthError("no")):
@@ -92,7 +92,7 @@ async def test_a_failed_call_costs_what_its_error_says(ledger: Ledger) -> None:
     assert (await ledger.day()).usd == pytest.approx(0.03)
 
 
-async def test_a_cancelled_call_may_have_been_billed(ledger: Ledger) -> None:
+async def test_a_cancelled_call_costs_the_maximum(ledger: Ledger) -> None:
     async def hang() -> None:
         async with ledger.payment("ann", "serper", 0.2):
             await asyncio.Event().wait()
@@ -132,7 +132,7 @@ async def test_without_a_budget_everything_is_booked_and_nothing_refused(clock: 
     assert (await ledger.day()).usd == 1000.0
 
 
-async def test_a_day_shows_what_the_cache_saved_and_how_long_calls_took(ledger: Ledger) -> None:
+async def test_a_day_shows_the_savings_of_the_cache_and_the_durations_of_calls(ledger: Ledger) -> None:
     for latency_ms, saved_usd in ((1.0, 0.011), (2.0, 0.0), (3.0, 0.0), (700.0, 0.0), (60_000.0, 0.0)):
         ledger.observe(CallRecord("search_web", "", latency_ms, Outcome(saved_usd=saved_usd)))
     day = await ledger.day()
@@ -141,7 +141,7 @@ async def test_a_day_shows_what_the_cache_saved_and_how_long_calls_took(ledger: 
     assert (await ledger.day(1)).quantile_ms(0.5) is None
 
 
-async def test_nobody_reads_out_of_the_state_who_asked(clock: Clock) -> None:
+async def test_the_state_does_not_reveal_users(clock: Clock) -> None:
     state = MemoryState(clock=clock)
     ledger = Ledger(state, user_daily_usd=1.0, clock=clock)
     await pay(ledger, 0.1, user="ann@example.org")
@@ -161,7 +161,7 @@ class TestWithoutItsState:
         with pytest.raises(SearchBudgetError, match="cannot be reached"):
             await pay(ledger, 0.01)
 
-    async def test_calls_without_a_budget_go_on_and_it_is_told_once(
+    async def test_calls_without_a_budget_continue_and_the_outage_is_logged_once(
         self, dead: MemoryState, clock: Clock, caplog: pytest.LogCaptureFixture
     ) -> None:
         ledger = Ledger(dead, clock=clock)
@@ -174,7 +174,7 @@ class TestWithoutItsState:
 
 
 @pytest.mark.parametrize("bill", [float("inf"), float("nan"), -1.0, 1e30, 10.0**12])
-async def test_an_impossible_bill_is_booked_at_the_reserved_amount_and_told(
+async def test_an_impossible_bill_is_booked_at_the_reserved_amount_and_logged(
     clock: Clock, caplog: pytest.LogCaptureFixture, bill: float
 ) -> None:
     ledger = Ledger(MemoryState(clock=clock), daily_usd=5.0, clock=clock)
@@ -183,7 +183,7 @@ async def test_an_impossible_bill_is_booked_at_the_reserved_amount_and_told(
     assert "bill of openai is impossible" in caplog.text
 
 
-async def test_an_error_with_an_impossible_price_is_the_error_that_comes_out(ledger: Ledger) -> None:
+async def test_an_error_with_an_impossible_price_is_raised_unchanged(ledger: Ledger) -> None:
     error = SearchProviderError("stopped")
     error.cost_usd = float("nan")
     with pytest.raises(SearchProviderError, match="stopped"):
@@ -207,7 +207,7 @@ async def test_a_ledger_that_cannot_write_loses_no_exception(clock: Clock, caplo
     assert "could not write a cost (OverflowError)" in caplog.text
 
 
-async def test_the_log_tells_once_of_each_level_of_the_budget(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+async def test_each_level_of_the_budget_is_logged_once(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     ledger = Ledger(MemoryState(clock=clock), daily_usd=1.0, clock=clock)
     for _ in range(9):
         await pay(ledger, 0.1)
@@ -225,7 +225,7 @@ async def test_the_log_tells_once_of_each_level_of_the_budget(clock: Clock, capl
     assert caplog.text.count("budget_80_percent") == 2
 
 
-async def test_only_what_has_a_limit_is_reserved(clock: Clock) -> None:
+async def test_only_amounts_with_a_limit_are_reserved(clock: Clock) -> None:
     """Each reservation is a write to the shared state, which a cloud bills."""
     state = MemoryState(clock=clock)
     ledger = Ledger(state, daily_usd=1.0, clock=clock)

@@ -1,4 +1,4 @@
-"""Large records: kept when they can be, absent when not, and never worth a failure."""
+"""Large records: kept if possible, otherwise absent, and never the cause of a failure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from websearch_gateway.state.memory import MemoryState
 
 
 class Moody(MemoryState):
-    """Memory that can be told to fail or to hang."""
+    """Memory that can be made to fail or hang."""
 
     mood = ""
 
@@ -28,13 +28,13 @@ class Moody(MemoryState):
 
 
 @pytest.mark.parametrize("record", [b"", b"small", b"large " * 20_000])
-async def test_a_record_comes_back_as_it_was(record: bytes) -> None:
+async def test_a_record_comes_back_unchanged(record: bytes) -> None:
     state = MemoryState()
     await BlobCache(state).save("page/1", record, 60)
     assert await BlobCache(state).load("page/1") == record
 
 
-async def test_what_compresses_to_too_much_is_not_kept() -> None:
+async def test_a_record_that_is_too_large_compressed_is_not_kept() -> None:
     state = MemoryState()
     await BlobCache(state).save("page/1", random.Random(1).randbytes(1_000_000), 60)
     await BlobCache(state).save("page/2", b"x" * (MOST_RECORD_BYTES + 1), 60)
@@ -46,14 +46,14 @@ async def test_what_compresses_to_too_much_is_not_kept() -> None:
     [b"no zlib", zlib.compress(b"cut off")[:-3], zlib.compress(b"\0" * (MOST_RECORD_BYTES + 1))],
     ids=["damaged", "cut off", "bomb"],
 )
-async def test_a_record_of_another_hand_is_absent_when_it_makes_no_sense(stored: bytes) -> None:
+async def test_a_foreign_record_that_cannot_be_unpacked_is_absent(stored: bytes) -> None:
     state = MemoryState()
     await state.put("page/1", stored, 60)
     assert await BlobCache(state).load("page/1") is None
 
 
 @pytest.mark.parametrize("mood", ["fails", "hangs"])
-async def test_a_state_that_is_away_costs_a_record_and_is_told_once(
+async def test_an_unavailable_state_loses_the_record_and_is_logged_once(
     mood: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("websearch_gateway.resilience.best_effort.WAIT_SECONDS", 0.01)

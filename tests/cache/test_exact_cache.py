@@ -1,4 +1,4 @@
-"""The exact cache serves what is the same question, for as long as promised, and trusts nothing that it reads."""
+"""The exact cache serves the same question for its lifetime, and trusts no stored row."""
 
 import dataclasses
 import json
@@ -35,7 +35,7 @@ def other_process(state, clock):
     return ExactCache(state, ANSWERS, LIFETIMES, clock=clock)
 
 
-async def test_what_was_put_comes_back_marked_and_free_of_charge(cache):
+async def test_a_stored_result_comes_back_marked_and_free_of_charge(cache):
     await cache.put(QUERY, ME, ANSWER)
     assert await cache.get(QUERY, ME) == RECALLED
 
@@ -63,11 +63,11 @@ def test_every_parameter_makes_another_question(cache):
     assert len(keys | {cache.key(QUERY, ME)}) == len(CHANGES) + 1
 
 
-def test_who_pays_is_no_part_of_the_question(cache):
+def test_the_payer_is_not_part_of_the_key(cache):
     assert cache.key(dataclasses.replace(QUERY, user="ann"), ME) == cache.key(QUERY, ME)
 
 
-def test_the_key_shows_nothing_of_the_question_and_takes_any_text(cache):
+def test_the_key_reveals_nothing_of_the_question_and_accepts_any_text(cache):
     assert "eiffel" not in cache.key(QUERY, ME).lower()
     assert cache.key(SearchQuery(text="lone \ud800"), ME).isascii()
 
@@ -93,7 +93,7 @@ class TestAge:
         assert await cache.get(query, ME) is None
         assert await other_process.get(query, ME) is None, "reading must not make it younger"
 
-    async def test_fresh_questions_are_remembered_for_a_tenth_of_their_hours(self, state, clock):
+    async def test_results_with_a_freshness_filter_live_for_a_tenth_of_its_hours(self, state, clock):
         cache = ExactCache(state, ANSWERS, Lifetimes(86_400), clock=clock)
         query = dataclasses.replace(QUERY, freshness_hours=1)
         await cache.put(query, ME, ANSWER)
@@ -110,7 +110,7 @@ class TestAge:
         assert await off.get(QUERY, ME) is None
 
     async def test_an_entry_that_would_live_longer_than_we_allow_is_a_miss(self, cache, state, clock):
-        """Its writer had another setting, or was not us."""
+        """Its writer had another setting, or was not a gateway."""
         await cache.put(QUERY, ME, ANSWER)
         shorter = ExactCache(state, ANSWERS, Lifetimes(10, 10), clock=clock)
         assert await shorter.get(QUERY, ME) is None
@@ -119,13 +119,13 @@ class TestAge:
 
 
 class TestStopgap:
-    """An answer that stands in for a better one never costs us that better one."""
+    """A stopgap never replaces a better answer."""
 
     STOPGAP = ANSWER.model_copy(update={"text": "It is 330 m tall, a page says."})
 
     @pytest.fixture
     def caches(self, state, clock):
-        """Two processes over one state, whose answers live for an hour and then stand in for a day."""
+        """Two processes over one state, whose answers are fresh for an hour and then stale for a day."""
         return [ExactCache(state, ANSWERS, Lifetimes(3_600, 3_600, 86_400), clock=clock) for _ in range(2)]
 
     async def test_an_expired_full_answer_outlives_it(self, caches, clock):
@@ -159,7 +159,7 @@ class TestStopgap:
         for cache in (writer, reader):
             assert (await cache.get(QUERY, ME)).response.text == ANSWER.text
 
-    async def test_it_replaces_what_is_too_old_to_be_served_and_other_stopgaps(self, caches, clock):
+    async def test_it_replaces_expired_answers_and_other_stopgaps(self, caches, clock):
         writer, reader = caches
         await writer.put(QUERY, ME, ANSWER)
         clock.now += 90_000
@@ -183,7 +183,7 @@ class TestTrust:
             ),
         ],
     )
-    async def test_errors_and_answers_without_sources_are_not_remembered(self, cache, state, worthless):
+    async def test_errors_and_answers_without_sources_are_not_cached(self, cache, state, worthless):
         await cache.put(QUERY, ME, worthless)
         assert await cache.get(QUERY, ME) is None
         assert [entry async for entry in state.scan("")] == []
@@ -235,7 +235,7 @@ async def test_memory_is_bounded(cache):
     assert len(cache) == 1_000
 
 
-async def test_without_its_state_it_goes_on_in_memory_and_says_so_once(tmp_path, clock, caplog):
+async def test_without_its_state_it_continues_in_memory_and_logs_so_once(tmp_path, clock, caplog):
     (tmp_path / "file").touch()
     broken = SqliteState(tmp_path / "file" / "state.db")
     with pytest.raises(StateUnavailable):
@@ -248,8 +248,8 @@ async def test_without_its_state_it_goes_on_in_memory_and_says_so_once(tmp_path,
     await broken.close()
 
 
-async def test_what_was_being_fetched_while_the_cache_was_cleared_is_not_remembered(cache, other_process, monkeypatch):
-    """The state gave it before it was removed there; it may be served this once."""
+async def test_a_result_read_while_the_cache_is_cleared_is_not_kept(cache, other_process, monkeypatch):
+    """It was read before the state removed it, so it may be served once."""
     await cache.put(QUERY, ME, ANSWER)
     fetch = MemoryState.get
 
@@ -264,7 +264,7 @@ async def test_what_was_being_fetched_while_the_cache_was_cleared_is_not_remembe
 
 
 class TestStale:
-    """RFC 5861, section 4: what is too old may stand in for an error, for as long as the operator allows."""
+    """RFC 5861, section 4: an old result may replace an error for as long as the operator allows."""
 
     @pytest.fixture
     def cache(self, state, clock):
@@ -274,7 +274,7 @@ class TestStale:
     def other_process(self, state, clock):
         return ExactCache(state, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
 
-    async def test_an_expired_answer_may_stand_in_for_a_day(self, cache, other_process, clock):
+    async def test_an_expired_answer_may_replace_an_error_for_a_day(self, cache, other_process, clock):
         await cache.put(QUERY, ME, ANSWER)
         clock.now += 3600 + 86_399
         for process in (cache, other_process):
@@ -296,7 +296,9 @@ class TestStale:
             {"topic": "news"},
         ],
     )
-    async def test_nothing_stands_in_for_what_changes(self, cache, other_process, state, clock, change):
+    async def test_an_answer_about_a_changing_subject_never_replaces_an_error(
+        self, cache, other_process, state, clock, change
+    ):
         query = dataclasses.replace(QUERY, **change)
         await cache.put(query, ME, ANSWER)
         clock.now += 299
@@ -306,7 +308,7 @@ class TestStale:
         assert await cache.stale(query, ME) is None
         assert await state.get(cache.key(query, ME)) is None, "it must not even be kept"
 
-    async def test_a_row_of_an_operator_who_allows_more_is_too_old(self, cache, state, clock):
+    async def test_a_row_older_than_this_operator_allows_is_not_served(self, cache, state, clock):
         await cache.put(QUERY, ME, ANSWER)
         strict = ExactCache(state, ANSWERS, Lifetimes(300, 300, 600), clock=clock)
         clock.now += 900
@@ -314,7 +316,7 @@ class TestStale:
         clock.now += 1
         assert await strict.stale(QUERY, ME) is None
 
-    async def test_what_was_cleared_does_not_stand_in(self, cache, other_process, state, clock):
+    async def test_a_cleared_answer_never_replaces_an_error(self, cache, other_process, state, clock):
         await cache.put(QUERY, ME, ANSWER)
         await state.delete(cache.key(QUERY, ME))
         await advance(state)

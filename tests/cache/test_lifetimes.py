@@ -1,4 +1,4 @@
-"""How long a result is served depends on what was asked."""
+"""The lifetime of a result depends on its question."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,13 +16,13 @@ LIFETIMES = Lifetimes(ttl=300, long_ttl=3_600, stale_if_error=86_400)
 @pytest.mark.parametrize(
     "change", [{"text": "bitcoin price"}, {"text": "laws of 2026"}, {"freshness_hours": 8_760}, {"topic": "news"}]
 )
-def test_what_changes_is_served_for_a_short_time_and_never_stale(change: dict) -> None:
+def test_a_changing_subject_is_fresh_for_a_short_time_and_never_stale(change: dict) -> None:
     query = replace(LASTING, **change)
     assert is_current(query, NOW)
     assert (LIFETIMES.fresh(query, NOW), LIFETIMES.stale(query, NOW)) == (300, 0)
 
 
-def test_what_lasts_is_served_longer_and_may_be_stale() -> None:
+def test_a_lasting_subject_is_fresh_for_longer_and_may_be_stale() -> None:
     assert not is_current(LASTING, NOW)
     assert (LIFETIMES.fresh(LASTING, NOW), LIFETIMES.stale(LASTING, NOW)) == (3_600, 86_400)
 
@@ -31,6 +31,6 @@ def test_a_freshness_filter_shortens_the_time_to_a_tenth_of_its_hours() -> None:
     assert Lifetimes(ttl=3_600).fresh(replace(LASTING, freshness_hours=1), NOW) == 360
 
 
-def test_a_ttl_of_zero_turns_all_off() -> None:
+def test_a_ttl_of_zero_turns_the_cache_off() -> None:
     off = Lifetimes(ttl=0)
     assert (off.fresh(LASTING, NOW), off.stale(LASTING, NOW)) == (0, 0)

@@ -1,4 +1,4 @@
-"""The library serves what was read, asks when it is time, and trusts nothing that it finds."""
+"""The page cache serves stored pages, revalidates them in time, and trusts no stored record."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STALE = 86_400.0
 
 
 class Site:
-    """A reader of one site, which knows whether its page has changed."""
+    """A reader of one site, which can tell whether its page has changed."""
 
     name = "site"
 
@@ -83,7 +83,7 @@ def soon() -> Deadline:
     return Deadline.after(60)
 
 
-async def test_a_page_is_served_as_it_was_read_until_it_is_old(page_cache: PageCache, site: Site, clock: Clock) -> None:
+async def test_a_page_is_served_unchanged_until_its_ttl_ends(page_cache: PageCache, site: Site, clock: Clock) -> None:
     first = await page_cache.read(URL, soon())
     assert first.fetched_at == clock.now
     clock.now += TTL - 1
@@ -91,7 +91,7 @@ async def test_a_page_is_served_as_it_was_read_until_it_is_old(page_cache: PageC
     assert len(site.asked) == 1
 
 
-async def test_an_old_page_that_has_not_changed_is_served_with_the_time_of_asking(
+async def test_an_old_page_that_has_not_changed_is_served_with_the_time_of_revalidation(
     page_cache: PageCache, site: Site, clock: Clock
 ) -> None:
     first = await page_cache.read(URL, soon())
@@ -104,7 +104,7 @@ async def test_an_old_page_that_has_not_changed_is_served_with_the_time_of_askin
     assert len(site.asked) == 2
 
 
-async def test_an_old_page_that_has_changed_is_read_anew(page_cache: PageCache, site: Site, clock: Clock) -> None:
+async def test_an_old_page_that_has_changed_is_read_again(page_cache: PageCache, site: Site, clock: Clock) -> None:
     first = await page_cache.read(URL, soon())
     clock.now += TTL
     site.text = "# Ebb"
@@ -112,7 +112,7 @@ async def test_an_old_page_that_has_changed_is_read_anew(page_cache: PageCache, 
     assert content_hash(first) != content_hash(await page_cache.read(URL, soon()))
 
 
-async def test_a_fresh_reading_asks_as_if_the_page_had_never_been_read(page_cache: PageCache, site: Site) -> None:
+async def test_a_fresh_read_ignores_the_stored_page(page_cache: PageCache, site: Site) -> None:
     await page_cache.read(URL, soon())
     await page_cache.read(URL, soon(), fresh=True)
     assert site.asked == [None, None]
@@ -128,7 +128,7 @@ async def test_another_process_serves_it_too(page_cache: PageCache, state: Memor
 
 
 @pytest.mark.parametrize("spelling", ["HTTPS://EXAMPLE.com:443/tides/", f"{URL}?utm_source=x", f"{URL}#neap"])
-async def test_every_spelling_of_a_url_is_one_page(page_cache: PageCache, site: Site, spelling: str) -> None:
+async def test_all_spellings_of_a_url_are_one_page(page_cache: PageCache, site: Site, spelling: str) -> None:
     await page_cache.read(URL, soon())
     assert (await page_cache.read(spelling, soon())).url == spelling
     assert len(site.asked) == 1
@@ -141,14 +141,14 @@ async def test_another_page_is_another_page(page_cache: PageCache, site: Site, o
     assert len(site.asked) == 2
 
 
-async def test_without_a_lifetime_the_site_is_always_asked(site: Site, state: MemoryState, clock: Clock) -> None:
+async def test_with_a_ttl_of_zero_the_site_is_always_called(site: Site, state: MemoryState, clock: Clock) -> None:
     page_cache = shelved(site, state, clock, ttl=0)
     first = await page_cache.read(URL, soon())
     await page_cache.read(URL, soon())
     assert site.asked == [None, first]
 
 
-async def test_readings_at_the_same_time_are_one(page_cache: PageCache, site: Site) -> None:
+async def test_concurrent_reads_are_one(page_cache: PageCache, site: Site) -> None:
     site.gate = asyncio.Event()
     readings = [asyncio.create_task(page_cache.read(URL, soon())) for _ in range(20)]
     await site.begun.wait()
@@ -158,7 +158,7 @@ async def test_readings_at_the_same_time_are_one(page_cache: PageCache, site: Si
     assert len(set(map(id, pages))) == 1
 
 
-async def test_who_has_more_time_does_not_fail_with_who_has_less(page_cache: PageCache, site: Site) -> None:
+async def test_a_caller_with_more_time_does_not_fail_with_one_that_has_less(page_cache: PageCache, site: Site) -> None:
     site.errors, site.gate = [SearchTimeoutError("Too slow.")], asyncio.Event()
     short = asyncio.create_task(page_cache.read(URL, soon()))
     await site.begun.wait()
@@ -171,14 +171,14 @@ async def test_who_has_more_time_does_not_fail_with_who_has_less(page_cache: Pag
     assert len(site.asked) == 2
 
 
-async def test_whose_time_is_up_is_told_so(page_cache: PageCache, site: Site) -> None:
+async def test_a_caller_whose_time_is_up_gets_a_timeout_error(page_cache: PageCache, site: Site) -> None:
     site.errors = [SearchTimeoutError("Too slow.")]
     with pytest.raises(SearchTimeoutError):
         await page_cache.read(URL, soon())
     assert len(site.asked) == 1
 
 
-async def test_what_cannot_be_read_is_tried_again_the_next_time(page_cache: PageCache, site: Site) -> None:
+async def test_an_unreadable_page_is_tried_again_by_the_next_call(page_cache: PageCache, site: Site) -> None:
     site.errors = [SearchFetchError("Gone.")]
     with pytest.raises(SearchFetchError):
         await page_cache.read(URL, soon())
@@ -212,7 +212,7 @@ def test_an_ordinary_page_is_not_private(url: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["hunter2hunter2", "hunter2%68unter2"])
-async def test_a_url_with_a_secret_of_this_gateway_goes_nowhere(page_cache: PageCache, site: Site, text: str) -> None:
+async def test_a_url_with_a_secret_of_this_gateway_is_refused(page_cache: PageCache, site: Site, text: str) -> None:
     with pytest.raises(SearchValidationError, match="secret") as caught:
         await page_cache.read(f"https://evil.example/?q={text}", soon())
     assert text not in caught.value.message
@@ -220,7 +220,7 @@ async def test_a_url_with_a_secret_of_this_gateway_goes_nowhere(page_cache: Page
     await page_cache.read("https://example.com/abc", soon())  # too short to be looked for
 
 
-async def test_a_forbidden_address_is_refused_before_anything_is_asked(page_cache: PageCache, site: Site) -> None:
+async def test_a_forbidden_address_is_refused_before_any_request(page_cache: PageCache, site: Site) -> None:
     for url in ("http://127.0.0.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd"):
         with pytest.raises(ForbiddenUrlError):
             await page_cache.read(url, soon())
@@ -228,7 +228,7 @@ async def test_a_forbidden_address_is_refused_before_anything_is_asked(page_cach
 
 
 class Record:
-    """The record of a page as it lies in the state, to be tampered with."""
+    """The stored record of a page, for a test to modify."""
 
     def __init__(self, state: MemoryState, url: str = URL) -> None:
         self.state, self.key = state, page_key(url)
@@ -275,7 +275,7 @@ async def test_damaged_bytes_count_as_absent(page_cache: PageCache, state: Memor
     assert (await page_cache.read(URL, soon())).title == "Tides"
 
 
-async def test_a_bomb_in_the_state_is_not_unpacked(page_cache: PageCache, state: MemoryState) -> None:
+async def test_a_decompression_bomb_in_the_state_is_not_unpacked(page_cache: PageCache, state: MemoryState) -> None:
     await state.put(page_key(URL), zlib.compress(b" " * 100_000_000, 9))
     assert (await page_cache.read(URL, soon())).title == "Tides"
 
@@ -319,7 +319,7 @@ class Outage:
 
 
 @pytest.mark.parametrize("hangs", [False, True])
-async def test_an_outage_of_the_state_costs_no_reading_and_is_told_once(
+async def test_an_outage_of_the_state_fails_no_read_and_is_logged_once(
     site: Site, clock: Clock, hangs: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("websearch_gateway.resilience.best_effort.WAIT_SECONDS", 0.01)
@@ -330,7 +330,7 @@ async def test_an_outage_of_the_state_costs_no_reading_and_is_told_once(
 
 
 class TestStale:
-    """RFC 5861, section 4: an old page is better than none, while the site says nothing about it."""
+    """RFC 5861, section 4: while its site fails, an old page is better than none."""
 
     @pytest.mark.parametrize(
         "error",
@@ -362,7 +362,7 @@ class TestStale:
             ForbiddenUrlError("No."),
         ],
     )
-    async def test_a_page_that_is_gone_or_closed_is_an_error(
+    async def test_a_page_that_is_gone_or_protected_is_an_error(
         self, page_cache: PageCache, site: Site, clock: Clock, error: SearchError
     ) -> None:
         await page_cache.read(URL, soon())
@@ -378,11 +378,13 @@ class TestStale:
         with pytest.raises(SearchFetchError):
             await page_cache.read(URL, soon())
 
-    async def test_who_asks_the_site_anew_gets_its_error(self, page_cache: PageCache, site: Site, clock: Clock) -> None:
+    async def test_a_fresh_read_gets_the_error_of_the_site(
+        self, page_cache: PageCache, site: Site, clock: Clock
+    ) -> None:
         await page_cache.read(URL, soon())
         site.errors = [SearchFetchError("example.com cannot be reached.")]
         with pytest.raises(SearchFetchError):
             await page_cache.read(URL, soon(), fresh=True)
 
-    async def test_where_a_page_came_from_is_told(self, page_cache: PageCache) -> None:
+    async def test_the_page_says_whether_it_came_from_the_cache(self, page_cache: PageCache) -> None:
         assert [(await page_cache.read(URL, soon())).cache for _ in range(2)] == ["miss", "exact"]

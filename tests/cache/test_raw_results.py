@@ -1,4 +1,4 @@
-"""What is remembered of single queries of `web_search_raw`, and what is not trusted."""
+"""The cache of single queries of `web_search_raw`, and the rows that it does not trust."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identical calls at the same time cost one upstream call, and nobody suffers from the others."""
+"""Identical concurrent calls cost one upstream call, and no caller suffers from the others."""
 
 import asyncio
 import gc
@@ -12,7 +12,7 @@ from websearch_gateway.errors import SearchProviderError
 
 
 class Upstream:
-    """A call that lasts until it is let go, and remembers what happened to it."""
+    """A call that lasts until it is released, and records its history."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -42,7 +42,7 @@ def single_flight():
 
 
 async def settled() -> None:
-    """Give every task that can move the time to do so."""
+    """Let every task run as far as it can."""
     for _ in range(10):
         await asyncio.sleep(0)
 
@@ -72,7 +72,7 @@ async def test_the_next_call_after_the_end_is_a_new_one(single_flight, upstream)
 
 
 @pytest.mark.parametrize("leaver", [0, 1, 2])
-async def test_whoever_leaves_the_rest_is_served(single_flight, upstream, leaver):
+async def test_the_other_callers_are_served_when_one_leaves(single_flight, upstream, leaver):
     callers = [asyncio.create_task(single_flight.join("k", upstream)) for _ in range(3)]
     await upstream.started.wait()
     await settled()
@@ -93,7 +93,7 @@ async def test_the_last_to_leave_cancels_the_upstream_call(single_flight, upstre
     assert upstream.cancelled == 1
 
 
-async def test_nobody_joins_a_call_that_is_being_cancelled(single_flight, upstream):
+async def test_no_caller_joins_a_call_that_is_being_cancelled(single_flight, upstream):
     released = asyncio.Event()
 
     async def slow_to_clean_up(tell):
@@ -132,7 +132,7 @@ async def test_an_error_reaches_every_caller_as_it_is(single_flight, upstream):
     assert len(traceback.extract_tb(error.__traceback__)) < 5
 
 
-async def test_an_error_that_nobody_waits_for_is_not_reported_by_asyncio(single_flight, upstream, caplog):
+async def test_an_error_without_a_waiting_caller_is_not_reported_by_asyncio(single_flight, upstream, caplog):
     async def fail_when_cancelled(tell):
         try:
             upstream.started.set()
@@ -150,7 +150,7 @@ async def test_an_error_that_nobody_waits_for_is_not_reported_by_asyncio(single_
     assert caplog.records == []
 
 
-async def test_an_anyio_cancel_scope_takes_its_own_caller_only(single_flight, upstream):
+async def test_an_anyio_cancel_scope_cancels_only_its_own_caller(single_flight, upstream):
     """The MCP SDK runs each handler under such a scope."""
     answers = []
 
@@ -177,7 +177,7 @@ async def test_an_anyio_cancel_scope_around_the_only_caller_reaches_upstream(sin
     assert upstream.cancelled == 1
 
 
-async def test_nobody_joins_a_call_that_is_over_while_a_slow_caller_still_hears_of_it(single_flight, upstream):
+async def test_no_caller_joins_a_finished_call_while_a_slow_caller_still_gets_its_progress(single_flight, upstream):
     async def hang(_):
         await asyncio.Event().wait()
 
@@ -194,7 +194,7 @@ async def test_nobody_joins_a_call_that_is_over_while_a_slow_caller_still_hears_
 
 
 class TestProgress:
-    async def test_every_caller_hears_what_happens_from_then_on(self, single_flight, upstream):
+    async def test_every_caller_gets_the_progress_from_its_arrival_on(self, single_flight, upstream):
         heard = {"early": [], "late": []}
 
         def listener(name):
@@ -218,7 +218,7 @@ class TestProgress:
         assert await asyncio.gather(early, late) == [("answer", False), ("answer", True)]
         assert heard == {"early": ["searching", "reading"], "late": ["reading"]}
 
-    async def test_a_caller_who_hangs_or_breaks_holds_nobody_up(self, single_flight, upstream):
+    async def test_a_caller_that_hangs_or_fails_delays_no_other(self, single_flight, upstream):
         async def hang(_):
             await asyncio.Event().wait()
 

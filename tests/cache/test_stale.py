@@ -1,4 +1,4 @@
-"""Ours (RFC 5861): where everything fails, an old answer is better than none, and says what it is."""
+"""RFC 5861: if everything fails, an old answer is better than none, and is marked as stale."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def break_all(sandbox: Sandbox) -> None:
         sandbox.fault(upstream, "status", status=503)
 
 
-async def test_an_old_answer_stands_in_when_every_upstream_fails(gateway: Open, sandbox: Sandbox) -> None:
+async def test_an_old_answer_replaces_the_error_when_every_upstream_fails(gateway: Open, sandbox: Sandbox) -> None:
     async with gateway(**EXPIRED_AT_ONCE) as opened:
         first = await opened.search(TOWER)
         break_all(sandbox)
@@ -35,7 +35,7 @@ async def test_an_old_answer_stands_in_when_every_upstream_fails(gateway: Open, 
     assert (statistics.stale_served, statistics.misses) == (1, 1)
 
 
-async def test_old_results_stand_in_as_well(gateway: Open, sandbox: Sandbox) -> None:
+async def test_old_web_results_replace_errors_too(gateway: Open, sandbox: Sandbox) -> None:
     async with gateway(**EXPIRED_AT_ONCE) as opened:
         first = await opened.web_search(ESPRESSO)
         break_all(sandbox)
@@ -45,7 +45,7 @@ async def test_old_results_stand_in_as_well(gateway: Open, sandbox: Sandbox) -> 
     assert "old: a new search failed" in second.warnings[-1]
 
 
-async def test_an_old_raw_result_of_google_stands_in_and_not_that_of_the_provider_in_its_place(
+async def test_an_old_raw_result_of_google_is_served_and_not_that_of_its_substitute(
     gateway: Open, sandbox: Sandbox
 ) -> None:
     async with gateway(**EXPIRED_AT_ONCE) as opened:
@@ -60,7 +60,9 @@ async def test_an_old_raw_result_of_google_stands_in_and_not_that_of_the_provide
     assert "old: a new search failed" in third.warnings[-1]
 
 
-async def test_an_extractive_answer_does_not_replace_the_old_one_of_the_engine(gateway: Open, sandbox: Sandbox) -> None:
+async def test_an_extractive_answer_does_not_replace_the_old_answer_of_the_engine(
+    gateway: Open, sandbox: Sandbox
+) -> None:
     async with gateway(**EXPIRED_AT_ONCE) as opened:
         first = await opened.search(TOWER)
         sandbox.fault("openai", "status", status=503)
@@ -75,7 +77,7 @@ async def test_an_extractive_answer_does_not_replace_the_old_one_of_the_engine(g
     ("request_", "settings"),
     [(WEATHER, {}), (SearchRequest(TOWER.query, freshness_hours=24), {}), (TOWER, {"stale_if_error_seconds": 0})],
 )
-async def test_nothing_old_stands_in_for_what_changes_or_where_the_operator_forbids_it(
+async def test_no_old_answer_is_served_for_changing_subjects_or_if_the_operator_forbids_it(
     gateway: Open, sandbox: Sandbox, request_: SearchRequest, settings: dict[str, float]
 ) -> None:
     async with gateway(**EXPIRED_AT_ONCE, **settings) as opened:
@@ -85,7 +87,7 @@ async def test_nothing_old_stands_in_for_what_changes_or_where_the_operator_forb
             await opened.search(request_)
 
 
-async def test_an_engine_that_overruns_its_time_leaves_some_for_an_old_answer(gateway: Open, sandbox: Sandbox) -> None:
+async def test_an_engine_that_overruns_its_time_leaves_time_for_an_old_answer(gateway: Open, sandbox: Sandbox) -> None:
     async with gateway(**EXPIRED_AT_ONCE, search_deadline_seconds=5.0) as opened:
         await opened.search(TOWER)
         for upstream in UPSTREAMS:
@@ -93,7 +95,7 @@ async def test_an_engine_that_overruns_its_time_leaves_some_for_an_old_answer(ga
         assert (await opened.search(TOWER)).cache == "stale"
 
 
-async def test_lasting_answers_live_longer_than_those_about_what_changes(gateway: Open) -> None:
+async def test_lasting_answers_live_longer_than_those_about_changing_subjects(gateway: Open) -> None:
     async with gateway(cache_ttl_seconds=0.001, cache_long_ttl_seconds=60) as opened:
         for request, expected in ((TOWER, "exact"), (WEATHER, "miss")):
             await opened.search(request)

@@ -1,4 +1,4 @@
-"""What is remembered of results with pages, for how long, and what is not trusted."""
+"""The cache of results with pages: lifetimes, and the rows that it does not trust."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def other_process(state, clock):
 
 
 @pytest.mark.parametrize(("stopgap", "seconds"), [(False, 300), (True, 60)])
-async def test_results_are_served_for_their_time_and_a_stopgap_for_a_minute(
+async def test_results_are_served_for_their_ttl_and_a_stopgap_for_a_minute(
     cache, other_process, clock, stopgap, seconds
 ):
     await cache.put(QUERY, ME, RESPONSE, stopgap=stopgap)
@@ -71,7 +71,7 @@ def test_the_order_of_providers_and_the_scope_are_part_of_the_key(cache, state):
         RESPONSE.model_copy(update={"error": ErrorInfo(code="PROVIDER")}),
     ],
 )
-async def test_errors_and_empty_results_are_not_remembered(cache, state, worthless):
+async def test_errors_and_empty_results_are_not_cached(cache, state, worthless):
     await cache.put(QUERY, ME, worthless, stopgap=False)
     assert [entry async for entry in state.scan("")] == []
 

@@ -1,4 +1,4 @@
-"""Durations fall into buckets as Prometheus wants them: each holds what the ones before it hold."""
+"""Durations fall into cumulative buckets, as in Prometheus: each includes those before it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from websearch_gateway.observability.histogram import BOUNDS, NOTHING, Histogram
 
 
 @given(st.lists(st.one_of(st.floats(0, 100), st.sampled_from(BOUNDS)), max_size=50))
-def test_each_bucket_counts_what_does_not_exceed_it(durations: list[float]) -> None:
+def test_each_bucket_counts_the_durations_up_to_its_bound(durations: list[float]) -> None:
     histogram = Histogram()
     for seconds in durations:
         histogram.observe(seconds)
@@ -18,7 +18,7 @@ def test_each_bucket_counts_what_does_not_exceed_it(durations: list[float]) -> N
     assert shown.seconds == sum(durations)
 
 
-def test_a_view_stays_as_it_is() -> None:
+def test_a_snapshot_never_changes() -> None:
     histogram = Histogram()
     before = histogram.distribution()
     histogram.observe(1.0)

@@ -1,4 +1,4 @@
-"""The numbers add up, whatever happens."""
+"""The numbers add up for every sequence of calls."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_only_answers_count_for_the_hit_rate(statistics: Statistics) -> None:
     assert statistics.figures().cache == {"exact": 2, "semantic": 1, "miss": 1}
 
 
-def test_the_rate_is_that_of_the_last_minute(statistics: Statistics, clock: Clock) -> None:
+def test_the_rate_covers_the_last_minute(statistics: Statistics, clock: Clock) -> None:
     for moment in (1000.0, 1001.0, 1050.0, 1070.5):
         clock.now = moment
         statistics.observe(call())
@@ -49,19 +49,19 @@ def test_the_rate_is_that_of_the_last_minute(statistics: Statistics, clock: Cloc
     assert figures.uptime_seconds == 70.5
 
 
-def test_latencies_are_those_of_the_latest_calls(statistics: Statistics) -> None:
+def test_latencies_cover_the_latest_calls(statistics: Statistics) -> None:
     statistics.observe(call(latency_ms=9_999.0))
     for number in range(WINDOW):
         statistics.observe(call(latency_ms=float(number)))
     assert statistics.figures().tools["search_web"].latencies_ms == (500.0, 950.0, 990.0)
 
 
-def test_quantiles_of_little_are_what_there_is() -> None:
+def test_quantiles_of_a_few_values_are_among_them() -> None:
     assert quantiles([]) == ()
     assert quantiles([3.0]) == (3.0, 3.0, 3.0)
 
 
-def test_the_last_failures_are_kept_the_latest_first(statistics: Statistics, clock: Clock) -> None:
+def test_the_last_failures_are_kept_with_the_latest_first(statistics: Statistics, clock: Clock) -> None:
     for number in range(30):
         clock.now = float(number)
         statistics.observe(call(outcome="PROVIDER"))
@@ -71,7 +71,7 @@ def test_the_last_failures_are_kept_the_latest_first(statistics: Statistics, clo
     assert {failure.code for failure in failures} == {"PROVIDER"}
 
 
-def test_the_telemetry_tells_every_call(statistics: Statistics) -> None:
+def test_the_telemetry_reports_every_call(statistics: Statistics) -> None:
     telemetry = Telemetry([statistics.observe])
     with telemetry.call("q") as event:
         event.answered(SearchResponse(cache="exact"))

@@ -1,4 +1,4 @@
-"""The log tells how a search went, in JSON on stderr, and never a secret nor what was asked."""
+"""The log reports the outcome of a search, in JSON on stderr, without secrets and queries."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ def _logging_as_before():
 
 @pytest.fixture
 def told(capsys):
-    """What has been written to stderr since the last look, parsed; stdout belongs to the protocol."""
+    """The parsed lines on stderr since the last read; stdout belongs to the protocol."""
 
     def read() -> list[dict]:
         captured = capsys.readouterr()
@@ -81,7 +81,7 @@ class TestEvent:
             "joined": False,
         }
 
-    def test_nothing_of_query_answer_or_sources_is_told(self, capsys):
+    def test_no_part_of_query_answer_or_sources_is_logged(self, capsys):
         configure_logging("DEBUG", ())
         reason = f"TIMEOUT: no answer to {QUERY}"
         search(Telemetry(), ANSWER.model_copy(update={"fallback": FallbackInfo(from_="openai", reason=reason)}))
@@ -103,7 +103,7 @@ class TestEvent:
             ({"fallback": FallbackInfo(from_="openai", reason="free words")}, {"fallback_reason": "OTHER"}),
         ],
     )
-    def test_how_the_answer_came_about_is_told(self, told, change, expected):
+    def test_the_origin_of_the_answer_is_logged(self, told, change, expected):
         configure_logging("INFO", ())
         search(Telemetry(), ANSWER.model_copy(update=change))
         (line,) = told()
@@ -119,14 +119,14 @@ class TestEvent:
             (ZeroDivisionError(), "failed", "INTERNAL"),
         ],
     )
-    def test_a_failure_is_told_and_passes_through(self, told, error, route, outcome):
+    def test_a_failure_is_logged_and_passes_through(self, told, error, route, outcome):
         configure_logging("INFO", ())
         with pytest.raises(type(error)), Telemetry().call(QUERY):
             raise error
         (line,) = told()
         assert (line["route"], line["outcome"], line["result_count"]) == (route, outcome, 0)
 
-    def test_the_hash_tells_repetitions_within_a_process_and_nothing_outside(self, told):
+    def test_the_hash_shows_repetitions_within_a_process_and_nothing_outside(self, told):
         configure_logging("INFO", ())
         one, other = Telemetry(), Telemetry()
         for telemetry in (one, one, other):
@@ -153,7 +153,7 @@ class TestEvent:
 
 
 class TestRedaction:
-    def test_a_secret_is_masked_wherever_it_stands(self, capsys):
+    def test_a_secret_is_masked_at_any_place(self, capsys):
         configure_logging("INFO", ("sk-s3cret", 'qu"ote\\d ü&=', ""))
         log = logging.getLogger("some.library")
         log.warning("key %s in a message", "sk-s3cret")
@@ -179,7 +179,7 @@ class TestRedaction:
             "f": 1.5,
         }
 
-    def test_a_secret_that_contains_another_goes_as_a_whole(self):
+    def test_a_secret_that_contains_another_is_masked_as_a_whole(self):
         assert Redaction(["abc", "abcdef"])({"k": "abcdef"}) == {"k": "***"}
 
     def test_without_secrets_nothing_changes(self):
@@ -196,7 +196,7 @@ class TestLibraries:
         logging.getLogger("httpx2").setLevel(logging.NOTSET)
         assert told() == []
 
-    def test_their_warnings_have_the_same_form_and_their_chatter_is_dropped(self, told):
+    def test_their_warnings_have_the_same_form_and_lower_levels_are_dropped(self, told):
         configure_logging("DEBUG", ())
         for name in ("mcp.server", "uvicorn.error"):
             logging.getLogger(name).info("chatter")
@@ -208,7 +208,7 @@ class TestLibraries:
             ("websearch_gateway.x", "ours", "debug"),
         ]
 
-    def test_earlier_handlers_are_replaced_so_nothing_is_told_twice(self, told):
+    def test_earlier_handlers_are_replaced_so_that_nothing_is_logged_twice(self, told):
         logging.getLogger().addHandler(logging.StreamHandler(sys.stdout))
         configure_logging("INFO", ())
         configure_logging("INFO", ())
@@ -217,7 +217,7 @@ class TestLibraries:
 
 
 class TestHandler:
-    def test_a_client_that_never_reads_our_stderr_stops_nothing(self):
+    def test_a_client_that_never_reads_our_stderr_blocks_nothing(self):
         script = (
             "import logging\nfrom websearch_gateway.observability.logs import configure_logging\n"
             "configure_logging('INFO', ())\n"
@@ -243,7 +243,7 @@ class TestHandler:
         assert len(line["exception"]) == 3_000
         assert line["exception"].endswith("the end")
 
-    def test_a_record_that_cannot_be_written_is_dropped_without_a_word(self, capsys):
+    def test_a_record_that_cannot_be_written_is_dropped_silently(self, capsys):
         class Unprintable:
             def __repr__(self) -> str:
                 raise RuntimeError("hunter2")

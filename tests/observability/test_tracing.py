@@ -1,4 +1,4 @@
-"""A trace tells where the time of a call went, and nothing of what was asked."""
+"""A trace shows how a call spent its time, and nothing of its question."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def test_an_answer_has_its_five_stages_and_the_upstream_that_gave_it(gatew
     assert dict(upstream.attributes or {}) == {"server.address": "127.0.0.1", "http.response.status_code": 200}
 
 
-async def test_a_remembered_answer_has_three_and_says_that_it_is_one(gateway: Open, spans: Spans) -> None:
+async def test_a_cached_answer_has_three_stages_and_is_marked_as_cached(gateway: Open, spans: Spans) -> None:
     async with gateway() as opened:
         await opened.search(TOWER)
         spans.record(on=True)
@@ -40,7 +40,7 @@ async def test_a_remembered_answer_has_three_and_says_that_it_is_one(gateway: Op
     assert (spans.one("search_web").attributes or {})["websearch.cache"] == "exact"
 
 
-async def test_a_fallback_shows_who_failed_how_often_it_was_tried_and_what_was_read(
+async def test_a_fallback_shows_the_failed_upstream_its_retries_and_the_pages_read(
     gateway: Open, sandbox: Sandbox, spans: Spans
 ) -> None:
     sandbox.fault("openai", "status", status=503)
@@ -60,7 +60,7 @@ async def test_a_fallback_shows_who_failed_how_often_it_was_tried_and_what_was_r
     assert {(span.attributes or {})["server.address"] for span in spans.named("read page")} == {"127.0.0.1"}
 
 
-async def test_other_tools_have_their_own(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
+async def test_other_tools_have_their_own_spans(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
     async with gateway(search_providers="serper") as opened:
         found = await opened.web_search(WebSearchRequest(QUESTION, num_results=1))
         searched = spans.tree()
@@ -86,7 +86,7 @@ async def test_no_span_holds_a_question_a_key_a_user_or_a_url(gateway: Open, san
         assert secret not in told
 
 
-async def test_upstreams_are_not_told_of_the_trace(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
+async def test_upstreams_get_no_trace_context(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
     sandbox.fault("openai", "status", status=500)
     async with gateway() as opened:
         await opened.search(TOWER)
@@ -96,20 +96,20 @@ async def test_upstreams_are_not_told_of_the_trace(gateway: Open, sandbox: Sandb
     assert not any({"traceparent", "tracestate", "baggage"} & call.header_names for call in calls)
 
 
-async def test_nothing_is_recorded_below_a_call_that_is_not(gateway: Open, spans: Spans) -> None:
+async def test_nothing_is_recorded_below_an_unrecorded_call(gateway: Open, spans: Spans) -> None:
     spans.record(on=False)
     async with gateway() as opened:
         await opened.search(TOWER)
     assert spans.ended == ()
 
 
-def test_a_part_of_nothing_is_no_span(spans: Spans) -> None:
+def test_without_a_recorded_call_there_is_no_child_span(spans: Spans) -> None:
     with child_span("guard"):
         pass
     assert spans.ended == ()
 
 
-async def test_who_loses_a_race_is_cancelled_and_not_failed(spans: Spans) -> None:
+async def test_the_loser_of_a_race_is_cancelled_and_not_failed(spans: Spans) -> None:
     with call_span("search_web"):
         race = asyncio.create_task(traced_upstream("slow")(asyncio.Event().wait, Deadline.after(60)))
         await asyncio.sleep(0)
@@ -121,7 +121,7 @@ async def test_who_loses_a_race_is_cancelled_and_not_failed(spans: Spans) -> Non
 
 
 @pytest.mark.parametrize("error", [SearchFetchError("http://a.example/secret?q=1"), ValueError("secret")])
-def test_of_an_error_only_its_kind_is_told(spans: Spans, error: Exception) -> None:
+def test_only_the_type_of_an_error_is_recorded(spans: Spans, error: Exception) -> None:
     @stage("finalize")
     def broken() -> None:
         raise error
@@ -132,7 +132,7 @@ def test_of_an_error_only_its_kind_is_told(spans: Spans, error: Exception) -> No
     assert "secret" not in spans.as_text()
 
 
-def test_a_stage_stays_what_it_was() -> None:
+def test_a_stage_keeps_its_kind_name_and_docstring() -> None:
     @stage("guard")
     def check(number: int) -> int:
         """Checks."""

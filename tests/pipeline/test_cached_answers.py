@@ -1,4 +1,4 @@
-"""The cache's own tools ask nobody, obey the guard and tell only what their caller may see."""
+"""The tools of the cache call no upstream, obey the guard, and show only results that their caller may see."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def answers(caches: Caches, records: list[CallRecord]) -> CachedAnswers:
     return over(caches, records)
 
 
-async def test_a_known_question_is_found_in_these_and_in_other_words(
+async def test_a_known_question_is_found_in_the_same_words_and_in_others(
     answers: CachedAnswers, records: list[CallRecord]
 ) -> None:
     exact = await answers.search(QUESTION, LOCAL)
@@ -72,11 +72,11 @@ async def test_a_known_question_is_found_in_these_and_in_other_words(
     ]
 
 
-async def test_an_unknown_question_is_not_found_and_is_no_error(answers: CachedAnswers) -> None:
+async def test_an_unknown_question_is_a_miss_without_an_error(answers: CachedAnswers) -> None:
     assert await answers.search("how tall is the tokyo tower", LOCAL) == CachedAnswer()
 
 
-async def test_similar_questions_come_with_their_answers_whatever_their_parameters(answers: CachedAnswers) -> None:
+async def test_similar_questions_come_with_their_answers_for_any_parameters(answers: CachedAnswers) -> None:
     await answers.answers.put(SearchQuery("how old is the eiffel tower", max_results=2, region="FR"), LOCAL, ANSWER)
     found = (await answers.similar("height of the eiffel tower", LOCAL)).results
     assert [one.query for one in found] == [QUESTION, "how old is the eiffel tower"]
@@ -98,7 +98,7 @@ async def test_similar_questions_come_with_their_answers_whatever_their_paramete
         {"text": QUESTION, "limit": 21},
     ],
 )
-async def test_what_the_guard_would_refuse_is_refused(answers: CachedAnswers, call: dict) -> None:
+async def test_the_guard_refuses_bad_questions_here_too(answers: CachedAnswers, call: dict) -> None:
     with pytest.raises(SearchValidationError):
         await answers.similar(caller=LOCAL, **call)
     if set(call) == {"text"}:
@@ -117,7 +117,7 @@ async def test_without_the_semantic_cache_only_the_same_words_are_found(records:
     assert records[-1].outcome.outcome == "NOT_CONFIGURED"
 
 
-async def test_asking_the_cache_counts_as_reading(answers: CachedAnswers) -> None:
+async def test_a_call_to_the_cache_counts_as_a_read(answers: CachedAnswers) -> None:
     limited = replace(answers, rate_limits=RateLimits(MemoryState(), "2/minute", setting="READ_RATE_LIMIT"))
     await limited.search(QUESTION, Caller("me"))
     await limited.similar(QUESTION, Caller("me"))
@@ -135,7 +135,7 @@ PAGES = WebSearchResponse(
 
 
 @pytest.mark.parametrize(("topic", "tool"), [("general", "web_search"), ("news", "search_news")])
-async def test_results_of_web_searches_are_found_with_whatever_parameters_they_were_asked(
+async def test_results_of_web_searches_are_found_for_any_parameters(
     caches: Caches, records: list[CallRecord], topic: Topic, tool: str
 ) -> None:
     await caches.web.put(SearchQuery(QUESTION, max_results=7, topic=topic), LOCAL, PAGES)

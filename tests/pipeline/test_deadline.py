@@ -10,7 +10,7 @@ from websearch_gateway.errors import SearchTimeoutError
 from websearch_gateway.pipeline.deadline import one_deadline
 
 
-async def test_what_is_under_way_is_cancelled_when_it_passes() -> None:
+async def test_running_work_is_cancelled_when_the_deadline_passes() -> None:
     ends: list[type[BaseException]] = []
 
     async def call() -> None:
@@ -26,12 +26,12 @@ async def test_what_is_under_way_is_cancelled_when_it_passes() -> None:
     assert ends == [asyncio.CancelledError]
 
 
-async def test_the_block_gets_it_as_a_value() -> None:
+async def test_the_block_gets_the_deadline_as_a_value() -> None:
     async with one_deadline(60) as deadline:
         assert 0 < deadline.remaining() <= 60
 
 
-async def test_a_caller_that_leaves_is_no_timeout() -> None:
+async def test_a_cancelled_caller_gets_no_timeout_error() -> None:
     async def call() -> None:
         async with one_deadline(60):
             await asyncio.Event().wait()

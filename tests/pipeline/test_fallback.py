@@ -33,7 +33,7 @@ NEVER = 1000.0
 
 @dataclass
 class Scripted:
-    """An engine that does what it is told once `go` is set, and notes whether it was started and cancelled."""
+    """An engine with a scripted outcome once `go` is set. It records whether it was started and cancelled."""
 
     name: str
     outcome: Answer | SearchError
@@ -95,7 +95,7 @@ async def test_a_refusal_of_the_primary_is_shown_and_never_masked(error: SearchE
     assert not second.started.is_set()
 
 
-async def test_a_slow_primary_is_joined_by_the_secondary_and_cancelled_when_that_is_first() -> None:
+async def test_the_secondary_joins_a_slow_primary_and_cancels_it_by_answering_first() -> None:
     first = Scripted("openai", sourced("openai"))
     answer = await ask(first, ready("raw-search", sourced("x-raw-search")), hedge_seconds=0)
     assert answer.provider == "x-raw-search"
@@ -104,7 +104,7 @@ async def test_a_slow_primary_is_joined_by_the_secondary_and_cancelled_when_that
     assert first.cancelled
 
 
-async def test_a_slow_primary_still_wins_when_it_is_first_and_the_secondary_is_cancelled() -> None:
+async def test_a_slow_primary_that_answers_first_wins_and_the_secondary_is_cancelled() -> None:
     first, second = Scripted("openai", sourced("openai")), Scripted("raw-search", sourced("x-raw-search"))
     asking = asyncio.create_task(ask(first, second, hedge_seconds=0))
     await second.started.wait()
@@ -124,7 +124,7 @@ async def test_an_answer_without_sources_does_not_beat_a_primary_that_still_work
     assert (await asking).provider == "openai"
 
 
-async def test_an_empty_result_is_an_answer_once_the_primary_has_given_up() -> None:
+async def test_an_empty_result_is_an_answer_after_the_primary_has_failed() -> None:
     answer = await ask(
         ready("openai", SearchProviderError("down")), ready("raw-search", Answer("Nothing found.", (), "x-raw-search"))
     )
@@ -172,7 +172,7 @@ async def in_a_row(*engines: Ranked, raw: Scripted, hedge_seconds: float = NEVER
     return await FallbackEngine(engines, raw, hedge_seconds).answer(QUERY, Deadline.after(60), no_progress)
 
 
-async def test_the_engines_are_asked_in_order_and_raw_search_comes_last() -> None:
+async def test_the_engines_are_called_in_order_and_raw_search_comes_last() -> None:
     raw = ready("raw-search", sourced("x-raw-search"))
     down = Ranked(ready("openai", SearchProviderError("down")))
     answer = await in_a_row(down, Ranked(ready("gemini", sourced("gemini"))), raw=raw)
@@ -194,7 +194,7 @@ async def test_a_wrong_key_of_a_later_engine_is_shown_too() -> None:
     assert not raw.started.is_set()
 
 
-async def test_raw_search_does_not_start_beside_an_engine_that_works_on_what_it_finds() -> None:
+async def test_raw_search_does_not_start_beside_an_engine_that_writes_from_its_results() -> None:
     slow, raw = Scripted("llm", sourced("llm")), ready("raw-search", sourced("x-raw-search"))
     asking = asyncio.create_task(in_a_row(Ranked(slow, gathers=True), raw=raw, hedge_seconds=0))
     await slow.started.wait()
@@ -210,7 +210,7 @@ def behind_breaker(engine: Scripted, failures: int, hedge_seconds: float) -> tup
     return FallbackEngine([ranked], secondary, hedge_seconds), breaker
 
 
-async def test_an_engine_that_is_left_alone_is_replaced_at_once_and_the_answer_says_so() -> None:
+async def test_an_engine_with_an_open_circuit_is_replaced_at_once_and_the_answer_says_so() -> None:
     primary = ready("openai", SearchProviderError("OpenAI failed (HTTP 503)."))
     engine, _ = behind_breaker(primary, failures=3, hedge_seconds=NEVER)
     for _ in range(3):
@@ -224,8 +224,8 @@ async def test_an_engine_that_is_left_alone_is_replaced_at_once_and_the_answer_s
     )
 
 
-async def test_an_engine_that_is_overtaken_again_and_again_is_left_alone() -> None:
-    """It hangs: each question would wait for the hedge, and pay for an answer that nobody reads."""
+async def test_an_engine_that_is_overtaken_repeatedly_gets_an_open_circuit() -> None:
+    """Otherwise each question would wait for the hedge and pay for an answer that is never used."""
     primary = Scripted("openai", sourced("openai"))
     engine, breaker = behind_breaker(primary, failures=3, hedge_seconds=0.001)
     for _ in range(3):
@@ -236,7 +236,7 @@ async def test_an_engine_that_is_overtaken_again_and_again_is_left_alone() -> No
     assert breaker.health.last_error.message == "openai was overdue when another had answered."
 
 
-async def test_an_engine_that_is_slow_and_still_first_is_not_to_blame() -> None:
+async def test_a_slow_engine_that_answers_first_has_no_failure() -> None:
     primary, secondary = Scripted("openai", sourced("openai")), Scripted("raw-search", sourced("x"))
     breaker = CircuitBreaker(HealthRegistry().of("openai"), failures=1)
     engine = FallbackEngine([Ranked(LayeredEngine(primary, breaker), breaker.overtaken)], secondary, 0)
@@ -247,7 +247,7 @@ async def test_an_engine_that_is_slow_and_still_first_is_not_to_blame() -> None:
     assert breaker.health.breaker == "closed"
 
 
-async def test_a_caller_who_leaves_opens_no_breaker() -> None:
+async def test_a_caller_who_leaves_opens_no_circuit() -> None:
     primary = Scripted("openai", sourced("openai"))
     engine, breaker = behind_breaker(primary, failures=1, hedge_seconds=NEVER)
     asking = asyncio.create_task(engine.answer(QUERY, Deadline.after(60), no_progress))
@@ -258,7 +258,7 @@ async def test_a_caller_who_leaves_opens_no_breaker() -> None:
     assert breaker.health.breaker == "closed"
 
 
-async def test_what_raw_search_had_spent_is_paid_for_when_the_engine_wins() -> None:
+async def test_the_costs_of_raw_search_are_booked_when_the_engine_wins() -> None:
     class Paying(Scripted):
         async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
             spend(0.001)
@@ -272,8 +272,8 @@ async def test_what_raw_search_had_spent_is_paid_for_when_the_engine_wins() -> N
     assert (answer.provider, answer.cost_usd) == ("openai", pytest.approx(0.001))
 
 
-async def test_what_a_chain_behind_raw_search_had_spent_is_paid_for_too() -> None:
-    """It asks its providers in tasks of their own, and is cut off in the middle of that."""
+async def test_the_costs_of_a_chain_behind_raw_search_are_booked_too() -> None:
+    """The chain calls its providers in separate tasks, and is cancelled meanwhile."""
 
     class Asking(Scripted):
         async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:

@@ -1,4 +1,4 @@
-"""The promise of every answer: whatever an engine claims, each citation is where it says it is."""
+"""The promise of every answer: each citation is at its stated place, for any claim of an engine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def cited(text: str, piece: str, url: str, title: str = "", *, off: int = 0) -> 
     return Span(url, title, start, start + len(piece))
 
 
-def test_citations_are_ranked_by_first_use_and_one_per_page_holds_all_its_places() -> None:
+def test_citations_are_ranked_by_first_use_with_one_per_page_for_all_its_places() -> None:
     text = (
         f"It is 330 m high. ([tower.example]({TOWER}?utm_source=openai)) The river is long. ([river.example]({RIVER})) "
         f"It was lower. ([tower.example]({TOWER}))"
@@ -56,7 +56,7 @@ def test_citations_are_ranked_by_first_use_and_one_per_page_holds_all_its_places
     assert (response.sources, response.warnings) == ((), ())
 
 
-def test_more_citations_than_asked_for_are_cut_and_said() -> None:
+def test_citations_beyond_the_wanted_number_are_cut_with_a_warning() -> None:
     text = f"High. ([tower.example]({TOWER})) Long. ([river.example]({RIVER}))"
     response = settled(
         text,
@@ -81,7 +81,7 @@ def test_without_answers_there_is_no_text_and_the_snippets_remain() -> None:
     assert citation.text_snippet == "It is 330 m high."
 
 
-def test_a_span_that_matches_nothing_is_dropped_and_said() -> None:
+def test_a_span_that_matches_nothing_is_dropped_with_a_warning() -> None:
     text = f"It is 330 m high. ([tower.example]({TOWER})) More words follow here."
     response = settled(text, cited(text, f"([tower.example]({TOWER}))", TOWER), Span(RIVER, "The river", 46, 52))
     assert [c.url for c in response.citations] == [TOWER]
@@ -89,7 +89,7 @@ def test_a_span_that_matches_nothing_is_dropped_and_said() -> None:
     assert response.warnings == ("Citations left out because their place in the text is wrong: 1.",)
 
 
-def test_pages_that_no_span_cites_are_sources_and_no_citations() -> None:
+def test_pages_that_no_span_cites_are_sources_not_citations() -> None:
     """A reply about the weather has no annotations after a real search."""
     urls = (f"{TOWER}?utm_source=openai", TOWER, RIVER, "oai-weather")
     response = settled("It is sunny, 23 °C.", sources=tuple(map(Source, urls)))
@@ -101,7 +101,7 @@ def test_pages_that_no_span_cites_are_sources_and_no_citations() -> None:
     assert response.warnings == ("No sentence is tied to a source: `sources` lists the pages that were found.",)
 
 
-def test_what_is_known_of_a_page_is_told_where_it_is_cited_and_where_it_is_not() -> None:
+def test_known_metadata_of_a_page_appear_in_citations_and_sources() -> None:
     text = f"It is 330 m high. ([tower.example]({TOWER}))"
     known = (Source(f"{TOWER}?utm_source=a", "The\ttower\x1b", "2026-05-01"), Source(RIVER, "", "2026-06-02T10:00:00Z"))
     response = settled(text, cited(text, f"([tower.example]({TOWER}))", TOWER), sources=known)
@@ -109,7 +109,7 @@ def test_what_is_known_of_a_page_is_told_where_it_is_cited_and_where_it_is_not()
     assert [(s.title, s.published_at) for s in response.sources] == [("river.example", "2026-06-02T10:00:00Z")]
 
 
-def test_the_sources_are_bounded() -> None:
+def test_the_number_of_sources_is_bounded() -> None:
     response = settled("", sources=tuple(Source(f"https://a.example/{n}") for n in range(99)))
     assert len(response.sources) == MAX_SOURCES
 
@@ -135,7 +135,7 @@ def test_a_title_is_never_empty_and_holds_no_control_characters() -> None:
     assert [c.title for c in response.citations] == ["a b c d", "river.example"]
 
 
-def test_lone_surrogates_leave_so_that_the_answer_can_be_encoded() -> None:
+def test_lone_surrogates_are_replaced_so_that_the_answer_can_be_encoded() -> None:
     """JSON may carry half of a surrogate pair; UTF-8 cannot."""
     response = settled("A claim \ud83d.", Span(TOWER, "half \udc00", 0, 10))
     assert response.model_dump_json().encode()
@@ -143,8 +143,8 @@ def test_lone_surrogates_leave_so_that_the_answer_can_be_encoded() -> None:
     assert response.citations[0].title == "half"
 
 
-def test_what_a_terminal_would_obey_leaves_the_text_and_the_spans_move_along() -> None:
-    """ESC and BEL begin and end orders to a terminal; bidi controls make a text read otherwise than it is."""
+def test_terminal_controls_are_removed_from_the_text_and_the_spans_move_along() -> None:
+    """ESC and BEL begin and end commands to a terminal; bidi controls change the order in which a text appears."""
     text = "\x1b]0;owned\x07The\r\n\u202etower\u2066 is\x9b 330 m high. [1]\tBread\x00 is nice. [2]"
     response = settled(text, cited(text, "[1]", TOWER), cited(text, "[2]", RIVER))
     assert response.text == "]0;ownedThe\ntower is 330 m high. [1]\tBread is nice. [2]"
@@ -152,7 +152,7 @@ def test_what_a_terminal_would_obey_leaves_the_text_and_the_spans_move_along() -
     assert response.warnings == ()
 
 
-def test_everything_else_of_the_answer_arrives() -> None:
+def test_all_other_parts_of_the_answer_arrive() -> None:
     response = finalize(
         SearchQuery("q", freshness_hours=24, region="GB"),
         Answer(
@@ -223,7 +223,7 @@ claims = st.lists(st.builds(Span, urls, words, st.integers(-5, 400), st.integers
 @given(texts, claims, st.booleans())
 @example("e\u0301", [Span(TOWER, "", 0, 1)], True)
 @example("a" * 40 + "🗼", [Span(TOWER, "", 39, 40)], True)
-def test_no_citation_is_ever_anywhere_but_where_it_says(text: str, spans: list[Span], include_answers: bool) -> None:
+def test_every_citation_is_at_its_stated_place(text: str, spans: list[Span], include_answers: bool) -> None:
     """Ours: any text, any Unicode, any offsets."""
     query = SearchQuery("q", max_results=4, include_answers=include_answers)
     response = settled(text, *spans, query=query)
@@ -243,14 +243,14 @@ def test_no_citation_is_ever_anywhere_but_where_it_says(text: str, spans: list[S
 
 
 def is_control(character: str) -> bool:
-    """Says independently whether a character is an order rather than text."""
+    """An independent check whether a character is a control character."""
     if unicodedata.category(character) == "Cc":
         return character not in "\n\t"
     return character in "\u200e\u200f\u061c" or unicodedata.bidirectional(character) in BIDI_ORDERS
 
 
 def is_citation_of(url: str, cited_text: str, text: str) -> bool:
-    """Says independently whether a slice cites `url`: it holds the URL, else the URL is nowhere and it holds words."""
+    """An independent check whether a slice cites `url`: it holds the URL, or words if the URL is nowhere."""
     if canonical(url) in cited_text or url in cited_text:
         return True
     labelled = f"[{cited_text}]({url}" in text

@@ -44,7 +44,7 @@ def soon() -> Deadline:
 
 
 class Counting(StaticEmbedder):
-    """The built-in model, which notes what it was asked for and can be told to fail."""
+    """The built-in model, which records its calls and can be made to fail."""
 
     def __init__(self) -> None:
         self.documents: list[str] = []
@@ -98,7 +98,7 @@ async def test_the_passage_that_answers_comes_first_with_a_score_near_one(
     assert found.passages == 3
 
 
-async def test_the_note_says_which_queries_nothing_answers(embedder: Counting, state: MemoryState) -> None:
+async def test_the_note_names_the_queries_without_an_answer(embedder: Counting, state: MemoryState) -> None:
     found = await find(embedder, state, "Why are there two high tides a day?", "Who discovered penicillin?")
     assert found.notes == ("Nothing on this page seems to answer query 2.",)
     assert found.answers[0]
@@ -106,12 +106,12 @@ async def test_the_note_says_which_queries_nothing_answers(embedder: Counting, s
     assert "answer the query" in note
 
 
-async def test_no_more_passages_come_than_wanted(embedder: Counting, state: MemoryState) -> None:
+async def test_at_most_the_wanted_number_of_passages_comes(embedder: Counting, state: MemoryState) -> None:
     found = await find(embedder, state, "tides", most=2)
     assert len(found.answers[0]) == 2
 
 
-async def test_what_repeats_an_earlier_passage_is_dropped(embedder: Counting, state: MemoryState) -> None:
+async def test_a_repetition_of_an_earlier_passage_is_dropped(embedder: Counting, state: MemoryState) -> None:
     again = TIDES + "\n## Once more\n\n" + TIDES.split("\n\n")[1]
     long = (
         "The keeper lights the lamp at dusk and writes into the book how the wind stood, how the sea ran and who came. "
@@ -121,7 +121,7 @@ async def test_what_repeats_an_earlier_passage_is_dropped(embedder: Counting, st
     assert (await find(embedder, state, "tides", markdown=again)).passages == 4  # short ones depend on their section
 
 
-async def test_only_what_changed_is_embedded_again(embedder: Counting, state: MemoryState) -> None:
+async def test_only_changed_passages_are_embedded_again(embedder: Counting, state: MemoryState) -> None:
     await find(embedder, state, "tides")
     assert len(embedder.documents) == 3
     await find(embedder, state, "tides")  # another process
@@ -133,9 +133,7 @@ async def test_only_what_changed_is_embedded_again(embedder: Counting, state: Me
     assert "every hour" in found.answers[0][0].text
 
 
-async def test_calls_at_the_same_time_embed_a_page_once(
-    embedder: Counting, state: MemoryState, workers: Workers
-) -> None:
+async def test_concurrent_calls_embed_a_page_once(embedder: Counting, state: MemoryState, workers: Workers) -> None:
     one = finder(embedder, state, workers)
     both = await asyncio.gather(*(one.find(page(), [query], 8, soon()) for query in ("two tides", "the gauge")))
     assert [found.notes for found in both] == [(), ()]
@@ -143,7 +141,9 @@ async def test_calls_at_the_same_time_embed_a_page_once(
 
 
 @pytest.mark.parametrize("change", [{"name": "static/2"}, {"width": 64}])
-async def test_another_embedder_begins_anew(embedder: Counting, state: MemoryState, change: dict[str, Any]) -> None:
+async def test_another_embedder_embeds_the_page_again(
+    embedder: Counting, state: MemoryState, change: dict[str, Any]
+) -> None:
     await find(embedder, state, "tides")
     for name, value in change.items():
         setattr(embedder, name, value)
@@ -151,7 +151,7 @@ async def test_another_embedder_begins_anew(embedder: Counting, state: MemorySta
     assert len(embedder.documents) == 6
 
 
-async def test_a_change_of_dimensions_is_noticed_by_the_process_that_lives_through_it(
+async def test_a_running_process_notices_a_change_of_dimensions(
     embedder: Counting, state: MemoryState, workers: Workers
 ) -> None:
     one = finder(embedder, state, workers)
@@ -164,7 +164,7 @@ async def test_a_change_of_dimensions_is_noticed_by_the_process_that_lives_throu
     assert len(embedder.documents) == 6
 
 
-async def test_an_embedder_that_fails_costs_a_note_and_no_answer(embedder: Counting, state: MemoryState) -> None:
+async def test_a_failing_embedder_adds_a_note_and_the_call_succeeds(embedder: Counting, state: MemoryState) -> None:
     embedder.failure = SearchProviderError("ollama/x answered with HTTP 500.")
     found = await find(embedder, state, "Why are there two high tides a day?")
     assert "two high tides a day" in found.answers[0][0].text
@@ -187,7 +187,7 @@ async def test_without_embedder_and_common_words_the_longest_passages_are_shown(
     assert found.notes[-1] == "Where no word matches, the longest passages are shown."
 
 
-async def test_what_was_embedded_before_the_time_was_up_is_kept(
+async def test_vectors_from_before_the_timeout_are_kept(
     embedder: Counting, state: MemoryState, workers: Workers
 ) -> None:
     sections = "\n\n".join(f"# Part {n}\n\nThe tide of day {n} was {n} metres high." for n in range(SLICE + 5))
@@ -200,7 +200,7 @@ async def test_what_was_embedded_before_the_time_was_up_is_kept(
     assert len(embedder.documents) == SLICE + 5
 
 
-async def test_a_script_that_the_model_does_not_know_is_ranked_by_words_and_said(
+async def test_passages_in_an_unknown_script_are_ranked_by_words_with_a_note(
     embedder: Counting, state: MemoryState
 ) -> None:
     japanese = "# 東京タワー\n\n東京タワーの高さは333メートルです。\n\n# 大阪城\n\n大阪城は有名な城です。"
@@ -220,8 +220,8 @@ async def test_damaged_vectors_count_as_absent(embedder: Counting, state: Memory
     assert len(embedder.documents) == 3
 
 
-async def test_what_has_nothing_to_do_with_the_query_is_left_out(embedder: Counting, state: MemoryState) -> None:
-    """Eight passages were returned for any query whatever."""
+async def test_unrelated_passages_are_left_out(embedder: Counting, state: MemoryState) -> None:
+    """A query gets fewer than the wanted number if fewer are related."""
     filler = "\n\n".join(
         f"## Part {n}\n\nTicket office {n} opens at {n} and sells maps of the town." for n in range(20)
     )
@@ -231,7 +231,7 @@ async def test_what_has_nothing_to_do_with_the_query_is_left_out(embedder: Count
     assert all(passage.score >= RELEVANT for passage in found.answers[0])
 
 
-async def test_an_id_is_that_of_the_passage_wherever_it_comes(embedder: Counting, state: MemoryState) -> None:
+async def test_a_passage_has_the_same_id_for_every_query(embedder: Counting, state: MemoryState) -> None:
     question = "Why are there two high tides a day, says the Moon?"
     one, two = (await find(embedder, state, question, f"{question} And where?")).answers
     assert {passage.id for passage in one} == {passage.id for passage in two}

@@ -1,4 +1,4 @@
-"""Quotes stand in when no engine answers, whenever raw search began. All in virtual time."""
+"""Quotes are the answer only if no engine answers, whenever raw search began. All in virtual time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING = Answer("No page answers this directly.", (), "x-raw-search")
 
 @dataclass
 class Timed:
-    """Takes its seconds, then answers or fails. Gives up at its deadline, as the real ones do."""
+    """An engine that takes some seconds, then answers or fails. It gives up at its deadline, as real ones do."""
 
     name: str
     seconds: float
@@ -46,7 +46,7 @@ class Timed:
 
 @dataclass
 class Asked:
-    """Who answered when, and why not the first."""
+    """The engine that answered, its time, and the reason why the first did not."""
 
     provider: str
     seconds: float
@@ -66,7 +66,7 @@ def quotes(seconds: float = 2.0, outcome: Answer | SearchError | None = None) ->
 
 
 @in_virtual_time
-async def test_a_model_joins_raw_search_that_has_found_something_and_wins_over_its_quotes() -> None:
+async def test_a_model_joins_raw_search_with_results_and_wins_over_its_quotes() -> None:
     slow, llm, raw = Timed("openai", HANGS), Timed("llm", 2), quotes()
     assert await ask(slow, llm, raw=raw) == Asked("llm", HEDGE + 4, "TIMEOUT: no answer within 9 s.")
     assert (raw.began, llm.began) == ([HEDGE], [HEDGE + 2])
@@ -74,13 +74,13 @@ async def test_a_model_joins_raw_search_that_has_found_something_and_wins_over_i
 
 
 @in_virtual_time
-async def test_a_model_joins_too_where_nothing_can_be_quoted() -> None:
+async def test_a_model_also_joins_if_nothing_can_be_quoted() -> None:
     slow, llm = Timed("openai", HANGS), Timed("llm", 2)
     assert (await ask(slow, llm, raw=quotes(outcome=NOTHING))).provider == "llm"
 
 
 @in_virtual_time
-async def test_a_model_is_asked_when_the_slow_engine_fails_while_raw_search_still_reads() -> None:
+async def test_a_model_starts_when_the_slow_engine_fails_while_raw_search_still_reads() -> None:
     slow, llm = Timed("openai", HEDGE + 1, DOWN), Timed("llm", 2)
     assert await ask(slow, llm, raw=quotes(seconds=2)) == Asked("llm", HEDGE + 3, "PROVIDER: down")
     assert llm.began == [HEDGE + 1]
@@ -101,7 +101,7 @@ async def test_quotes_are_served_at_once_when_the_model_that_joined_fails() -> N
 
 
 @in_virtual_time
-async def test_quotes_are_handed_out_before_the_deadline_when_the_model_hangs_too() -> None:
+async def test_quotes_are_served_before_the_deadline_when_the_model_hangs_too() -> None:
     slow, llm = Timed("openai", HANGS), Timed("llm", HANGS)
     reason = "TIMEOUT: no answer within 9 s. llm: TIMEOUT: no answer in time."
     assert await ask(slow, llm, raw=quotes()) == Asked("raw-search", ALL - QUOTES_RESERVE_SECONDS, reason)
@@ -116,20 +116,20 @@ async def test_an_engine_that_searches_by_itself_never_starts_beside_a_slow_one(
 
 
 @in_virtual_time
-async def test_quotes_wait_for_an_engine_that_is_asked_after_the_slow_one_has_failed() -> None:
+async def test_quotes_wait_for_an_engine_that_starts_after_the_slow_one_has_failed() -> None:
     slow, gemini = Timed("openai", HEDGE + 3, DOWN), Timed("gemini", 1)
     assert await ask(slow, gemini, raw=quotes()) == Asked("gemini", HEDGE + 4, "PROVIDER: down")
 
 
 @in_virtual_time
-async def test_quotes_win_at_once_over_a_slow_engine_when_no_other_is_left_to_ask() -> None:
+async def test_quotes_win_at_once_over_a_slow_engine_when_no_other_engine_is_left() -> None:
     slow = Timed("openai", HANGS)
     assert await ask(slow, raw=quotes()) == Asked("raw-search", HEDGE + 2, "TIMEOUT: no answer within 9 s.")
     assert slow.overtaken == 1
 
 
 @in_virtual_time
-async def test_a_model_that_is_last_in_line_is_asked_before_one_that_cannot_join() -> None:
+async def test_a_model_that_is_last_in_order_starts_before_an_engine_that_cannot_join() -> None:
     slow, gemini, llm = Timed("openai", HEDGE + 3, DOWN), Timed("gemini", 0), Timed("llm", 2, DOWN)
     assert (await ask(slow, gemini, llm, raw=quotes())).provider == "gemini"
     assert (llm.began, gemini.began) == ([HEDGE + 2], [HEDGE + 4])
@@ -149,7 +149,7 @@ async def test_a_wrong_key_of_raw_search_does_not_stop_the_engine_that_comes_nex
 
 
 @in_virtual_time
-async def test_raw_search_that_failed_beside_a_slow_engine_is_not_asked_again() -> None:
+async def test_raw_search_that_failed_beside_a_slow_engine_does_not_start_again() -> None:
     slow, gemini, raw = Timed("openai", HEDGE + 3, DOWN), Timed("gemini", 1, DOWN), quotes(outcome=DOWN)
     with pytest.raises(SearchError, match="down"):
         await ask(slow, gemini, raw=raw)

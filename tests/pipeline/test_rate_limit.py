@@ -1,4 +1,4 @@
-"""Exactly the limit passes, whoever counts, and nobody pays for a refusal."""
+"""Exactly the limit passes with any number of processes, and a refused call costs nothing."""
 
 import asyncio
 import subprocess
@@ -53,7 +53,7 @@ async def test_exactly_the_limit_passes(state, clock):
     assert await passed(rate_limits, ME, 100) == 20
 
 
-async def test_exactly_the_limit_passes_one_after_the_other(state, clock):
+async def test_exactly_the_limit_passes_in_sequence(state, clock):
     rate_limits = RateLimits(state, "3/minute", clock=clock)
     assert [await passed(rate_limits, ME, 1) for _ in range(5)] == [1, 1, 1, 0, 0]
 
@@ -80,7 +80,7 @@ def test_exactly_the_limit_passes_in_four_processes(tmp_path):
     assert sum(refused for _, refused in counts) == 140
 
 
-async def test_each_setting_is_counted_apart(state, clock):
+async def test_each_setting_has_its_own_counts(state, clock):
     searching = RateLimits(state, "2/minute", setting="SEARCH_RATE_LIMIT", clock=clock)
     reading = RateLimits(state, "2/minute", setting="READ_RATE_LIMIT", clock=clock)
     assert await passed(searching, ME, 5) == 2
@@ -88,7 +88,7 @@ async def test_each_setting_is_counted_apart(state, clock):
     assert "(READ_RATE_LIMIT)" in (await refusal(reading, ME)).message
 
 
-async def test_what_is_given_back_may_be_used_again(state, clock):
+async def test_a_call_given_back_may_be_used_again(state, clock):
     rate_limits = RateLimits(state, "2/minute", "3/minute", clock=clock)
     assert await passed(rate_limits, ME, 2) == 2
     await rate_limits.give_back(ME)
@@ -97,7 +97,7 @@ async def test_what_is_given_back_may_be_used_again(state, clock):
 
 
 class TestRefusal:
-    async def test_it_says_when_to_come_back_and_what_was_broken(self, state, clock):
+    async def test_it_says_when_to_try_again_and_which_limit_is_reached(self, state, clock):
         rate_limits = RateLimits(state, "20/10minutes", clock=clock)
         await passed(rate_limits, ME, 20)
         clock.now += 123.4
@@ -106,14 +106,14 @@ class TestRefusal:
         assert error.details == {"limit": "20/10minutes", "scope": "user"}
         assert "me@example.org" not in error.message
 
-    async def test_coming_back_then_works(self, state, clock):
+    async def test_a_call_after_the_stated_wait_passes(self, state, clock):
         rate_limits = RateLimits(state, "2/minute", clock=clock)
         await passed(rate_limits, ME, 2)
         clock.now += 17.25
         clock.now += (await refusal(rate_limits, ME)).retry_after
         assert await passed(rate_limits, ME, 10) == 2
 
-    async def test_it_uses_up_nothing_of_the_next_window(self, state, clock):
+    async def test_it_does_not_count_towards_the_next_window(self, state, clock):
         rate_limits = RateLimits(state, "5/minute", clock=clock)
         assert await passed(rate_limits, ME, 500) == 5
         clock.now += 60
@@ -138,7 +138,7 @@ class TestTogether:
         assert error.details == {"limit": "5/hour", "scope": "global"}
         assert error.retry_after == 3000
 
-    async def test_whom_the_common_limit_stops_keeps_their_own_calls(self, tmp_path, clock):
+    async def test_a_user_whom_the_common_limit_stops_keeps_their_own_calls(self, tmp_path, clock):
         state = SqliteState(tmp_path / "state.db", clock=clock)
         rate_limits = RateLimits(state, "3/day", "4/minute", clock=clock)
         assert await passed(rate_limits, YOU, 2) == 2
@@ -149,7 +149,7 @@ class TestTogether:
         assert await passed(rate_limits, ME, 50) == 1
         await state.close()
 
-    async def test_who_loses_the_race_for_the_last_common_call_gets_their_own_back(self, tmp_path, clock):
+    async def test_the_loser_of_the_race_for_the_last_common_call_gets_their_own_back(self, tmp_path, clock):
         """On a file every verb waits, so that all three calls look before one of them counts."""
         state = SqliteState(tmp_path / "state.db", clock=clock)
         rate_limits = RateLimits(state, "3/day", "1/minute", clock=clock)
@@ -166,14 +166,14 @@ class TestTogether:
 
 
 class TestState:
-    async def test_it_does_not_hold_who_asked(self, state, clock):
+    async def test_it_does_not_reveal_the_user(self, state, clock):
         await passed(RateLimits(state, "20/10minutes", "100/day", clock=clock), ME, 1)
         held = [entry async for entry in state.scan("")]
         assert held
         assert all(key.startswith("limit/") for key, _ in held)
         assert "example" not in repr(held)
 
-    async def test_what_others_left_under_our_keys_is_no_count(self, state, clock):
+    async def test_foreign_values_under_our_keys_are_not_counts(self, state, clock):
         rate_limits = RateLimits(state, "2/minute", "5/minute", clock=clock)
         await rate_limits.admit(ME)
         async for key, _ in state.scan("limit/"):
@@ -181,7 +181,7 @@ class TestState:
         assert await passed(rate_limits, ME, 10) == 2
         await refusal(rate_limits, ME)
 
-    async def test_without_it_each_process_counts_alone_and_says_so_once(self, tmp_path, caplog):
+    async def test_without_it_each_process_counts_alone_and_logs_so_once(self, tmp_path, caplog):
         (tmp_path / "file").touch()
         broken = SqliteState(tmp_path / "file" / "state.db")
         rate_limits = RateLimits(broken, "20/10minutes")

@@ -1,4 +1,4 @@
-"""Search and reading happen once per question, however many engines write from what was found."""
+"""Search and reading happen once per question, even if several engines write from the results."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Pages:
 
 @dataclass
 class Writer:
-    """An engine that writes from what is gathered, once `go` is set."""
+    """An engine that writes from the gathered results, once `go` is set."""
 
     name: str
     gather: Gather
@@ -68,7 +68,7 @@ class Writer:
 
 @dataclass
 class Slow:
-    """A hosted engine that fails, late."""
+    """A hosted engine that fails late."""
 
     until: asyncio.Event
     name: str = "openai"
@@ -79,7 +79,9 @@ class Slow:
 
 
 @pytest.mark.parametrize("found_already", [False, True], ids=["while raw search works", "after raw search has found"])
-async def test_a_model_writes_from_what_raw_search_gathered_beside_a_slow_engine(found_already: bool) -> None:
+async def test_a_model_writes_from_the_results_that_raw_search_gathered_beside_a_slow_engine(
+    found_already: bool,
+) -> None:
     searcher, pages = Searcher(), Pages()
     gathering = Gathering(searcher, pages, asyncio.Semaphore(4), page_seconds=60)
     raw = Writer("raw-search", gathering, started=asyncio.Event())

@@ -1,4 +1,4 @@
-"""The way of `web_search_raw`, over real sockets to the sandbox."""
+"""The path of `web_search_raw`, over real sockets to the sandbox."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def test_googles_pages_are_merged_and_paid_for_once_each(gateway, sandbox)
     assert response.warnings == ()
 
 
-async def test_a_query_that_stands_there_twice_is_asked_once_and_told_twice(gateway, sandbox):
+async def test_a_repeated_query_is_searched_once_and_returned_twice(gateway, sandbox):
     async with gateway() as opened:
         response = await opened.raw_search(RawSearchRequest(("tides", "comet", "tides")))
     assert [entry.query for entry in response.queries] == ["tides", "comet", "tides"]
@@ -44,7 +44,7 @@ async def test_a_query_that_stands_there_twice_is_asked_once_and_told_twice(gate
     assert sandbox.calls("google") == 2
 
 
-async def test_where_google_fails_another_serves_in_its_form_and_says_so(gateway, sandbox):
+async def test_if_google_fails_another_provider_serves_in_its_format_with_a_warning(gateway, sandbox):
     sandbox.fault("google", "status", status=500)
     async with gateway() as opened:
         response = await opened.raw_search(WATER)
@@ -57,7 +57,7 @@ async def test_where_google_fails_another_serves_in_its_form_and_says_so(gateway
     assert any("results of serper in the form of Google's" in warning for warning in response.warnings)
 
 
-async def test_where_google_is_not_configured_the_warning_names_the_variables(gateway, sandbox):
+async def test_if_google_is_not_configured_the_warning_names_the_variables(gateway, sandbox):
     async with gateway(google_api_key=None, google_search_engine_id=None) as opened:
         response = await opened.raw_search(THREE)
     assert {entry.provider for entry in response.queries} == {"serper"}
@@ -65,7 +65,7 @@ async def test_where_google_is_not_configured_the_warning_names_the_variables(ga
     assert "set GOOGLE_API_KEY and GOOGLE_SEARCH_ENGINE_ID" in response.warnings[0]
 
 
-async def test_where_the_operator_left_google_out_it_stays_out(gateway, sandbox):
+async def test_a_google_that_the_operator_left_out_is_not_called(gateway, sandbox):
     async with gateway(search_providers="duckduckgo") as opened:
         response = await opened.raw_search(RawSearchRequest(("tides",)))
     assert response.queries[0].provider == "duckduckgo"
@@ -73,13 +73,13 @@ async def test_where_the_operator_left_google_out_it_stays_out(gateway, sandbox)
     assert sandbox.calls("google") == 0
 
 
-async def test_a_rejected_key_is_shown_and_not_covered_up(gateway):
+async def test_a_rejected_key_is_shown_and_not_masked(gateway):
     async with gateway(google_api_key="wrong") as opened:
         with pytest.raises(SearchAuthError, match="GOOGLE_API_KEY"):
             await opened.raw_search(THREE)
 
 
-async def test_one_that_fails_does_not_cost_the_others(gateway, sandbox):
+async def test_a_query_that_fails_does_not_fail_the_others(gateway, sandbox):
     sandbox.fault("google", "garbage", when="comet")
     async with gateway(search_providers="google") as opened:
         response = await opened.raw_search(replace(THREE, queries=("tides", "comet", "polymarket odds on a fed cut")))
@@ -99,7 +99,7 @@ async def test_when_all_fail_the_call_fails(gateway, sandbox):
             await opened.raw_search(THREE)
 
 
-async def test_a_page_that_fails_later_is_missing_with_a_warning(gateway, sandbox):
+async def test_a_later_page_that_fails_is_left_out_with_a_warning(gateway, sandbox):
     sandbox.fault("google", "garbage", when="start=11")
     async with gateway() as opened:
         response = await opened.raw_search(WATER)
@@ -107,7 +107,7 @@ async def test_a_page_that_fails_later_is_missing_with_a_warning(gateway, sandbo
     assert any("Page 2 of google is missing" in warning for warning in response.warnings)
 
 
-async def test_every_query_counts_for_who_asks_and_one_too_many_is_told_in_its_place(gateway):
+async def test_every_query_counts_for_its_caller_and_one_beyond_the_limit_gets_its_own_error(gateway):
     async with gateway(search_rate_limit="2/minute") as opened:
         response = await opened.raw_search(THREE, Caller("me"))
         with pytest.raises(SearchRateLimitError):
@@ -118,7 +118,7 @@ async def test_every_query_counts_for_who_asks_and_one_too_many_is_told_in_its_p
     assert all("error" not in entry.result for entry in other.queries)
 
 
-async def test_a_query_that_asked_nobody_does_not_count(gateway, sandbox):
+async def test_a_query_that_called_no_provider_does_not_count(gateway, sandbox):
     sandbox.fault("google", "status", status=503)
     async with gateway(search_providers="google", search_rate_limit="2/minute", breaker_failures=1) as opened:
         for _ in range(5):  # the first opens the breaker, the others are not sent
@@ -158,7 +158,7 @@ async def test_filters_reach_google(gateway, sandbox):
     assert all(part in query for part in ("gl=de", "lr=lang_de", "safe=active"))
 
 
-async def test_queries_run_at_once_with_a_cap_and_cancelling_ends_them(gateway, sandbox):
+async def test_queries_run_concurrently_up_to_a_cap_and_cancelling_ends_them(gateway, sandbox):
     sandbox.fault("google", "hang")
     async with gateway() as opened:
         searching = asyncio.create_task(opened.raw_search(RawSearchRequest(tuple(f"query {n}" for n in range(8)))))
@@ -174,7 +174,7 @@ async def test_without_any_provider_the_error_names_the_variables(gateway):
             raise AssertionError("it must not open")
 
 
-async def test_a_query_is_served_again_from_the_cache_free_and_with_its_age(gateway, sandbox):
+async def test_a_query_is_served_again_from_the_cache_free_of_charge_with_its_age(gateway, sandbox):
     async with gateway() as opened:
         paid = await opened.raw_search(WATER)
         again = await opened.raw_search(RawSearchRequest((*WATER.queries, "comet"), 25))

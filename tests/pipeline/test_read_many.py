@@ -1,4 +1,4 @@
-"""Reading many pages at once: nothing is waited for too long, nothing is left behind, no defect is hidden."""
+"""Reading many pages at once: no long waits, no tasks left behind, no hidden defects."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,7 +13,7 @@ FAR = 3600.0
 
 
 class ScriptedReader:
-    """A Reader whose pages behave as told; it counts how many reads run at once and how many were never finished."""
+    """A Reader with scripted pages. It counts the reads that run at once and those that never finished."""
 
     name = "scripted"
 
@@ -61,7 +61,7 @@ async def test_every_page_is_read_once_and_keeps_its_place() -> None:
     assert reader.read_urls == ["b", "a"]
 
 
-async def test_no_urls_are_no_pages() -> None:
+async def test_no_urls_give_no_pages() -> None:
     reader = ScriptedReader(at_once)
     assert await read_pages(reader, [], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR) == {}
 
@@ -86,7 +86,7 @@ async def test_a_failed_page_is_its_error_and_the_others_are_read() -> None:
     assert isinstance(outcomes["here"], Page)
 
 
-async def test_a_slow_page_is_noted_as_late_and_its_read_is_cancelled() -> None:
+async def test_a_slow_page_gets_a_timeout_error_and_its_read_is_cancelled() -> None:
     reader = ScriptedReader(slow_ones_never)
     outcomes = await read_pages(
         reader, ["slow", "quick"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=0.01
@@ -97,7 +97,7 @@ async def test_a_slow_page_is_noted_as_late_and_its_read_is_cancelled() -> None:
     assert only_this_task_is_left()
 
 
-async def test_nothing_is_waited_for_past_the_deadline_not_even_pages_in_the_queue() -> None:
+async def test_no_page_is_awaited_past_the_deadline_even_in_the_queue() -> None:
     reader = ScriptedReader(never)
     outcomes = await read_pages(
         reader, ["a", "b", "c"], Deadline.after(0.02), gate=asyncio.Semaphore(1), per_page_seconds=FAR
@@ -107,7 +107,7 @@ async def test_nothing_is_waited_for_past_the_deadline_not_even_pages_in_the_que
     assert only_this_task_is_left()
 
 
-async def test_a_reader_is_told_the_deadline_of_its_own_page() -> None:
+async def test_a_reader_gets_the_deadline_of_its_own_page() -> None:
     told: list[Deadline] = []
 
     async def behave(url: str, deadline: Deadline) -> None:
@@ -164,7 +164,7 @@ async def test_cancelling_the_call_cancels_every_read() -> None:
     assert only_this_task_is_left()
 
 
-async def test_once_enough_pages_are_read_the_slow_rest_is_given_up() -> None:
+async def test_after_enough_pages_the_slow_rest_is_cancelled() -> None:
     """Without this, one hanging page would cost the whole hour that is allowed here."""
     reader = ScriptedReader(slow_ones_never)
     outcomes = await read_pages(

@@ -1,4 +1,4 @@
-"""`get_content` and `read_from_page` behind the entrypoints: what is refused, what comes back, what is reported."""
+"""`get_content` and `read_from_page` behind the entrypoints: refusals, results, events."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReadi
     )
 
 
-async def test_the_windows_of_a_page_put_together_are_the_page(reading: PageReading) -> None:
+async def test_the_joined_windows_of_a_page_are_the_page(reading: PageReading) -> None:
     text, offset = "", 0
     while offset is not None:
         content = await reading.content(ContentRequest(URL, offset=offset, max_chars=1_000))
@@ -91,7 +91,7 @@ async def test_a_page_that_was_cut_off_says_so(reading: PageReading, book: Book)
     assert (await reading.content(ContentRequest(URL))).warnings == (CUT_OFF,)
 
 
-async def test_passages_come_with_where_and_when(reading: PageReading) -> None:
+async def test_passages_come_with_their_section_and_the_time_of_reading(reading: PageReading) -> None:
     found = await reading.passages(PassagesRequest(URL, ("How did the sea rise by 7 metres?",), include_metadata=True))
     assert (found.url, found.title, found.last_crawled) == (URL, "Tides", "1970-01-12T13:46:40+00:00")
     (answer,) = found.queries
@@ -127,7 +127,7 @@ async def run(reading: PageReading, request: Any) -> Any:
 
 
 @pytest.mark.parametrize(("request_", "told"), BAD)
-async def test_bad_input_is_refused_with_what_is_allowed(reading: PageReading, request_: Any, told: str) -> None:
+async def test_bad_input_is_refused_with_the_allowed_values(reading: PageReading, request_: Any, told: str) -> None:
     with pytest.raises(SearchValidationError, match=told):
         await run(reading, request_)
 
@@ -138,7 +138,7 @@ async def test_the_end_of_a_page_is_an_empty_window(reading: PageReading) -> Non
 
 
 @pytest.mark.parametrize("url", ["ftp://example.com/", "http://127.0.0.1/", "http://user:pw@example.com/"])
-async def test_an_address_that_is_not_for_us_is_forbidden(reading: PageReading, url: str) -> None:
+async def test_an_address_outside_the_policy_is_forbidden(reading: PageReading, url: str) -> None:
     for request in (ContentRequest(url), PassagesRequest(url, ("tide",))):
         with pytest.raises(ForbiddenUrlError):
             await run(reading, request)

@@ -1,4 +1,4 @@
-"""Hits and pages become results: never empty, never cut in silence, best first."""
+"""Hits and pages become results: never empty, never cut without notice, best first."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class TestPageContent:
     def test_of_a_blank_page_is_a_note_too(self):
         assert "no text" in only(hit("a"), page("a", " \n")).page_content
 
-    def test_of_an_unread_page_has_what_the_provider_sent_of_it_made_harmless(self):
+    def test_of_an_unread_page_has_the_cleaned_text_of_the_provider(self):
         sent = "Kept text. [go](javascript:alert(1))\u202e" + "x" * 2 * PAGE_CHARS
         ((harmless, warnings),) = cleaned_texts([("https://a.example", sent)])
         content = only(hit("a", content=harmless), GONE).page_content
@@ -127,12 +127,12 @@ class TestDates:
 
 
 class TestScores:
-    def test_a_page_about_the_query_passes_one_that_was_listed_before_it(self):
+    def test_a_page_about_the_query_outranks_one_that_was_listed_before_it(self):
         hits = [hit("a", title="Tea", snippet="Leaves."), hit("b", title="Descale an espresso machine")]
         read = {hits[0].url: page("a", "Tea is a drink."), hits[1].url: page("b", "Descale the machine.")}
         assert [result.link[-1] for result in assemble(QUERY, hits, read)] == ["b", "a"]
 
-    def test_alike_pages_keep_the_order_of_the_provider(self):
+    def test_similar_pages_keep_the_order_of_the_provider(self):
         hits = [hit(name, title="t") for name in "abc"]
         results = assemble(QUERY, hits, {one.url: page(one.url[-1]) for one in hits})
         assert [result.link[-1] for result in results] == ["a", "b", "c"]
@@ -144,7 +144,7 @@ class TestDoubles:
         hits = [hit("a?utm_source=x"), hit("a/"), hit("b"), hit("a#part"), hit("c")]
         assert [one.url for one in distinct(hits, 5)] == [f"https://a.example/{name}" for name in "abc"]
 
-    def test_no_more_than_asked_for_are_taken(self):
+    def test_at_most_the_wanted_number_is_taken(self):
         assert len(distinct([hit(str(number)) for number in range(9)], 4)) == 4
 
     def test_redirects_to_one_page_are_one_result(self):
@@ -171,5 +171,5 @@ def test_warnings_of_readers_name_their_page():
         (ForbiddenUrlError("No."), False),
     ],
 )
-def test_only_what_passes_is_worth_another_try_soon(error: SearchError, soon: bool):
+def test_only_temporary_failures_are_worth_another_try_soon(error: SearchError, soon: bool):
     assert may_be_read_soon({"https://a.example/p": page("p"), "https://a.example/q": error}) is soon

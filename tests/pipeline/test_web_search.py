@@ -35,7 +35,7 @@ async def test_every_parameter_makes_another_search(gateway):
         assert [(await opened.web_search(replace(ESPRESSO, **change))).cache for change in changes] == ["miss"] * 4
 
 
-async def test_without_the_cache_all_is_asked_anew_and_remembered_for_who_uses_it(gateway, sandbox):
+async def test_without_the_cache_everything_is_fetched_again_and_stored_for_later_callers(gateway, sandbox):
     async with gateway() as opened:
         await opened.web_search(ESPRESSO)
         pages = sandbox.calls("pages")
@@ -47,14 +47,14 @@ async def test_without_the_cache_all_is_asked_anew_and_remembered_for_who_uses_i
     assert {result.provider for result in recalled.results} == {"tavily"}
 
 
-async def test_users_are_kept_apart_where_the_scope_says_so(gateway):
+async def test_the_scope_can_keep_users_apart(gateway):
     async with gateway(cache_scope="user") as opened:
         await opened.web_search(ESPRESSO, ME)
         assert (await opened.web_search(ESPRESSO, YOU)).cache == "miss"
         assert (await opened.web_search(ESPRESSO, ME)).cache == "exact"
 
 
-async def test_searches_at_the_same_time_are_one_and_billed_once(gateway, sandbox):
+async def test_concurrent_identical_searches_are_one_and_billed_once(gateway, sandbox):
     async with gateway() as opened:
         responses = await asyncio.gather(*(opened.web_search(ESPRESSO) for _ in range(10)))
     assert sandbox.calls("serper") == 1
@@ -70,7 +70,7 @@ async def test_all_pages_are_read_at_once(gateway, sandbox):
         await sandbox.wait_for("pages", cancelled=20)
 
 
-async def test_an_operator_may_have_fewer_pages_read_at_once(gateway, sandbox):
+async def test_an_operator_can_limit_the_pages_read_at_once(gateway, sandbox):
     async with gateway(concurrency=2) as opened:
         sandbox.fault("pages", "hang")
         searching = asyncio.create_task(opened.web_search(EVERYTHING))
@@ -117,7 +117,7 @@ async def test_the_deadline_holds_for_the_whole_call(gateway, sandbox):
     assert all("too slow" in result.page_content for result in response.results)
 
 
-async def test_wishes_that_a_provider_cannot_fulfil_are_told(gateway):
+async def test_filters_that_a_provider_cannot_apply_get_a_warning(gateway):
     async with gateway() as opened:
         synthetic = await opened.web_search(replace(ESPRESSO, providers=("synthetic",), freshness="week"))
         google = await opened.web_search(WebSearchRequest("storm", providers=("google",), topic="news"))
@@ -128,7 +128,7 @@ async def test_wishes_that_a_provider_cannot_fulfil_are_told(gateway):
     assert serper.warnings == ()
 
 
-async def test_a_provider_that_failed_on_the_way_is_told(gateway, sandbox):
+async def test_a_provider_that_failed_before_the_answer_gets_a_warning(gateway, sandbox):
     sandbox.fault("serper", "status", status=500)
     async with gateway() as opened:
         response = await opened.web_search(ESPRESSO)
@@ -144,14 +144,14 @@ async def test_a_query_that_reads_like_orders_is_served_with_a_warning(gateway):
     assert len(of_the_query) == 1, "warnings about pages name the page first"
 
 
-async def test_nothing_found_is_an_answer_that_is_not_remembered(gateway):
+async def test_an_empty_result_is_an_answer_that_is_not_cached(gateway):
     async with gateway() as opened:
         for _ in range(2):
             response = await opened.web_search(WebSearchRequest("xyzzyx qwertzuiop"))
             assert (response.results, response.cache) == ((), "miss")
 
 
-async def test_what_is_unacceptable_costs_no_call_of_the_limit(gateway):
+async def test_an_unacceptable_call_does_not_count_towards_the_limit(gateway):
     async with gateway(search_rate_limit="1/minute") as opened:
         for name, value in {"freshness": "decade", "providers": ("bing",), "num_results": 0}.items():
             with pytest.raises(SearchValidationError, match=f"`{name}`"):
@@ -184,7 +184,7 @@ async def test_a_deadline_that_is_too_short_for_anything_is_a_typed_error(gatewa
             await opened.web_search(ESPRESSO)
 
 
-async def test_debug_tells_fetches_cache_hits_and_the_state_without_the_query(gateway, sandbox, caplog):
+async def test_debug_logs_fetches_cache_hits_and_the_state_without_the_query(gateway, sandbox, caplog):
     caplog.set_level(logging.DEBUG, logger="websearch_gateway")
     async with gateway() as opened:
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""A state that fails costs what it would have given, and one line in the log."""
+"""A failing state loses only its own result, and gets one line in the log per outage."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ async def hangs() -> str:
     return "never"
 
 
-async def test_what_the_state_gives_is_passed_on() -> None:
+async def test_the_result_of_the_state_is_passed_on() -> None:
     assert await BestEffort("Lost")(works, "otherwise") == "value"
 
 
-async def test_a_failure_gives_the_other_value_and_each_outage_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failure_gives_the_default_and_each_outage_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     attempt = BestEffort("Answers are lost")
     for use in (fails, fails, works, fails):
         assert await attempt(use, "otherwise") == ("value" if use is works else "otherwise")
     assert [record.getMessage() for record in caplog.records] == ["Answers are lost: The state is gone."] * 2
 
 
-async def test_a_slow_use_is_given_up_in_time() -> None:
+async def test_a_slow_call_is_cancelled_in_time() -> None:
     async with asyncio.timeout(60):
         assert await BestEffort("Lost")(hangs, "otherwise", seconds=0.01) == "otherwise"
 
 
-async def test_without_seconds_a_use_has_the_time_that_the_backend_gives_it() -> None:
+async def test_without_seconds_only_the_time_limit_of_the_backend_applies() -> None:
     gate = asyncio.Event()
 
     async def slow() -> str:

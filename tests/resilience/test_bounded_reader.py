@@ -1,4 +1,4 @@
-"""A page has its time, and a site that fails a second chance."""
+"""A page has a time limit, and a site that fails gets a second attempt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GONE = SearchFetchError("example.com answered with HTTP status 404.", details={"
 
 
 class Site:
-    """Raises what it is told to, then answers; or hangs until its deadline."""
+    """A site that raises its errors in turn, then answers; or hangs until its deadline."""
 
     name = "site"
 

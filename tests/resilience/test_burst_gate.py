@@ -1,4 +1,4 @@
-"""How many calls may find out that an upstream is down. All in virtual time."""
+"""The number of calls that find out that an upstream is down. All in virtual time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST = 5
 
 @dataclass
 class Upstream:
-    """Answers, or fails with `error`, after `seconds`. Notes when each call began."""
+    """An upstream that answers, or fails with `error`, after `seconds`. It records when each call began."""
 
     seconds: float = 0.4
     error: SearchError | None = None
@@ -47,14 +47,14 @@ async def burst(
 
 
 @in_virtual_time
-async def test_the_first_answer_lets_the_whole_burst_go() -> None:
+async def test_the_first_answer_releases_the_whole_burst() -> None:
     upstream = Upstream()
     assert await burst(BurstGate("serper", MOST), upstream, 30) == ["answer"] * 30
     assert upstream.began == [0.0] * MOST + [0.4] * 25
 
 
 @in_virtual_time
-async def test_calls_one_after_the_other_never_wait() -> None:
+async def test_sequential_calls_never_wait() -> None:
     upstream, burst_gate = Upstream(), BurstGate("serper", 1)
     for _ in range(10):
         assert await burst_gate(upstream, Deadline.after(15, now)) == "answer"
@@ -62,7 +62,7 @@ async def test_calls_one_after_the_other_never_wait() -> None:
 
 
 @in_virtual_time
-async def test_a_burst_on_a_dead_upstream_sends_the_vanguard_alone() -> None:
+async def test_a_burst_on_a_dead_upstream_sends_only_the_first_calls() -> None:
     upstream, burst_gate = Upstream(error=down()), BurstGate("serper", MOST)
     breaker = CircuitBreaker(UpstreamHealth("serper", now), failures=3)
 
@@ -73,11 +73,11 @@ async def test_a_burst_on_a_dead_upstream_sends_the_vanguard_alone() -> None:
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
     assert len(upstream.began) == MOST
     assert sum(isinstance(outcome, NotAsked) for outcome in outcomes) == 500 - MOST
-    assert now() == upstream.seconds, "the rest learns it at once"
+    assert now() == upstream.seconds, "the other calls fail at once"
 
 
 @in_virtual_time
-async def test_it_holds_for_an_upstream_that_was_well_before() -> None:
+async def test_the_gate_also_holds_for_an_upstream_that_worked_before() -> None:
     upstream, burst_gate = Upstream(), BurstGate("serper", MOST)
     await burst(burst_gate, upstream, 30)
     upstream.error, upstream.began = down(), []
@@ -94,7 +94,7 @@ async def test_without_a_breaker_a_failure_frees_its_place() -> None:
 
 
 @in_virtual_time
-async def test_a_refusal_is_a_sign_of_life() -> None:
+async def test_a_refusal_counts_as_an_answer() -> None:
     upstream = Upstream(error=SearchAuthError("serper rejected the key."))
     await burst(BurstGate("serper", MOST), upstream, 30)
     assert upstream.began == [0.0] * MOST + [0.4] * 25
@@ -102,7 +102,7 @@ async def test_a_refusal_is_a_sign_of_life() -> None:
 
 @pytest.mark.parametrize("seconds", [15.0, 3.0, 0.0])
 @in_virtual_time
-async def test_who_waits_in_vain_leaves_half_of_the_time_to_the_next(seconds: float) -> None:
+async def test_a_call_that_waits_in_vain_leaves_half_of_its_time_to_the_next_upstream(seconds: float) -> None:
     upstream, burst_gate = Upstream(seconds=100.0), BurstGate("serper", MOST)
     hanging = [asyncio.create_task(burst_gate(upstream, Deadline.after(100, now))) for _ in range(MOST)]
     await asyncio.sleep(0)
@@ -113,7 +113,7 @@ async def test_who_waits_in_vain_leaves_half_of_the_time_to_the_next(seconds: fl
 
 
 @in_virtual_time
-async def test_who_is_cancelled_gives_back_the_place_or_the_wait() -> None:
+async def test_a_cancelled_call_frees_its_place_or_stops_waiting() -> None:
     upstream, burst_gate = Upstream(seconds=100.0), BurstGate("serper", MOST)
     tasks = [asyncio.create_task(burst_gate(upstream, Deadline.after(15, now))) for _ in range(2 * MOST)]
     await asyncio.sleep(0.1)
@@ -137,14 +137,14 @@ calls = st.lists(
 
 
 @given(calls)
-def test_there_are_never_more_ahead_than_allowed_and_no_place_is_lost(
+def test_at_most_the_allowed_number_of_calls_is_in_flight_and_no_place_is_lost(
     plan: list[tuple[float, float, str, float | None]],
 ) -> None:
     in_virtual_time(_play)(plan)
 
 
 async def _play(plan: list[tuple[float, float, str, float | None]]) -> None:
-    """Nobody's patience ends here, so every call has a place, or waited when an answer came."""
+    """No wait times out here, so every call has a place, or was waiting when an answer came."""
     burst_gate, ahead, answers = BurstGate("serper", MOST), set(), 0
 
     async def one(number: int, start: float, takes: float, outcome: str, leaves: float | None) -> None:

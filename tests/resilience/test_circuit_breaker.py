@@ -1,4 +1,4 @@
-"""When a circuit opens, and what closes it."""
+"""The circuit breaker: when its circuit opens and closes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def time_out(breaker: CircuitBreaker, clock: Clock, given: float, after: f
         await breaker(call, Deadline.after(given, clock))
 
 
-async def test_it_opens_after_so_many_failures_in_a_row_and_then_nothing_is_sent(breaker: CircuitBreaker) -> None:
+async def test_consecutive_failures_open_the_circuit_and_then_nothing_is_sent(breaker: CircuitBreaker) -> None:
     await fail(breaker, FAILURES)
     assert breaker.health.breaker == "open"
     with pytest.raises(NotAsked) as raised:
@@ -84,7 +84,7 @@ async def test_it_opens_after_so_many_failures_in_a_row_and_then_nothing_is_sent
     assert (breaker.health.calls, breaker.health.failures) == (FAILURES, FAILURES)
 
 
-async def test_a_success_between_failures_starts_the_count_anew(breaker: CircuitBreaker) -> None:
+async def test_a_success_between_failures_resets_the_count(breaker: CircuitBreaker) -> None:
     for _ in range(5):
         await fail(breaker, FAILURES - 1)
         assert await ask(breaker) == "answer"
@@ -100,7 +100,7 @@ async def test_an_empty_result_is_a_success(breaker: CircuitBreaker, nothing: ob
 
 
 @pytest.mark.parametrize("error", [down(), down(retry_after=1), SearchProviderParseError("noise")])
-async def test_every_trouble_of_the_upstreams_own_counts(breaker: CircuitBreaker, error: SearchError) -> None:
+async def test_every_failure_of_the_upstream_itself_counts(breaker: CircuitBreaker, error: SearchError) -> None:
     await fail(breaker, FAILURES, error)
     assert breaker.health.breaker == "open"
 
@@ -114,27 +114,29 @@ async def test_every_trouble_of_the_upstreams_own_counts(breaker: CircuitBreaker
         SearchBudgetError("no room"),
     ],
 )
-async def test_refusals_and_calls_that_were_not_made_never_open_it(breaker: CircuitBreaker, error: SearchError) -> None:
+async def test_refusals_and_calls_that_were_not_made_never_open_the_circuit(
+    breaker: CircuitBreaker, error: SearchError
+) -> None:
     await fail(breaker, 10 * FAILURES, error)
     assert (breaker.health.breaker, breaker.health.failures) == ("closed", 0)
     assert breaker.health.calls == (0 if isinstance(error, NotAsked) else 10 * FAILURES)
 
 
-async def test_a_wrong_key_is_shown_to_the_operator_and_a_users_mistake_is_not(breaker: CircuitBreaker) -> None:
+async def test_a_wrong_key_is_recorded_for_the_operator_and_a_mistake_of_a_user_is_not(breaker: CircuitBreaker) -> None:
     await fail(breaker, 1, SearchAuthError("serper rejected the key."))
     await fail(breaker, 1, SearchValidationError("The request of one user is at fault."))
     assert breaker.health.last_error is not None
     assert breaker.health.last_error.message == "serper rejected the key."
 
 
-async def test_a_bug_of_ours_is_no_failure_of_the_upstream(breaker: CircuitBreaker) -> None:
+async def test_a_bug_of_ours_is_not_a_failure_of_the_upstream(breaker: CircuitBreaker) -> None:
     for _ in range(2 * FAILURES):
         with pytest.raises(KeyError):
             await ask(breaker, KeyError("bug"))
     assert breaker.health.breaker == "closed"
 
 
-async def test_the_callers_cancellation_is_no_failure(breaker: CircuitBreaker) -> None:
+async def test_the_callers_cancellation_is_not_a_failure(breaker: CircuitBreaker) -> None:
     for _ in range(2 * FAILURES):
         call = asyncio.create_task(breaker(asyncio.Event().wait, Deadline.after(60)))
         await asyncio.sleep(0)
@@ -154,7 +156,7 @@ async def test_the_callers_cancellation_is_no_failure(breaker: CircuitBreaker) -
         (15.0, 15.0, "open"),
     ],
 )
-async def test_a_timeout_counts_when_the_upstream_had_a_fair_time(
+async def test_a_timeout_counts_if_the_upstream_had_enough_time(
     breaker: CircuitBreaker, clock: Clock, given: float, after: float, state: str
 ) -> None:
     for _ in range(FAILURES):
@@ -166,7 +168,7 @@ async def test_a_timeout_counts_when_the_upstream_had_a_fair_time(
     ("retry_after", "rest"),
     [(None, REST), (0.0, REST), (0.598, REST), (90.0, 90.0), (3600.0, 3600.0), (86_400.0, LONGEST_OPEN_SECONDS)],
 )
-async def test_it_rests_as_long_as_the_upstream_asks_and_an_hour_at_most(
+async def test_the_circuit_stays_open_as_long_as_the_upstream_asks_up_to_an_hour(
     breaker: CircuitBreaker, clock: Clock, retry_after: float | None, rest: float
 ) -> None:
     await fail(breaker, FAILURES, down(retry_after))
@@ -183,7 +185,7 @@ async def half_open(breaker: CircuitBreaker, clock: Clock) -> None:
     clock.now += REST + 1
 
 
-async def test_one_probe_goes_through_while_fifty_are_refused_at_once(breaker: CircuitBreaker, clock: Clock) -> None:
+async def test_one_probe_is_sent_while_fifty_calls_are_refused_at_once(breaker: CircuitBreaker, clock: Clock) -> None:
     await half_open(breaker, clock)
     answered, began = asyncio.Event(), 0
 
@@ -205,7 +207,7 @@ async def test_one_probe_goes_through_while_fifty_are_refused_at_once(breaker: C
     assert await asyncio.gather(*(ask(breaker) for _ in range(50))) == ["answer"] * 50
 
 
-async def test_a_probe_that_fails_means_another_rest(breaker: CircuitBreaker, clock: Clock) -> None:
+async def test_a_probe_that_fails_opens_the_circuit_again(breaker: CircuitBreaker, clock: Clock) -> None:
     await half_open(breaker, clock)
     await fail(breaker, 1)
     assert breaker.health.breaker == "open"
@@ -228,16 +230,16 @@ async def test_a_cancelled_probe_frees_its_place(breaker: CircuitBreaker, clock:
 
 
 @pytest.mark.parametrize("error", [SearchAuthError("key"), SearchValidationError("request")])
-async def test_a_probe_that_is_refused_shows_that_the_upstream_lives(
+async def test_a_probe_that_is_refused_closes_the_circuit(
     breaker: CircuitBreaker, clock: Clock, error: SearchError
 ) -> None:
-    """Else a wrong key would hide behind a breaker."""
+    """Otherwise the breaker would hide a wrong key."""
     await half_open(breaker, clock)
     await fail(breaker, 1, error)
     assert breaker.health.breaker == "closed"
 
 
-async def test_calls_that_began_before_it_opened_neither_close_it_nor_lengthen_the_rest(
+async def test_calls_that_began_before_the_circuit_opened_neither_close_nor_prolong_it(
     breaker: CircuitBreaker, clock: Clock
 ) -> None:
     late: list[asyncio.Future[str]] = [asyncio.get_running_loop().create_future() for _ in range(2)]
@@ -255,7 +257,7 @@ async def test_calls_that_began_before_it_opened_neither_close_it_nor_lengthen_t
     assert breaker.health.status().retry_after == REST - 20
 
 
-async def test_a_late_answer_does_not_pass_for_the_probes(breaker: CircuitBreaker, clock: Clock) -> None:
+async def test_a_late_answer_does_not_count_as_the_answer_to_the_probe(breaker: CircuitBreaker, clock: Clock) -> None:
     late: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def wait_for_it() -> str:
@@ -291,7 +293,7 @@ def pause() -> Generator[None, object, object]:
 
 
 class BreakerMachine(RuleBasedStateMachine):
-    """Any number of calls under way, ended in any order, on a clock that moves at will, against a simple model."""
+    """Any number of calls in flight, ended in any order, with a clock that moves freely, against a simple model."""
 
     under_way = Bundle("under_way")
 
@@ -386,7 +388,7 @@ TestBreakerMachine = BreakerMachine.TestCase
 
 
 async def test_a_bot_page_opens_the_circuit_at_once_and_for_twice_as_long_each_time() -> None:
-    """DuckDuckGo's: a minute at first, an hour at most, and a minute again once it has served."""
+    """For DuckDuckGo: a minute at first, at most an hour, and a minute again after it has served."""
     clock = Clock(1000.0)
     breaker = CircuitBreaker(UpstreamHealth("duckduckgo", clock), failures=5, open_seconds=30)
     blocked = SearchProviderError("A bot page.", retry_after=60, details={"reason": BLOCKED})

@@ -30,7 +30,7 @@ QUERY = SearchQuery("descale an espresso machine")
 
 @dataclass
 class Scripted:
-    """Raises its error or answers with its hits, and remembers how much time it was given."""
+    """A searcher that raises its error or answers with its hits, and records its remaining time."""
 
     name: str
     error: SearchError | None = None
@@ -53,7 +53,7 @@ def down(name: str, retry_after: float | None = None) -> Scripted:
     return Scripted(name, SearchProviderError(f"{name} is down.", retry_after=retry_after))
 
 
-async def test_the_first_that_answers_wins_and_nobody_else_is_asked() -> None:
+async def test_the_first_searcher_that_answers_wins_and_no_other_is_called() -> None:
     first, second = Scripted("first", hits=(Hit("https://a.example/", "t", "s", "first"),)), Scripted("second")
     results = await FallbackSearcher((first, second)).search(QUERY, soon())
     assert (results.provider, results.warnings) == ("first", ())
@@ -69,7 +69,7 @@ async def test_no_hits_is_an_answer() -> None:
 @pytest.mark.parametrize(
     "error", [SearchProviderError("a"), SearchTimeoutError("b"), SearchProviderParseError("c")], ids=lambda e: e.code
 )
-async def test_one_that_is_unavailable_is_named_in_a_warning_of_the_next(error: SearchError) -> None:
+async def test_an_unavailable_searcher_is_named_in_a_warning_of_the_next(error: SearchError) -> None:
     chain = FallbackSearcher((Scripted("first", error), Scripted("second", warnings=("of its own",))))
     results = await chain.search(QUERY, soon())
     assert results.provider == "second"
@@ -85,13 +85,13 @@ async def test_a_refusal_is_shown_and_not_masked_by_the_next(error: SearchError)
     assert second.seconds == []
 
 
-async def test_a_bug_is_no_reason_to_try_the_next() -> None:
+async def test_a_bug_does_not_start_the_next_searcher() -> None:
     broken = Scripted("first", error=KeyError("bug"))  # type: ignore[arg-type]
     with pytest.raises(KeyError):
         await FallbackSearcher((broken, Scripted("second"))).search(QUERY, soon())
 
 
-async def test_when_all_fail_each_is_named_and_the_shortest_rest_is_told() -> None:
+async def test_when_all_fail_the_error_names_each_and_the_shortest_wait() -> None:
     chain = FallbackSearcher((down("first", 3600), down("second", 30), down("third", 90), down("fourth", 40)))
     with pytest.raises(Exhausted) as raised:
         await chain.search(QUERY, soon())
@@ -100,7 +100,7 @@ async def test_when_all_fail_each_is_named_and_the_shortest_rest_is_told() -> No
     assert raised.value.retry_after == 30
 
 
-async def test_a_chain_within_a_chain_tells_its_own_attempts() -> None:
+async def test_a_chain_within_a_chain_reports_its_own_attempts() -> None:
     inner = FallbackSearcher((down("first", 60), down("second")), name="inner")
     results = await FallbackSearcher((inner, Scripted("third"))).search(QUERY, soon())
     assert [warning.split()[0] for warning in results.warnings] == ["first", "second"]
@@ -110,7 +110,7 @@ async def test_a_chain_within_a_chain_tells_its_own_attempts() -> None:
     assert raised.value.retry_after is None, "second may be back at any time"
 
 
-async def test_without_a_searcher_the_settings_to_set_are_named() -> None:
+async def test_without_a_searcher_the_error_names_the_settings() -> None:
     with pytest.raises(SearchNotConfiguredError, match=r"SERPER_API_KEY.*SEARXNG_BASE_URL.*SEARCH_PROVIDERS"):
         await FallbackSearcher(()).search(QUERY, soon())
 
@@ -124,10 +124,10 @@ async def test_without_a_searcher_the_settings_to_set_are_named() -> None:
         (2.0, 3, [LEAST_SHARE_SECONDS, LEAST_SHARE_SECONDS, 2.0]),
     ],
 )
-async def test_each_but_the_last_gets_an_equal_share_of_what_remains(
+async def test_each_searcher_but_the_last_gets_an_equal_share_of_the_remaining_time(
     total: float, searchers: int, shares: Sequence[float]
 ) -> None:
-    """The searchers fail at once here, so what remains stays nearly all."""
+    """The searchers fail at once here, so almost all of the time remains."""
     chain = [down(str(number)) for number in range(searchers)]
     with pytest.raises(Exhausted):
         await FallbackSearcher(chain).search(QUERY, Deadline.after(total))

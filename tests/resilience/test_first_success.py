@@ -1,4 +1,4 @@
-"""Which of several trials decides, whatever the order in which they end."""
+"""The trial that decides, for every order in which trials end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EMPTY = ""
 
 
 class Trials:
-    """Trials that end when a test says so, each with its answer or its error."""
+    """Trials that a test ends, each with an answer or an error."""
 
     def __init__(self, race: FirstSuccess[str]) -> None:
         self._race = race

@@ -31,7 +31,7 @@ def record(*latencies: float) -> UpstreamHealth:
     return health
 
 
-def test_quantiles_are_latencies_that_were_seen() -> None:
+def test_quantiles_are_recorded_latencies() -> None:
     health = record(*(n / 100 for n in range(100, 0, -1)))
     assert (health.quantile(0.0), health.quantile(0.5), health.quantile(0.95), health.quantile(1.0)) == (
         0.01,
@@ -43,7 +43,7 @@ def test_quantiles_are_latencies_that_were_seen() -> None:
     assert record().quantile(0.5) is None
 
 
-def test_the_last_success_is_the_last_call_that_was_finished() -> None:
+def test_the_last_success_is_the_last_finished_call() -> None:
     times = iter([NOON, NOON.replace(hour=13)])
     health = UpstreamHealth("serper", now=lambda: next(times))
     assert health.status().last_success is None
@@ -52,7 +52,7 @@ def test_the_last_success_is_the_last_call_that_was_finished() -> None:
     assert health.status().last_success == NOON
 
 
-def test_only_the_recent_ones_count() -> None:
+def test_only_recent_latencies_count() -> None:
     health = record(*[9.0] * WINDOW, *[0.1] * WINDOW)
     assert (health.samples, health.quantile(1.0)) == (WINDOW, 0.1)
 
@@ -67,8 +67,8 @@ def test_a_quantile_lies_between_the_extremes_and_grows_with_its_part(latencies:
     assert sum(latency <= value for latency in recent) >= part * len(recent) - 1e-9
 
 
-def test_what_was_cut_off_counts_only_when_it_was_slow_already() -> None:
-    """A call that failed at once says nothing about speed; one that was given up after long says that it is slow."""
+def test_a_cut_off_call_counts_only_if_it_was_already_slow() -> None:
+    """A call that failed at once says nothing about speed; one cancelled after a long time was slow."""
     health = record(*[0.5] * 19, 1.0)
     health.record_latency(0.01, finished=False)
     assert health.samples == 20
@@ -79,7 +79,7 @@ def test_what_was_cut_off_counts_only_when_it_was_slow_already() -> None:
     assert untried.samples == 0
 
 
-def test_a_snapshot_shows_every_upstream_at_this_moment_and_stays_as_it_is() -> None:
+def test_a_snapshot_shows_every_upstream_at_this_moment_and_never_changes() -> None:
     registry = HealthRegistry(clock=lambda: 100.0, now=lambda: NOON)
     serper, brave = registry.of("serper"), registry.of("brave")
     assert registry.of("serper") is serper

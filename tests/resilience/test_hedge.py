@@ -34,7 +34,9 @@ A, B, C = Named("a"), Named("b"), Named("c")
         ([12.0] * 30, LATEST_SECONDS),
     ],
 )
-def test_slow_is_slower_than_ones_own_recent_p95_within_bounds(latencies: list[float], patience: float | None) -> None:
+def test_an_upstream_is_slow_after_its_own_recent_p95_within_bounds(
+    latencies: list[float], patience: float | None
+) -> None:
     health = HealthRegistry()
     for seconds in latencies:
         health.of("serper").record_latency(seconds, finished=True)
@@ -52,14 +54,14 @@ def test_hedges_never_exceed_a_tenth_of_the_calls_at_any_moment(wishes: list[boo
         assert hedges * 10 <= calls
 
 
-def test_after_a_calm_only_a_few_come_together() -> None:
+def test_after_a_quiet_time_only_a_few_hedges_are_saved_up() -> None:
     hedging = Hedging(HealthRegistry())
     for _ in range(1000):
         hedging.earn()
     assert sum(hedging.take() for _ in range(1000)) == 5
 
 
-def test_one_that_sent_nothing_is_given_back() -> None:
+def test_a_hedge_that_sent_nothing_is_given_back() -> None:
     hedging = Hedging(HealthRegistry())
     for _ in range(10):
         hedging.earn()
@@ -69,12 +71,12 @@ def test_one_that_sent_nothing_is_given_back() -> None:
     assert hedging.take()
 
 
-def test_chance_picks_the_first_by_weight_and_the_rest_stay_in_order() -> None:
+def test_the_first_is_picked_at_random_by_weight_and_the_others_keep_their_order() -> None:
     order = ByWeight({"b": 3, "c": 1}, Random(7).choices)
     orders = Counter("".join(searcher.name for searcher in order((A, B, C))) for _ in range(4000))
     assert set(orders) == {"bac", "cab"}
     assert orders["bac"] == pytest.approx(3000, abs=120)
 
 
-def test_without_any_weight_everything_stays_in_place() -> None:
+def test_without_any_weight_the_order_stays_the_same() -> None:
     assert list(ByWeight({"a": 0, "z": 5})((A, B, C))) == [A, B, C]

@@ -32,7 +32,7 @@ USUAL, PRICE = 0.6, 0.001
 
 @dataclass
 class Vendor:
-    """Takes its seconds and a price, then answers or fails. Gives up at its deadline, as the real ones do."""
+    """A vendor that takes some seconds and a price, then answers or fails. It gives up at its deadline."""
 
     name: str
     seconds: float = USUAL
@@ -92,14 +92,14 @@ def guarded_pool(*vendors: Vendor, failures: int = 5) -> Pool:
 
 
 @in_virtual_time
-async def test_one_that_is_no_slower_than_usual_is_asked_alone() -> None:
+async def test_an_upstream_at_its_usual_speed_is_called_alone() -> None:
     first, second = Vendor("first", USUAL - 0.01), Vendor("second")
     assert (await pool(first, second).search()).provider == "first"
     assert second.began == []
 
 
 @in_virtual_time
-async def test_a_slow_one_is_joined_after_its_p95_and_cancelled_when_the_next_was_first() -> None:
+async def test_a_slow_upstream_is_joined_after_its_p95_and_cancelled_when_the_next_answers_first() -> None:
     first, second = Vendor("first", 4.0), Vendor("second")
     results = await pool(first, second).search()
     assert (results.provider, second.began, first.cancelled) == ("second", [USUAL], 1)
@@ -109,7 +109,7 @@ async def test_a_slow_one_is_joined_after_its_p95_and_cancelled_when_the_next_wa
 
 
 @in_virtual_time
-async def test_a_slow_one_that_is_still_first_wins_and_the_next_is_cancelled_and_paid_for() -> None:
+async def test_a_slow_upstream_that_answers_first_wins_and_the_next_is_cancelled_and_paid_for() -> None:
     first, second = Vendor("first", 0.9), Vendor("second")
     results = await pool(first, second).search()
     assert (results.provider, second.cancelled) == ("first", 1)
@@ -119,7 +119,7 @@ async def test_a_slow_one_that_is_still_first_wins_and_the_next_is_cancelled_and
 
 @in_virtual_time
 async def test_a_loser_that_had_sent_nothing_costs_nothing() -> None:
-    """It was waiting for its turn."""
+    """It was waiting for the rate limiter."""
 
     class Queueing(Vendor):
         async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
@@ -131,14 +131,14 @@ async def test_a_loser_that_had_sent_nothing_costs_nothing() -> None:
 
 
 @in_virtual_time
-async def test_whoever_asked_finds_all_that_was_spent_in_its_own_context() -> None:
+async def test_the_context_of_the_caller_has_all_costs() -> None:
     before = spent()
     await pool(Vendor("first", 4.0), Vendor("second")).search()
     assert spent() - before == pytest.approx(2 * PRICE)
 
 
 @in_virtual_time
-async def test_a_failure_is_followed_at_once_by_the_next_and_takes_no_hedge() -> None:
+async def test_the_next_upstream_follows_a_failure_at_once_and_takes_no_hedge() -> None:
     first, second = Vendor("first", 0.0, SearchProviderError("down")), Vendor("second")
     hedged = pool(first, second)
     for _ in range(50):
@@ -158,7 +158,7 @@ async def test_when_the_hedge_fails_the_third_joins_at_once_and_the_first_may_st
 
 
 @in_virtual_time
-async def test_without_a_hedge_left_a_slow_one_is_waited_for_and_its_failure_still_falls_back() -> None:
+async def test_without_a_hedge_a_slow_upstream_is_awaited_and_its_failure_still_falls_back() -> None:
     first, second = Vendor("first", 3.0, SearchProviderError("down")), Vendor("second")
     hedged = pool(first, second)
     while hedged.hedging.take():
@@ -177,7 +177,7 @@ async def test_a_hedge_that_was_not_sent_is_not_counted() -> None:
 
 
 @in_virtual_time
-async def test_an_empty_result_is_an_answer_but_does_not_beat_one_that_was_asked_before() -> None:
+async def test_an_empty_result_is_an_answer_but_does_not_beat_an_earlier_call() -> None:
     nothing = Vendor("second", 0.1, hits=())
     assert (await pool(Vendor("first", 2.0), nothing).search()).provider == "first"
     failing, third = Vendor("first", 2.0, SearchProviderError("down")), Vendor("third")
@@ -203,7 +203,7 @@ async def test_a_wrong_key_of_the_first_ends_the_race_and_cancels_the_hedge() ->
 
 
 @in_virtual_time
-async def test_a_caller_who_leaves_takes_every_call_along() -> None:
+async def test_a_caller_who_leaves_cancels_every_call() -> None:
     first, second = Vendor("first", 9.0), Vendor("second", 9.0)
     asking = asyncio.create_task(pool(first, second).search())
     await asyncio.sleep(1.0)
@@ -217,7 +217,7 @@ async def test_a_caller_who_leaves_takes_every_call_along() -> None:
 async def test_hedges_stay_within_a_tenth_of_the_calls_however_slow_the_first_becomes(slower: float) -> None:
     first, second = Vendor("first"), Vendor("second")
     hedged = guarded_pool(first, second)
-    for _ in range(20):  # what the pool had saved beforehand is not at stake here
+    for _ in range(20):  # use up the hedges that the pool has saved
         hedged.hedging.take()
     for _ in range(200):
         await hedged.search()
@@ -230,7 +230,7 @@ async def test_hedges_stay_within_a_tenth_of_the_calls_however_slow_the_first_be
 
 
 @in_virtual_time
-async def test_an_upstream_that_is_left_alone_costs_no_time() -> None:
+async def test_an_upstream_with_an_open_circuit_costs_no_time() -> None:
     first, second = Vendor("first", 0.0, SearchProviderError("down")), Vendor("second")
     hedged = guarded_pool(first, second)
     for _ in range(5):
@@ -244,7 +244,7 @@ async def test_an_upstream_that_is_left_alone_costs_no_time() -> None:
 
 
 @in_virtual_time
-async def test_when_all_are_left_alone_the_error_says_so_at_once_and_when_to_come_back() -> None:
+async def test_when_all_circuits_are_open_the_error_comes_at_once_with_the_wait() -> None:
     vendors = [Vendor(name, 0.0, SearchProviderError("down")) for name in ("first", "second", "third")]
     hedged = guarded_pool(*vendors)
     for _ in range(5):
@@ -261,7 +261,7 @@ async def test_when_all_are_left_alone_the_error_says_so_at_once_and_when_to_com
 
 
 @in_virtual_time
-async def test_a_hanging_upstream_is_left_alone_after_its_shares_are_spent() -> None:
+async def test_a_hanging_upstream_gets_an_open_circuit_after_its_shares_of_time() -> None:
     first, second = Vendor("first", 3600.0), Vendor("second")
     hedged = guarded_pool(first, second)
     while hedged.hedging.take():

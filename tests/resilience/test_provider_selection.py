@@ -1,4 +1,4 @@
-"""Who is asked: the providers that a call names, else the pool, else those that know the topic first."""
+"""The providers of a call: those that it names, else the pool, with those for the topic first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUERY = SearchQuery("tides")
 
 
 class Scripted:
-    """A Searcher that answers, or fails as told, and notes that it was asked."""
+    """A Searcher that answers or raises its error, and records that it was called."""
 
     def __init__(self, name: str, asked: list[str]) -> None:
         self.name = name
@@ -62,14 +62,14 @@ async def test_without_names_the_pool_serves(selection):
     assert await provider_of(selection.choose()) == "pool"
 
 
-async def test_names_are_asked_in_their_order_once_each_and_nobody_else(selection, searchers, asked):
+async def test_named_providers_are_called_in_their_order_once_each_and_no_others(selection, searchers, asked):
     fail(searchers, "duckduckgo", "brave")
     with pytest.raises(Exception, match="duckduckgo: PROVIDER: Down; brave: PROVIDER: Down"):
         await provider_of(selection.choose(["DuckDuckGo ", "brave", "duckduckgo"]))
     assert asked == ["duckduckgo", "brave"]
 
 
-async def test_for_news_those_that_search_for_it_come_first(selection, searchers, asked):
+async def test_for_news_the_providers_with_a_news_search_come_first(selection, searchers, asked):
     fail(searchers, "brave", "google", "serper")
     assert await provider_of(selection.choose(topic="news")) == "duckduckgo"
     assert asked == ["brave", "google", "serper", "duckduckgo"]
@@ -79,12 +79,12 @@ async def test_a_name_wins_over_the_topic(selection):
     assert await provider_of(selection.choose(["serper"], "news")) == "serper"
 
 
-async def test_the_preferred_one_may_take_half_of_the_time_however_many_follow(selection, searchers):
+async def test_the_preferred_provider_may_take_half_of_the_time_however_many_follow(selection, searchers):
     await provider_of(selection.preferring(("google",)))
     assert 29 < searchers["google"].seconds <= 30
 
 
-async def test_who_has_the_only_ones_or_none_of_the_preferred_is_served_all_the_same(selection, searchers, asked):
+async def test_only_preferred_or_no_preferred_providers_serve_too(selection, searchers, asked):
     assert await provider_of(selection.preferring(searchers)) == "serper"
     assert await provider_of(selection.preferring(("tavily",))) == "serper"
     with pytest.raises(SearchNotConfiguredError, match="SERPER_API_KEY"):
@@ -97,12 +97,12 @@ async def test_a_rejected_key_is_not_masked_by_the_others(selection, searchers):
         await provider_of(selection.preferring(("google",)))
 
 
-def test_a_provider_that_cannot_serve_is_told_with_what_it_lacks(selection):
+def test_the_error_for_a_provider_that_cannot_serve_says_what_it_lacks(selection):
     with pytest.raises(SearchNotConfiguredError, match="tavily, which cannot serve here: set TAVILY_API_KEY"):
         selection.choose(["serper", "tavily"])
 
 
-def test_a_name_that_nobody_has_is_told_with_all_that_exist(selection):
+def test_the_error_for_an_unknown_name_lists_the_known_ones(selection):
     with pytest.raises(SearchValidationError, match="serper, brave, google, duckduckgo, tavily, searxng") as caught:
         selection.choose(["bing"])
     assert caught.value.details["field"] == "providers"

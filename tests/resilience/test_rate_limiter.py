@@ -1,4 +1,4 @@
-"""Requests in the pace that an upstream allows. All in virtual time."""
+"""Requests at the rate that an upstream allows. All in virtual time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def paced(per_second: float | None, **options: bool) -> RateLimiter:
 
 
 class Upstream:
-    """Notes when each request was sent; a reply takes as long as it is told."""
+    """An upstream that records when each request was sent; a reply takes `seconds`."""
 
     def __init__(self, seconds: float = 0.4) -> None:
         self.sent: list[float] = []
@@ -48,7 +48,7 @@ async def test_a_burst_waits_its_turn_and_never_sends_faster_than_allowed() -> N
 
 
 @in_virtual_time
-async def test_whose_turn_would_come_too_late_is_told_at_once_and_the_others_are_served() -> None:
+async def test_a_call_whose_turn_would_be_too_late_fails_at_once_and_the_others_are_served() -> None:
     upstream, pace = Upstream(), paced(1.0)
     outcomes = await burst(pace, upstream, 10, seconds=5.0)
     served = [outcome for outcome in outcomes if outcome == "answer"]
@@ -60,7 +60,7 @@ async def test_whose_turn_would_come_too_late_is_told_at_once_and_the_others_are
 
 
 @in_virtual_time
-async def test_a_turn_that_leaves_no_time_for_the_usual_latency_is_not_waited_for() -> None:
+async def test_a_call_does_not_wait_for_a_turn_that_leaves_less_than_the_usual_latency() -> None:
     upstream, pace = Upstream(2.0), paced(1.0)
     pace.health.record_latency(2.0, finished=True)
     outcomes = await burst(pace, upstream, 10, seconds=5.0)
@@ -81,7 +81,7 @@ async def test_a_refusal_takes_no_time_and_no_turn() -> None:
 
 
 @in_virtual_time
-async def test_who_leaves_the_queue_leaves_no_gap() -> None:
+async def test_a_call_that_leaves_the_queue_leaves_no_gap() -> None:
     upstream, pace = Upstream(), paced(1.0)
     calls = [asyncio.create_task(pace(upstream, Deadline.after(15, now))) for _ in range(6)]
     await asyncio.sleep(0.5)
@@ -92,7 +92,7 @@ async def test_who_leaves_the_queue_leaves_no_gap() -> None:
 
 
 @in_virtual_time
-async def test_the_queue_dissolves_when_the_upstream_comes_to_be_left_alone() -> None:
+async def test_waiting_calls_fail_when_the_circuit_opens() -> None:
     upstream, pace = Upstream(), paced(1.0)
     calls = asyncio.gather(*(pace(upstream, Deadline.after(15, now)) for _ in range(10)), return_exceptions=True)
     await asyncio.sleep(1.5)
@@ -104,7 +104,7 @@ async def test_the_queue_dissolves_when_the_upstream_comes_to_be_left_alone() ->
 
 
 @in_virtual_time
-async def test_an_upstream_without_a_limit_is_not_held_up() -> None:
+async def test_an_upstream_without_a_limit_is_not_delayed() -> None:
     for per_second in (None, 0.0):
         upstream = Upstream()
         began = now()
@@ -140,12 +140,12 @@ async def test_the_rate_is_learnt_from_a_reply_unless_the_operator_set_it() -> N
         ("99999999999999999999;w=1", 999_999.0),
     ],
 )
-def test_a_policy_is_read_as_far_as_it_tells_a_rate_per_second(policy: str, rate: float | None) -> None:
+def test_only_the_rates_per_second_of_a_policy_are_used(policy: str, rate: float | None) -> None:
     assert allowed_per_second({"x-ratelimit-policy": policy}) == rate
 
 
 @given(st.text())
-def test_no_header_makes_a_rate_that_is_not_sane(policy: str) -> None:
+def test_every_header_gives_a_sane_rate_or_none(policy: str) -> None:
     rate = allowed_per_second({"x-ratelimit-policy": policy})
     assert rate is None or 1 <= rate < 1e6
 
@@ -155,7 +155,7 @@ def test_no_header_makes_a_rate_that_is_not_sane(policy: str) -> None:
     per_second=st.floats(0.2, 50),
     seconds=st.floats(0.1, 10),
 )
-def test_whatever_arrives_is_spaced_and_nobody_starts_after_the_deadline(
+def test_any_arrivals_are_spaced_and_no_call_starts_after_its_deadline(
     arrivals: list[float], per_second: float, seconds: float
 ) -> None:
     upstream = Upstream(0.0)

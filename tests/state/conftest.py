@@ -1,4 +1,4 @@
-"""What the tests of every backend share: a clock, and real servers for the backends that need one."""
+"""Fixtures for the tests of every backend: a clock, and real servers for the backends that need one."""
 
 import uuid
 from collections.abc import AsyncIterator, Iterator

@@ -1,5 +1,7 @@
-"""Firestore as Google runs it, as far as it matters here: a proxy before the emulator that fills in what transforms
-came to. The emulator leaves `transform_results` empty."""
+"""Imitates Google's Firestore: a proxy before the emulator that fills in the results of transforms.
+
+The emulator leaves `transform_results` empty.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,10 @@ READ = "/google.firestore.v1.Firestore/BatchGetDocuments"
 
 
 class CountingProxy:
-    """Serves on a free port while the block lasts. `calls` counts requests by method; the next `aborts` commits lose
-    a race."""
+    """Serves on a free port during the block.
+
+    `calls` counts requests by method; the next `aborts` commits lose a race.
+    """
 
     def __init__(self, emulator: str) -> None:
         self._emulator = emulator

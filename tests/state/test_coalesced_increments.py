@@ -1,4 +1,4 @@
-"""CoalescedIncrements that travel together are to their callers as if each had gone alone."""
+"""Increments that are sent together look to their callers as if each was sent alone."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from websearch_gateway.state.coalesced_increments import CoalescedIncrements
 
 
 class Counter:
-    """A counter behind a slow line."""
+    """A counter behind a slow connection."""
 
     def __init__(self) -> None:
         self.value = 0
@@ -29,7 +29,7 @@ class Counter:
 
 
 @given(st.lists(st.integers(-100, 100), min_size=1, max_size=30))
-async def test_each_caller_has_the_number_of_going_in_line(amounts):
+async def test_each_caller_gets_the_value_of_a_sequential_increment(amounts):
     counter = Counter()
     additions = CoalescedIncrements(counter.send)
     waiting = [asyncio.create_task(additions.add("n", amount, None)) for amount in amounts]
@@ -39,7 +39,7 @@ async def test_each_caller_has_the_number_of_going_in_line(amounts):
     assert len(counter.sent) <= 2
 
 
-async def test_the_first_of_those_that_wait_sets_the_ttl():
+async def test_the_first_waiting_increment_sets_the_ttl():
     counter = Counter()
     additions = CoalescedIncrements(counter.send)
     first = asyncio.create_task(additions.add("n", 1, 10))
@@ -52,7 +52,7 @@ async def test_the_first_of_those_that_wait_sets_the_ttl():
     assert counter.sent == [(1, 10), (2, 20)]
 
 
-async def test_a_failure_is_told_to_all_who_wait_and_the_next_begin_anew():
+async def test_a_failure_is_raised_in_all_waiting_callers_and_later_increments_work():
     counter = Counter()
     additions = CoalescedIncrements(counter.send)
     waiting = [asyncio.create_task(additions.add("n", 1, None)) for _ in range(3)]
@@ -66,7 +66,7 @@ async def test_a_failure_is_told_to_all_who_wait_and_the_next_begin_anew():
     assert await additions.add("n", 1, None) == 1
 
 
-async def test_a_caller_who_leaves_has_added_all_the_same():
+async def test_the_increment_of_a_caller_who_leaves_still_counts():
     counter = Counter()
     additions = CoalescedIncrements(counter.send)
     waiting = [asyncio.create_task(additions.add("n", 1, None)) for _ in range(3)]
@@ -78,7 +78,7 @@ async def test_a_caller_who_leaves_has_added_all_the_same():
         await waiting[1]
 
 
-async def test_closing_waits_for_what_is_under_way():
+async def test_closing_waits_for_running_increments():
     counter = Counter()
     additions = CoalescedIncrements(counter.send)
     waiting = asyncio.create_task(additions.add("n", 1, None))

@@ -1,4 +1,4 @@
-"""What ports.State promises, checked on every backend. A new backend adds its name here and a fixture to conftest."""
+"""The promises of ports.State, checked on every backend. A new backend adds its name here and a fixture to conftest."""
 
 import asyncio
 import contextlib
@@ -61,14 +61,14 @@ class TestValues:
     @pytest.mark.parametrize(
         "value", [b"", b"\0", bytes(range(256)), b"12", "ü".encode(), os.urandom(2_000_000)], ids=len
     )
-    async def test_any_bytes_come_back_as_they_went_in(self, state, value):
+    async def test_any_bytes_come_back_unchanged(self, state, value):
         await state.put("k", value)
         assert await state.get("k") == value
         assert await scanned(state, "") == [("k", value)]
 
     @pytest.mark.parametrize("length", [650, 701, 1_499, 5_000])
-    async def test_a_long_key_is_a_key(self, state, length):
-        """Ours: no index of any backend stops at a length that a URL may have."""
+    async def test_a_long_key_works_like_any_other(self, state, length):
+        """The index of every backend accepts keys of the length of a URL."""
         ours, others = "k/" + "ü" * (length // 2), ["k/" + "ü" * (length // 2 - 1) + end for end in "äö"]
         await state.put(ours, b"ours")
         for other in others:
@@ -92,7 +92,7 @@ class TestValues:
         buffer[:] = b"after!"
         assert await state.get("k") == b"before"
 
-    async def test_delete_tells_whether_there_was_something(self, state):
+    async def test_delete_returns_whether_there_was_an_entry(self, state):
         await state.put("k", b"v")
         assert await state.delete("k") is True
         assert await state.delete("k") is False
@@ -110,7 +110,7 @@ class TestExpiry:
         assert await state.delete("k") is False
 
     @pytest.mark.parametrize("ttl", [0, -1])
-    async def test_a_ttl_of_nothing_is_never_seen(self, state, ttl):
+    async def test_an_entry_with_a_ttl_of_zero_is_never_seen(self, state, ttl):
         await state.put("k", b"v", ttl=ttl)
         assert await state.get("k") is None
 
@@ -122,7 +122,7 @@ class TestExpiry:
 
     @pytest.mark.parametrize("state", ["memory", "sqlite", "postgresql"], indirect=True)
     async def test_expired_entries_do_not_pile_up(self, state, clock):
-        """Ours: clean-up is the backend's own affair, but it must happen. Firestore's is its TTL policy."""
+        """How a backend cleans up is its own choice, but it must. Firestore has a TTL policy."""
         for number in range(2_000):
             await state.put(f"old/{number}", b"v", ttl=1)
         clock.now += 2
@@ -162,7 +162,7 @@ class TestCounters:
         assert await state.get("n") is None
         assert await state.add("n", ttl=10) == 1
 
-    async def test_a_counter_without_ttl_stays(self, state, clock):
+    async def test_a_counter_without_a_ttl_does_not_expire(self, state, clock):
         await state.add("n")
         clock.now += 1_000_000
         assert await state.add("n", ttl=1) == 2
@@ -209,7 +209,7 @@ class TestScan:
             await state.delete(key)
         assert await scanned(state, "") == []
 
-    async def test_a_scan_left_half_way_blocks_nothing(self, state):
+    async def test_an_abandoned_scan_blocks_nothing(self, state):
         for number in range(100):
             await state.put(f"k/{number:03}", b"v")
         async with contextlib.aclosing(state.scan("k/")) as entries:
@@ -220,7 +220,7 @@ class TestScan:
 
     @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(present=st.sets(keys, max_size=12), prefix=keys)
-    async def test_a_scan_is_what_python_would_filter_and_sort(self, state, present, prefix):
+    async def test_a_scan_gives_the_same_as_a_filter_and_sort_in_python(self, state, present, prefix):
         async for key, _ in state.scan(""):
             await state.delete(key)
         for key in present:
@@ -230,7 +230,7 @@ class TestScan:
 
 
 class TestEntries:
-    async def test_an_entry_tells_its_remaining_ttl_and_whether_it_counts(self, state, clock):
+    async def test_an_entry_has_its_remaining_ttl_and_says_whether_it_counts(self, state, clock):
         await state.put("k/a", b"5", ttl=10)
         await state.put("k/b", b"for ever")
         await state.add("k/c", 5, ttl=20)
@@ -242,7 +242,7 @@ class TestEntries:
             StateEntry("k/c", b"5", 16.0, counts=True),
         ]
 
-    async def test_it_goes_on_behind_any_key(self, state):
+    async def test_it_continues_after_any_key(self, state):
         names = [f"k/{number:03}" for number in range(100)]
         for name in ["a", *names, "z"]:
             await state.put(name, b"v")
@@ -267,7 +267,7 @@ class TestClose:
             with pytest.raises(StateUnavailable):
                 await verb
 
-    async def test_verbs_under_way_finish_first(self, state):
+    async def test_running_verbs_finish_first(self, state):
         additions = [asyncio.create_task(state.add("n")) for _ in range(50)]
         await asyncio.sleep(0)
         await state.close()

@@ -1,4 +1,4 @@
-"""Keys as bytes for indexes that have a longest entry."""
+"""Keys as bytes for indexes with a longest entry."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,13 +28,13 @@ def test_different_keys_stay_different(one, other):
 
 
 @given(long_keys | keys, long_keys | keys)
-def test_whatever_has_the_prefix_is_within_the_bounds(prefix, rest):
+def test_every_key_with_the_prefix_is_within_the_bounds(prefix, rest):
     start, end = bounds(prefix)
     assert start <= indexed(prefix + rest) < end
 
 
 @given(keys, keys, keys)
-def test_bounds_begin_behind_a_key(prefix, after, rest):
+def test_bounds_begin_after_a_key(prefix, after, rest):
     start, end = bounds(prefix, after)
     key = prefix + rest
     assert (start <= indexed(key) < end) == (key > after or not after)

@@ -1,4 +1,4 @@
-"""State in memory stays below its limit, what was used last stays in it, and counters are never lost."""
+"""State in memory stays below its limit, and keeps counters and the most recently used entries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MOST_BYTES = 100_000
 RECORD = bytes(1_000)
 
 
-async def test_the_least_recently_used_go_before_the_limit_is_passed() -> None:
+async def test_the_least_recently_used_entries_are_evicted_before_the_limit_is_exceeded() -> None:
     state = MemoryState()
     state.limit(MOST_BYTES, ("page/",))
     assert isinstance(state, BoundedState)
@@ -26,14 +26,14 @@ async def test_the_least_recently_used_go_before_the_limit_is_passed() -> None:
     assert await state.get("count/calls") == b"7"
 
 
-async def test_a_value_that_would_drive_out_all_others_is_not_stored() -> None:
+async def test_a_value_that_would_evict_all_others_is_not_stored() -> None:
     state = MemoryState()
     state.limit(MOST_BYTES, ("page/",))
     await state.put("page/large", bytes(MOST_BYTES // 2))
     assert await state.get("page/large") is None
 
 
-async def test_the_size_is_that_of_what_is_there() -> None:
+async def test_the_size_is_that_of_the_stored_entries() -> None:
     state = MemoryState()
     before = (await state.usage()).bytes
     for _ in range(3):

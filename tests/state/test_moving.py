@@ -1,4 +1,4 @@
-"""Entries go from any backend to any other and stay what they are."""
+"""Entries move from any backend to any other unchanged."""
 
 from websearch_gateway.admin.migrate import Migration
 from websearch_gateway.models import StateEntry

@@ -13,7 +13,7 @@ def _no_parent(name: str) -> None:
     raise ModuleNotFoundError(name)
 
 
-async def test_memory_needs_nothing_more():
+async def test_memory_needs_no_further_part():
     assert isinstance(open_state("memory://"), MemoryState)
 
 
@@ -24,7 +24,7 @@ async def test_an_absolute_path_has_four_slashes(tmp_path):
     assert (tmp_path / "new folder" / "50%.db").is_file()
 
 
-async def test_a_relative_path_belongs_to_the_working_folder(tmp_path, monkeypatch):
+async def test_a_relative_path_is_relative_to_the_working_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     state = open_state("SQLite:///state.db")
     monkeypatch.chdir("/")
@@ -81,7 +81,7 @@ def test_a_missing_extra_is_named_with_its_command(monkeypatch, url, extra, miss
         "postgresql://",
     ],
 )
-def test_an_unusable_url_is_named_and_not_repeated(url):
+def test_the_error_for_an_unusable_url_names_the_setting_and_does_not_quote_the_url(url):
     with pytest.raises(SearchNotConfiguredError, match="STATE_URL") as caught:
         open_state(url)
     assert "hunter2" not in caught.value.message

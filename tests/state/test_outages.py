@@ -1,4 +1,4 @@
-"""Whatever happens to the state, a search is answered, and the log says so once."""
+"""A search is answered in every outage of the state, and the log reports the outage once."""
 
 import contextlib
 import signal
@@ -60,9 +60,9 @@ def absent_firestore(_, monkeypatch):
     [folder_in_its_place, locked_file, silent_postgresql, absent_postgresql, silent_firestore, absent_firestore],
     ids=lambda outage: outage.__name__,
 )
-async def test_a_search_goes_on_without_its_state(outage, request, sandbox, tmp_path, monkeypatch, caplog):
+async def test_a_search_works_without_its_state(outage, request, sandbox, tmp_path, monkeypatch, caplog):
     if outage is silent_postgresql:
-        request.getfixturevalue("postgresql_server")  # skips where there is none
+        request.getfixturevalue("postgresql_server")  # skips the test without a server
     if outage is silent_firestore:
         request.getfixturevalue("emulator")
     with outage(tmp_path, monkeypatch) as url:

@@ -1,4 +1,4 @@
-"""What only the PostgreSQL backend has to fear: a server that goes away, waits, or refuses, and its own table's age."""
+"""The risks of the PostgreSQL backend alone: a server that goes away, waits or refuses; tables of other versions."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ async def state(database, postgresql_server):
 
 
 class TestVersions:
-    async def test_many_that_find_no_table_make_one(self, database, postgresql_server):
+    async def test_concurrent_processes_without_a_table_create_one(self, database, postgresql_server):
         states = [PostgresState(postgresql_server.url, timeout_seconds=20) for _ in range(6)]
         counts = await asyncio.gather(*(state.add("n") for state in states))
         assert sorted(counts) == [1, 2, 3, 4, 5, 6]
@@ -47,7 +47,7 @@ class TestVersions:
         assert await state.add("n") == 1
         assert database.execute("SELECT max(version) FROM websearch_state_version").fetchone() == (len(MIGRATIONS),)
 
-    async def test_a_table_of_a_newer_version_is_left_alone(self, database, state):
+    async def test_a_table_of_a_newer_version_is_not_changed(self, database, state):
         database.execute("CREATE TABLE websearch_state_version (version integer NOT NULL)")
         database.execute("INSERT INTO websearch_state_version VALUES (999)")
         with pytest.raises(StateUnavailable, match="newer version"):
@@ -56,7 +56,7 @@ class TestVersions:
 
 
 class TestTrouble:
-    async def test_lost_connections_heal(self):
+    async def test_lost_connections_are_replaced(self):
         with postgresql() as server:
             state = PostgresState(server.url, cooldown_seconds=0)
             await asyncio.gather(*(state.put(f"k/{number}", b"v") for number in range(20)))
@@ -72,7 +72,7 @@ class TestTrouble:
             assert outcomes == [b"v"] * 20
             await state.close()
 
-    async def test_connections_that_the_server_ended_cost_one_verb(self, database, state):
+    async def test_connections_that_the_server_ended_fail_one_verb(self, database, state):
         await asyncio.gather(*(state.put(f"k/{number}", b"v") for number in range(20)))
         database.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'websearch-gateway'"
@@ -90,7 +90,7 @@ class TestTrouble:
                 await state.put("k", b"new")
         await state.close()
 
-    async def test_the_server_itself_ends_what_takes_too_long(self, state):
+    async def test_the_server_itself_ends_slow_statements(self, state):
         assert await state._pool.fetch("SHOW statement_timeout", {}) == [("20s",)]
 
     async def test_no_message_and_no_log_shows_the_url(self, caplog, postgresql_server):

@@ -1,4 +1,4 @@
-"""Several processes share one state: whatever they do at once, no addition is lost and no limit is exceeded."""
+"""Several processes share one state: no concurrent addition is lost and no limit is exceeded."""
 
 import asyncio
 import json
@@ -62,7 +62,7 @@ while line := sys.stdin.readline():
 
 @pytest.fixture(scope="module")
 def children():
-    """Processes that do one piece of work after the other, all at the same moment: a start takes longer than most."""
+    """Processes that do the same work at the same moment. All tests share them, since a start takes long."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     started = [subprocess.Popen([sys.executable, "-c", CHILD], **pipes) for _ in range(PROCESSES)]
     yield started
@@ -72,7 +72,7 @@ def children():
 
 
 def together(children: list[subprocess.Popen[str]], work: str, url: str) -> list[int]:
-    """What all processes return together, having begun at the same moment."""
+    """The results of all processes, which begin at the same moment."""
     for child in children:
         tell(child, json.dumps([url, work, os.environ.get("FIRESTORE_EMULATOR_HOST")]))
     for child in children:
@@ -88,13 +88,13 @@ def tell(child: subprocess.Popen[str], line: str) -> None:
     child.stdin.flush()
 
 
-def test_every_addition_of_every_process_has_its_own_number(children, shared_url):
+def test_every_addition_of_every_process_returns_its_own_number(children, shared_url):
     assert sorted(together(children, ADD, shared_url)) == list(range(1, PROCESSES * CALLS + 1))
 
 
 @pytest.mark.parametrize("expired", ["counter", "value"])
 async def test_no_addition_is_lost_when_all_find_an_expired_counter(children, shared_url, expired):
-    """Ours: exactly one of them starts it anew. A value in its place is none of its additions either."""
+    """Exactly one of them starts it again. A value in its place does not count as an addition either."""
     state = open_state(shared_url)
     if expired == "counter":
         await state.add("n", 1_000, ttl=0.001)

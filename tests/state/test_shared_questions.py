@@ -1,4 +1,4 @@
-"""Instances that share a state find the questions that others have answered, in other words too."""
+"""Instances that share a state find questions that others have answered, even in other words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEPT_SECONDS = 3_600.0
 
 
 class Instance:
-    """The semantic cache of one process, with a connection of its own. `read` are the keys of the rows that it read."""
+    """The semantic cache of one process, with its own connection. `read` has the keys of the rows that it read."""
 
     def __init__(self, url: str, clock: Clock) -> None:
         self.state = open_state(url)
@@ -64,7 +64,7 @@ def clock() -> Clock:
 async def instances(
     shared_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[tuple[Instance, Instance]]:
-    """Two, on one state. A busy machine may let each of them wait."""
+    """Two instances on one state. On a busy machine each of them may be slow."""
     for module in ("resilience.best_effort", "cache.semantic.question_index"):
         monkeypatch.setattr(f"websearch_gateway.{module}.WAIT_SECONDS", PATIENCE)
     here, there = Instance(shared_url, clock), Instance(shared_url, clock)
@@ -73,7 +73,7 @@ async def instances(
     await there.close()
 
 
-async def test_what_one_has_answered_the_other_finds_within_half_a_minute(
+async def test_an_instance_finds_the_answers_of_another_within_half_a_minute(
     instances: tuple[Instance, Instance], clock: Clock
 ) -> None:
     here, there = instances
@@ -85,7 +85,9 @@ async def test_what_one_has_answered_the_other_finds_within_half_a_minute(
     assert (served.response.text, served.response.cache) == (ANSWER.text, "semantic")
 
 
-async def test_a_look_reads_what_is_new_and_calls_share_it(instances: tuple[Instance, Instance], clock: Clock) -> None:
+async def test_a_read_covers_only_new_rows_and_calls_share_it(
+    instances: tuple[Instance, Instance], clock: Clock
+) -> None:
     here, there = instances
     for number in range(5):
         await there.cache.put(SearchQuery(f"weather in city {number}"), ME, ANSWER)

@@ -1,4 +1,4 @@
-"""What only the SQLite backend has to fear: other processes, locks, disks and damage."""
+"""The risks of the SQLite backend alone: other processes, locks, disks and damage."""
 
 import asyncio
 import json
@@ -32,8 +32,8 @@ def other_process(path):
     connection.close()
 
 
-def test_no_kill_costs_what_was_acknowledged():
-    """Ours. `python tools/crash.py 300` does the same at length."""
+def test_no_acknowledged_write_is_lost_when_a_process_is_killed():
+    """`python tools/crash.py 300` tests the same for longer."""
     done = subprocess.run([sys.executable, CRASH, "21"], capture_output=True, text=True, timeout=55, check=False)
     toll = json.loads(done.stdout)
     assert toll.pop("kills") == 21
@@ -41,7 +41,7 @@ def test_no_kill_costs_what_was_acknowledged():
     assert toll == dict.fromkeys(["lost_values", "lost_additions", "surplus_additions", "damaged"], 0)
 
 
-async def test_the_file_and_its_folder_are_for_the_owner_alone(tmp_path):
+async def test_only_the_owner_may_read_the_file_and_its_folder(tmp_path):
     path = tmp_path / "private" / "state.db"
     state = SqliteState(path)
     await state.put("k", b"v")
@@ -83,7 +83,7 @@ async def test_closing_ends_the_thread(path):
 
 
 class TestLocks:
-    async def test_a_lock_that_outlasts_the_timeout_is_unavailable_and_later_it_works(self, path, request):
+    async def test_a_lock_that_outlasts_the_timeout_raises_unavailable_and_later_calls_work(self, path, request):
         state = SqliteState(path, timeout_seconds=0.01, cooldown_seconds=0)
         await state.put("k", b"old")
         other_process = request.getfixturevalue("other_process")
@@ -96,8 +96,8 @@ class TestLocks:
         assert await state.get("k") == b"new"
         await state.close()
 
-    async def test_after_a_lock_nobody_waits_for_a_while(self, path, request):
-        """Ours: a hundred waiting calls must not time out one after the other."""
+    async def test_after_a_lock_timeout_no_call_waits_for_a_while(self, path, request):
+        """A hundred waiting calls must not time out one after the other."""
         state = SqliteState(path, timeout_seconds=0.01, cooldown_seconds=600)
         await state.put("k", b"old")
         other_process = request.getfixturevalue("other_process")
@@ -109,7 +109,7 @@ class TestLocks:
             await state.get("k")
         await state.close()
 
-    async def test_nobody_opens_a_file_that_another_process_is_opening(self, path):
+    async def test_no_process_opens_a_file_while_another_is_opening_it(self, path):
         lock = sqlite3.connect(f"{path}.lock", isolation_level=None)
         lock.execute("BEGIN EXCLUSIVE")
         state = SqliteState(path, timeout_seconds=0.01, cooldown_seconds=0)
@@ -120,7 +120,7 @@ class TestLocks:
         assert await state.add("n") == 1
         await state.close()
 
-    async def test_a_cancelled_caller_leaves_a_finished_verb_behind(self, path, request):
+    async def test_the_verb_of_a_cancelled_caller_still_completes(self, path, request):
         state = SqliteState(path)
         await state.put("k", b"old")
         other_process = request.getfixturevalue("other_process")
@@ -137,7 +137,7 @@ class TestLocks:
 
 
 class TestDamage:
-    async def test_a_file_that_is_no_database_is_set_aside(self, path, caplog):
+    async def test_a_file_that_is_not_a_database_is_moved_aside(self, path, caplog):
         path.write_bytes(b"not a database, " * 1000)
         state = SqliteState(path)
         assert await state.add("n") == 1
@@ -156,7 +156,7 @@ class TestDamage:
             "state.db.corrupt-2",
         ]
 
-    async def test_damage_found_later_costs_one_call(self, path):
+    async def test_damage_found_later_fails_one_call(self, path):
         state = SqliteState(path)
         for number in range(200):
             await state.put(f"k/{number}", b"v" * 1000)
@@ -173,14 +173,14 @@ class TestDamage:
         assert path.with_name("state.db.corrupt-1").stat().st_size == size
         await state.close()
 
-    async def test_many_that_open_a_damaged_file_at_once_agree_on_one_new_file(self, path):
+    async def test_processes_that_open_a_damaged_file_at_once_agree_on_one_new_file(self, path):
         path.write_bytes(b"not a database, " * 1000)
         states = [SqliteState(path) for _ in range(8)]
         counts = await asyncio.gather(*(state.add("n") for state in states))
         assert sorted(counts) == list(range(1, 9))
         await asyncio.gather(*(state.close() for state in states))
 
-    async def test_who_finds_the_damage_second_keeps_the_new_file(self, path):
+    async def test_the_second_process_to_find_the_damage_keeps_the_new_file(self, path):
         first, second = await damaged_pair(path)
         for state in (first, second):
             with pytest.raises(StateUnavailable, match="SQLITE_CORRUPT"):
@@ -207,8 +207,8 @@ async def damaged_pair(path) -> list[SqliteState]:
 
 
 class TestForeignRows:
-    async def test_what_is_none_of_ours_is_not_there(self, path, other_process):
-        """Ours: a row that somebody else left must neither be served nor break a scan."""
+    async def test_foreign_rows_are_ignored(self, path, other_process):
+        """A foreign row must neither be served nor break a scan."""
         state = SqliteState(path)
         await state.put("k/0", b"v")
         strange = [
@@ -225,7 +225,7 @@ class TestForeignRows:
 
 
 class TestTrouble:
-    async def test_a_folder_that_cannot_be_made_is_unavailable(self, tmp_path):
+    async def test_a_folder_that_cannot_be_created_raises_unavailable(self, tmp_path):
         (tmp_path / "file").touch()
         state = SqliteState(tmp_path / "file" / "state.db")
         with pytest.raises(StateUnavailable, match=r"FileExistsError|NotADirectoryError"):
@@ -241,7 +241,7 @@ class TestTrouble:
         assert await state.get("k") == b"v"
         await state.close()
 
-    async def test_a_full_disk_is_unavailable_and_loses_nothing(self, path):
+    async def test_a_full_disk_raises_unavailable_and_loses_nothing(self, path):
         state = SqliteState(path)
         await state.put("k", b"v")
         await state._read("PRAGMA max_page_count = 1", {})
@@ -272,7 +272,7 @@ class TestVersions:
         assert other_process.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
         await state.close()
 
-    async def test_a_file_of_a_newer_version_is_left_alone(self, path, other_process):
+    async def test_a_file_of_a_newer_version_is_not_changed(self, path, other_process):
         other_process.execute("PRAGMA user_version = 999")
         state = SqliteState(path)
         with pytest.raises(StateUnavailable, match="newer version"):

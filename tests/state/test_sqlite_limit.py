@@ -1,4 +1,4 @@
-"""The file stays below its limit, what was used last stays in it, and counters are never lost."""
+"""The file stays below its limit, and keeps counters and the most recently used entries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ async def state(path: Path) -> AsyncIterator[SqliteState]:
     await one.close()
 
 
-async def test_the_file_never_passes_its_limit_and_the_least_recently_used_go(state: SqliteState, path: Path) -> None:
+async def test_the_file_never_exceeds_its_limit_and_the_least_recently_used_entries_are_evicted(
+    state: SqliteState, path: Path
+) -> None:
     assert isinstance(state, BoundedState)
     await state.put("page/used", RECORD, 600)
     for number in range(300):
@@ -47,7 +49,7 @@ async def test_the_file_never_passes_its_limit_and_the_least_recently_used_go(st
     ]  # fmt: skip
 
 
-async def test_many_writes_at_once_stay_below_it_too(state: SqliteState, path: Path) -> None:
+async def test_many_concurrent_writes_stay_below_the_limit_too(state: SqliteState, path: Path) -> None:
     await asyncio.gather(*(state.put(f"cache/{number}", RECORD, 600) for number in range(300)))
     assert (await state.usage()).bytes <= MOST_BYTES
 
@@ -62,7 +64,7 @@ async def test_counters_and_other_kinds_are_kept(state: SqliteState) -> None:
     assert (await state.get("cache/epoch"), await state.get("ledger/2026-11-21/total")) == (b"1", b"5")
 
 
-async def test_a_value_that_would_push_out_much_of_the_cache_is_not_stored(state: SqliteState) -> None:
+async def test_a_value_that_would_evict_much_of_the_cache_is_not_stored(state: SqliteState) -> None:
     await state.put("page/large", RECORD, 600)
     await state.put("page/large", bytes(MOST_BYTES // 10 + 1), 600)
     assert await state.get("page/large") is None, "and what stood there is out of date"

@@ -1,4 +1,4 @@
-"""No verb of a backend behind a network takes longer than its time limit."""
+"""No verb of a networked backend takes longer than its time limit."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from websearch_gateway.state.timeouts import Timeouts
 
 
 class Foreign(Exception):
-    """What the library of a backend raises."""
+    """An exception of a backend's library."""
 
 
 def timeouts(seconds: float = 20, cooldown_seconds: float = 600) -> Timeouts:
@@ -28,7 +28,7 @@ async def refuse() -> None:
     raise Foreign("the key is secret")
 
 
-async def test_a_verb_returns_what_it_returns():
+async def test_the_result_of_a_verb_is_returned():
     assert await timeouts().run(answer) == 42
 
 
@@ -40,15 +40,15 @@ async def test_after_a_slow_verb_all_fail_at_once():
         await tried.run(answer)
 
 
-async def test_after_the_rest_the_backend_is_asked_again():
+async def test_after_the_cooldown_the_backend_is_called_again():
     tried = timeouts(seconds=0.01, cooldown_seconds=0)
     with pytest.raises(StateUnavailable):
         await tried.run(never)
     assert await tried.run(answer) == 42
 
 
-async def test_a_verb_that_does_not_even_end_when_cancelled_holds_nobody():
-    """The vendor's: psycopg waits for its server to confirm that a statement was cancelled."""
+async def test_a_verb_that_ignores_its_cancellation_delays_no_caller():
+    """psycopg, for example, waits until its server confirms that a statement was cancelled."""
     released = asyncio.Event()
 
     async def stubborn() -> None:
@@ -65,13 +65,13 @@ async def test_a_verb_that_does_not_even_end_when_cancelled_holds_nobody():
     released.set()
 
 
-async def test_the_librarys_exceptions_are_mapped_and_their_text_is_not_repeated():
+async def test_exceptions_of_the_library_are_mapped_and_their_text_is_not_quoted():
     with pytest.raises(StateUnavailable, match=r"^Postbox cannot be used \(Foreign\)\.$") as caught:
         await timeouts().run(refuse)
     assert isinstance(caught.value.__cause__, Foreign)
 
 
-async def test_a_refusal_is_no_reason_to_rest():
+async def test_a_refusal_starts_no_cooldown():
     tried = timeouts()
     with pytest.raises(StateUnavailable):
         await tried.run(refuse)
@@ -95,7 +95,7 @@ async def test_a_cancelled_caller_cancels_the_verb():
     await asyncio.wait_for(ended.wait(), 60)
 
 
-async def test_nothing_begins_once_it_is_closed():
+async def test_no_verb_begins_after_closing():
     tried = timeouts()
     assert await tried.close() is True
     assert await tried.close() is False

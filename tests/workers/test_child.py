@@ -1,4 +1,4 @@
-"""What a worker process makes of a call; its main loop is tested through the pool."""
+"""Calls as a worker process runs them; its main loop is tested through the pool."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def test_a_result_is_plain() -> None:
         (SearchValidationError("No such thing."), {"fault": "No such thing."}),
     ],
 )
-def test_a_fault_is_told_by_its_kind_or_in_our_words(error: Exception, reply: dict[str, str]) -> None:
+def test_a_fault_is_reported_by_its_type_or_in_our_words(error: Exception, reply: dict[str, str]) -> None:
     assert call(raising, (error,)) == reply
 
 
-def test_an_error_of_ours_keeps_what_it_says() -> None:
+def test_an_error_of_ours_keeps_its_message_and_details() -> None:
     error: Unavailable = SearchFetchError("Closed.", retry_after=3.0, details={"status": 503})
     told = {"kind": "SearchFetchError", "message": "Closed.", "retry_after": 3.0, "details": {"status": 503}}
     assert call(raising, (error,)) == {"error": told}

@@ -1,4 +1,4 @@
-"""Nobody holds all the places, whoever came first."""
+"""No caller occupies all places, even if its jobs came first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from websearch_gateway.workers.fair_queue import BYTES_PER_SECOND, LARGE_BYTES, 
 
 
 class Jobs:
-    """Jobs in a line: who works, in the order in which they began."""
+    """Jobs in a queue. `working` has the running ones, in the order of their start."""
 
     def __init__(self, line: FairQueue) -> None:
         self._line = line
@@ -19,20 +19,20 @@ class Jobs:
         self.working: list[str] = []
 
     async def come(self, *names: str, large: bool = False) -> None:
-        """Jobs `CALLER/NUMBER` stand in line; those that may begin have begun."""
+        """Queue the jobs `CALLER/NUMBER`, and wait until those that may begin have begun."""
         for name in names:
             self._ends[name] = asyncio.Event()
             self._tasks[name] = asyncio.create_task(self._work(name, large))
             await settled()
 
     async def end(self, name: str) -> None:
-        """It ends its work, and others follow."""
+        """Let a job end, and others begin."""
         self._ends[name].set()
         await self._tasks[name]
         await settled()
 
     async def leave(self, name: str) -> None:
-        """It is cancelled, in line or at work."""
+        """Cancel a job, waiting or running."""
         self._tasks[name].cancel()
         await asyncio.gather(self._tasks[name], return_exceptions=True)
         await settled()
@@ -46,12 +46,12 @@ class Jobs:
 
 
 async def settled() -> None:
-    """Everything that can go on has done so."""
+    """Let every task run as far as it can."""
     for _ in range(5):
         await asyncio.sleep(0)
 
 
-async def test_who_has_the_fewest_at_work_is_next() -> None:
+async def test_the_caller_with_the_fewest_running_jobs_is_next() -> None:
     jobs = Jobs(FairQueue(2, 0))
     await jobs.come("a/1", "a/2", "a/3", "b/1")
     assert jobs.working == ["a/1", "a/2"]
@@ -61,13 +61,13 @@ async def test_who_has_the_fewest_at_work_is_next() -> None:
     assert jobs.working == ["b/1", "a/3"]
 
 
-async def test_a_spare_place_is_for_who_has_none_at_work() -> None:
+async def test_an_extra_place_is_for_callers_without_a_running_job() -> None:
     jobs = Jobs(FairQueue(1, 1))
     await jobs.come("a/1", "a/2", "b/1", "c/1")
     assert jobs.working == ["a/1", "b/1"]
 
 
-async def test_large_jobs_leave_a_place_to_small_ones_where_there_are_several() -> None:
+async def test_large_jobs_leave_a_place_to_small_ones_if_there_are_several_places() -> None:
     jobs = Jobs(FairQueue(2, 0))
     await jobs.come("a/1", "a/2", large=True)
     await jobs.come("a/3")
@@ -77,7 +77,7 @@ async def test_large_jobs_leave_a_place_to_small_ones_where_there_are_several() 
     assert alone.working == ["a/1"]
 
 
-async def test_who_leaves_gives_its_place_away_in_line_and_at_work() -> None:
+async def test_a_cancelled_job_frees_its_place_waiting_or_running() -> None:
     jobs = Jobs(FairQueue(1, 0))
     await jobs.come("a/1", "a/2", "a/3")
     await jobs.leave("a/2")
@@ -85,7 +85,7 @@ async def test_who_leaves_gives_its_place_away_in_line_and_at_work() -> None:
     assert jobs.working == ["a/3"]
 
 
-async def test_the_longest_wait_is_that_of_the_first_in_line() -> None:
+async def test_the_longest_wait_is_that_of_the_oldest_waiting_job() -> None:
     clock = Clock()
     line = FairQueue(1, 0, clock)
     jobs = Jobs(line)
@@ -103,7 +103,7 @@ async def test_the_longest_wait_is_that_of_the_first_in_line() -> None:
 
 
 class Served:
-    """Jobs that wait for one place, in the order in which they get it."""
+    """Jobs that wait for one place; `order` has them in the order in which they get it."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -154,7 +154,7 @@ async def test_jobs_of_one_size_are_served_in_order() -> None:
     assert await served.all() == ["a", "b", "c"]
 
 
-async def test_a_job_that_gives_up_leaves_the_line() -> None:
+async def test_a_cancelled_job_leaves_the_queue() -> None:
     served = Served()
     async with served.line.turn("local"):
         await served.joins("a", 1)

@@ -1,4 +1,4 @@
-"""A page may hang, fill or crash the process that reads it; nobody else may notice.
+"""A page may hang, fill or crash the process that reads it, without an effect on other calls.
 
 The jobs are functions of the standard library, which a worker can import by name.
 """
@@ -88,16 +88,16 @@ async def test_a_dataclass_comes_back_as_its_fields(workers: Workers) -> None:
     assert await workers.run(TokenUsage, 1, 2, deadline=soon()) == {"prompt": 1, "response": 2}
 
 
-async def test_text_that_is_no_unicode_comes_back_as_text(workers: Workers) -> None:
+async def test_text_that_is_not_unicode_comes_back_as_text(workers: Workers) -> None:
     assert await workers.run(operator.add, "a", "\ud800", deadline=soon()) == "a?"
 
 
-async def test_large_pages_go_there_and_back(workers: Workers) -> None:
+async def test_large_pages_survive_the_way_to_a_worker_and_back(workers: Workers) -> None:
     page = "x" * 5_000_000
     assert await workers.run(operator.add, page, "y", deadline=soon()) == page + "y"
 
 
-async def test_an_exception_is_told_by_its_kind_and_the_process_stays(workers: Workers) -> None:
+async def test_an_exception_is_reported_by_its_type_and_the_process_is_kept(workers: Workers) -> None:
     pid = await workers.run(os.getpid, deadline=soon())
     with pytest.raises(SearchFetchError, match=r"could not be read \(JSONDecodeError\)") as caught:
         await workers.run(json.loads, "secret page text", deadline=soon())
@@ -105,7 +105,7 @@ async def test_an_exception_is_told_by_its_kind_and_the_process_stays(workers: W
     assert await workers.run(os.getpid, deadline=soon()) == pid
 
 
-async def test_a_refusal_keeps_its_sentence(workers: Workers) -> None:
+async def test_a_refusal_keeps_its_message(workers: Workers) -> None:
     with pytest.raises(SearchFetchError, match="neither RSS nor Atom"):
         await workers.run(parse_feed, b"<html/>", deadline=soon())
 
@@ -132,7 +132,7 @@ async def test_a_process_has_a_memory_limit() -> None:
         assert await workers.run(resource.getrlimit, resource.RLIMIT_AS, deadline=soon()) == [512 << 20, 512 << 20]
 
 
-async def test_a_page_that_hangs_ends_at_its_limit_and_the_queue_goes_on() -> None:
+async def test_a_page_that_hangs_ends_at_its_limit_and_the_queue_continues() -> None:
     async with Workers(count=1, limits=Limits(seconds=0.5)) as workers:
         pid = await workers.run(os.getpid, deadline=soon())
         hanging = asyncio.create_task(workers.run(*CATASTROPHE, deadline=soon()))
@@ -150,7 +150,7 @@ async def test_a_deadline_ends_a_call_and_its_process(workers: Workers) -> None:
     assert not running(pid)
 
 
-async def test_a_deadline_ends_the_wait_in_line_and_spares_the_one_at_work(workers: Workers) -> None:
+async def test_a_deadline_ends_the_wait_in_the_queue_and_spares_the_running_job(workers: Workers) -> None:
     pid = await workers.run(os.getpid, deadline=soon())
     at_work = asyncio.create_task(workers.run(*CATASTROPHE, deadline=soon()))
     await asyncio.sleep(0)
@@ -173,20 +173,20 @@ async def test_cancelling_the_caller_kills_the_process(workers: Workers) -> None
     assert await workers.run(operator.add, 1, 1, deadline=soon()) == 2
 
 
-async def test_an_idle_process_that_was_killed_from_outside_is_replaced(workers: Workers) -> None:
+async def test_an_idle_process_killed_from_outside_is_replaced(workers: Workers) -> None:
     pid = await workers.run(os.getpid, deadline=soon())
     os.kill(pid, signal.SIGKILL)
     await next(iter(workers._all))._process.wait()
     assert await workers.run(os.getpid, deadline=soon()) != pid
 
 
-async def test_there_are_never_more_processes_than_agreed() -> None:
+async def test_the_number_of_processes_never_exceeds_the_limit() -> None:
     async with Workers(count=2, spare=0) as workers:
         pids = await asyncio.gather(*(workers.run(os.getpid, deadline=soon()) for _ in range(12)))
     assert 1 <= len(set(pids)) <= 2
 
 
-async def test_warming_starts_one_process_once_and_its_reply_is_not_taken_for_another() -> None:
+async def test_a_warm_up_starts_one_process_once_and_its_reply_is_not_confused_with_another() -> None:
     async with Workers(count=2, warm_up=os.getpid) as workers:
         assert workers._all == set()
         for _ in range(3):
@@ -205,7 +205,7 @@ async def test_a_machine_that_cannot_start_a_process_is_a_fetch_error(monkeypatc
         assert workers.trouble == "Worker processes cannot be started."
 
 
-async def test_a_process_that_is_starting_is_no_trouble(workers: Workers) -> None:
+async def test_a_process_that_is_starting_is_not_trouble(workers: Workers) -> None:
     starting = asyncio.create_task(workers.run(os.getpid, deadline=soon()))
     await asyncio.sleep(0)
     assert workers.trouble is None
@@ -250,13 +250,13 @@ async def test_a_process_that_starts_while_the_pool_closes_ends_too(monkeypatch:
 
 
 def unread(workers: Workers) -> Worker:
-    """The only worker, whose output the loop does not come to read, as under load."""
+    """The only worker, whose output the event loop does not read, as under load."""
     [worker] = workers._all
     worker._pipes[1].pause_reading()
     return worker
 
 
-async def test_ending_a_job_waits_for_no_output_that_nobody_reads(workers: Workers) -> None:
+async def test_ending_a_job_does_not_wait_for_unread_output(workers: Workers) -> None:
     await workers.run(os.getpid, deadline=soon())
     task = asyncio.create_task(workers.run(*CATASTROPHE, deadline=soon()))
     await asyncio.sleep(0)
@@ -277,18 +277,18 @@ async def test_a_process_that_died_while_idle_is_released(workers: Workers) -> N
     assert worker._transport.is_closing()
 
 
-async def test_a_worker_knows_no_secret_of_its_parent(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_gets_no_secret_of_its_parent(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter2")
     assert await workers.run(os.getenv, "OPENAI_API_KEY", deadline=soon()) is None
 
 
-async def test_what_a_library_prints_is_not_taken_for_a_reply(workers: Workers) -> None:
+async def test_output_of_a_library_is_not_taken_for_a_reply(workers: Workers) -> None:
     assert await workers.run(print, "noise", deadline=soon()) is None
     assert await workers.run(os.write, 1, b"noise", deadline=soon()) == 5
     assert await workers.run(operator.add, 1, 1, deadline=soon()) == 2
 
 
-async def test_a_user_with_many_heavy_pages_does_not_hold_up_another() -> None:
+async def test_a_user_with_many_heavy_pages_does_not_delay_another() -> None:
     async with Workers(count=1, spare=1) as workers:
         heavy = [asyncio.create_task(workers.run(*CATASTROPHE, deadline=soon())) for _ in range(12)]
         await asyncio.sleep(0)  # each of them begins
@@ -300,7 +300,7 @@ async def test_a_user_with_many_heavy_pages_does_not_hold_up_another() -> None:
         await asyncio.gather(*heavy, return_exceptions=True)
 
 
-async def test_a_job_that_burns_its_cpu_time_ends_though_it_has_time_left() -> None:
+async def test_a_job_that_uses_up_its_cpu_time_ends_before_its_time_limit() -> None:
     async with Workers(limits=Limits(cpu_seconds=1, seconds=25)) as workers:
         with pytest.raises(SearchFetchError, match="more than 1 s of processor time") as caught:
             await workers.run(*CATASTROPHE, deadline=soon())
@@ -315,7 +315,7 @@ async def test_a_process_that_has_grown_is_replaced() -> None:
         assert await workers.run(os.getpid, deadline=soon()) != pid
 
 
-async def test_a_process_that_has_done_much_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_process_is_replaced_after_many_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "MAX_JOBS", 3)
     async with Workers(count=1) as workers:
         pids = [await workers.run(os.getpid, deadline=soon()) for _ in range(7)]
@@ -331,7 +331,7 @@ async def test_a_process_without_work_ends_and_the_next_call_starts_another() ->
         assert await workers.run(os.getpid, deadline=soon()) != pid
 
 
-async def test_work_on_a_few_words_starts_no_process_and_comes_back_alike() -> None:
+async def test_work_on_a_few_words_starts_no_process_and_gives_the_same_result() -> None:
     async with Workers() as workers:
         assert await workers.run(divmod, 7, 2, deadline=soon(), size=SMALL_CHARS) == [3, 1]
         assert await workers.run(TokenUsage, 1, 2, deadline=soon(), size=1) == {"prompt": 1, "response": 2}

@@ -29,7 +29,7 @@ R = TypeVar("R", bound=WireModel)
 
 @dataclass(frozen=True, slots=True)
 class ResultKind(Generic[R]):
-    """What a cache needs to know about one kind of results.
+    """The parts of a cache that depend on the kind of its results.
 
     Attributes:
         name: the kind in statistics and in `cache_clear`.

@@ -122,7 +122,7 @@ class ResultStore(Generic[R]):
         return None
 
     async def get(self, key: str, longest_seconds: float) -> Served[R] | None:
-        """The fresh result; None if there is none, or if it claims to live longer than `longest_seconds` from now."""
+        """The fresh result; None if absent, or if it claims to live longer than `longest_seconds` from now."""
         if key in self._memory:
             await self._epoch.look_up()
         if known := self.recent(key):

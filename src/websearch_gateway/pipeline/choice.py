@@ -1,4 +1,4 @@
-"""Chooses the page of a provider's hits that becomes the results. Pure."""
+"""Chooses the hits that become results: one page of a provider's hits. Pure."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def hits_to_ask_for(wanted: int, query: SearchQuery) -> int:
     return min(MOST_HITS, max(wanted * 2, LEAST_FILTERED) if filtered else wanted)
 
 
-def choose_page(request: WebSearchRequest) -> Choice:
-    """The page of hits that a request asks for.
+def choose_hits(request: WebSearchRequest) -> Choice:
+    """The hits that a request asks for.
 
     Raises:
         SearchValidationError: the page is out of range.

@@ -117,7 +117,7 @@ class Guard:
         return CheckedQuery(query, self._warnings_for(query.text))
 
     def _judge(self, text: str) -> tuple[str, ...]:
-        """The warnings for a normalised text; raises what `check` raises."""
+        """The warnings for a normalised text. Raises as `check`."""
         self._refuse_credentials(text)
         self._refuse_routed(text)
         warning = suspicious(text)

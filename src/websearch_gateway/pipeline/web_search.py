@@ -28,7 +28,7 @@ from websearch_gateway.models import (
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.observability.tracing import child_span, stage
-from websearch_gateway.pipeline.choice import Choice, choose_page, hits_to_ask_for
+from websearch_gateway.pipeline.choice import Choice, choose_hits, hits_to_ask_for
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard
 from websearch_gateway.pipeline.rate_limit import RateLimits
@@ -111,7 +111,7 @@ class WebSearch:
         """
         with self.telemetry.call(request.query, tool=_tool(request)) as event:
             checked = self._checked(request)
-            chosen = choose_page(request)
+            chosen = choose_hits(request)
             searcher = self.selection.choose(request.providers, request.topic)
             async with one_deadline(self.deadline_seconds) as deadline:
                 await self.rate_limits.admit(caller)

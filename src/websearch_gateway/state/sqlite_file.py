@@ -85,7 +85,8 @@ class SqliteFile:
     def _opening_alone(self) -> Iterator[None]:
         """Keep other processes from opening the file.
 
-        SQLite's own locks cover neither the switch to WAL nor a rename. This lock is on an empty database beside the file, so the system releases it when a process dies.
+        SQLite's own locks cover neither the switch to WAL nor a rename. This lock is on an empty
+        database beside the file, so the system releases it when a process dies.
         """
         import sqlite3
 

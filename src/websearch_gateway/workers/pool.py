@@ -46,7 +46,7 @@ class Workers:
             never take the last process, so that a small page does not wait behind them.
         spare: how many more may work for users without a running job.
         limits: limits of a process and a job. The time of a job starts when the process is ready.
-        warm_up: call first in each new process, to import and prepare what every call needs.
+        warm_up: called first in each new process, to import and prepare everything that jobs need.
         idle_seconds: how long a process without work stays alive.
     """
 

@@ -1,4 +1,4 @@
-"""Vectors come back from the state as they were, or not at all."""
+"""Vectors come back from the state unchanged, or not at all."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ UNIT = arrays.arrays(np.float32, (5, 8), elements=st.floats(-1, 1, width=32)).fi
 
 
 @given(UNIT)
-def test_vectors_survive_their_record(rows: np.ndarray) -> None:
+def test_vectors_survive_packing(rows: np.ndarray) -> None:
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     kept = unpack(pack("static/1", list("abcde"), unit), "static/1", 8)
     assert list(kept) == list("abcde")
     assert all(kept[one] @ vector > 0.999 for one, vector in zip("abcde", unit, strict=True))
 
 
-def test_the_vector_of_nothing_survives_as_that() -> None:
+def test_the_zero_vector_stays_zero() -> None:
     kept = unpack(pack("static/1", ["a"], np.zeros((1, 4), np.float32)), "static/1", 4)
     assert not kept["a"].any()
 
 
 @pytest.mark.parametrize(("embedder", "dimensions"), [("static/2", 4), ("static/1", 8), ("static/1", 2)])
-def test_vectors_of_another_embedder_or_width_are_none(embedder: str, dimensions: int) -> None:
+def test_vectors_of_another_embedder_or_dimension_are_ignored(embedder: str, dimensions: int) -> None:
     assert unpack(pack("static/1", ["a"], np.eye(1, 4, dtype=np.float32)), embedder, dimensions) == {}
 
 
@@ -54,7 +54,7 @@ def test_a_damaged_record_holds_nothing(head: dict[str, object], body: bytes) ->
     assert unpack(json.dumps(head).encode() + b"\n" + body, "static/1", 4) == {}
 
 
-def test_each_page_and_each_embedder_has_a_record_of_its_own() -> None:
+def test_each_page_and_each_embedder_has_its_own_record() -> None:
     keys = {vectors_key(page, name) for page in ("page/1", "page/2") for name in ("static/1", "ollama/x")}
     assert len(keys) == 4
     assert all(key.startswith("page-passages/") for key in keys)

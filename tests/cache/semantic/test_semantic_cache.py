@@ -1,4 +1,4 @@
-"""The semantic cache serves what means the same, to whom it may, for as long as it may, and trusts nothing it reads."""
+"""The semantic cache serves questions that mean the same, within scope and lifetime, and trusts no stored row."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def cache(make: Make) -> Cache:
 
 
 async def settled(cache: Cache) -> Cache:
-    """The cache after it has read what the state holds."""
+    """The cache after it has read the state."""
     await cache.warm_up()
     await cache.questions.settled()
     return cache
 
 
-async def test_another_wording_gets_the_answer_free_of_charge_and_is_told_so(cache: Cache, clock: Clock) -> None:
+async def test_another_wording_gets_the_answer_free_of_charge_and_marked(cache: Cache, clock: Clock) -> None:
     await cache.put(ASKED, ME, ANSWER)
     clock.now += 40
     served = await cache.get(AGAIN, YOU)
@@ -117,7 +117,7 @@ async def test_the_same_wording_is_an_exact_hit(cache: Cache) -> None:
 @pytest.mark.parametrize(
     "near_miss", ["how old is the eiffel tower", "height of the tokyo tower", "how tall was the eiffel tower", "eiffel"]
 )
-async def test_what_merely_looks_alike_is_a_miss(cache: Cache, near_miss: str) -> None:
+async def test_a_question_that_only_looks_similar_is_a_miss(cache: Cache, near_miss: str) -> None:
     await cache.put(ASKED, ME, ANSWER)
     assert await cache.get(SearchQuery(near_miss), ME) is None
 
@@ -132,7 +132,7 @@ async def test_every_other_parameter_must_be_the_same(cache: Cache) -> None:
         assert await cache.get(dataclasses.replace(AGAIN, **{name: value}), ME), name
 
 
-async def test_users_do_not_meet_when_the_scope_is_user(make: Make) -> None:
+async def test_users_do_not_share_answers_when_the_scope_is_user(make: Make) -> None:
     private = make(scope="user")
     await private.put(ASKED, ME, ANSWER)
     assert await private.get(AGAIN, YOU) is None
@@ -159,14 +159,14 @@ async def test_questions_in_other_languages_match_exactly_or_not_at_all(cache: C
 
 
 class TestAge:
-    async def test_an_answer_leaves_with_its_ttl(self, cache: Cache, clock: Clock) -> None:
+    async def test_an_answer_expires_with_its_ttl(self, cache: Cache, clock: Clock) -> None:
         await cache.put(ASKED, ME, ANSWER)
         clock.now += 299
         assert await cache.get(AGAIN, ME)
         clock.now += 1
         assert await cache.get(AGAIN, ME) is None
 
-    async def test_what_goes_stale_is_served_for_a_short_time(self, cache: Cache, clock: Clock) -> None:
+    async def test_a_timely_answer_is_served_for_a_short_time(self, cache: Cache, clock: Clock) -> None:
         await cache.put(SearchQuery("weather in oslo"), ME, ANSWER)
         clock.now += TIMELY_SECONDS
         assert await cache.get(SearchQuery("oslo weather"), ME)
@@ -201,7 +201,7 @@ class TestOtherProcesses:
     async def test_questions_that_are_known_are_not_read_again(
         self, make: Make, clock: Clock, state: MemoryState, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Ours: a look at the state costs what is new in it, whatever it holds."""
+        """A read of the state costs only its new rows, however many it holds."""
         here, there = make(), make()
         for number in range(40):
             await there.put(SearchQuery(f"weather in city {number}"), ME, ANSWER)
@@ -224,7 +224,7 @@ class TestOtherProcesses:
         assert len(read) == 1
 
     async def test_a_row_that_arrives_late_is_still_found(self, make: Make, clock: Clock, state: MemoryState) -> None:
-        """Its clock is behind, or writing it took long."""
+        """The clock of its process is behind, or writing it took long."""
         here = await settled(make())
         await make().put(ASKED, ME, ANSWER)
         ((key, value),) = [entry async for entry in state.scan(PREFIX)]
@@ -267,14 +267,14 @@ class TestState:
             ANSWER.model_copy(update={"citations": ()}),
         ],
     )
-    async def test_what_is_not_worth_keeping_leaves_no_question(
+    async def test_a_result_not_worth_keeping_leaves_no_question(
         self, cache: Cache, state: MemoryState, worthless: SearchResponse
     ) -> None:
         await cache.put(ASKED, ME, worthless)
         assert [entry async for entry in state.scan("")] == []
         assert await cache.get(AGAIN, ME) is None
 
-    async def test_without_its_state_it_goes_on_in_memory_and_says_so_once(
+    async def test_without_its_state_it_continues_in_memory_and_logs_so_once(
         self, make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         (tmp_path / "file").touch()
@@ -339,9 +339,7 @@ class TestTrust:
         await state.put(*question_row(SearchQuery("weather " * 60), "", START + 100, START))
         assert len(await settled(make())) == 0
 
-    async def test_a_planted_question_brings_no_answer_that_was_not_given_to_it(
-        self, make: Make, state: MemoryState
-    ) -> None:
+    async def test_a_forged_question_brings_no_answer_of_another_question(self, make: Make, state: MemoryState) -> None:
         """The answer is fetched under the key of the asker's own question, so a row alone is worth nothing."""
         private = make(scope="user")
         await private.put(ASKED, ME, ANSWER)
@@ -351,7 +349,7 @@ class TestTrust:
         assert len(shared) == 2
         assert await shared.get(AGAIN, YOU) is None
 
-    async def test_a_poisoned_answer_is_ignored_too(self, make: Make, state: MemoryState) -> None:
+    async def test_a_forged_answer_is_ignored_too(self, make: Make, state: MemoryState) -> None:
         cache = make()
         await cache.put(ASKED, ME, ANSWER)
         key = cache.key(ASKED, ME)
@@ -368,7 +366,7 @@ class TestTrust:
         assert served.response.cache_match is None
 
 
-async def test_no_more_questions_are_read_than_there_is_room_for(state: MemoryState, clock: Clock) -> None:
+async def test_at_most_as_many_questions_are_read_as_there_is_room_for(state: MemoryState, clock: Clock) -> None:
     for number in range(50):
         await state.put(*question_row(SearchQuery(f"weather in city {number}"), "", START + 100, START))
     asked = QuestionIndex(EMBEDDER, state, longest_seconds=300, clock=clock, most=20)

@@ -1,4 +1,4 @@
-"""Similarity begins at what unrelated texts have, and an embedder that tells nothing apart is not believed."""
+"""The similarity of unrelated texts is zero, and an embedder that cannot tell texts apart is ignored."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUERY = "Why does the ocean rise and fall?"
 
 
 class Shifted(StaticEmbedder):
-    """The built-in model, whose vectors all lean the same way: so do those of many larger models."""
+    """The built-in model, with a shift common to all vectors, as in many larger models."""
 
     def __init__(self, lean: float) -> None:
         self.lean = lean
@@ -45,7 +45,7 @@ class Shifted(StaticEmbedder):
 
 
 class Failing(StaticEmbedder):
-    """Answers about documents, never about queries."""
+    """Embeds documents, never queries."""
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
         if kind == "query":
@@ -54,7 +54,7 @@ class Failing(StaticEmbedder):
 
 
 class Hanging(StaticEmbedder):
-    """Counts who waits for it."""
+    """Counts its callers and never answers."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -76,21 +76,21 @@ def soon() -> Deadline:
     return Deadline.after(60)
 
 
-async def test_what_is_near_is_above_zero_and_what_is_unrelated_about_there() -> None:
+async def test_related_texts_are_above_zero_and_unrelated_texts_near_zero() -> None:
     found = (await similarity(StaticEmbedder()).compare(subject(), [QUERY], soon())).similarities[QUERY]
     assert 0.3 < found["tides"] <= 1
     assert abs(found["bread"]) < 0.15
 
 
 @pytest.mark.parametrize("lean", [0.02, 0.06])
-async def test_a_lean_that_all_vectors_have_does_not_count(lean: float) -> None:
+async def test_a_shift_common_to_all_vectors_does_not_count(lean: float) -> None:
     plain = (await similarity(StaticEmbedder()).compare(subject(), [QUERY], soon())).similarities[QUERY]
     found = (await similarity(Shifted(lean)).compare(subject(), [QUERY], soon())).similarities[QUERY]
     assert found["tides"] == pytest.approx(plain["tides"], abs=0.1)
     assert abs(found["bread"]) < 0.2
 
 
-async def test_an_embedder_to_whom_everything_is_alike_compares_nothing() -> None:
+async def test_an_embedder_that_cannot_tell_texts_apart_compares_nothing() -> None:
     found = await similarity(Shifted(50.0)).compare(subject(), [QUERY], soon())
     assert found.similarities == {QUERY: {}}
 
@@ -108,19 +108,19 @@ async def test_each_query_is_compared_once_and_only_in_scripts_that_the_model_kn
     assert (await similarity(StaticEmbedder()).compare(subject(), [], soon())).fault == UNKNOWN_SCRIPT
 
 
-async def test_a_failure_is_told_without_its_full_stop_and_compares_nothing() -> None:
+async def test_a_failure_is_reported_without_its_full_stop_and_compares_nothing() -> None:
     found = await similarity(Failing()).compare(subject(), [QUERY], soon())
     assert (found.similarities, found.fault) == ({}, "ollama/x answered with HTTP 429")
 
 
-async def test_no_time_is_a_fault_and_no_failure() -> None:
+async def test_without_time_the_comparison_is_empty_and_names_a_fault() -> None:
     found = await similarity(Failing()).compare(subject(), [QUERY], Deadline.after(0))
     assert found.similarities == {}
     assert found.fault in (TOO_SLOW, "ollama/x answered with HTTP 429")
 
 
 class Noting(StaticEmbedder):
-    """The built-in model, whose queries note how many rows each product has that they are part of."""
+    """The built-in model, whose query vectors record the number of rows in each of their products."""
 
     def __init__(self) -> None:
         self.rows: list[int] = []
@@ -130,7 +130,7 @@ class Noting(StaticEmbedder):
         return Noted.of(rows, self.rows) if kind == "query" else rows
 
 
-async def test_a_comparison_multiplies_at_most_1024_rows_at_once_and_all_of_them() -> None:
+async def test_a_comparison_multiplies_all_rows_but_at_most_1024_at_once() -> None:
     """Larger products make OpenBLAS start threads, which take many times as long."""
     embedder, count = Noting(), 2 * BLOCK_ROWS + 7
     many = Subject("page/1", {str(number): f"tide number {number}" for number in range(count)})
@@ -146,7 +146,7 @@ def test_the_unrelated_sentences_are_unrelated_to_each_other() -> None:
     assert float(others.mean()) < 0.1
 
 
-async def test_an_embedder_that_hangs_is_left_alone_for_a_while() -> None:
+async def test_an_embedder_that_hangs_is_not_called_for_a_while() -> None:
     embedder, now = Hanging(), [100.0]
     patient = Similarity(embedder, BlobCache(MemoryState()), clock=lambda: now[0])
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""The index finds what a comparison of everything would find, and forgets what it must."""
+"""The index finds the same items as a comparison with all, and forgets expired and discarded ones."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def test_the_nearest_come_first_with_their_cosines(count: int) -> None:
     assert count <= SHORTLIST or neighbours, "the shortlist must hold the best of more than it has room for"
 
 
-def test_a_vector_is_nearest_to_itself_and_never_nearer_than_one() -> None:
+def test_a_vector_is_nearest_to_itself_with_a_similarity_of_at_most_one() -> None:
     (best, *_) = filled(1_000).nearest(unit(500), MINE, least=0.9, most=5, now=1)
     assert best.item == 500
     assert 0.99 < best.similarity <= 1
 
 
-def test_a_search_sees_its_label_only() -> None:
+def test_a_search_sees_only_its_label() -> None:
     index: VectorIndex[str] = VectorIndex(256, 10)
     index.put(b"mine", unit(1), (MINE, OTHERS), FOREVER, "mine", now=0)
     index.put(b"yours", unit(1), (YOURS, OTHERS), FOREVER, "yours", now=0)
@@ -64,7 +64,7 @@ def test_a_search_sees_its_label_only() -> None:
     assert index.nearest(unit(1), 12345, least=0, most=5, now=1) == []
 
 
-def test_what_expired_is_not_found_and_leaves() -> None:
+def test_expired_items_are_not_found_and_are_removed() -> None:
     index: VectorIndex[int] = VectorIndex(256, 10)
     for number in range(4):
         index.put(key(number), unit(1), (MINE, OTHERS), 10.0 + number, number, now=0)
@@ -74,7 +74,7 @@ def test_what_expired_is_not_found_and_leaves() -> None:
     assert set(found(index, unit(1), now=12.5)) == {3, 9}
 
 
-def test_the_same_key_replaces() -> None:
+def test_an_item_with_the_same_key_replaces_the_old_one() -> None:
     index = filled(3)
     index.put(key(1), unit(77), (MINE, OTHERS), FOREVER, 42, now=1)
     assert len(index) == 3
@@ -82,14 +82,14 @@ def test_the_same_key_replaces() -> None:
     assert found(index, unit(1), least=0.9) == []
 
 
-def test_what_is_discarded_is_gone() -> None:
+def test_discarded_items_are_gone() -> None:
     index = filled(3)
     index.discard(key(1))
     index.discard(b"never there")
     assert sorted(found(index, unit(1))) == [0, 2]
 
 
-def test_the_oldest_makes_room() -> None:
+def test_the_oldest_item_makes_room() -> None:
     index = filled(25, most=10)
     assert len(index) == 10
     assert sorted(found(index, unit(3), most=50)) == list(range(15, 25))
@@ -97,8 +97,8 @@ def test_the_oldest_makes_room() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 30), st.booleans()), max_size=60))
-def test_it_holds_what_a_dictionary_would_hold(steps: list[tuple[int, int, bool]]) -> None:
-    """Any order of putting, replacing, discarding and expiring; seven places, so the ring turns."""
+def test_it_holds_the_same_items_as_a_dictionary(steps: list[tuple[int, int, bool]]) -> None:
+    """Items are put, replaced, discarded and expire in any order; with seven places the ring wraps around."""
     index: VectorIndex[int] = VectorIndex(64, 7)
     expected: dict[int, float] = {}
     for now, (number, lifetime, discard) in enumerate(steps):

@@ -32,14 +32,14 @@ def found(sizes: list[int]) -> DocsSearchResponse:
 
 @given(SIZES)
 @settings(max_examples=50, deadline=None)
-def test_any_sections_fit_and_what_is_missing_is_told(sizes: list[int]) -> None:
+def test_any_sections_fit_and_a_warning_names_the_missing_ones(sizes: list[int]) -> None:
     whole = found(sizes)
     fitted = fit_docs(whole, TOKENS)
     assert size_of(fitted) <= ROOM
     assert bool(fitted.warnings) == (fitted != whole) == (size_of(whole) > ROOM)
 
 
-def test_the_best_section_keeps_most() -> None:
+def test_the_best_section_keeps_most_of_its_text() -> None:
     fitted = fit_docs(found([60_000] * 5), TOKENS)
     lengths = [len(hit.content) for hit in fitted.results]
     assert lengths == sorted(lengths, reverse=True)

@@ -48,7 +48,7 @@ def test_a_result_that_fits_comes_back_whole() -> None:
     assert fit_web(response, TOKENS) == response
 
 
-def test_pages_share_the_room_by_rank_and_the_cut_is_told() -> None:
+def test_pages_share_the_room_by_rank_and_a_warning_names_the_cut() -> None:
     fitted = fit_web(web(*["word " * 2_000] * 10), TOKENS)
     sizes = [len(result.page_content) for result in fitted.results]
     assert fits(fitted)
@@ -58,7 +58,7 @@ def test_pages_share_the_room_by_rank_and_the_cut_is_told() -> None:
     assert "`get_content` with `offset` " in fitted.results[0].page_content
 
 
-def test_the_offset_of_a_cut_page_is_where_its_text_ends() -> None:
+def test_the_offset_of_a_cut_page_is_the_end_of_its_text() -> None:
     page = "".join(f"sentence {number}. " for number in range(1_000))
     (result,) = fit_web(web(page), TOKENS).results
     text, _, rest = result.page_content.partition("\n\n*(Cut")
@@ -74,7 +74,7 @@ def test_fifty_results_keep_title_link_and_snippet() -> None:
     assert all(result.title and result.link and result.snippet and result.page_content for result in fitted.results)
 
 
-def test_links_that_alone_are_too_much_are_dropped_and_told() -> None:
+def test_links_that_exceed_the_room_are_dropped_with_a_warning() -> None:
     fitted = fit_web(web(*["text"] * 50, link="https://a.example/" + "a" * 1_500), TOKENS)
     assert fits(fitted)
     assert 0 < len(fitted.results) < 50
@@ -89,7 +89,7 @@ def test_any_pages_fit(pages: list[str]) -> None:
 
 @given(TEXTS, st.integers(0, 5_000))
 @settings(max_examples=30, deadline=None)
-def test_windows_that_are_cut_still_put_together_the_page(text: str, offset: int) -> None:
+def test_cut_windows_joined_are_the_page(text: str, offset: int) -> None:
     content = PageContent(url="https://a.example/", page_content=text[offset:], title="T", total_chars=len(text))
     pieces, at = [], offset
     while True:
@@ -151,7 +151,7 @@ def test_raw_replies_with_a_huge_frame_keep_their_items() -> None:
 
 @given(TEXTS, st.integers(0, 50))
 @settings(max_examples=30, deadline=None)
-def test_an_answer_keeps_the_citations_of_what_is_left_of_it(text: str, count: int) -> None:
+def test_a_cut_answer_keeps_the_citations_of_its_remaining_text(text: str, count: int) -> None:
     ends = [len(text) * number // max(1, count) for number in range(1, count + 1)]
     citations = tuple(Citation(url="https://a.example/" + "a" * 100, start_index=0, end_index=end) for end in ends)
     sources = tuple(SourceInfo(url="https://b.example/" + "b" * 200) for _ in range(count))
@@ -167,7 +167,7 @@ def test_a_page_whose_place_was_cut_off_becomes_a_source() -> None:
     assert (fitted.citations, [source.url for source in fitted.sources]) == ((), ["https://a.example/"])
 
 
-def test_similar_answers_are_kept_from_the_nearest_on() -> None:
+def test_the_nearest_similar_answers_are_kept() -> None:
     found = SimilarAnswers(results=tuple(SimilarAnswer(query=str(n), text="word " * 300) for n in range(20)))
     fitted = fit_similar(found, TOKENS)
     assert fits(fitted)

@@ -1,4 +1,4 @@
-"""Parts of a reply never take more than their room, and nothing is lost where a text is cut."""
+"""Parts of a reply never exceed their room, and a cut loses no text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_shares_are_never_more_than_the_room_or_the_text(sizes: list[int], room:
         ([9_000], 0, [0]),
     ],
 )
-def test_better_ranks_get_more_and_what_others_leave(sizes: list[int], room: int, expected: list[int]) -> None:
+def test_better_ranks_get_more_and_the_room_that_others_leave(sizes: list[int], room: int, expected: list[int]) -> None:
     assert shares(sizes, room) == expected
 
 

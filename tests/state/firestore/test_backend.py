@@ -1,4 +1,4 @@
-"""What only the Firestore backend has to fear: half-written values, races, silence, and documents of others."""
+"""The risks of the Firestore backend alone: half-written values, races, silent servers, foreign documents."""
 
 import ast
 import asyncio
@@ -24,7 +24,7 @@ NOT_KINDS = {"calls", "took", "usd"}
 
 @pytest.fixture
 async def proxy(emulator, monkeypatch):
-    """A server that says what an increment came to, as the real one does and the emulator does not."""
+    """A server that returns the result of an increment, as the real one does and the emulator does not."""
     async with CountingProxy(emulator.host) as started:
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", started.host)
         yield started
@@ -32,7 +32,7 @@ async def proxy(emulator, monkeypatch):
 
 @pytest.fixture
 async def library(emulator):
-    """Google's own client, to look behind the backend's back."""
+    """Google's own client, which reads the documents without the backend."""
     client = AsyncClient(project=PROJECT)
     yield client
     await client._firestore_api.transport.close()
@@ -72,8 +72,8 @@ class TestCountersOfTheRealService:
         assert await states[0].get("n/1") is None
         await asyncio.gather(*(state.close() for state in states))
 
-    async def test_a_lost_race_is_run_again(self, proxy, prefix):
-        """Google's: ABORTED says that nothing was written."""
+    async def test_a_write_that_lost_a_race_is_retried(self, proxy, prefix):
+        """In Firestore, ABORTED means that nothing was written."""
         state = FirestoreState(PROJECT, prefix, timeout_seconds=PATIENCE)
         for verb in (state.add("n"), state.add("n"), state.put("k", b"v"), state.delete("k")):
             proxy.aborts = 2
@@ -93,7 +93,7 @@ class TestCountersOfTheRealService:
 
 
 class TestLargeValues:
-    async def test_a_reader_sees_one_value_or_the_other_and_never_half_of_one(self, firestore_state):
+    async def test_a_reader_sees_the_old_or_the_new_value_and_never_half_of_one(self, firestore_state):
         values = [bytes([number]) * 2_500_000 for number in range(2)]
         await firestore_state.put("page/1", values[0], ttl=60)
 
@@ -108,14 +108,14 @@ class TestLargeValues:
         await writing
         assert seen <= set(values)
 
-    async def test_a_writer_that_stopped_half_way_changed_nothing(self, firestore_state, monkeypatch):
+    async def test_a_writer_that_stops_half_way_changes_nothing(self, firestore_state, monkeypatch):
         await firestore_state.put("page/1", b"old" * 500_000, ttl=60)
         monkeypatch.setattr(firestore_state._client, "create", _broken)
         with pytest.raises(StateUnavailable):
             await firestore_state.put("page/1", b"new" * 500_000, ttl=60)
         assert await firestore_state.get("page/1") == b"old" * 500_000
 
-    async def test_a_value_without_one_of_its_parts_is_no_value(self, firestore_state, library, prefix):
+    async def test_a_value_with_a_missing_part_is_absent(self, firestore_state, library, prefix):
         await firestore_state.put("page/1", b"x" * 2_000_000, ttl=60)
         for name in await documents(library, f"{prefix}_page"):
             if name.endswith("~1"):
@@ -123,7 +123,7 @@ class TestLargeValues:
         assert await firestore_state.get("page/1") is None
         assert [entry async for entry in firestore_state.scan("page/")] == []
 
-    async def test_deleting_leaves_no_part_behind(self, firestore_state, library, prefix):
+    async def test_a_deletion_leaves_no_part_behind(self, firestore_state, library, prefix):
         await firestore_state.put("page/1", b"x" * 2_000_000)
         assert await firestore_state.delete("page/1")
         assert await documents(library, f"{prefix}_page") == {}
@@ -134,7 +134,7 @@ async def _broken(*_):
 
 
 class TestCollections:
-    async def test_each_kind_has_its_own_and_odd_keys_share_one(self, firestore_state, library, prefix):
+    async def test_each_kind_has_its_own_collection_and_odd_keys_share_one(self, firestore_state, library, prefix):
         for key in ("cache/exact/1", "limit/2", "plain", "Odd kind/3", "ü/4"):
             await firestore_state.put(key, b"v")
         sizes = {kind: len(await documents(library, f"{prefix}_{kind}")) for kind in ("cache", "limit", "other")}
@@ -166,8 +166,10 @@ class TestCollections:
 
 
 class TestTrouble:
-    async def test_silence_costs_one_timeout_and_then_nothing_until_it_heals(self, emulator, monkeypatch, prefix):
-        """On an emulator of its own, which can be stopped; `emulator` skips where there is none."""
+    async def test_a_silent_server_costs_one_timeout_and_then_nothing_until_it_recovers(
+        self, emulator, monkeypatch, prefix
+    ):
+        """On a separate emulator, which can be stopped; the fixture `emulator` skips the test without one."""
         with firestore_emulator() as own:
             monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", own.host)
             state = FirestoreState(PROJECT, prefix, timeout_seconds=0.5, cooldown_seconds=600)
@@ -184,7 +186,7 @@ class TestTrouble:
             assert await state.get("k/secret") == b"v"
             await state.close()
 
-    async def test_a_server_that_is_not_there_is_unavailable_and_its_words_are_not_repeated(self, monkeypatch, prefix):
+    async def test_an_absent_server_is_unavailable_and_the_error_does_not_quote_it(self, monkeypatch, prefix):
         monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", "127.0.0.1:1")
         state = FirestoreState(PROJECT, prefix)
         for verb in (state.get("k/secret"), state.add("k/secret"), anext(state.scan("k/secret"))):
@@ -212,7 +214,7 @@ class TestTrouble:
 
 
 def kinds_in_use():
-    """The first parts of the keys that the rooms above the state make."""
+    """The first parts of the keys that the packages above the state use."""
     rooms = [ROOT / "src" / "websearch_gateway" / room for room in ("pipeline", "admin", "cache", "budget")]
     for path in (path for room in rooms for path in room.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -222,7 +224,7 @@ def kinds_in_use():
 
 
 def test_every_kind_has_its_ttl_policy():
-    """Ours: what is not in the file stays in the database for ever. `NOT_KINDS` are other texts with a slash."""
+    """A kind that is not in the file stays in the database for ever. `NOT_KINDS` are other texts with a slash."""
     overrides = json.loads((ROOT / "firestore.indexes.json").read_text())["fieldOverrides"]
     ttl = {
         policy["collectionGroup"] for policy in overrides if policy.get("ttl") and policy["fieldPath"] == "expiresAt"

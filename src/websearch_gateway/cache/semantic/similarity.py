@@ -63,7 +63,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """For each query and passage that could be compared, their similarity (at most 1); and what failed."""
+    """For each query and passage that could be compared, their similarity (at most 1); and the fault, if any."""
 
     similarities: Mapping[str, Mapping[str, float]]
     fault: str | None = None

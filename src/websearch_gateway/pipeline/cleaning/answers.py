@@ -89,7 +89,7 @@ def _within(answer: Answer, query: SearchQuery) -> Answer:
 
 
 def _pieces_of_links(text: str, addresses: AddressPolicy) -> Sequence[tuple[int, int]]:
-    """What to cut from the links in a text: non-public addresses whole, and invisible characters in others."""
+    """The pieces to cut from the links in a text: non-public addresses whole, and invisible characters in others."""
     pieces: list[tuple[int, int]] = []
     for start, end in find_urls(text):
         url = text[start:end]

@@ -1,4 +1,4 @@
-"""The promise of the semantic cache: a question that merely looks alike never gets the other one's answer."""
+"""The promise of the semantic cache: a question that only looks similar never gets the other's answer."""
 
 from __future__ import annotations
 
@@ -125,16 +125,16 @@ SAME = [
 @pytest.mark.parametrize(
     ("reason", "a", "b"), [(reason, a, b) for reason, pairs in DIFFERENT.items() for a, b in pairs]
 )
-def test_what_differs_is_told_and_told_by_its_reason(reason: str, a: str, b: str) -> None:
+def test_each_difference_is_found_with_its_reason(reason: str, a: str, b: str) -> None:
     assert difference(parse_question(a), parse_question(b)) == reason
 
 
 @pytest.mark.parametrize(("a", "b"), SAME)
-def test_other_words_for_the_same_are_the_same(a: str, b: str) -> None:
+def test_other_wordings_of_a_question_mean_the_same(a: str, b: str) -> None:
     assert difference(parse_question(a), parse_question(b)) is None
 
 
-def test_no_near_miss_of_the_benchmark_is_taken_for_the_same() -> None:
+def test_no_near_miss_of_the_benchmark_means_the_same() -> None:
     pairs = [pair for pair in load(PAIRS) if not pair.same]
     assert len(pairs) > 400
     assert [
@@ -142,7 +142,7 @@ def test_no_near_miss_of_the_benchmark_is_taken_for_the_same() -> None:
     ] == []
 
 
-def test_most_paraphrases_of_the_benchmark_are() -> None:
+def test_most_paraphrases_of_the_benchmark_mean_the_same() -> None:
     pairs = [pair for pair in load(PAIRS) if pair.same]
     kept = sum(difference(parse_question(pair.a), parse_question(pair.b)) is None for pair in pairs)
     assert kept / len(pairs) > 0.85
@@ -162,13 +162,13 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, max_size=9), st.lists(WORDS, max_size=9))
 @settings(max_examples=400, deadline=None)
 @example(["a"], ["-"])
-def test_it_does_not_matter_which_was_asked_first(a: list[str], b: list[str]) -> None:
+def test_the_comparison_is_symmetric(a: list[str], b: list[str]) -> None:
     ours, theirs = parse_question(" ".join(a)), parse_question(" ".join(b))
     assert (difference(ours, theirs) is None) == (difference(theirs, ours) is None)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=9))
-def test_a_question_means_what_it_says(words: list[str]) -> None:
+def test_a_question_equals_itself(words: list[str]) -> None:
     question = parse_question("weather " + " ".join(words))
     assert difference(question, question) in (None, "language")
 
@@ -184,6 +184,6 @@ def test_a_word_that_matters_makes_another_question(words: list[str], more: str)
 
 @given(st.text(max_size=400))
 @settings(max_examples=300)
-def test_any_text_can_be_read(text: str) -> None:
+def test_any_two_texts_can_be_compared(text: str) -> None:
     question = parse_question(text)
     assert difference(question, question) in (None, "language", "empty")

@@ -1,4 +1,4 @@
-"""How a question is taken apart: words, numbers, forms, roles."""
+"""How a question is parsed: words, numbers, forms, roles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from websearch_gateway.cache.semantic.meaning.timely import is_timely
         ("who said it", "who said it"),
     ],
 )
-def test_spelling_is_levelled(text: str, words: str) -> None:
+def test_spellings_are_unified(text: str, words: str) -> None:
     assert " ".join(spell(text)) == words
 
 
@@ -86,7 +86,7 @@ def test_phrases_become_one_word_the_longest_first() -> None:
         ("universe", "universe"),
     ],
 )
-def test_inflection_is_taken_off_by_list_and_by_few_rules(word: str, base: str) -> None:
+def test_inflections_are_removed_by_lists_and_a_few_rules(word: str, base: str) -> None:
     assert form(word).base == base
 
 
@@ -122,7 +122,7 @@ def test_a_question_has_its_kind_tense_and_marks() -> None:
         ("los angeles weather", "english"),
     ],
 )
-def test_the_language_is_told_by_small_words_and_letters(text: str, verdict: str) -> None:
+def test_the_language_shows_in_function_words_and_letters(text: str, verdict: str) -> None:
     assert language(text) == verdict
 
 
@@ -143,7 +143,7 @@ def test_the_language_is_told_by_small_words_and_letters(text: str, verdict: str
         ("known issues", False),
     ],
 )
-def test_what_goes_stale_is_told(text: str, timely: bool) -> None:
+def test_questions_with_changing_answers_are_timely(text: str, timely: bool) -> None:
     assert is_timely(text, 2026) is timely
 
 
@@ -154,8 +154,8 @@ _TOKENS = (
 
 
 @given(st.lists(st.sampled_from(sorted(_TOKENS.split())) | st.text(max_size=8), max_size=40), st.sampled_from(" ,"))
-def test_any_text_can_be_read(tokens: list[str], between: str) -> None:
-    """What somebody asks must never end in an error of ours."""
+def test_any_text_can_be_parsed(tokens: list[str], between: str) -> None:
+    """No question may cause an exception."""
     text = between.join(tokens)[:400]
     language(text)
     is_timely(text, this_year=2026)

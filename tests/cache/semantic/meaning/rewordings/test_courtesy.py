@@ -1,4 +1,4 @@
-"""What is said around a question is no part of it."""
+"""Courtesies around a question are not part of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from websearch_gateway.cache.semantic.meaning.rewordings.courtesy import without
         ("how photosynthesis works", "how does photosynthesis work"),
     ],
 )
-def test_courtesies_go_and_an_embedded_question_becomes_a_direct_one(said: str, asked: str) -> None:
+def test_courtesies_are_removed_and_an_embedded_question_becomes_a_direct_one(said: str, asked: str) -> None:
     assert without_courtesies(said) == asked
 
 
@@ -39,5 +39,5 @@ def test_courtesies_go_and_an_embedded_question_becomes_a_direct_one(said: str, 
         "",
     ],
 )
-def test_the_same_words_within_a_question_stay(text: str) -> None:
+def test_the_same_words_within_a_question_are_kept(text: str) -> None:
     assert without_courtesies(text).endswith(text.removeprefix("do you know "))

@@ -1,4 +1,4 @@
-"""Passive questions are read as active ones, and nobody changes places."""
+"""Passive questions are parsed as active ones, and agent and object never change places."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from websearch_gateway.cache.semantic.meaning.frames import parse_question
         ("where was the declaration of independence signed", "where did they sign the declaration of independence"),
     ],
 )
-def test_a_passive_question_is_its_active_one(passive: str, active: str) -> None:
+def test_a_passive_question_equals_its_active_form(passive: str, active: str) -> None:
     assert difference(parse_question(passive), parse_question(active)) is None
     assert difference(parse_question(active), parse_question(passive)) is None
 
@@ -36,5 +36,5 @@ def test_a_passive_question_is_its_active_one(passive: str, active: str) -> None
         ("when was the king crowned by the pope", "when did the king crown the pope"),
     ],
 )
-def test_doer_and_done_to_never_change_places(passive: str, active: str) -> None:
+def test_agent_and_object_never_change_places(passive: str, active: str) -> None:
     assert difference(parse_question(passive), parse_question(active)) is not None

@@ -1,4 +1,4 @@
-"""Words that mean the same in some company, and what they mean in any other."""
+"""Words that are synonyms in some contexts, and not in others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from websearch_gateway.cache.semantic.meaning.frames import parse_question
         ("is it cheaper to rent or buy in berlin", "is it cheaper to buy or rent in berlin"),
     ],
 )
-def test_in_this_company_they_mean_the_same(one: str, other: str) -> None:
+def test_in_these_contexts_they_are_synonyms(one: str, other: str) -> None:
     assert difference(parse_question(one), parse_question(other)) is None
 
 
@@ -45,5 +45,5 @@ def test_in_this_company_they_mean_the_same(one: str, other: str) -> None:
         ("is tea or coffee maker cheaper", "is coffee or tea maker cheaper"),
     ],
 )
-def test_in_any_other_they_do_not(one: str, other: str) -> None:
+def test_in_other_contexts_they_are_not(one: str, other: str) -> None:
     assert difference(parse_question(one), parse_question(other)) is not None
