@@ -1,4 +1,4 @@
-"""Whoever shares the server shares its workers: each job stands in line under the name in its caller's token."""
+"""Callers of one server share its workers: each job waits under the name in its caller's token."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import pytest
 from tests.entrypoints.http.calls import bearer, call, post
 from tests.entrypoints.http.conftest import SECRET, Door
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.workers.fair_line import FairLine
+from websearch_gateway.workers.fair_queue import FairQueue
 
 WARM_UP = {"local"}
 
 
 @pytest.fixture
 def callers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Who stood in line for a worker."""
+    """The callers that waited for a worker."""
     seen: list[str] = []
-    turn = FairLine.turn
+    turn = FairQueue.turn
 
-    def noted(line: FairLine, caller: str, **options: Any) -> Any:
+    def noted(queue: FairQueue, caller: str, **options: Any) -> Any:
         seen.append(caller)
-        return turn(line, caller, **options)
+        return turn(queue, caller, **options)
 
-    monkeypatch.setattr(FairLine, "turn", noted)
+    monkeypatch.setattr(FairQueue, "turn", noted)
     return seen
 
 
