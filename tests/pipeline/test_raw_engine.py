@@ -78,7 +78,9 @@ class Slow:
         raise SearchProviderError("OpenAI answered with HTTP 503.")
 
 
-@pytest.mark.parametrize("found_already", [False, True], ids=["while raw search works", "after raw search has found"])
+@pytest.mark.parametrize(
+    "found_already", [False, True], ids=["while raw search works", "after raw search has answered"]
+)
 async def test_a_model_writes_from_the_results_that_raw_search_gathered_beside_a_slow_engine(
     found_already: bool,
 ) -> None:

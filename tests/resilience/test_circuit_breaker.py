@@ -148,11 +148,11 @@ async def test_the_callers_cancellation_is_not_a_failure(breaker: CircuitBreaker
 @pytest.mark.parametrize(
     ("given", "after", "state"),
     [
-        (0.5, 0.5, "closed"),  # the caller had no more time: it says nothing about the upstream
+        (0.5, 0.5, "closed"),  # the caller had no more time, which says nothing about the upstream
         (1.4, 1.4, "closed"),
         (0.5, 0.45, "closed"),  # timers are not exact
-        (1.2, 0.3, "open"),  # the time for one request was over, the caller's was not
-        (2.1, 2.1, "open"),  # it had its share
+        (1.2, 0.3, "open"),  # the request timed out before the caller's deadline
+        (2.1, 2.1, "open"),  # the upstream had enough time
         (15.0, 15.0, "open"),
     ],
 )

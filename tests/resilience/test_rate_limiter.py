@@ -131,7 +131,7 @@ async def test_the_rate_is_learnt_from_a_reply_unless_the_operator_set_it() -> N
         ("50;w=1, 0;w=2678400", 50.0),
         ("1;w=1, 15000;w=2592000", 1.0),
         ("20 ; w=1", 20.0),
-        ("0;w=1, 0;w=2678400", None),  # Brave's nought means: no limit
+        ("0;w=1, 0;w=2678400", None),  # Brave's 0 means no limit
         ("100;w=10", None),
         ("100;w=60", None),
         ("", None),

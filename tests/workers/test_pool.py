@@ -114,9 +114,9 @@ async def test_a_refusal_keeps_its_message(workers: Workers) -> None:
     "job",
     [
         pytest.param((bytes, 3 << 30), id="fills the memory"),
-        pytest.param((os._exit, 3), id="leaves"),
+        pytest.param((os._exit, 3), id="exits"),
         pytest.param((os.abort,), id="crashes"),
-        pytest.param((fractions.Fraction, 1), id="replies with what is no JSON"),
+        pytest.param((fractions.Fraction, 1), id="does not reply in JSON"),
     ],
 )
 async def test_a_page_that_takes_the_process_down_costs_that_page_only(workers: Workers, job: tuple[object]) -> None:

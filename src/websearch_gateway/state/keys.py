@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 
 LONGEST = 700
-"""The most bytes of an index entry. Firestore indexes the first 1,500 bytes of a text, in which each of our bytes above
-127 takes two
-(https://firebase.google.com/docs/firestore/quotas); PostgreSQL rejects index rows above about 2,700 bytes."""
+"""The most bytes of an index entry.
+
+Firestore indexes the first 1,500 bytes of a text (https://firebase.google.com/docs/firestore/quotas), in which each of
+our bytes above 127 takes two; PostgreSQL rejects index rows above about 2,700 bytes.
+"""
 
 _KEPT = 640
 

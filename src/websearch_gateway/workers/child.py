@@ -1,7 +1,7 @@
 """The main loop of a worker process, which answers one request after another until its input ends.
 
-A request is a pickle (the parent is trusted), a reply is JSON (a page may have taken over the worker). Each is
-a frame: the length in eight bytes, then the payload. Bytes arguments follow the request as frames of their own.
+A request is a pickle (the parent is trusted), a reply is JSON (a page may have taken over the worker). Each is a frame:
+the length in eight bytes, then the payload. Bytes arguments follow the request in further frames.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ def serve(requests: BinaryIO, replies: BinaryIO, limits: Limits) -> None:
         function, arguments, places = pickle.loads(_body(requests, header))  # noqa: S301 - our own parent wrote it
         for place in places:
             arguments[place] = _body(requests, requests.read(LENGTH_BYTES))
-        _set_alarm(limits)
+        _limit_job_time(limits)
         reply = call(function, arguments)
-        _set_alarm(None)
+        _limit_job_time(None)
         del arguments
         if _resident_megabytes() > limits.resident_megabytes:
             _give_back_memory()
@@ -149,7 +149,7 @@ def _restrict(megabytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _set_alarm(limits: Limits | None) -> None:
+def _limit_job_time(limits: Limits | None) -> None:
     """Make the kernel kill this process if a job takes too long, even in a C library; with None, lift the limit."""
     if sys.platform == "win32":
         return
