@@ -7,7 +7,8 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from websearch_gateway.workers.pool import Workers
 
 CHROMIUM = shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="Chromium is missing; `make test` installs it")
+
+Create = Callable[..., Browser]
 
 TEXT = "The tide goes out twice a day as well. " * 8
 PAGE = f"<!doctype html><div id=root></div><script>root.innerHTML = '<p>{TEXT}</p>'</script>"
@@ -45,50 +48,59 @@ async def page(api: Any, fetcher: Fetcher) -> Fetched:
     return await fetcher.fetch(f"{api.url}/page", soon())
 
 
-def processes(word: str) -> list[int]:
-    """The processes below this one whose command line contains `word`."""
-    found = []
+@pytest.fixture
+async def create(fetcher: Fetcher) -> AsyncIterator[Create]:
+    """A function that creates a browser, which ends with the test even if the test fails."""
+    created: list[Browser] = []
+
+    def create(**options: Any) -> Browser:
+        created.append(Browser(fetcher, **options))
+        return created[-1]
+
+    yield create
+    for one in created:
+        await one.aclose()
+
+
+def processes(word: str) -> dict[int, str]:
+    """The processes below this one whose command line contains `word`, and their command lines."""
+    found = {}
     for process in list(chromium._tree(os.getpid()))[1:]:
-        try:
-            if word in Path(f"/proc/{process}/cmdline").read_text():
-                found.append(process)
-        except OSError:
-            continue
+        with suppress(OSError):  # it has just ended
+            command = Path(f"/proc/{process}/cmdline").read_text()
+            if word in command:
+                found[process] = command
     return found
 
 
 @needs_chromium
-async def test_one_browser_serves_all_pages_and_leaves_nothing_behind(fetcher: Fetcher, page: Fetched) -> None:
-    one = Browser(fetcher)
-    assert processes("chromium") == []
+async def test_one_browser_serves_all_pages_and_leaves_nothing_behind(create: Create, page: Fetched) -> None:
+    one = create()
+    assert processes("chromium") == {}
     many = await asyncio.gather(*(one.render(page, soon()) for _ in range(browser.PAGES_AT_ONCE + 2)))
     assert all(TEXT.strip() in rendered.body.decode() for rendered in many)
-    mains = [process for process in processes("/chromium") if "--type=" not in command(process)]
-    assert len([main for main in mains if "remote-debugging-pipe" in command(main)]) == 1
+    mains = [command for command in processes("/chromium").values() if "--type=" not in command]
+    assert len([main for main in mains if "remote-debugging-pipe" in main]) == 1
     await one.aclose()
     await one.aclose()
-    assert processes("chromium") + processes("playwright") == []
-
-
-def command(process: int) -> str:
-    return Path(f"/proc/{process}/cmdline").read_text()
+    assert processes("chromium") | processes("playwright") == {}
 
 
 @needs_chromium
-async def test_an_idle_browser_ends_and_the_next_page_starts_another(fetcher: Fetcher, page: Fetched) -> None:
-    one = Browser(fetcher, idle_seconds=0)
+async def test_an_idle_browser_ends_and_the_next_page_starts_another(create: Create, page: Fetched) -> None:
+    one = create(idle_seconds=0)
     for _ in range(2):
         assert TEXT.strip() in (await one.render(page, soon())).body.decode()
-        main = next(process for process in processes("remote-debugging-pipe"))
-        await asyncio.wait_for(asyncio.to_thread(wait_for_the_end_of, main), 60)
-    await one.aclose()
+        for main in processes("remote-debugging-pipe"):
+            await asyncio.to_thread(wait_for_the_end_of, main)
+        assert processes("remote-debugging-pipe") == {}
 
 
 def wait_for_the_end_of(process: int) -> None:
     import select
 
-    with os.fdopen(os.pidfd_open(process)) as end:
-        select.select([end], [], [])
+    with suppress(ProcessLookupError), os.fdopen(os.pidfd_open(process)) as end:
+        select.select([end], [], [], 60)
 
 
 @pytest.mark.parametrize("broken", [True, False], ids=["without the extra", "without Chromium"])
@@ -119,43 +131,39 @@ def stand_in(folder: Path, failures: int) -> tuple[str, Path]:
 
 
 @needs_chromium
-async def test_a_failed_start_is_retried_after_waits_that_double(
-    fetcher: Fetcher, page: Fetched, tmp_path: Path
-) -> None:
+async def test_a_failed_start_is_retried_after_waits_that_double(create: Create, page: Fetched, tmp_path: Path) -> None:
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
     program, log = stand_in(tmp_path, failures=3)
-    one = Browser(fetcher, path=program, retries=3, backoff_seconds=0.5, sleep=sleep)
+    one = create(path=program, retries=3, backoff_seconds=0.5, sleep=sleep)
     assert TEXT.strip() in (await one.render(page, soon())).body.decode()
     assert waits == [0.5, 1.0, 2.0]
     assert log.read_text().count("x") == 4
-    await one.aclose()
 
 
 async def test_after_the_last_failed_start_the_next_page_tries_again(
-    fetcher: Fetcher, page: Fetched, tmp_path: Path
+    create: Create, page: Fetched, tmp_path: Path
 ) -> None:
     async def sleep(seconds: float) -> None:
         pass
 
     program, log = stand_in(tmp_path, failures=99)
-    one = Browser(fetcher, path=program, retries=1, sleep=sleep)
+    one = create(path=program, retries=1, sleep=sleep)
     for starts in (2, 4):
         with pytest.raises(SearchFetchError) as caught:
             await one.render(page, soon())
         assert (caught.value.message, caught.value.details) == (NO_START, {"reason": "javascript"})
         assert log.read_text().count("x") == starts
-    await one.aclose()
 
 
 async def test_a_driver_that_does_not_run_counts_as_a_failed_start(
-    fetcher: Fetcher, page: Fetched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    create: Create, page: Fetched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", "/bin/false")
-    one = Browser(fetcher, path=stand_in(tmp_path, failures=99)[0], retries=0)
+    one = create(path=stand_in(tmp_path, failures=99)[0], retries=0)
     with pytest.raises(SearchFetchError, match="does not start"):
         await one.render(page, soon())
     await one.aclose()
@@ -171,9 +179,9 @@ async def drivers_are_reaped() -> None:
 @needs_chromium
 @pytest.mark.parametrize("word", ["remote-debugging-pipe", "run-driver"], ids=["browser", "driver"])
 async def test_a_browser_that_dies_fails_only_its_own_pages(
-    api: Any, fetcher: Fetcher, page: Fetched, word: str
+    api: Any, fetcher: Fetcher, create: Create, page: Fetched, word: str
 ) -> None:
-    one = Browser(fetcher)
+    one = create()
     await one.render(page, soon())
     api.hangs("/never")
     api.says("/slow", b"<div id=root></div><script src='/never'></script>", content_type="text/html")
@@ -184,14 +192,13 @@ async def test_a_browser_that_dies_fails_only_its_own_pages(
     with pytest.raises(SearchFetchError, match="broke down"):
         await slow
     assert TEXT.strip() in (await one.render(page, soon())).body.decode()
-    await one.aclose()
 
 
 @needs_chromium
 async def test_cancelling_the_caller_closes_the_page_and_its_requests(
-    api: Any, fetcher: Fetcher, page: Fetched
+    api: Any, fetcher: Fetcher, create: Create, page: Fetched
 ) -> None:
-    one = Browser(fetcher)
+    one = create()
     api.hangs("/never")
     api.says("/slow", b"<div id=root></div><script src='/never'></script>", content_type="text/html")
     slow = asyncio.create_task(one.render(await fetcher.fetch(f"{api.url}/slow", soon()), soon()))
@@ -202,51 +209,50 @@ async def test_cancelling_the_caller_closes_the_page_and_its_requests(
     assert one._running is not None
     assert (await one._running).browser.contexts == []
     await asyncio.wait_for(api.left.wait(), 60)
-    await one.aclose()
 
 
 @needs_chromium
-async def test_a_start_that_outlasts_one_caller_serves_the_next(fetcher: Fetcher, page: Fetched) -> None:
-    one = Browser(fetcher)
+async def test_a_start_that_outlasts_one_caller_serves_the_next(create: Create, page: Fetched) -> None:
+    one = create()
     with pytest.raises(SearchTimeoutError):
         await one.render(page, Deadline.after(0.05))
     first = one._running
     assert TEXT.strip() in (await one.render(page, soon())).body.decode()
     assert one._running is first
-    await one.aclose()
 
 
 @needs_chromium
-async def test_closing_during_a_start_leaves_no_process_behind(fetcher: Fetcher, page: Fetched) -> None:
-    one = Browser(fetcher)
+async def test_closing_during_a_start_leaves_no_process_behind(create: Create, page: Fetched) -> None:
+    one = create()
     with pytest.raises(SearchTimeoutError):
         await one.render(page, Deadline.after(0.05))
     await one.aclose()
-    assert processes("chromium") + processes("playwright") == []
+    assert processes("chromium") | processes("playwright") == {}
 
 
 @needs_chromium
-async def test_the_memory_of_a_page_is_limited(api: Any, fetcher: Fetcher) -> None:
+async def test_the_memory_of_a_page_is_limited(api: Any, fetcher: Fetcher, create: Create) -> None:
     """Ours: no page takes the machine down. A browser of the same program gives a page all there is."""
     script = """const all = []; let got = 0;
       try { for (; got < 30; got++) all.push(new Uint8Array(1e8).fill(1)) } catch {}
       root.textContent = `Got ${got} times a hundred megabytes`"""
     api.says("/greedy", f"<div id=root></div><script>{script}</script>".encode(), content_type="text/html")
-    one = Browser(fetcher)
+    one = create()
     rendered = await one.render(await fetcher.fetch(f"{api.url}/greedy", soon()), soon())
     got = int(rendered.body.decode().partition("Got ")[2].split()[0])
     assert 2 <= got <= chromium.MOST_MEGABYTES // 100
-    await one.aclose()
 
 
 @needs_chromium
 async def test_the_browser_gets_no_secret_of_this_process(
-    fetcher: Fetcher, page: Fetched, monkeypatch: pytest.MonkeyPatch
+    create: Create, page: Fetched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
-    one = Browser(fetcher)
+    one = create()
     await one.render(page, soon())
-    found = processes("/chromium")
-    assert found
-    assert all("sk-made-up" not in Path(f"/proc/{process}/environ").read_text() for process in found)
-    await one.aclose()
+    environments = []
+    for process in processes("/chromium"):
+        with suppress(OSError):  # it has just ended
+            environments.append(Path(f"/proc/{process}/environ").read_text())
+    assert environments
+    assert all("sk-made-up" not in environment for environment in environments)
