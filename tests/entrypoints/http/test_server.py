@@ -55,7 +55,8 @@ def serve(environment: dict[str, str], log: Path) -> Serve:
         with log.open("wb") as stderr:
             process = await asyncio.create_subprocess_exec(*command, env={**environment, **settings}, stderr=stderr)
         try:
-            async with httpx2.AsyncClient(base_url=await asyncio.to_thread(address_in, log), timeout=30) as http:
+            address = await asyncio.to_thread(address_in, log, process.pid)
+            async with httpx2.AsyncClient(base_url=address, timeout=30) as http:
                 yield process, http
         finally:
             if process.returncode is None:
@@ -65,11 +66,10 @@ def serve(environment: dict[str, str], log: Path) -> Serve:
     return start
 
 
-def address_in(log: Path) -> str:
-    """The address that the server logs once it listens."""
-    with subprocess.Popen(
-        ["tail", "-n", "+1", "-F", log], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as follower:
+def address_in(log: Path, server: int) -> str:
+    """The address that the server, a process, logs once it listens."""
+    command = ["tail", "-n", "+1", "-F", f"--pid={server}", log]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as follower:
         assert follower.stdout is not None
         for line in follower.stdout:
             event = str(json.loads(line)["event"])
