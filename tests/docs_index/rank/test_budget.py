@@ -22,5 +22,10 @@ def test_every_result_gets_its_whole_text_if_there_is_room():
 
 def test_without_room_the_first_result_gets_more_and_the_last_are_left_out():
     shares = share_out([100] * 10, [1_000] * 10, 1_000)
-    assert len(shares) == 6
+    assert len(shares) == 5
     assert shares[0] == max(shares)
+
+
+def test_the_first_gets_enough_to_answer_however_many_follow():
+    assert share_out([100] * 10, [600] * 10, 1_600)[0] >= 240
+    assert share_out([100] * 10, [30] * 10, 1_600) == [30] * 10

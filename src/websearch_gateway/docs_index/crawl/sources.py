@@ -202,11 +202,12 @@ class FolderSource:
         self._scope = scope
 
     async def seeds(self) -> tuple[list[str], Defined]:
-        """Every document; each crawl lists the files again."""
+        """Every document but Markdown and text copies of others; each crawl lists the files again."""
         if not self._root.is_dir():
             raise SearchFetchError(f"The folder {self._root} does not exist.", details={"reason": "missing"})
         urls = [canonical(self._base + quote(place)) for place in _documents(self._root)]
-        return [url for url in urls if self._scope.contains(url)], await self.inventory(self._base)
+        inside = [url for url in urls if self._scope.contains(url)]
+        return without_copies(inside), await self.inventory(self._base)
 
     async def inventory(self, folder: str) -> Defined:
         listed = (self._root / unquote(folder.removeprefix(self._base)) / "objects.inv").resolve()
