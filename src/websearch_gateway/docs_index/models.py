@@ -109,8 +109,8 @@ class Document:
     """The content of a reply: its text, and its instructions to crawlers.
 
     `anchors` are ids of headings and terms, each with the offset in `markdown` at which its line begins. `links` are
-    absolute. `needs_scripts` says that the page is empty until its scripts run, `rendered` that a browser ran them
-    after a first read without it.
+    absolute. `refresh` is where the page sends its readers at once. `needs_scripts` says that the page is empty until
+    its scripts run, `rendered` that a browser ran them after a first read without it.
     """
 
     title: str
@@ -118,6 +118,7 @@ class Document:
     anchors: tuple[tuple[int, str], ...] = ()
     links: tuple[str, ...] = ()
     canonical: str = ""
+    refresh: str = ""
     noindex: bool = False
     nofollow: bool = False
     needs_scripts: bool = False

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 
 from websearch_gateway.docs_index.models import SiteVersion, UrlFailure
 from websearch_gateway.docs_index.reading import iso_date
+from websearch_gateway.docs_index.store.owners import is_dead
 from websearch_gateway.results.docs import DocsFailure, DocsSite, DocsSites, DocsSiteStatus, DocsStatus
 
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
@@ -26,10 +28,10 @@ def statuses(
 
 
 def _status(version: SiteVersion, failures: Sequence[UrlFailure]) -> DocsSiteStatus:
-    owner = version.owner
+    owner = None if version.owner is None or is_dead(version.owner) else version.owner
     return DocsSiteStatus(
         **_facts(version),
-        reason=version.reason,
+        reason=_stopped(version) if version.owner and not owner else version.reason,
         progress=round(min(1.0, version.page_count / version.known), 3) if version.known else 0.0,
         known=version.known,
         failed=version.failed,
@@ -40,6 +42,11 @@ def _status(version: SiteVersion, failures: Sequence[UrlFailure]) -> DocsSiteSta
         heartbeat_seconds=round(time.time() - version.heartbeat, 1) if owner and version.heartbeat else None,
         failures=tuple(DocsFailure(url=f.url, reason=f.reason, attempts=f.attempts) for f in failures),
     )
+
+
+def _stopped(version: SiteVersion) -> str:
+    command = f"websearch-gateway docs update {shlex.join((version.name, version.label))}"
+    return f"The process that crawled it has ended. What it fetched is kept; go on with: {command}"
 
 
 def _facts(version: SiteVersion) -> dict[str, object]:

@@ -94,7 +94,7 @@ async def test_robots_txt_closes_a_site_and_says_so(docs, site):
     site.pages["/robots.txt"] = "User-agent: *\nDisallow: /docs/"
     version = await crawled(docs, site.url)
     assert (version.status, version.page_count) == ("failed", 0)
-    assert "robots.txt" in version.reason
+    assert "robots.txt forbids it" in version.reason
     assert site.fetched("/docs/") == 0
 
 
@@ -103,8 +103,11 @@ async def test_robots_txt_closes_a_site_and_says_so(docs, site):
     [
         ((403, {}), "login wall"),
         ((302, {"location": "https://sso.example.org/login"}), "login wall"),
-        ((404, {}), "404"),
+        ((302, {"location": "../login/?next=/docs/"}), "a login wall"),
+        ((302, {"location": "login/?next=/docs/"}), "a login wall"),
+        ((404, {}), "HTTP 404. Check the URL."),
         ("", "no readable text"),
+        ('<div id="root"></div><noscript>Enable JavaScript.</noscript><script src="a.js"></script>', "needs a browser"),
     ],
 )
 async def test_a_site_that_cannot_be_crawled_says_why(docs, site, reply, reason):
@@ -130,6 +133,33 @@ async def test_redirects_duplicates_and_noindex_pages_are_not_indexed(docs, site
     assert len(await found(docs, version.id, "walrus")) == 1
     assert await found(docs, version.id, "narwhal") == {"deep.html"}
     assert await docs.index.find_page(f"{site.url}old.html", [version.id]) is not None
+
+
+async def test_a_page_that_sends_its_readers_on_is_a_redirect(docs, site):
+    site.pages = {
+        "/docs/": '<meta http-equiv="refresh" content="0; url=stable/index.html"><p>Redirecting …</p>',
+        "/docs/stable/": html("Stable", "The walrus sings.", links=("waits.html", "scripts.html")),
+        "/docs/stable/waits.html": html("Waits", head='<meta http-equiv="refresh" content="300">'),
+        "/docs/stable/scripts.html": html(
+            "Scripts", head='<noscript><meta http-equiv="refresh" content="0; url=no.html"></noscript>'
+        ),
+    }
+    version = await crawled(docs, site.url)
+    assert (version.status, version.page_count) == ("completed", 3)
+    assert await found(docs, version.id, "walrus") == {"stable/"}
+    assert await found(docs, version.id, "Redirecting") == set()
+
+
+async def test_a_start_page_that_every_page_names_as_its_original_replaces_none(docs, site):
+    head = '<link rel="canonical" href="/docs/">'
+    site.pages = {
+        "/docs/": html("Start", links=("a.html", "?from=menu"), head=head),
+        "/docs/?from=menu": html("Start", links=("a.html",), head=head),
+        "/docs/a.html": html("Alpha", "The walrus sings.", head=head),
+    }
+    version = await crawled(docs, site.url)
+    assert version.page_count == 2
+    assert await found(docs, version.id, "walrus") == {"a.html"}
 
 
 async def test_the_inventory_of_a_manual_below_the_start_is_fetched_once(docs, site):

@@ -138,7 +138,7 @@ class Crawler:
         count = min(most, self._left(version, tally) - running)
         if count <= 0:
             return []
-        return await self._allowed(await self.store.lease_urls(version.id, count, self.clock()))
+        return await self._allowed(await self.store.lease_urls(version.id, count, self.clock()), tally)
 
     async def _wait_for_due(self, version: SiteVersion) -> bool:
         """Wait until an address is due, or for a while. False if the frontier is empty."""
@@ -155,11 +155,12 @@ class Crawler:
     async def _process(self, task: UrlTask, tally: _Tally) -> None:
         tally.note(await self.work.do(task))
 
-    async def _allowed(self, tasks: list[UrlTask]) -> list[UrlTask]:
+    async def _allowed(self, tasks: list[UrlTask], tally: _Tally) -> list[UrlTask]:
         """The tasks that robots.txt allows; the others are marked as skipped."""
         verdicts = await self.work.source.allowed([task.url for task in tasks])
         for task, allowed in zip(tasks, verdicts, strict=True):
             if not allowed:
+                tally.results["forbidden"] += 1
                 await self.store.finish_url(task, "skipped", "robots.txt forbids it")
         return [task for task, allowed in zip(tasks, verdicts, strict=True) if allowed]
 
@@ -258,7 +259,11 @@ def _next_interval(version: SiteVersion, *, changed: bool, now: float) -> float:
 
 def _why_empty(tally: _Tally, first_failure: str) -> str:
     reason = _most_common(tally.reasons) or first_failure
-    return reason or "No page is in scope. Check the URL, --include and --exclude; robots.txt may forbid all pages."
+    if reason.startswith("HTTP 4") and ":" not in reason:
+        return f"{reason}. Check the URL."
+    if not reason and tally.results["forbidden"]:
+        return "robots.txt forbids it. Add another folder of the site, or a folder or archive of its documents."
+    return reason or "No page is in scope. Check the URL, --include and --exclude."
 
 
 def _most_common(reasons: Counter[str]) -> str:

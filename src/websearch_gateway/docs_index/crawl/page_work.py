@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Literal
+from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from websearch_gateway.docs_index.crawl.chunking import cut
@@ -31,7 +33,9 @@ _GENERAL_INDEX = "/genindex.html"  # of Sphinx, with its inventory in the same f
 RETRY_SECONDS = 30.0
 _PASSING_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 _GONE = (404, 410)
-_LOGIN = ("login", "signin", "sign-in", "sso", "oauth", "auth/")
+_LOGIN_WORDS = ("login", "signin", "sign-in", "sso", "oauth", "auth/")
+_LOGIN_PAGE = re.compile(r"/(?:log|sign)[-_]?in(?:/|\.\w+)?$", re.IGNORECASE)
+NEEDS_BROWSER = "needs a browser: install the extra `browser`, and add the site with --browser auto"
 
 Outcome = Literal["indexed", "unchanged", "skipped", "retry", "failed"]
 
@@ -128,18 +132,26 @@ class PageWork:
         self._note_browser(document)
         links = self._links(task, document)
         await self._load_inventories(links)
-        chosen = self.scope.link(task.url, document.canonical) if document.canonical else ""
+        if document.refresh and canonical(document.refresh) != task.url:
+            return await self._redirected(task, document.refresh)
+        chosen = self._chosen(task, document)
         if chosen and chosen != task.url and not is_only_followed(chosen):
             await self.store.finish_url(task, "alias", links=[chosen, *links], alias_of=chosen)
             return Result("skipped")
         if document.noindex or only_links:
             return await self._settled(task, "skipped", "noindex" if document.noindex else "an index", links)
+        if document.needs_scripts and not document.rendered and self.browser != "always":
+            return await self._settled(task, "failed", NEEDS_BROWSER, links)
         if not document.markdown:
-            reason = "needs a browser" if document.needs_scripts else "no readable text"
-            return await self._settled(task, "failed", reason, links)
+            return await self._settled(task, "failed", "no readable text", links)
         page = await asyncio.to_thread(self._draft, fetched, task, document, digest)
         await self.store.commit_page(task, page, await self.embedding.vectors(task, page), links)
         return Result("indexed")
+
+    def _chosen(self, task: UrlTask, document: Document) -> str:
+        """The page that a duplicate names as the original; "" if none. Some sites name their start on every page."""
+        chosen = self.scope.link(task.url, document.canonical) if document.canonical else ""
+        return "" if chosen == self.start and urlsplit(task.url).path != urlsplit(chosen).path else chosen
 
     async def _load_inventories(self, links: Sequence[str]) -> None:
         """Fetch the inventory beside each general index, once: several manuals may lie below the start URL."""
@@ -197,16 +209,17 @@ class PageWork:
                 self.browser = "always"
 
     async def _redirected(self, task: UrlTask, location: str) -> Result:
-        target = self.scope.link(task.url, location)
+        target, outside = self.scope.link(task.url, location), canonical(location)
+        if _is_login(outside) and not _is_login(task.url):
+            return await self._settled(task, "failed", f"a login wall: redirects to {outside}")
         if target == task.url:  # to its own index.html, or in a loop
             return await self._settled(task, "failed", "redirects to itself")
         if target:
             await self.store.finish_url(task, "alias", links=[target], alias_of=target)
             return Result("skipped")
-        outside = canonical(location)
         if task.url == self.start and self.scope.moved(outside) is not None:
             raise Moved(outside)
-        wall = " (a login wall)" if any(word in outside.lower() for word in _LOGIN) else ""
+        wall = " (a login wall)" if any(word in outside.lower() for word in _LOGIN_WORDS) else ""
         return await self._settled(task, "skipped", f"redirects out of scope{wall}: {outside}")
 
     async def _retried(self, task: UrlTask, reason: str, retry_after: float | None, *, of_host: bool = True) -> Result:
@@ -222,6 +235,10 @@ class PageWork:
     ) -> Result:
         await self.store.finish_url(task, state, reason, links=links or ())
         return Result(state, reason)
+
+
+def _is_login(url: str) -> bool:
+    return bool(_LOGIN_PAGE.search(urlsplit(url).path))
 
 
 def _sendable(headers: Mapping[str, str], name: str) -> str | None:

@@ -21,6 +21,8 @@ MAX_REPEATS = 3
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _INDEX = re.compile(r"/index\.x?html?$")
 _DIGITS = re.compile(r"\d+")
+_SLASH = re.compile(r"(?<=\w)%2F(?=\w)", re.IGNORECASE)
+"""A slash within a segment, as in `@scope%2Fname`: another address than with `/`."""
 # Files without text, and duplicates of pages.
 _NEVER = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|css|m?js|map|json|xml|rss|atom|inv|zip|t?gz|tar|bz2|xz|7z|rar|whl|jar|deb|rpm"
@@ -56,10 +58,14 @@ def canonical(url: str) -> str:
     host = parts.hostname or ""
     name = f"[{host}]" if ":" in host else host
     netloc = name if port in (None, _DEFAULT_PORTS.get(scheme)) else f"{name}:{port}"
-    path = quote(unquote(parts.path, errors="surrogateescape"), safe="/!$&'()*+,;=:@~", errors="surrogateescape") or "/"
+    path = "%2F".join(map(_one_spelling, _SLASH.split(parts.path))) or "/"
     path = _INDEX.sub("/", _without_dots(path))
     query = urlencode(sorted(parse_qsl(parts.query, keep_blank_values=True)))
     return urlunsplit((scheme, netloc, path, query, ""))
+
+
+def _one_spelling(path: str) -> str:
+    return quote(unquote(path, errors="surrogateescape"), safe="/!$&'()*+,;=:@~", errors="surrogateescape")
 
 
 def _without_dots(path: str) -> str:

@@ -5,12 +5,11 @@ Pure. The lists are untrusted, so these functions run in a worker process.
 
 from __future__ import annotations
 
-import gzip
 import html
-import io
 import json
 import re
 import zlib
+from codecs import BOM_UTF8
 from functools import cache, partial
 from urllib.parse import urljoin
 
@@ -21,6 +20,7 @@ MOST_URLS = 50_000
 MAX_INFLATED = 50_000_000
 MAX_NAMES = 200_000
 
+_GZIP = zlib.MAX_WBITS | 16  # as zlib names the format
 _ENTRY = re.compile(r"(.+?)\s+(\S+:\S+)\s+-?\d+\s+(\S*)\s+.*")
 _LOCATION = re.compile(rb"<(?:\w{1,20}:)?loc\b[^>]{0,200}>\s*+(?:<!\[CDATA\[)?([^<\]]{1,2000}+)")
 _SITEMAP_INDEX = re.compile(rb"<(?:\w{1,20}:)?sitemapindex\b")
@@ -35,10 +35,12 @@ def robots_sitemaps(robots: str) -> list[str]:
 
 
 def sitemap_urls(body: bytes) -> list[tuple[str, bool]]:
-    """The addresses in a sitemap, each with whether it is a further sitemap. Accepts compressed sitemaps."""
+    """The addresses in a sitemap, XML or text, each with whether it is a further sitemap. It may be compressed."""
     if body.startswith(b"\x1f\x8b"):
-        with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
-            body = file.read(MAX_INFLATED)
+        body = zlib.decompressobj(_GZIP).decompress(body, MAX_INFLATED)
+    if body.removeprefix(BOM_UTF8).startswith((b"http://", b"https://")):
+        lines = body.decode("utf-8-sig", "replace").split()
+        return [(line, False) for line in lines[:MOST_URLS]]
     is_index = bool(_SITEMAP_INDEX.search(body[:2_000]))
     places = _LOCATION.findall(body)[:MOST_URLS]
     return [(html.unescape(place.decode("utf-8", "replace").strip()), is_index) for place in places]

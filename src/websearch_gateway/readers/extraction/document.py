@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,11 +21,14 @@ from websearch_gateway.text.safety.sanitise import without_live_parts
 MOST_LINKS = 5_000
 _FARTHEST = 200_000  # range in characters to search for a moved line: cleaning moves text only a little
 _CRAWLERS = ("robots", "websearch-gateway")
+# Within ten seconds: a page that is read for longer is a page.
+_REFRESH = re.compile(r"""\s*\d?(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*["']?([^"'\s]+)["']?\s*""", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class CrawledPage:
     """`links` are absolute, without fragments, in their order; `canonical` is "" if the page names none.
+    `refresh` is where the page sends its readers at once, "" if they stay.
 
     `noindex` and `nofollow` are the page's directives (https://www.robotstxt.org/meta.html). `needs_scripts`: the
     page is nearly empty until its scripts run.
@@ -35,6 +39,7 @@ class CrawledPage:
     anchors: Anchors = ()
     links: tuple[str, ...] = ()
     canonical: str = ""
+    refresh: str = ""
     noindex: bool = False
     nofollow: bool = False
     needs_scripts: bool = False
@@ -54,7 +59,7 @@ def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
     if root is None:
         return CrawledPage("", "")
     crawled = _directives_and_links(root, url)
-    if crawled.noindex:
+    if crawled.noindex or crawled.refresh:
         return crawled
     extracted = extract_from(root, url, thorough=False)
     read = replace(crawled, title=extracted.title, markdown=extracted.markdown, anchors=extracted.anchors)
@@ -78,6 +83,7 @@ def _directives_and_links(root: Any, url: str) -> CrawledPage:
         markdown="",
         links=tuple(_links(root, base)),
         canonical=next((_absolute(base, e.get("href")) for e in root.iter("link") if _is_canonical(e)), ""),
+        refresh=next(_refreshes(root, base), ""),
         noindex=bool(rules & {"noindex", "none"}),
         nofollow=bool(rules & {"nofollow", "none"}),
     )
@@ -106,6 +112,15 @@ def _crawler_directives(root: Any) -> Iterator[str]:
     for element in root.iter("meta"):
         if element.get("name", "").strip().lower() in _CRAWLERS:
             yield element.get("content", "")
+
+
+def _refreshes(root: Any, base: str) -> Iterator[str]:
+    """The targets of `<meta http-equiv="refresh">`, which moves readers of static sites to a page's new address."""
+    for element in root.iter("meta"):
+        if element.get("http-equiv", "").strip().lower() != "refresh" or any(element.iterancestors("noscript")):
+            continue
+        if (found := _REFRESH.fullmatch(element.get("content", ""))) and (target := _absolute(base, found[1])):
+            yield target
 
 
 def _is_canonical(element: Any) -> bool:
