@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.rank.search import Ranker
 from websearch_gateway.docs_index.selection import select
+from websearch_gateway.docs_index.status import NO_SITE
 from websearch_gateway.errors import SearchValidationError, Unavailable
 from websearch_gateway.ports import Embedder
 from websearch_gateway.results.docs import DocsSearchResponse
@@ -38,7 +39,11 @@ async def search_docs(
         raise SearchValidationError(f"query must have 1 to {MOST_QUERY_CHARS} characters.")
     if not (1 <= limit <= 50 and 100 <= max_tokens <= 50_000):
         raise SearchValidationError("limit must be 1 to 50, maxTokens 100 to 50000.")
-    versions = await select(await library.searchable(), site_id, sites_filter, label, library.runner.workers)
+    indexed = await library.searchable()
+    versions = await select(indexed, site_id, sites_filter, label, library.runner.workers)
+    if not versions:
+        names = ", ".join(dict.fromkeys(version.name for version in indexed))
+        return DocsSearchResponse(warnings=(f"No site matches. Indexed: {names}." if names else NO_SITE,))
     vector, warnings = await _vector(embedder, text)
     hits = await Ranker(library.index).search(text, vector, versions, limit=limit, max_tokens=max_tokens)
     return DocsSearchResponse(results=tuple(hits), warnings=warnings)

@@ -22,7 +22,7 @@ docs.command("list")(searching.list_sites)
 docs.command("status")(searching.status)
 docs.command("update")(crawling.update)
 docs.command("delete")(crawling.delete)
-docs.command("search")(searching.search)
+docs.command("search", context_settings={"ignore_unknown_options": True})(searching.search)  # `--flag` is a query
 docs.command("read")(searching.read)
 docs.command("export")(crawling.export)
 docs.command("import")(crawling.import_file)

@@ -181,6 +181,8 @@ async def _crawled(
     from websearch_gateway.docs_index.status import statuses
     from websearch_gateway.entrypoints.cli.docs.progress import watched
 
+    if not sites:
+        return statuses((), message="No site is due.")
     if background:
         for site in sites:
             await gateway.docs.requeue(site)
@@ -193,10 +195,16 @@ async def _crawled(
     except asyncio.CancelledError:
         typer.echo(f"Stopped. What was fetched is kept; go on with: {again}", err=True)
         raise
-    if len(sites) == 1 and isinstance(outcomes[0], BaseException):
-        raise outcomes[0]
+    errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    if errors and len(errors) == len(sites):
+        raise errors[0]
     now = await _now(gateway, sites)
-    return statuses(now, await gateway.docs.failures(now))
+    message = " ".join(
+        f"{site.name} {site.label} was not crawled: {outcome}"
+        for site, outcome in zip(sites, outcomes, strict=True)
+        if isinstance(outcome, BaseException)
+    )
+    return statuses(now, await gateway.docs.failures(now), message)
 
 
 async def _now(gateway: Gateway, sites: Sequence[SiteVersion]) -> list[SiteVersion]:

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from websearch_gateway.docs_index.status import NO_SITE
 from websearch_gateway.results.docs import (
     DocsReadResponse,
     DocsSearchResponse,
@@ -22,7 +23,7 @@ def show_sites(result: DocsSites) -> None:
     """One line per version."""
     console = Console()
     if not result.sites:
-        console.print("No site is indexed. Add one: websearch-gateway docs add URL NAME VERSION")
+        console.print(NO_SITE)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("id", "name", "version", "status", "pages", "indexed", "url"):
@@ -41,6 +42,8 @@ def show_status(result: DocsStatus) -> None:
     console = Console()
     if result.message:
         console.print(Text(result.message))
+    elif not result.sites:
+        console.print(NO_SITE)
     for site in result.sites:
         _show_site(site, console)
 

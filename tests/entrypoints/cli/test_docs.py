@@ -1,0 +1,58 @@
+"""The commands of the group `docs`, over folders."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from websearch_gateway.docs_index.models import Owner
+from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.entrypoints.cli.docs import docs
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def said(*arguments: str) -> str:
+    result = CliRunner().invoke(docs, [*arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def add(folder: Path, text: str) -> None:
+    folder.mkdir()
+    (folder / "a.md").write_text(text)
+    said("add", str(folder), folder.name)
+
+
+def test_where_nothing_is_indexed_every_command_says_so(data: Path) -> None:
+    for command in (("list",), ("status",), ("search", "zebra"), ("search", "zebra", "--json")):
+        assert "No site is indexed" in said(*command)
+    assert "No site is due." in said("update", "--stale", "7d")
+
+
+def test_a_flag_is_a_query(data: Path, tmp_path: Path) -> None:
+    add(tmp_path / "book", "# Zebra\n\n`--stripe-count` sets how many stripes a zebra has.")
+    (hit,) = json.loads(said("search", "--stripe-count", "--limit", "1", "--json"))["results"]
+    assert "--stripe-count" in hit["content"]
+
+
+def test_an_update_of_several_sites_names_those_that_were_not_crawled(data: Path, tmp_path: Path) -> None:
+    add(tmp_path / "one", "# One\n\nThe zebra eats grass.")
+    add(tmp_path / "two", "# Two\n\nThe walrus sings.")
+
+    async def claim() -> None:
+        store = SqliteDocs(data / "docs" / "docs.db", StaticEmbedder().name)
+        assert await store.claim(1, Owner("elsewhere", 7, 1.0), 60)
+        await store.close()
+
+    asyncio.run(claim())
+    message = json.loads(said("update", "--all", "--json"))["message"]
+    assert message.startswith("one latest was not crawled: Process 7 on elsewhere")
+    assert "two" not in message
