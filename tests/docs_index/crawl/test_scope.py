@@ -97,7 +97,8 @@ def test_a_known_address_is_always_accepted():
 
 
 @pytest.mark.parametrize(
-    "path", ["genindex.html", "genindex-A.html", "search.html", "_modules/asyncio.html", "genindex"]
+    "path",
+    ["genindex.html", "genindex-A.html", "genindex", "bookindex.html", "index-all.html", "search.html", "_modules/a"],
 )
 def test_links_of_indexes_are_followed_but_indexes_are_not_indexed(path):
     assert is_only_followed(START + path)

@@ -29,6 +29,7 @@ def rendered(html: str) -> str:
         ("<p><b> bold </b>text", "**bold** text"),
         ("<dl><dt>term<dd>meaning</dl>", "**term**\n\nmeaning"),
         ("<p>before <img src=x alt='a cat'> after", "before a cat after"),
+        ("<h2>Return value<a href='#return-value'>\u200b</a></h2>", "## Return value"),
         ("just words", "just words"),
     ],
 )

@@ -33,7 +33,10 @@ _NEVER = re.compile(
 )
 _COPIES = (".md", ".txt")
 _FORMAT = re.compile(r"/?(?:(?<=/)index)?(?:\.html?)?(?:\.md|\.txt)?$")
-_FOLLOWED = re.compile(r"/(?:genindex[^/]*|search|py-modindex|modindex)(?:\.html)?$|/_modules/", re.IGNORECASE)
+# The general indexes of Sphinx, DocBook and javadoc, and what else only leads to pages.
+_FOLLOWED = re.compile(
+    r"/(?:genindex[^/]*|bookindex|index-all|search|py-modindex|modindex)(?:\.html)?$|/_modules/", re.IGNORECASE
+)
 # Codes that are not common English words: `/it/` and `/no/` are ambiguous.
 _LANGUAGE = re.compile(
     r"(?:ar|bg|bn|ca|cs|da|de|el|es|et|fa|fi|fr|he|hi|hr|hu|ja|ka|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sr|sv|th|tr|uk|ur|vi|zh)"

@@ -27,7 +27,7 @@ _MARKED = frozenset(("li", "blockquote", "dt", *_HEADINGS))
 """Elements whose Markdown has a mark or an indent, so that each rewrites all text in it."""
 _DEEPEST = 20
 """An element inside more of those than this gets no mark: the work would be quadratic in the depth."""
-_PERMALINKS = frozenset(["¶", "#", "§", "🔗", "\uf0c1"])
+_PERMALINKS = frozenset(["¶", "#", "§", "🔗", "\uf0c1", "\u200b"])  # the last one is Docusaurus's
 
 
 @dataclass(slots=True)
