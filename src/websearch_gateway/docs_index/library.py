@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from websearch_gateway.docs_index.crawl.archives import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.crawler import OnProgress
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner, ignore_progress
 from websearch_gateway.docs_index.crawl.scope import canonical
@@ -117,9 +118,9 @@ def source_url(source: str) -> str:
             raise SearchValidationError(f"{source} is not the address of a page.")
         return source
     path = Path(source.removeprefix("file://")).expanduser()
-    if not path.exists():
+    if not path.is_dir() and not (path.is_file() and is_archive(path.name)):
         raise SearchValidationError(
-            f"{source} is neither an address that begins with https:// nor a folder or archive."
+            f"{source} is neither an address that begins with https:// nor a folder or archive ({', '.join(ENDINGS)})."
         )
     uri = path.resolve().as_uri()
     return f"{uri}/" if path.is_dir() else uri

@@ -15,7 +15,7 @@ from websearch_gateway.docs_index.crawl import crawler
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
-from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.errors import SearchFetchError, SearchValidationError, StateUnavailable
 from websearch_gateway.workers.pool import Workers
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -206,6 +206,18 @@ async def test_a_folder_and_an_archive_are_sources_too(docs, tmp_path):
     version = await docs.crawl(added.id)
     assert (version.status, version.page_count) == ("completed", 2)
     assert await found(docs, version.id, "walrus") == set()
+
+
+async def test_a_file_that_is_no_archive_is_refused_and_a_damaged_one_fails(docs, tmp_path):
+    for name in ("notes.txt", "book.zip"):
+        (tmp_path / name).write_text("The zebra.")
+    with pytest.raises(SearchValidationError, match="nor a folder or archive"):
+        await docs.add(str(tmp_path / "notes.txt"))
+    added = await docs.add(str(tmp_path / "book.zip"))
+    with pytest.raises(SearchFetchError, match="cannot be unpacked"):
+        await docs.crawl(added.id)
+    (version,) = await docs.find("book.zip")
+    assert (version.status, version.reason) == ("failed", "The archive cannot be unpacked (BadZipFile).")
 
 
 async def test_the_error_in_a_second_process_names_the_crawling_one(docs, site, tmp_path):

@@ -163,7 +163,11 @@ class CrawlRunner:
             base = f"{url}!/"
             scope = Scope.of(base, options.include, options.exclude)
             with tempfile.TemporaryDirectory(prefix="docs-") as folder:
-                await self._unpack(url, Path(folder))
+                try:
+                    await self._unpack(url, Path(folder))
+                except SearchFetchError as error:
+                    await self.store.set_status(version.id, "failed", error.message)
+                    raise
                 yield FolderSource(Path(folder), base, scope), scope
         elif url.startswith("file:"):
             scope = Scope.of(url, options.include, options.exclude)
