@@ -76,3 +76,8 @@ def test_any_text_has_a_query_of_bounded_size_without_repetitions(text):
 
 def test_a_very_long_query_is_cut():
     assert len(parse("word%d " * 500 % tuple(range(500))).phrases) == MOST_WORDS
+
+
+def test_a_chinese_question_is_looked_up_by_its_pairs_of_characters():
+    assert parse("asyncio 创建索引").phrases == ("asyncio", "创建", "建索", "索引")
+    assert parse('"创建索引"').phrases == ("创建索引",)

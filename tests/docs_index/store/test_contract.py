@@ -44,6 +44,17 @@ async def test_phrases_with_signs_and_parts_of_compound_names_are_found(docs):
     assert await found(docs, "executor", versions=[id_]) == ["A ThreadPoolExecutor runs `wait_for`."]
 
 
+async def test_words_inside_chinese_and_japanese_sentences_are_found(docs):
+    one = await version(docs)
+    texts = ("在表上创建索引可以加快查询。", "データベースの索引を作成します。", "使用asyncio处理超时。")
+    task = await commit(docs, one, page(f"{BASE}a.html", *texts))
+    assert await found(docs, "索引", versions=[one], any=True) == [texts[0], texts[1]]
+    assert await found(docs, "创建索引", versions=[one]) == [texts[0]]
+    assert await found(docs, "asyncio", "超时", versions=[one]) == [texts[2]]
+    await docs.commit_page(task, page(f"{BASE}a.html", "没有。"), None, ())
+    assert await found(docs, "索引", versions=[one]) == []
+
+
 async def test_a_title_counts_more_than_the_text(docs):
     id_ = await version(docs)
     await commit(docs, id_, page(f"{BASE}a.html", "The glob is in the text of this page.", title="Other"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from websearch_gateway.text.retrieval.tokens import STOP_WORDS
+from websearch_gateway.text.retrieval.tokens import STOP_WORDS, split_cjk
 
 MOST_WORDS = 32
 """The most words of a query to search for; more only slow the search."""
@@ -61,7 +61,7 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
     words = _WORD.findall(bare)[:MOST_WORDS]
     symbols.update(dict.fromkeys(word for word in words if _COMPOUND.search(word)))
     content = [word for word in words if word.lower() not in STOP_WORDS] or ([] if symbols else words)
-    phrases = dict.fromkeys((*quoted, *symbols, *content))
+    phrases = dict.fromkeys((*quoted, *symbols, *(part for word in content for part in split_cjk(word).split())))
     return Query(
         text=rest.strip(),
         phrases=tuple(phrases),

@@ -7,6 +7,7 @@ import string
 from collections.abc import Iterator
 
 from websearch_gateway.docs_index.models import TextQuery
+from websearch_gateway.text.retrieval.tokens import split_cjk
 
 COLUMNS = ("title", "path", "parts", "code", "text")
 WEIGHTS = (8.0, 6.0, 2.0, 2.0, 1.0)
@@ -31,7 +32,10 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def index_row(title: str, headings: tuple[str, ...], content: str) -> tuple[str, str, str, str, str]:
-    """The columns of a chunk: page title, headings, parts of camelCase names, code, and text without link targets."""
+    """The columns of a chunk: page title, headings, parts of camelCase names, code, and text without link targets.
+
+    Words of Chinese, Japanese and Korean are found by their pairs of characters.
+    """
     code: list[str] = []
 
     def take(match: re.Match[str]) -> str:
@@ -40,7 +44,7 @@ def index_row(title: str, headings: tuple[str, ...], content: str) -> tuple[str,
 
     text = without_targets(_CODE.sub(take, content) if "`" in content or "~~~" in content else content)
     parts = " ".join(part for name in _compounds(f"{' '.join(headings)} {content}") for part in _PART.findall(name))
-    return title, " ".join(headings), parts, " ".join(code), text
+    return split_cjk(title), split_cjk(" ".join(headings)), parts, split_cjk(" ".join(code)), split_cjk(text)
 
 
 def _compounds(text: str) -> Iterator[str]:
@@ -69,5 +73,5 @@ def without_targets(markdown: str) -> str:
 
 def match_expression(query: TextQuery) -> str:
     """An FTS5 expression; "" if no phrase holds a letter or digit (https://sqlite.org/fts5.html, section 3)."""
-    phrases = [words for phrase in query.phrases if (words := " ".join(_WORD.findall(phrase)))]
+    phrases = [words for phrase in query.phrases if (words := " ".join(_WORD.findall(split_cjk(phrase))))]
     return (" OR " if query.any else " AND ").join(f'"{words}"' for words in dict.fromkeys(phrases))

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence
 
 import Stemmer
 
-# Thai and Lao, Burmese, Khmer; then Japanese, Chinese and Korean.
-UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-)
+CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""The characters of Japanese, Chinese and Korean, as ranges of a regular expression."""
+UNSPACED = f"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff{CJK}"  # also Thai and Lao, Burmese, Khmer
 """The characters of scripts without spaces between words, as ranges of a regular expression."""
 
 _WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
+_CJK_RUN = re.compile(f"[{CJK}]++")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 # Runs of marks and symbols are not words, and Unicode takes quadratic time to sort a long run of accents.
 _WORDLESS = re.compile(r"[^\x00-\x7f\w\s]{30,}+")
@@ -65,6 +65,11 @@ def _bigrams(run: str) -> list[str]:
     if len(run) == 1 or not _UNSPACED_RUN.match(run):
         return [run]
     return [run[index : index + 2] for index in range(len(run) - 1)]
+
+
+def split_cjk(text: str) -> str:
+    """`text` with spaces around each run of Chinese, Japanese or Korean characters and between its bigrams."""
+    return text if text.isascii() else _CJK_RUN.sub(lambda run: f" {' '.join(_bigrams(run[0]))} ", text)
 
 
 def is_character(token: str) -> bool:

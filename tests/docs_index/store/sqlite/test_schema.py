@@ -3,7 +3,10 @@
 import sqlite3
 from contextlib import closing
 
+from tests.docs_index.conftest import BASE, commit, page, version
+from websearch_gateway.docs_index.models import TextQuery
 from websearch_gateway.docs_index.store.sqlite import schema
+from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 
 
 def test_a_file_of_an_earlier_version_is_brought_up_to_date(tmp_path, monkeypatch):
@@ -13,6 +16,19 @@ def test_a_file_of_an_earlier_version_is_brought_up_to_date(tmp_path, monkeypatc
             schema.migrate(connection)
             assert connection.execute("PRAGMA user_version").fetchone() == (number,)
             monkeypatch.undo()
+
+
+async def test_a_file_whose_texts_were_indexed_in_another_way_is_indexed_again(tmp_path):
+    store = SqliteDocs(tmp_path / "docs.db", "tests/1")
+    one = await version(store)
+    await commit(store, one, page(f"{BASE}a.html", "在表上创建索引可以加快查询。"))
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "docs.db", isolation_level=None)) as connection:
+        connection.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
+        connection.execute("PRAGMA user_version = 2")
+    store = SqliteDocs(tmp_path / "docs.db", "tests/1")
+    assert len(await store.search_text(TextQuery(("创建索引",)), [one], 10)) == 1
+    await store.close()
 
 
 def test_counting_the_vectors_of_a_version_reads_none_of_them():

@@ -28,7 +28,7 @@ def commit(db: Database, task: UrlTask, page: PreparedPage, embedder: str, now: 
 
     Returns the rows that the caller must put into the text index, in the same transaction.
     """
-    old = _stored(db, task.id)
+    old = stored_rows(db, task.id)
     page_id = _put_page(db, task, page, now)
     ids, new = _put_chunks(db, task.version_id, page_id, page, old)
     db.execute("DELETE FROM symbols WHERE page_id = ?", (page_id,))
@@ -144,7 +144,7 @@ def remove_pages(db: Database, page_ids: Sequence[int]) -> None:
     """Remove pages with everything that no other page uses."""
     for page_id in page_ids:
         (url_id,) = db.execute("SELECT url_id FROM pages WHERE id = ?", (page_id,)).fetchone()
-        db.unindex_text(list(_stored(db, url_id).values()))
+        db.unindex_text(list(stored_rows(db, url_id).values()))
         db.unindex_vectors(page_id)
         for table in ("chunks", "symbols", "vectors"):
             db.execute(f"DELETE FROM {table} WHERE page_id = ?", (page_id,))
@@ -178,16 +178,17 @@ def split_headings(stored: str) -> tuple[str, ...]:
     return tuple(stored.split(HEADING_SEPARATOR)) if stored else ()
 
 
-_Stored = dict[bytes, IndexRow]
+Stored = dict[bytes, IndexRow]
 """The chunks of a page by section: the id and the text index row of each."""
 
 
-def _stored(db: Database, url_id: int) -> _Stored:
+def stored_rows(db: Database, url_id: int) -> Stored:
+    """The chunks of a page, with the text index rows that follow from them."""
     page = db.execute("SELECT id, title, body FROM pages WHERE url_id = ?", (url_id,)).fetchone()
     if page is None:
         return {}
     markdown = load_body(db, page[2])
-    found: _Stored = {}
+    found: Stored = {}
     query = "SELECT id, section, start, stop, headings, before, after FROM chunks WHERE page_id = ?"
     for id_, section, start, stop, headings, before, after in db.execute(query, (page[0],)):
         content = f"{before}{markdown[start:stop]}{after}"
@@ -222,7 +223,7 @@ def relative_path(url: str, base: str) -> str:
 
 
 def _put_chunks(
-    db: Database, version_id: int, page_id: int, page: PreparedPage, old: _Stored
+    db: Database, version_id: int, page_id: int, page: PreparedPage, old: Stored
 ) -> tuple[list[int], list[IndexRow]]:
     """The ids of the chunks, and the rows that are new in the text index."""
     gone = [old[section] for section in old.keys() - set(page.sections)]
