@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from websearch_gateway.docs_index.crawl.archives import ENDINGS, is_archive
@@ -31,9 +32,18 @@ class DocsLibrary:
         self.runner = runner
 
     async def add(
-        self, source: str, name: str | None = None, label: str | None = None, options: CrawlOptions | None = None
+        self,
+        source: str,
+        name: str | None = None,
+        label: str | None = None,
+        options: CrawlOptions | None = None,
+        **changes: Any,
     ) -> SiteVersion:
-        """Register a site to crawl. For a registered one, resume its crawl, with new options if any are given.
+        """Register a site to crawl. For a registered one, resume its crawl.
+
+        Args:
+            options: all options; those of a registered site stay if this is missing.
+            changes: single options, by their names in `CrawlOptions`.
 
         Raises:
             SearchValidationError: the source is not an address, folder or archive, or the name is unusable.
@@ -41,9 +51,8 @@ class DocsLibrary:
         url = source_url(source)
         name, label = _checked(name or default_name(url), "name"), _checked(label or DEFAULT_LABEL, "version")
         known = next((v for v in await self.store.versions() if (v.name, v.label) == (name, label)), None)
-        if known is not None:
-            options = options if options not in (None, CrawlOptions()) else known.options
-        version = await self.store.add_version(name, label, url, options or CrawlOptions())
+        options = options or (known.options if known else CrawlOptions())
+        version = await self.store.add_version(name, label, url, replace(options, **changes))
         if version.status in ("failed", "paused"):
             await self.store.set_status(version.id, "queued")
             return replace(version, status="queued")
@@ -118,7 +127,7 @@ def source_url(source: str) -> str:
             raise SearchValidationError(f"{source} is not the address of a page.")
         return source
     path = Path(source.removeprefix("file://")).expanduser()
-    if not path.is_dir() and not (path.is_file() and is_archive(path.name)):
+    if not source.strip() or not (path.is_dir() or (path.is_file() and is_archive(path.name))):
         raise SearchValidationError(
             f"{source} is neither an address that begins with https:// nor a folder or archive ({', '.join(ENDINGS)})."
         )

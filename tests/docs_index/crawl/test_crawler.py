@@ -190,6 +190,16 @@ async def test_the_number_of_pages_is_limited(docs, site):
     assert (version.status, version.page_count, version.reason) == ("completed", 9, "")
 
 
+async def test_options_that_are_not_given_again_stay(docs, site):
+    site.pages = {"/docs/": html("Start", links=("a.html", "b.html")), "/docs/a.html": html("Alpha")}
+    site.pages |= {"/docs/b.html": html("Beta")}
+    await docs.add(site.url, "x", "1", CrawlOptions(include=("a*",), delay=0, browser="never"))
+    added = await docs.add(site.url, "x", "1", max_pages=5)
+    assert added.options == CrawlOptions(include=("a*",), delay=0, browser="never", max_pages=5)
+    with pytest.raises(SearchValidationError, match="neither"):
+        await docs.add(" ")
+
+
 async def test_a_folder_and_an_archive_are_sources_too(docs, tmp_path):
     import shutil
 

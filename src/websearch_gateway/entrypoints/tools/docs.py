@@ -74,8 +74,12 @@ class AddDocsArguments(DocsArguments):
     url: Annotated[StrictStr, declared("Where the documentation begins, or a zip or tar of it.")]
     name: Annotated[StrictStr | None, declared("Default: its host.")] = None
     version: Annotated[StrictStr | None, declared("Default: latest.")] = None
-    max_pages: Annotated[StrictInt, declared("Pages at most.", minimum=1, maximum=1_000_000)] = 20_000
-    delay: Annotated[StrictFloat, declared("Seconds between requests.", minimum=0, maximum=600)] = 0.25
+    max_pages: Annotated[StrictInt | None, declared("Pages at most. Default: 20000.", minimum=1, maximum=1_000_000)] = (
+        None
+    )
+    delay: Annotated[
+        StrictFloat | None, declared("Seconds between requests. Default: 0.25.", minimum=0, maximum=600)
+    ] = None
 
 
 async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: Progress) -> DocsSearchResponse:
@@ -128,14 +132,13 @@ async def _status(gateway: Gateway, given: DocsStatusArguments, _: Caller, __: P
 
 
 async def _add(gateway: Gateway, given: AddDocsArguments, _: Caller, progress: Progress) -> DocsStatus:
-    from websearch_gateway.docs_index.models import CrawlOptions
-
     if not given.url.startswith(("http://", "https://")):
         raise SearchValidationError("url must begin with https:// or http://. Folders are added on the command line.")
-    if not (1 <= given.max_pages <= 1_000_000 and 0 <= given.delay <= 600):
+    options = {name: value for name in ("max_pages", "delay") if (value := getattr(given, name)) is not None}
+    if not (1 <= options.get("max_pages", 1) <= 1_000_000 and 0 <= options.get("delay", 0) <= 600):
         raise SearchValidationError("max_pages must be 1 to 1000000, delay 0 to 600.")
-    options = CrawlOptions(max_pages=given.max_pages, delay=given.delay)
-    return await _crawled(gateway, await gateway.docs.add(given.url, given.name, given.version, options), progress)
+    site = await gateway.docs.add(given.url, given.name, given.version, **options)
+    return await _crawled(gateway, site, progress)
 
 
 async def _update(gateway: Gateway, given: SiteArguments, _: Caller, progress: Progress) -> DocsStatus:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -35,25 +35,35 @@ def add(
     version: Annotated[str | None, typer.Option("--version", help="The same as VERSION.")] = None,
     include: Annotated[list[str] | None, typer.Option(help="Only paths that match this glob; repeatable.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="No paths that match this glob; repeatable.")] = None,
-    max_pages: Annotated[int, typer.Option(min=1, max=1_000_000, help="Pages at most.")] = 20_000,
-    delay: Annotated[float, typer.Option(min=0, max=600, help="Seconds between two requests to a host.")] = 0.25,
-    browser: Annotated[Literal["never", "auto", "always"], typer.Option(help="Run the pages' scripts.")] = "auto",
+    max_pages: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="Pages at most. Default: 20000.")] = None,
+    delay: Annotated[
+        float | None, typer.Option(min=0, max=600, help="Seconds between two requests to a host. Default: 0.25.")
+    ] = None,
+    browser: Annotated[
+        Literal["never", "auto", "always"] | None, typer.Option(help="Run the pages' scripts. Default: auto.")
+    ] = None,
     header: Annotated[list[str] | None, typer.Option(help="`Name: value` to send along; repeatable.")] = None,
     background: BackgroundOption = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Crawl a site and index it. The same command again resumes."""
+    """Crawl a site and index it. The same command again resumes. Options are kept until others are given."""
     from websearch_gateway.entrypoints.cli.docs.render import show_status
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.models import CrawlOptions
 
-        headers = tuple(_header(line) for line in header or ())
-        options = CrawlOptions(tuple(include or ()), tuple(exclude or ()), max_pages, delay, browser, headers)
+        given = {
+            "include": tuple(include or ()) or None,
+            "exclude": tuple(exclude or ()) or None,
+            "max_pages": max_pages,
+            "delay": delay,
+            "browser": browser,
+            "headers": tuple(_header(line) for line in header or ()) or None,
+        }
+        options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
         async with open_gateway(settings) as gateway:
-            site = await gateway.docs.add(source, name, version or label, options)
+            site = await gateway.docs.add(source, name, version or label, **options)
             again = f"websearch-gateway docs add {shlex.join(filter(None, [source, name, version or label]))}"
             return await _crawled(gateway, [site], again, background=background, config=config, as_json=as_json)
 
