@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tests.opening import Open
 from websearch_gateway.docs_index.models import CrawlOptions
-from websearch_gateway.docs_index.reading import read_docs
+from websearch_gateway.docs_index.reading import CUT, read_docs
+from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 SECTIONS = [f"## Zebra {number}\n\n" + f"The zebra number {number} eats grass at noon. " * 40 for number in range(12)]
 
@@ -27,3 +28,28 @@ async def test_a_section_has_priority_over_its_neighbours_and_the_next_id_always
             assert own.content in part.content
             assert len(part.content) > len(own.content)
             assert part.next_section_id is None or sections.index(part.next_section_id) > place
+
+
+async def test_a_url_leads_to_the_section_of_its_anchor_in_any_spelling(gateway: Open, tmp_path: Path) -> None:
+    terms = "".join(
+        f"<dt id='zoo.z{n}'>zoo.z{n}(x)</dt><dd><p>{'The zebra eats grass. ' * 60}</p></dd>" for n in range(6)
+    )
+    (tmp_path / "zoo page.html").write_text(f"<main><h1>Zoo</h1><dl>{terms}</dl></main>")
+    async with gateway() as opened:
+        site = await opened.docs.add(str(tmp_path), "zoo", "1")
+        await opened.docs.crawl(site.id)
+        for url in (f"{tmp_path.as_uri()}/zoo%20page.html#zoo.z4", f"{tmp_path.as_uri()}/./zoo page.html#zoo%2Ez4"):
+            assert "zoo.z4" in (await read_docs(opened.docs, url=url)).content[:40]
+
+
+async def test_a_section_that_is_too_long_is_cut_within_the_limit_and_says_so(gateway: Open, tmp_path: Path) -> None:
+    (tmp_path / "code.md").write_text("# Code\n\n```\n" + "line = compute()\n" * 200 + "```\n")
+    (tmp_path / "ja.md").write_text("# 説明\n\n" + "この章ではソフトウェアの設定方法を説明します。" * 40)
+    async with gateway() as opened:
+        site = await opened.docs.add(str(tmp_path), "x", "1")
+        await opened.docs.crawl(site.id)
+        for name in ("code.md", "ja.md"):
+            found = await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/{name}", max_tokens=100)
+            assert estimate_tokens(found.content) <= 100
+            assert found.content.endswith(CUT)
+            assert found.content.count("```") in (0, 2)

@@ -125,6 +125,10 @@ class ChunkIndex(Protocol):
         """The id of the page that has this address or alias. A fragment is ignored."""
         ...
 
+    async def find_anchor(self, page_id: int, anchor: str) -> int | None:
+        """The ordinal of the chunk in which the page defines a symbol with this anchor."""
+        ...
+
     async def close(self) -> None:
         """Release files, sockets and threads. Idempotent."""
         ...

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from urllib.parse import urldefrag
+from urllib.parse import unquote, urldefrag
 
+from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import Chunk, SiteVersion
 from websearch_gateway.docs_index.selection import select
@@ -14,6 +16,9 @@ from websearch_gateway.results.docs import DocsOutlineEntry, DocsReadResponse
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 MOST_AROUND = 20
+CUT = "[Cut: the rest of this section needs more maxTokens.]"
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
 
 
 async def read_docs(
@@ -63,11 +68,14 @@ async def _chunk(
             raise SearchValidationError("No section has this id: the page may have changed. Search again.")
         return chunk
     address, anchor = urldefrag(url or "")
-    page_id = await library.index.find_page(address, [v.id for v in versions])
+    ids = [v.id for v in versions]
+    page_id = await library.index.find_page(address, ids) or await library.index.find_page(canonical(address), ids)
     page = await library.index.page_chunks(page_id) if page_id is not None else []
     if not page:
         raise SearchValidationError("No page with this address is indexed. `list_sites` lists the indexed sites.")
-    return next((chunk for chunk in page if anchor and chunk.anchor == anchor), page[0])
+    ordinal = await library.index.find_anchor(page[0].page_id, unquote(anchor)) if anchor else None
+    named = (chunk for chunk in page if anchor and unquote(chunk.anchor) == unquote(anchor))
+    return page[ordinal] if ordinal is not None else next(named, page[0])
 
 
 def _text_fields(
@@ -93,9 +101,14 @@ def _fitting(chunks: Sequence[Chunk], max_tokens: int) -> tuple[list[Chunk], int
 
 
 def _cut(chunk: Chunk, max_tokens: int) -> str:
-    text = chunk.content[: max_tokens * 4]
+    """The beginning of a section. A block of code that is cut ends with its fence."""
+    text, room = chunk.content, max_tokens - estimate_tokens(CUT)
+    while (tokens := estimate_tokens(text)) > room:
+        text = text[: len(text) * room // tokens - 1]
     cut = max(text.rfind("\n"), text.rfind(". ") + 1)
-    return text[: cut if cut > 0 else None].rstrip() + "\n\n[The section continues.]"
+    text = text[: cut if cut > 0 else None].rstrip()
+    fences = _FENCE.findall(text)
+    return f"{text}\n{fences[-1] if len(fences) % 2 else ''}\n{CUT}"
 
 
 def _entry(chunk: Chunk) -> DocsOutlineEntry:

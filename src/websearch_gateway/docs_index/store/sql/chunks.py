@@ -97,6 +97,13 @@ def find_page(db: Database, url: str, versions: Sequence[int]) -> int | None:
     return None
 
 
+def find_anchor(db: Database, page_id: int, anchor: str) -> int | None:
+    """See `ChunkIndex.find_anchor`."""
+    query = "SELECT min(ordinal) FROM symbols WHERE page_id = ? AND anchor = ?"
+    ordinal: int | None = db.execute(query, (page_id, anchor)).fetchone()[0]
+    return ordinal
+
+
 def _chunks(db: Database, rows: Sequence[tuple[Any, ...]]) -> list[Chunk]:
     until: dict[bytes, int] = {}
     for row in rows:

@@ -269,6 +269,10 @@ class SqlDocs:
         """See `ChunkIndex`."""
         return await self.file.read(lambda db: searches.find_page(db, url, versions))
 
+    async def find_anchor(self, page_id: int, anchor: str) -> int | None:
+        """See `ChunkIndex`."""
+        return await self.file.read(lambda db: searches.find_anchor(db, page_id, anchor))
+
     async def close(self) -> None:
         """See `DocsStore`."""
         await self._near.close()
