@@ -34,7 +34,7 @@ def test_a_folder_is_added_searched_read_exported_deleted_and_imported(folder, t
     assert "grass" in json.loads(ran("read", hit["section_id"], "--json"))["content"]
     assert json.loads(ran("read", hit["url"], "--outline", "--json"))["outline"][0]["section_id"] == hit["section_id"]
     ran("export", "book", str(tmp_path / "book.gz"))
-    assert "Deleted" in ran("delete", "book")
+    assert ran("delete", "book") == "Deleted: book 2.\n"
     assert json.loads(ran("search", "zebra", "--json"))["results"] == []
     ran("import", str(tmp_path / "book.gz"))
     assert len(json.loads(ran("search", "zebra", "--json"))["results"]) == 1
@@ -44,11 +44,17 @@ def test_a_source_that_is_none_is_refused(tmp_path):
     assert "VALIDATION" in json.loads(ran("add", str(tmp_path / "absent"), "--json", code=1))["error"]["code"]
 
 
+def test_a_site_added_again_keeps_the_options_that_are_not_given(folder):
+    assert json.loads(ran("add", folder, "book", "--exclude", "a.md", "--json", code=1))["sites"][0]["page_count"] == 0
+    assert json.loads(ran("add", folder, "book", "--delay", "0", "--json", code=1))["sites"][0]["page_count"] == 0
+
+
 def test_the_embedder_is_tried_and_noted_in_a_private_file():
     path = config_path()
     path.parent.mkdir(parents=True)
     path.write_text('embedding_model_name = "gone"\nconcurrency = 3\n')
     assert "256 numbers" in ran("config", "--embedder", "built-in")
+    assert json.loads(ran("config", "--embedder", "built-in", "--json"))["dimensions"] == 256
     assert tomllib.loads(path.read_text()) == {"concurrency": 3}
     assert path.stat().st_mode & 0o777 == 0o600
 

@@ -46,11 +46,19 @@ class DocsLibrary:
             changes: single options, by their names in `CrawlOptions`.
 
         Raises:
-            SearchValidationError: the source is not an address, folder or archive, or the name is unusable.
+            SearchValidationError: the source is not an address, folder or archive, or the name is unusable or has
+                pages of another source.
         """
         url = source_url(source)
         name, label = _checked(name or default_name(url), "name"), _checked(label or DEFAULT_LABEL, "version")
         known = next((v for v in await self.store.versions() if (v.name, v.label) == (name, label)), None)
+        if known is not None and known.page_count and canonical(url) != canonical(known.url):
+            if canonical(url) not in await self.store.known_urls(known.id):  # an address that has moved
+                raise SearchValidationError(
+                    f"{name} {label} is indexed from {known.url}. Give this site another name or version, or delete "
+                    "that one first."
+                )
+            url = known.url
         options = options or (known.options if known else CrawlOptions())
         version = await self.store.add_version(name, label, url, replace(options, **changes))
         if version.status in ("failed", "paused"):

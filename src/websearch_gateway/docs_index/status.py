@@ -34,7 +34,7 @@ def _status(version: SiteVersion, failures: Sequence[UrlFailure]) -> DocsSiteSta
         **_facts(version),
         reason=_stopped(version) if version.owner and not owner else version.reason,
         progress=round(min(1.0, version.page_count / version.known), 3) if version.known else 0.0,
-        known=version.known,
+        known=max(version.known, version.page_count),  # pages that a refresh has not found yet are kept
         failed=version.failed,
         unembedded=version.unembedded,
         generation=version.generation,

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from tests.docs_index.crawl.small_site import EMBEDDER, FAST, PROSE, Site, html, library
-from websearch_gateway.docs_index.crawl import crawler
+from websearch_gateway.docs_index.crawl import crawler, page_work
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
@@ -101,7 +101,8 @@ async def test_robots_txt_closes_a_site_and_says_so(docs, site):
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
-        ((403, {}), "login wall"),
+        ((403, {}), "--header"),
+        ((302, {"location": "/"}), "redirects out of scope"),
         ((302, {"location": "https://sso.example.org/login"}), "login wall"),
         ((302, {"location": "../login/?next=/docs/"}), "a login wall"),
         ((302, {"location": "login/?next=/docs/"}), "a login wall"),
@@ -115,6 +116,59 @@ async def test_a_site_that_cannot_be_crawled_says_why(docs, site, reply, reason)
     version = await crawled(docs, site.url)
     assert version.status == "failed"
     assert reason in version.reason
+
+
+async def test_a_wrong_canonical_link_loses_no_page(docs, site):
+    def naming(other: str, text: str) -> str:
+        return html(text, text, head=f'<link rel="canonical" href="{other}">')
+
+    site.pages = {
+        "/docs/": html("Start", links=("home.html", "broken.html", "one.html", "two.html")),
+        "/docs/home.html": naming("/docs/", "The home walrus."),
+        "/docs/broken.html": naming("/docs/nowhere.html", "The broken walrus."),
+        "/docs/one.html": naming("/docs/two.html", "The first walrus."),
+        "/docs/two.html": naming("/docs/one.html", "The second walrus."),
+    }
+    version = await crawled(docs, site.url)
+    places = await found(docs, version.id, "walrus")
+    assert {"home.html", "broken.html"} <= places
+    assert len(places & {"one.html", "two.html"}) == 1
+
+
+async def test_a_site_that_is_deleted_during_its_crawl_ends_the_crawl(docs, site):
+    site.pages = {"/docs/": html("Start", links=("a.html",)), "/docs/a.html": html("Alpha")}
+    added = await docs.add(site.url, "x", "1", FAST)
+
+    async def delete(progress: CrawlProgress) -> None:
+        await docs.store.delete_version(added.id)
+
+    assert await docs.crawl(added.id, delete) is None
+    assert await docs.store.known_urls(added.id) == []
+
+
+async def test_a_second_crawl_of_a_site_in_the_same_process_waits_for_the_first(docs, site):
+    site.pages = {
+        "/docs/": html("Start", links=tuple(f"{n}.html" for n in range(8))),
+        **{f"/docs/{n}.html": html(f"Page {n}") for n in range(8)},
+    }
+    added = await docs.add(site.url, "x", "1", CrawlOptions(delay=0.02, browser="never"))
+    first = asyncio.create_task(docs.crawl(added.id))
+    await asyncio.sleep(0)
+    assert await docs.runner.pending() == []
+    second = await docs.crawl(added.id)
+    assert (second.status, second.page_count, second.generation) == ("completed", 9, 0)
+    assert await first == second
+
+
+async def test_another_source_does_not_replace_an_indexed_site_of_the_same_name(docs, site):
+    site.pages = {"/docs/": (301, {"location": "/docs/en/"}), "/docs/en/": html("Home"), "/docs/b/": html("Other")}
+    site.pages["/old/"] = (301, {"location": "/docs/en/"})
+    version = await crawled(docs, site.url.replace("/docs/", "/old/"))
+    assert (version.status, version.known, version.url) == ("completed", 1, f"{site.url}en/")
+    again = await docs.add(site.url.replace("/docs/", "/old/"), "x", "1")
+    assert again.url == version.url
+    with pytest.raises(SearchValidationError, match="another name or version"):
+        await docs.add(f"{site.url}b/", "x", "1")
 
 
 async def test_redirects_duplicates_and_noindex_pages_are_not_indexed(docs, site):
@@ -291,3 +345,18 @@ async def test_a_start_page_that_is_not_included_still_leads_to_the_others(docs,
     version = await crawled(docs, site.url, CrawlOptions(include=("api/*",), delay=0, browser="never"))
     assert (version.status, version.page_count) == ("completed", 1)
     assert await found(docs, version.id, "zebra") == {"api/a.html"}
+
+
+async def test_a_crawl_that_waits_for_its_next_try_says_until_when(docs, site, monkeypatch):
+    monkeypatch.setattr(page_work, "RETRY_SECONDS", 2.0)
+    site.pages = {"/docs/": html("Start", links=("a.html",)), "/docs/a.html": (500, {})}
+    added = await docs.add(site.url, "x", "1", FAST)
+    waiting = set()
+
+    async def note(progress: CrawlProgress) -> None:
+        waiting.add(progress.waiting)
+        if progress.waiting:
+            site.pages["/docs/a.html"] = html("Alpha")
+
+    assert (await docs.crawl(added.id, note)).page_count == 2
+    assert any(text.startswith("next try at ") for text in waiting)

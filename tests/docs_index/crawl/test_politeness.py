@@ -88,6 +88,16 @@ async def test_a_missing_robots_txt_allows_everything_and_a_failing_one_nothing(
             await robots.open()
 
 
+async def test_a_host_that_cannot_be_reached_is_asked_again_by_the_next_crawl(docs, clock, pace):
+    class Unreachable(Server):
+        async def fetch(self, *_, **__):
+            raise SearchFetchError("docs.example.org cannot be reached.")
+
+    with pytest.raises(SearchFetchError, match=r"cannot be reached"):
+        await RobotsTxt(docs, Unreachable(clock, ""), Inline(), pace, clock=clock).open()
+    await RobotsTxt(docs, Server(clock, ""), Inline(), pace, clock=clock).open()
+
+
 async def test_a_robots_txt_is_fetched_once_a_day(docs, clock, pace):
     server = Server(clock, "User-agent: *\nDisallow: /private\nCrawl-delay: 2")
     for wait in (0, 3_600, 86_400):

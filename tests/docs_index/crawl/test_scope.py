@@ -77,11 +77,12 @@ def test_globs_select_pages_below_the_start():
     assert not scope.contains(f"{START}tutorial/a.html")
 
 
-def test_the_scope_of_a_moved_site_is_never_wider():
+def test_a_site_moves_within_its_host_and_never_to_a_folder_above_its_own():
     scope = Scope.of("http://example.org/docs/")
-    assert scope.moved("https://www.example.org/docs/en/").folder == "/docs/en/"
-    assert scope.moved("https://www.example.org/").folder == "/docs/"
-    assert scope.moved("https://elsewhere.org/docs/") is None
+    assert scope.may_move_to("https://www.example.org/docs/en/")
+    assert scope.may_move_to("https://example.org/en/latest/")
+    assert not scope.may_move_to("https://www.example.org/")
+    assert not scope.may_move_to("https://elsewhere.org/docs/")
 
 
 def test_addresses_that_differ_in_digits_only_are_limited():

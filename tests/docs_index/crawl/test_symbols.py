@@ -21,6 +21,7 @@ def named(line: str, anchor: str = "") -> list[tuple[str, str]]:
         ("`shared_buffers` (`integer`)", "GUC-SHARED-BUFFERS", "shared_buffers", "api"),
         ("**w(here)**", "pdbcommand-where", "where", "api"),
         ("**abstract base class**", "term-abstract-base-class", "abstract base class", "api"),
+        ("#### pub fn with_capacity(capacity: usize)", "method.with_capacity", "with_capacity", "api"),
         ("core.autocrlf", "", "core.autocrlf", "api"),
         ("| `to_json` ( `anyelement` ) | Converts. |", "", "to_json", "api"),
         ("# git-worktree(1) Manual Page", "", "git-worktree", "heading"),

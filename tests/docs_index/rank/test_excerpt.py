@@ -21,6 +21,11 @@ def test_the_sentence_that_has_the_words_of_the_query_is_kept_with_those_after_i
     assert cut.endswith(f"says nothing.\n\n{NOTE}")
 
 
+def test_a_sentence_that_fits_is_better_than_a_part_of_one_that_does_not():
+    text = f"The walrus of the zebra {'is very long ' * 60}. The walrus sleeps. {PROSE}"
+    assert excerpt(text, ["walrus", "zebra"], 40).startswith("The walrus sleeps. Sentence number 0")
+
+
 def test_code_is_cut_between_lines_and_stays_code():
     code = "```python\n" + "\n".join(f"    line_{n} = {n}" for n in range(100)) + "\n```"
     cut = excerpt(f"{PROSE}\n\n{code}", ["line", "57"], 60)

@@ -110,6 +110,16 @@ async def test_words_alone_suffice_and_vectors_find_pages_without_the_words(docs
     assert len(await ranker.search("cancel", VECTOR, await docs.versions())) == 2
 
 
+async def test_a_long_page_far_from_the_query_is_not_before_the_only_page_with_its_words(docs, ranker):
+    id_ = await version(docs)
+    embedder = StaticEmbedder()
+    code, text = [f"line_{n} = compute({n})" for n in range(20)], "A map with quadratic probing."
+    await commit(docs, id_, page(f"{BASE}code.html", *code), embedder.encode(code))
+    await commit(docs, id_, page(f"{BASE}map.html", text), embedder.encode([text]))
+    found = await ranker.search("quadratic probing", embedder.encode(["quadratic probing"]), await docs.versions())
+    assert found[0].url == f"{BASE}map.html#s0"
+
+
 async def test_no_versions_or_no_words_find_nothing(docs, ranker):
     await version(docs)
     assert await ranker.search("cancel", VECTOR, []) == []

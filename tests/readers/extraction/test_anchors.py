@@ -58,7 +58,7 @@ def test_ids_in_lists_and_tables_have_the_offsets_of_their_lines() -> None:
     body = (
         "<ul><li><h3 id=one>One</h3></li></ul><table><tr><th>k</th></tr><tr><td><dl><dt id=two>Two</dt></dl></td></tr>"
     )
-    assert anchored(body) == [("one", "- ### One"), ("two", "| **Two** |")]
+    assert anchored(body) == [("one", "### One"), ("two", "| **Two** |")]
 
 
 def test_a_page_that_forges_marks_only_loses_them() -> None:

@@ -121,3 +121,13 @@ def test_a_large_tag_loses_its_attributes_wherever_it_begins(before: int) -> Non
 @given(st.text(alphabet="<>/abpreulitd =\"'&;#`*_[]()!\n\\|", max_size=200))
 def test_any_sequence_of_tags_can_be_rendered(soup: str) -> None:
     assert isinstance(rendered(soup), str)
+
+
+def test_a_list_of_sections_has_their_headings() -> None:
+    body = "<ul><li><section><h3>add</h3><p>Adds.</p></section></li><li><section><h3>poll</h3></section></li></ul>"
+    assert rendered(body) == "### add\n\nAdds.\n\n### poll"
+
+
+@pytest.mark.parametrize("mark", ["¶", "◆", "\u200b"])
+def test_a_heading_is_rendered_without_its_permalink(mark: str) -> None:
+    assert rendered(f"<h2>Usage <a href='#usage'>{mark}</a></h2>") == "## Usage"

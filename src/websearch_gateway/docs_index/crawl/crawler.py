@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from websearch_gateway.docs_index.crawl.page_work import PageWork, Result
 from websearch_gateway.docs_index.models import CrawlProgress, Owner, SiteVersion, UrlTask, VersionStatus
@@ -75,6 +76,7 @@ class Crawler:
     clock: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     _lost: bool = False
+    _waiting: str = ""
 
     async def run(self, version: SiteVersion) -> None:
         """Crawl to the end, and store the final status.
@@ -144,7 +146,10 @@ class Crawler:
         """Wait until an address is due, or for a while. False if the frontier is empty."""
         due = await self.store.next_due(version.id)
         if due is not None:
+            if due - self.clock() > 1.0:
+                self._waiting = f"next try at {datetime.fromtimestamp(due).astimezone():%H:%M:%S}"
             await self.sleep(max(0.0, min(due - self.clock(), 5.0)))
+            self._waiting = ""
         return due is not None
 
     def _left(self, version: SiteVersion, tally: _Tally) -> int:
@@ -241,7 +246,9 @@ class Crawler:
             return
         self.work.takes_links = now.known < version.options.max_pages * URLS_PER_PAGE
         seconds = max(self.clock() - tally.started, 0.001)
-        progress = CrawlProgress(tally.done, now.known, now.failed, tally.done / seconds, self.work.source.waiting)
+        progress = CrawlProgress(
+            tally.done, now.known, now.failed, tally.done / seconds, self.work.source.waiting or self._waiting
+        )
         await self.on_progress(progress)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -77,6 +78,8 @@ class PageWork:
     _in_scope: Callable[[str], str] = field(init=False)
     _looked: int = 0
     _needed: int = 0
+    _aliases: defaultdict[str, list[UrlTask]] = field(default_factory=lambda: defaultdict(list))
+    _missing: set[str] = field(default_factory=set)
     _body_locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     def __post_init__(self) -> None:
@@ -134,8 +137,8 @@ class PageWork:
         await self._load_inventories(links)
         if document.refresh and canonical(document.refresh) != task.url:
             return await self._redirected(task, document.refresh)
-        chosen = self._chosen(task, document)
-        if chosen and chosen != task.url and not is_only_followed(chosen):
+        if chosen := self._chosen(task, document):
+            self._aliases[chosen].append(task)
             await self.store.finish_url(task, "alias", links=[chosen, *links], alias_of=chosen)
             return Result("skipped")
         if document.noindex or only_links:
@@ -149,9 +152,25 @@ class PageWork:
         return Result("indexed")
 
     def _chosen(self, task: UrlTask, document: Document) -> str:
-        """The page that a duplicate names as the original; "" if none. Some sites name their start on every page."""
+        """The address that the page names instead of its own; "" if it names none, or a wrong one.
+
+        Wrong are the start page for every page, an address without a page, and two pages that name each other.
+        """
         chosen = self.scope.link(task.url, document.canonical) if document.canonical else ""
-        return "" if chosen == self.start and urlsplit(task.url).path != urlsplit(chosen).path else chosen
+        path, start = (urlsplit(url).path for url in (task.url, self.start))
+        if not chosen or chosen == task.url or is_only_followed(chosen) or chosen in self._missing:
+            return ""
+        if urlsplit(chosen).path == start != path or any(
+            alias.url == chosen for alias in self._aliases.get(task.url, ())
+        ):
+            return ""
+        return chosen
+
+    async def _ask_aliases(self, task: UrlTask) -> None:
+        """Index the pages that named an address without a page."""
+        self._missing.add(task.url)
+        for alias in self._aliases.pop(task.url, ()):
+            await self.store.finish_url(alias, "due", due=self.clock())
 
     async def _load_inventories(self, links: Sequence[str]) -> None:
         """Fetch the inventory beside each general index, once: several manuals may lie below the start URL."""
@@ -187,17 +206,20 @@ class PageWork:
         if (location := error.details.get("location")) is not None:
             return await self._redirected(task, location)
         if status in _GONE:
+            await self._ask_aliases(task)
             await self.store.finish_url(task, "gone", f"HTTP {status}")
             return Result("failed", f"HTTP {status}")
         if status in (401, 403):
-            return await self._settled(task, "failed", f"HTTP {status}: a login wall, or closed to programs")
+            reason = f"HTTP {status}: a login wall (--header sends a login), or closed to programs"
+            return await self._settled(task, "failed", reason)
         if status in _PASSING_STATUSES or (status is None and not error.details):
             return await self._retried(task, error.message, error.retry_after)
         return await self._settled(task, "failed", f"HTTP {status}" if status else error.message)
 
     async def _unreadable(self, task: UrlTask, error: SearchFetchError) -> Result:
         if error.details.get("reason") == "type":
-            return await self._settled(task, "failed", f"content type {error.details.get('content_type') or 'unknown'}")
+            kind = error.details.get("content_type") or "unknown"
+            return await self._settled(task, "failed", f"content type {kind}, not HTML, Markdown or text")
         return await self._settled(task, "failed", error.message)
 
     def _note_browser(self, document: Document) -> None:
@@ -217,7 +239,8 @@ class PageWork:
         if target:
             await self.store.finish_url(task, "alias", links=[target], alias_of=target)
             return Result("skipped")
-        if task.url == self.start and self.scope.moved(outside) is not None:
+        if task.url == self.start and self.scope.may_move_to(outside):
+            await self.store.finish_url(task, "alias", alias_of=outside)
             raise Moved(outside)
         wall = " (a login wall)" if any(word in outside.lower() for word in _LOGIN_WORDS) else ""
         return await self._settled(task, "skipped", f"redirects out of scope{wall}: {outside}")

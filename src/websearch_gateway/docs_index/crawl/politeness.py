@@ -179,7 +179,7 @@ class RobotsTxt:
         """Load the rules.
 
         Raises:
-            SearchFetchError: the rules are unavailable, so the host is off limits for now (RFC 9309, section 2.3.1.4).
+            SearchError: the rules are unavailable, so the host is off limits for now (RFC 9309, section 2.3.1.4).
         """
         known = await self._store.host(self._pace.host)
         age = self._clock() - known.robots_at
@@ -207,7 +207,11 @@ class RobotsTxt:
         return verdicts
 
     async def _fetch(self) -> str | None:
-        """The text of the robots.txt; "" if there is none, None if it cannot be fetched."""
+        """The text of the robots.txt; "" if there is none, None if the server has an error.
+
+        Raises:
+            SearchError: the server cannot be reached, so the next call asks again.
+        """
         try:
             async with self._pace.turn() as turn:
                 fetched = await self._fetcher.fetch(
@@ -217,13 +221,15 @@ class RobotsTxt:
                     sending=turn,
                 )
         except SearchError as error:
-            status = error.details.get("status", 0)
-            return "" if isinstance(error, SearchFetchError) and 400 <= status < 500 and status != 429 else None
+            if (status := error.details.get("status")) is None:
+                raise
+            return "" if 400 <= status < 500 and status != 429 else None
         return fetched.body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace")
 
 
 def _closed(host: str) -> SearchFetchError:
     return SearchFetchError(
-        f"The robots.txt of {host} cannot be fetched, so the site is closed for now (RFC 9309). Try again later.",
+        f"The server answers a request for {host}/robots.txt with an error, so the site is closed for now (RFC 9309). "
+        "Try again in five minutes.",
         details={"reason": "robots"},
     )

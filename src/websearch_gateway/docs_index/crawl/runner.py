@@ -65,16 +65,31 @@ class CrawlRunner:
     clock: Callable[[], float] = time.time
     owner: Owner = field(default_factory=this_process)
     _paces: dict[str, HostPace] = field(default_factory=dict)
+    _running: dict[int, asyncio.Event] = field(default_factory=dict)
 
     async def crawl(self, version_id: int, on_progress: OnProgress = ignore_progress) -> SiteVersion | None:
         """Crawl a version, resume its crawl, or refresh it if it is complete.
 
-        Returns the version afterwards; None if it was deleted.
+        A call that finds the version being crawled in this process waits for that crawl, without progress. Returns the
+        version afterwards; None if it was deleted.
 
         Raises:
             StateUnavailable: another process crawls the version, or the disk is nearly full.
             Refused: a setting or the embedder is at fault.
         """
+        while (ended := self._running.get(version_id)) is not None:
+            await ended.wait()
+            version = await self.store.version(version_id)
+            if version is None or version.status not in ("queued", "crawling"):
+                return version
+        self._running[version_id] = ended = asyncio.Event()
+        try:
+            return await self._crawl_claimed(version_id, on_progress)
+        finally:
+            del self._running[version_id]
+            ended.set()
+
+    async def _crawl_claimed(self, version_id: int, on_progress: OnProgress) -> SiteVersion | None:
         owner = self.owner
         if self.index_file is not None:
             await asyncio.to_thread(_check_disk, self.index_file)
@@ -99,14 +114,16 @@ class CrawlRunner:
         return await self.store.version(version_id)
 
     async def pending(self, *, refresh: bool = False) -> list[SiteVersion]:
-        """Versions that wait for a crawl and that no other living process crawls; with `refresh` also those that are
+        """Versions that wait for a crawl and that no living process crawls; with `refresh` also those that are
         due for a refresh."""
         now = self.clock()
-        versions = [v for v in await self.store.versions() if not self._is_crawled_elsewhere(v, now)]
+        versions = [v for v in await self.store.versions() if not self._is_crawled(v, now)]
         return [version for version in versions if _is_pending(version, now, refresh=refresh)]
 
-    def _is_crawled_elsewhere(self, version: SiteVersion, now: float) -> bool:
+    def _is_crawled(self, version: SiteVersion, now: float) -> bool:
         owner, heartbeat = version.owner, version.heartbeat
+        if version.id in self._running:
+            return True
         if owner is None or heartbeat is None or owner == self.owner:
             return False
         return now - heartbeat < LEASE_SECONDS and not is_dead(owner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
@@ -111,12 +111,11 @@ class Scope:
         folder = f"{head}/{last}/" if last and "." not in last else f"{head}/"
         return cls(f"{parts.scheme}://{parts.netloc}", folder, tuple(include), tuple(exclude))
 
-    def moved(self, final: str) -> Scope | None:
-        """The scope after the start URL has redirected to `final`; never wider. None if that is another site."""
-        there = Scope.of(final, self.include, self.exclude)
-        if _site(there.origin) != _site(self.origin):
-            return None
-        return there if there.folder.startswith(self.folder) else replace(there, folder=self.folder)
+    def may_move_to(self, final: str) -> bool:
+        """Whether the start URL may redirect to `final`: on the same site, and not to a folder above its own."""
+        there = Scope.of(final)
+        is_wider = self.folder != there.folder and self.folder.startswith(there.folder)
+        return _site(there.origin) == _site(self.origin) and not is_wider
 
     def contains(self, url: str) -> bool:
         """Whether a canonical address may be fetched for this site."""

@@ -20,6 +20,7 @@ _NAME = r"[A-Za-z_$][\w$]*+(?:(?:\.|::|->|-)[A-Za-z_$][\w$]*+)*+"
 _WORD = r"[A-Za-z_$][\w$]*+"
 _COMPOUND = re.compile(r"[A-Za-z0-9](?:_|\.|::|-)[A-Za-z0-9]|[a-z][A-Z]")
 _DOTTED_ID = re.compile(rf"(?:c\.)?({_NAME})")
+_RUST_ID = re.compile(r"(?:(?:ty)?method|fn|macro|variant|structfield|associated(?:constant|type))\.([A-Za-z_]\w*+)")
 _TYPED_ID = re.compile(r"[a-z]+-([A-Za-z_]\w*+)")
 _OPTION = re.compile(r"(?<![\w<\[=/-])--?(?:\[no-\])?(?=[A-Za-z0-9])[A-Za-z0-9][\w-]*+")
 _OPTION_TERM = re.compile(r"[|`*\s]*+-{1,2}[\w\[?]")
@@ -123,8 +124,11 @@ _READ_LINE = {"heading": _of_heading, "table": _of_row}
 def _named_by(anchor: str, title: str) -> str | None:
     """The name in an id whose last part the text repeats: `asyncio.timeout`, `c.PyObject`, `opcode-NOP`.
 
-    Both are what Sphinx makes of a definition (https://www.sphinx-doc.org/en/master/usage/domains/).
+    All are what Sphinx makes of a definition (https://www.sphinx-doc.org/en/master/usage/domains/). Of rustdoc's
+    `method.with_capacity` the name is the last part.
     """
+    if match := _RUST_ID.fullmatch(anchor):
+        return match[1] if match[1] in title else None
     if "." in anchor and (match := _DOTTED_ID.fullmatch(anchor)):
         return match[1] if re.split(r"[.:>-]", match[1])[-1] in title else None
     if re.fullmatch(_WORD, anchor) and re.search(rf"(?<!\w){re.escape(anchor)}(?!\w)", title):

@@ -46,7 +46,8 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
     own = list(_units(markdown, found[best]))
     if not own:  # fences without a line between them
         return _cut_words(markdown, found[best].start, most_tokens)
-    first = _best(markdown, [(unit.start, unit.end) for unit in own], terms, names)
+    whole = [unit for unit in own if estimate_tokens(_joined(markdown, [unit])) <= most_tokens] or own
+    first = own.index(whole[_best(markdown, [(unit.start, unit.end) for unit in whole], terms, names)])
     # Split lazily, only as many blocks as fit: finding sentences takes most of the time.
     after = chain(own[first + 1 :], (unit for block in found[best + 1 :] for unit in _units(markdown, block)))
     before = chain(
@@ -108,7 +109,9 @@ def _best(markdown: str, spans: Sequence[tuple[int, int]], terms: Collection[str
     starts = [start for start, _ in spans]
     held: list[set[str]] = [set() for _ in spans]
     for match in _any_of(frozenset(terms)).finditer(markdown, starts[0], spans[-1][1]):
-        held[max(0, bisect_right(starts, match.start()) - 1)].add(match[0].lower())
+        place = max(0, bisect_right(starts, match.start()) - 1)
+        if match.start() < spans[place][1]:
+            held[place].add(match[0].lower())
     score = [len(found) for found in held]
     if names:
         defines = re.compile(rf"(?:[*`@|\s]|\*[a-z ]+\*)*(?:{'|'.join(map(re.escape, names))})(?![\w-])")

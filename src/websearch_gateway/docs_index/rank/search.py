@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 CANDIDATES = 60
 """The number of chunks from each way of searching, times the versions of a site, which are much alike."""
 
+LEAST_NEARNESS = 0.6
+"""A chunk with less than this share of the nearest one's similarity is no candidate: in a small index every chunk is
+among the nearest, and a page with many of them would come before the only one with the words of the query."""
+
 MOST_VERSIONS = 4
 ENOUGH = 10
 """If fewer chunks have all words of the query, chunks with some of them follow."""
@@ -110,7 +114,10 @@ class Ranker:
         return [*with_all, *(one for one in with_some if one.chunk_id not in known)]
 
     async def _by_vector(self, vector: Vectors | None, versions: Sequence[int], most: int) -> list[ScoredChunk]:
-        return [] if vector is None else await self._index.search_vectors(vector, versions, most)
+        if vector is None:
+            return []
+        found = await self._index.search_vectors(vector, versions, most)
+        return [one for one in found if one.score >= LEAST_NEARNESS * found[0].score]
 
     async def _sections(
         self, query: Query, pages: Sequence[RankedPage], versions: Sequence[SiteVersion], limit: int

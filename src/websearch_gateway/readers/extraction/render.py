@@ -27,7 +27,7 @@ _MARKED = frozenset(("li", "blockquote", "dt", *_HEADINGS))
 """Elements whose Markdown has a mark or an indent, so that each rewrites all text in it."""
 _DEEPEST = 20
 """An element inside more of those than this gets no mark: the work would be quadratic in the depth."""
-_PERMALINKS = frozenset(["¶", "#", "§", "🔗", "\uf0c1", "\u200b"])  # the last one is Docusaurus's
+_PERMALINKS = frozenset(["¶", "#", "§", "🔗", "◆", "\uf0c1", "\u200b"])  # the last one is Docusaurus's
 
 
 @dataclass(slots=True)
@@ -202,6 +202,8 @@ class _Writer:
         if tag in _HEADINGS:
             line = " ".join(_SPACE.sub(" ", block.replace("**", "")) for block in blocks)
             return [anchors.marked(f"{'#' * _HEADINGS[tag]} {line}", frame.element)]
+        if tag == "li" and any(block.startswith("#") for block in blocks):  # a list of sections, as of javadoc
+            return ["\n\n".join(blocks)]
         if tag == "li":
             return [_item(frame.element.getparent(), self.frames[-1].items, blocks)]
         if tag in ("ul", "ol", "menu"):

@@ -8,6 +8,7 @@ from websearch_gateway.docs_index.models import PageDraft, UrlFailure, UrlState,
 from websearch_gateway.docs_index.store.packing import pack_ids, unpack_ids
 from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, marks
 from websearch_gateway.docs_index.store.sql.pages import remove_pages
+from websearch_gateway.errors import StateUnavailable
 
 LARGEST_LOSS = 0.1
 SMALL_LOSS = 20
@@ -39,7 +40,10 @@ def _note(
     db: Database, version_id: int, urls: Mapping[str, int], state: UrlState = "due"
 ) -> tuple[dict[str, int], int]:
     """Note that addresses were seen in this generation. Returns their ids, and how many are new."""
-    (generation,) = db.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone() or (0,)
+    row = db.execute("SELECT generation FROM versions WHERE id = ?", (version_id,)).fetchone()
+    if row is None:
+        raise StateUnavailable("The site was deleted.")
+    generation = row[0]
     known = _known(db, version_id, list(urls))
     # In a fixed order, so that two transactions cannot deadlock.
     new = [(version_id, url, urls[url], state, generation) for url in sorted(urls.keys() - known.keys())]

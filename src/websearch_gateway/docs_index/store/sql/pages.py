@@ -13,6 +13,7 @@ from websearch_gateway.docs_index.store.index_row import index_row
 from websearch_gateway.docs_index.store.packing import pack_vectors, unpack_vectors
 from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, IndexRow, marks
 from websearch_gateway.docs_index.store.sql.prepared import PreparedPage
+from websearch_gateway.errors import StateUnavailable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -200,7 +201,9 @@ def _put_page(db: Database, task: UrlTask, page: PreparedPage, now: float) -> in
     draft, body = page.draft, page.body_hash
     if db.execute(f"SELECT 1 FROM bodies WHERE hash = ? {db.lock}", (body,)).fetchone() is None:
         db.execute("INSERT INTO bodies (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING", (body, page.body))
-    (base,) = db.execute("SELECT url FROM versions WHERE id = ?", (task.version_id,)).fetchone()
+    row = db.execute("SELECT url FROM versions WHERE id = ?", (task.version_id,)).fetchone()
+    if row is None:
+        raise StateUnavailable("The site was deleted.")
     before = db.execute("SELECT body FROM pages WHERE url_id = ?", (task.id,)).fetchone()
     (page_id,) = db.execute(
         """
@@ -209,7 +212,7 @@ def _put_page(db: Database, task: UrlTask, page: PreparedPage, now: float) -> in
             body = excluded.body, fetched_at = excluded.fetched_at
         RETURNING id
         """,
-        (task.version_id, task.id, draft.url, relative_path(draft.url, base), draft.title, body, now),
+        (task.version_id, task.id, draft.url, relative_path(draft.url, row[0]), draft.title, body, now),
     ).fetchone()
     if before is not None and before[0] != body:
         _drop_body(db, before[0])

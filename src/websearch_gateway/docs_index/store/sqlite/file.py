@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +25,8 @@ PATIENCE_SECONDS = 10.0
 """How long a transaction waits for the lock of another process. A crawl's transactions take milliseconds."""
 LARGEST_CHECKED_BYTES = 300_000_000
 """A file with more bytes is not checked on opening, because that would take seconds."""
+LEAST_FREE_BYTES = 1_000_000
+"""On a disk with fewer, an error of the device means that it is full: SQLite's shared memory finds no room."""
 
 
 class SqliteFile:
@@ -100,7 +103,8 @@ class SqliteFile:
             return self._damaged()
         if code == sqlite3.SQLITE_BUSY:
             return StateUnavailable("Another process keeps the documentation index locked. Try again.", retry_after=5)
-        if code == sqlite3.SQLITE_FULL:
+        has_room = shutil.disk_usage(self.path.parent).free >= LEAST_FREE_BYTES
+        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and not has_room):
             return StateUnavailable(f"The disk that holds {self.path} is full. Free some space and try again.")
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         return StateUnavailable(f"The documentation index {self.path} cannot be used ({name}).")

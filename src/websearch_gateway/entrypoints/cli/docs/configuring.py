@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 from pathlib import Path
@@ -43,7 +44,10 @@ def configure(
     dimensions = exit_on_error(lambda: asyncio.run(_tried(settings, values)), as_json=as_json)
     path = config_path(config)
     exit_on_error(lambda: _write(path, values), as_json=as_json)
-    typer.echo(f"{chosen} answers with vectors of {dimensions} numbers. Noted in {path}.")
+    if as_json:
+        typer.echo(json.dumps({"embedder": chosen, "dimensions": dimensions, "file": str(path)}))
+    else:
+        typer.echo(f"{chosen} answers with vectors of {dimensions} numbers. Noted in {path}.")
 
 
 async def _tried(settings: Settings, values: dict[str, str]) -> int:

@@ -103,7 +103,6 @@ def delete(
     config: ConfigOption = None,
 ) -> None:
     """Remove a site, or one version of it, from the index."""
-    from websearch_gateway.entrypoints.cli.docs.render import show_status
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
@@ -121,7 +120,7 @@ def delete(
                 await gateway.docs.delete(version)
             return statuses(found, message=f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
 
-    run(act, show_status, as_json=as_json, config=config)
+    run(act, lambda status: typer.echo(status.message), as_json=as_json, config=config)
 
 
 def export(
