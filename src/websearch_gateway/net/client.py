@@ -92,7 +92,7 @@ async def send(
     *,
     max_bytes: int = MAX_BYTES,
 ) -> Reply:
-    """Send the request and read the whole reply, whatever its status.
+    """Send the request and read the whole reply, of any status.
 
     Raises:
         SearchTimeoutError: the reply was not complete by the deadline, even if bytes kept arriving.

@@ -32,6 +32,11 @@ async def crawled(docs: DocsLibrary, url: str, options: CrawlOptions = FAST):
     return await docs.crawl(added.id)
 
 
+def nine_pages() -> dict[str, str]:
+    pages = {"/docs/": html("Start", links=tuple(f"p{c}.html" for c in "abcdefgh"))}
+    return pages | {f"/docs/p{c}.html": html(c * 3, f"Words {c}.") for c in "abcdefgh"}
+
+
 async def found(docs: DocsLibrary, version_id: int, *words: str) -> set[str]:
     hits = await docs.index.search_text(TextQuery(words), [version_id], 50)
     return {chunk.path for chunk in await docs.index.chunks([hit.chunk_id for hit in hits])}
@@ -233,8 +238,7 @@ async def test_the_inventory_of_a_manual_below_the_start_is_fetched_once(docs, s
 
 
 async def test_the_number_of_pages_is_limited(docs, site):
-    site.pages = {"/docs/": html("Start", links=tuple(f"p{c}.html" for c in "abcdefgh"))}
-    site.pages |= {f"/docs/p{c}.html": html(c * 3, f"Words {c}.") for c in "abcdefgh"}
+    site.pages = nine_pages()
     few, all_of_them = (CrawlOptions(delay=0, max_pages=pages, browser="never") for pages in (3, 9))
     for _ in ("crawl", "refresh"):
         version = await crawled(docs, site.url, few)
@@ -303,8 +307,7 @@ async def test_a_server_crawls_pending_sites(docs, site):
 
 
 async def test_a_claim_is_renewed_after_a_renewal_failed(docs, site, monkeypatch):
-    site.pages = {"/docs/": html("Start", links=tuple(f"p{c}.html" for c in "abcdefgh"))}
-    site.pages |= {f"/docs/p{c}.html": html(c * 3, f"Words {c}.") for c in "abcdefgh"}
+    site.pages = nine_pages()
     claims, claim = [], docs.store.claim
 
     async def failing_once(*arguments):
@@ -321,8 +324,7 @@ async def test_a_claim_is_renewed_after_a_renewal_failed(docs, site, monkeypatch
 
 
 async def test_a_crawler_that_lost_its_claim_leaves_the_status_to_the_next_one(docs, site, monkeypatch):
-    site.pages = {"/docs/": html("Start", links=tuple(f"p{c}.html" for c in "abcdefgh"))}
-    site.pages |= {f"/docs/p{c}.html": html(c * 3, f"Words {c}.") for c in "abcdefgh"}
+    site.pages = nine_pages()
     claims, claim = [], docs.store.claim
 
     async def once(*arguments):

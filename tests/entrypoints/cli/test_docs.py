@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,36 @@ def test_a_flag_is_a_query(data: Path, tmp_path: Path) -> None:
     add(tmp_path / "book", "# Zebra\n\n`--stripe-count` sets how many stripes a zebra has.")
     (hit,) = json.loads(said("search", "--stripe-count", "--limit", "1", "--json"))["results"]
     assert "--stripe-count" in hit["content"]
+
+
+@pytest.fixture
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every crawl meets a Ctrl-C."""
+
+    async def crawl(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr("websearch_gateway.entrypoints.cli.docs.progress.watched", crawl)
+
+
+@pytest.mark.usefixtures("data", "interrupted")
+def test_an_interrupted_crawl_names_the_site_and_the_version_to_resume(tmp_path: Path) -> None:
+    (tmp_path / "book").mkdir()
+    result = CliRunner().invoke(docs, ["add", str(tmp_path / "book"), "--version", "3.1"])
+    assert result.exit_code != 0
+    assert f"websearch-gateway docs add {tmp_path / 'book'} book 3.1\n" in result.stderr
+
+
+@pytest.mark.usefixtures("data")
+def test_an_interrupted_update_of_stale_sites_resumes_only_those(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    add(tmp_path / "one", "# One\n\nThe zebra eats grass.")
+    request.getfixturevalue("interrupted")
+    result = CliRunner().invoke(docs, ["update", "--stale", "0m"])
+    assert result.exit_code != 0
+    assert "websearch-gateway docs update --stale 0m\n" in result.stderr
 
 
 def test_an_update_of_several_sites_names_those_that_were_not_crawled(data: Path, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def add(
         options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
         async with open_gateway(settings) as gateway:
             site = await gateway.docs.add(source, name, version or label, **options)
-            again = f"websearch-gateway docs add {shlex.join(filter(None, [source, name, version or label]))}"
+            again = f"websearch-gateway docs add {shlex.join([source, site.name, site.label])}"
             return await _crawled(gateway, [site], again, background=background, config=config, as_json=as_json)
 
     _failing(run(act, show_status, as_json=as_json, config=config))
@@ -87,7 +87,8 @@ def update(
 
         async with open_gateway(settings) as gateway:
             sites = await _meant(gateway, site, label, every=every, stale=stale)
-            again = "websearch-gateway docs update " + (shlex.join(filter(None, [site, label])) or "--all")
+            which = ["--stale", stale] if stale else [site, *filter(None, [label])] if site else ["--all"]
+            again = f"websearch-gateway docs update {shlex.join(which)}"
             return await _crawled(gateway, sites, again, background=background, config=config, as_json=as_json)
 
     _failing(run(act, show_status, as_json=as_json, config=config))
