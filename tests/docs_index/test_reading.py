@@ -42,6 +42,19 @@ async def test_a_url_leads_to_the_section_of_its_anchor_in_any_spelling(gateway:
             assert "zoo.z4" in (await read_docs(opened.docs, url=url)).content[:40]
 
 
+async def test_the_anchor_of_a_definition_within_a_section_leads_to_that_section(gateway: Open, tmp_path: Path) -> None:
+    terms = "".join(
+        f"<dt id='zoo.z{n}'>zoo.z{n}(x)</dt><dd><p>{'The zebra eats grass. ' * 15}</p></dd>" for n in range(30)
+    )
+    (tmp_path / "zoo.html").write_text(f"<main><h1>Zoo</h1><dl>{terms}</dl></main>")
+    async with gateway() as opened:
+        site = await opened.docs.add(str(tmp_path), "zoo", "1")
+        await opened.docs.crawl(site.id)
+        for number in range(30):
+            found = await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/zoo.html#zoo.z{number}", max_tokens=900)
+            assert f"zoo.z{number}(x)" in found.content
+
+
 async def test_a_section_that_is_too_long_is_cut_within_the_limit_and_says_so(gateway: Open, tmp_path: Path) -> None:
     (tmp_path / "code.md").write_text("# Code\n\n```\n" + "line = compute()\n" * 200 + "```\n")
     (tmp_path / "ja.md").write_text("# 説明\n\n" + "この章ではソフトウェアの設定方法を説明します。" * 40)

@@ -255,7 +255,7 @@ async def test_options_that_are_not_given_again_stay(docs, site):
     added = await docs.add(site.url, "x", "1", max_pages=5)
     assert added.options == CrawlOptions(include=("a*",), delay=0, browser="never", max_pages=5)
     with pytest.raises(SearchValidationError, match="neither"):
-        await docs.add(" ")
+        await docs.add("")
 
 
 async def test_a_folder_and_an_archive_are_sources_too(docs, tmp_path):

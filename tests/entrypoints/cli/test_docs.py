@@ -3,6 +3,7 @@
 import asyncio
 import json
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def test_a_flag_is_a_query(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+def interrupted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every crawl meets a Ctrl-C."""
 
     async def crawl(*_: object, **__: object) -> None:
@@ -53,6 +54,9 @@ def interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
         await asyncio.Event().wait()
 
     monkeypatch.setattr("websearch_gateway.entrypoints.cli.docs.progress.watched", crawl)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores the signal
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("data", "interrupted")
