@@ -1,44 +1,48 @@
-"""How the time of a function grows with its text.
+"""How the work of a function grows with its text.
 
-The measure is a ratio, not a time: a function reads a text and one four times as long, and the ratio of the CPU times
-of this thread must stay near four. That of a quadratic function comes near sixteen.
+A function reads a text and one sixteen times as long. Its work is counted: the lines of Python that it runs are the
+same on every machine. What a single call into C does (a pattern, `in`, a parser) can't be counted, so its CPU time is
+compared too, by a limit that noise does not reach.
 """
 
 from __future__ import annotations
 
 import gc
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from types import FrameType
+from typing import Any
 
 Text = str | Callable[[int], str]
 """A function that makes a text of about so many characters, or a string to repeat."""
 
-LARGEST_RATIO = 8.0
-"""Halfway, as a factor, between four and sixteen: on a busy machine linear functions come near seven."""
-SIZES = (4_000, 16_000, 64_000, 256_000)
-MEASURABLE_SECONDS = 0.0015
-NEGLIGIBLE_SECONDS = 0.01
-"""Below this time for the largest size the growth does not matter, and memory effects disturb its measurement."""
+LONGER = 16
+MOST_WORK = 48.0
+"""Linear work grows by 16, `n log n` by 25, quadratic work by 256."""
+MOST_TIME = 80.0
+"""The time of linear work grows by 16 to 28, as large objects miss the caches; that of quadratic work by 256."""
+COUNTED = (500, 4_000, 16_000)
+TIMED = (4_000, 16_000)
+"""Characters of the shorter text. The next number decides when one shows too much: one step is not growth."""
+NEGLIGIBLE_LINES = 20_000
+NEGLIGIBLE_SECONDS = 0.02
+"""Below this for the longer text the growth does not matter."""
 ATTEMPTS = 12
 
 
-def growth(function: Callable[[str], object], text: Text, sizes: Sequence[int] = SIZES) -> float:
-    """The ratio of the times for a text and a quarter of it, at the smallest size at which it can be measured.
-
-    If that ratio is too large, larger sizes decide: a single step between two sizes is not growth.
-    """
+def too_much(
+    function: Callable[[str], object], text: Text, counted: Sequence[int] = COUNTED, timed: Sequence[int] = TIMED
+) -> str | None:
+    """None for a linear function, else what grows too fast: `lines: 250 times`."""
     function(text_of(text, 100))  # exclude the costs of the first call
-    ratio = 1.0
-    for shorter, longer in pairwise(sizes):
-        seconds = _seconds(function, text_of(text, longer))
-        if seconds >= (NEGLIGIBLE_SECONDS if longer == sizes[-1] else MEASURABLE_SECONDS):
-            ratio = _ratio(function, text, (shorter, longer), seconds)
-            if ratio <= LARGEST_RATIO:
-                return ratio
-    return ratio
+    lines = _growth(_lines, function, text, counted, (MOST_WORK, NEGLIGIBLE_LINES, 1))
+    if lines > MOST_WORK:
+        return f"lines: {lines:.0f} times"
+    seconds = _growth(_seconds, function, text, timed, (MOST_TIME, NEGLIGIBLE_SECONDS, ATTEMPTS))
+    return f"time: {seconds:.0f} times" if seconds > MOST_TIME else None
 
 
 def text_of(text: Text, size: int) -> str:
@@ -56,18 +60,55 @@ def without_collector() -> Iterator[None]:
         gc.enable()
 
 
-def _ratio(function: Callable[[str], object], text: Text, sizes: tuple[int, int], many: float) -> float:
-    """The ratio of the best times of several attempts, until it is small. `many` is a first time for `sizes[1]`."""
-    few = math.inf
-    for _ in range(ATTEMPTS):
-        few = min(few, _seconds(function, text_of(text, sizes[0])))
-        if many <= LARGEST_RATIO * few:
-            break
-        many = min(many, _seconds(function, text_of(text, sizes[1])))
-    return many / few
+def _growth(
+    measure: Callable[[Callable[[str], object], str], float],
+    function: Callable[[str], object],
+    text: Text,
+    sizes: Sequence[int],
+    limits: tuple[float, float, int],
+) -> float:
+    """The growth at the first size that does not show too much, else at the last one.
+
+    `limits`: the most growth, the negligible measure, how many attempts find the least of both.
+    """
+    most, negligible, attempts = limits
+    growth = 1.0
+    for size in sizes:
+        short, long = text_of(text, size), text_of(text, LONGER * size)
+        many = measure(function, long)
+        if many < negligible:
+            continue
+        few = math.inf
+        for attempt in range(attempts):
+            few = min(few, measure(function, short))
+            if many <= most * few or attempt == attempts - 1:
+                break
+            many = min(many, measure(function, long))
+        growth = many / few
+        if growth <= most:
+            return growth
+    return growth
 
 
 def _seconds(function: Callable[[str], object], text: str) -> float:
     began = time.thread_time()
     function(text)
     return time.thread_time() - began
+
+
+def _lines(function: Callable[[str], object], text: str) -> float:
+    """How many lines of Python the function runs in this thread. A tracer that is at work counts nothing meanwhile."""
+    count = 0
+
+    def each(_frame: FrameType, event: str, _argument: object) -> Any:
+        nonlocal count
+        count += event == "line"
+        return each
+
+    before = sys.gettrace()
+    sys.settrace(each)
+    try:
+        function(text)
+    finally:
+        sys.settrace(before)
+    return count

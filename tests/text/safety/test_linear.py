@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.growth import LARGEST_RATIO, Text, growth, without_collector
+from tests.growth import Text, too_much, without_collector
 from websearch_gateway.models import Passage, Span
 from websearch_gateway.readers.formats.plain import csv_table, json_text
 from websearch_gateway.text.chunk import chunk
@@ -173,13 +173,20 @@ def _no_collector() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_text_four_times_as_long_takes_about_four_times_as_long(name: str) -> None:
-    slow = {kind: ratio for kind, text in ALPHABETS.items() if (ratio := growth(FUNCTIONS[name], text)) > LARGEST_RATIO}
+def test_the_work_on_a_text_grows_with_its_length(name: str) -> None:
+    slow = {kind: found for kind, text in ALPHABETS.items() if (found := too_much(FUNCTIONS[name], text))}
     assert not slow
 
 
-def test_a_quadratic_function_is_detected() -> None:
+def test_quadratic_work_in_python_is_found_by_its_lines() -> None:
+    def quadratic(text: str) -> int:
+        return sum(text[at] == text[to] for at in range(0, len(text), 50) for to in range(0, len(text), 50))
+
+    assert (too_much(quadratic, "a", counted=(500,)) or "").startswith("lines")
+
+
+def test_quadratic_work_of_single_calls_is_found_by_its_time() -> None:
     def quadratic(text: str) -> int:
         return sum(text[at:].count("b") for at in range(0, len(text), 200))
 
-    assert growth(quadratic, "a") > LARGEST_RATIO
+    assert (too_much(quadratic, "a") or "").startswith("time")
