@@ -1,8 +1,10 @@
-"""Run every benchmark and print one table: `python -m bench [NAME ...]`."""
+"""Run every benchmark and print one table: `python -m bench [NAME ...]`. What is under way is said on stderr."""
 
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Sequence
 
 from bench import (
     burst,
@@ -19,7 +21,7 @@ from bench import (
     state,
     storm,
 )
-from bench.table import print_table
+from bench.table import Row, print_table
 
 BENCHMARKS = {
     "cold_start": cold_start.measure,
@@ -37,8 +39,18 @@ BENCHMARKS = {
     "hostile_pages": hostile_pages.measure,
 }
 
+
+def _measured(name: str, place: str) -> Sequence[Row]:
+    """The rows of one benchmark."""
+    print(f"[{place}] {name} ...", end="", file=sys.stderr, flush=True)
+    began = time.monotonic()
+    rows = BENCHMARKS[name]()
+    print(f" {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    return rows
+
+
 if __name__ == "__main__":
     names = sys.argv[1:] or list(BENCHMARKS)
     if unknown := sorted(set(names) - set(BENCHMARKS)):
         sys.exit(f"There is no benchmark {', '.join(unknown)}; choose from {', '.join(BENCHMARKS)}.")
-    print_table([row for name in names for row in BENCHMARKS[name]()])
+    print_table([row for number, name in enumerate(names, 1) for row in _measured(name, f"{number} of {len(names)}")])
