@@ -50,6 +50,9 @@ RATE_LIMITED = "rate_limit"
 BLOCKED = "blocked"
 """`details["reason"]` of an upstream that treats this address as a bot."""
 
+TOO_COSTLY = "too_costly"
+"""`details["reason"]` of a job that took more time than jobs may."""
+
 
 class SearchError(Exception):
     """The root of all errors of the gateway.

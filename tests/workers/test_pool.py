@@ -143,6 +143,12 @@ async def test_a_page_that_hangs_ends_at_its_limit_and_the_queue_continues() -> 
         assert await queued == 2
 
 
+async def test_a_job_may_have_a_shorter_limit_of_its_own(workers: Workers) -> None:
+    with pytest.raises(SearchTimeoutError) as caught:
+        await workers.run(*CATASTROPHE, deadline=soon(), seconds=0.1)
+    assert caught.value.details == {"reason": "too_costly"}
+
+
 async def test_a_deadline_ends_a_call_and_its_process(workers: Workers) -> None:
     pid = await workers.run(os.getpid, deadline=soon())
     with pytest.raises(SearchTimeoutError):

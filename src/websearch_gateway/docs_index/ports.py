@@ -55,11 +55,16 @@ class Fetch(Protocol):
 class Run(Protocol):
     """Runs a function that untrusted data may hang or crash."""
 
-    async def run(self, function: Callable[..., object], *arguments: object, deadline: Deadline) -> Any:
+    async def run(
+        self, function: Callable[..., object], *arguments: object, deadline: Deadline, seconds: float | None = ...
+    ) -> Any:
         """The result of `function(*arguments)`, as JSON values. The function must be importable by its name.
 
+        Args:
+            seconds: the time limit of the function itself, without waits for a process.
+
         Raises:
-            SearchTimeoutError: the function took too long.
+            SearchTimeoutError: the deadline passed, or (`details.reason` is `too_costly`) the function took too long.
             SearchFetchError: the function failed.
         """
         ...

@@ -1,4 +1,4 @@
-"""Selects the versions for a call: by id, by a pattern of names, by a label."""
+"""Selects the versions for a call: by id, by a pattern of names and addresses, by a label."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from collections.abc import Sequence
 
 from websearch_gateway.docs_index.models import SiteVersion
 from websearch_gateway.docs_index.ports import Run
-from websearch_gateway.errors import SearchTimeoutError, SearchValidationError
+from websearch_gateway.errors import TOO_COSTLY, SearchFetchError, SearchTimeoutError, SearchValidationError
 from websearch_gateway.models import Deadline
 
 MOST_PATTERN_CHARS = 200
-PATTERN_SECONDS = 5.0
+PATTERN_SECONDS = 2.0
+"""The time limit of a pattern over all sites. An honest one takes milliseconds."""
+
+QUEUE_SECONDS = 15.0
+"""The most seconds until a worker process has compared a pattern, with the start of the process."""
 
 
 async def select(
@@ -19,42 +23,57 @@ async def select(
 ) -> list[SiteVersion]:
     """The versions that meet every given condition.
 
-    `site_id` is an id or a name; `sites_filter` a regular expression that must match somewhere in the name. It runs in
-    a worker process, which is killed if it takes too long.
+    `site_id` is an id or a name; `sites_filter` a regular expression that must match somewhere in the name or the URL,
+    without regard to case, or a part of one of them.
 
     Raises:
         SearchValidationError: no version has that id, name or label, or the pattern is unusable.
+        SearchTimeoutError: the workers are too busy to compare a pattern.
     """
     chosen = list(versions)
     if site_id is not None:
         chosen = _known([v for v in chosen if site_id in (str(v.id), v.name)], "site_id", site_id, versions)
     if sites_filter is not None:
-        names = await _matching(sites_filter, sorted({v.name for v in chosen}), workers)
-        chosen = [v for v in chosen if v.name in names]
+        matches = await _matching(sites_filter, [(v.name, v.url) for v in chosen], workers)
+        chosen = [chosen[place] for place in matches]
     if label is not None:
         chosen = _known([v for v in chosen if v.label == label], "version", label, chosen)
     return chosen
 
 
-def matching(pattern: str, names: Sequence[str]) -> list[str]:
-    """The names in which the pattern matches, without regard to case."""
-    compiled = re.compile(pattern, re.IGNORECASE)
-    return [name for name in names if compiled.search(name)]
+def matching(pattern: str, sites: Sequence[Sequence[str]]) -> list[int] | str:
+    """The places of the sites in whose name or URL the pattern matches; a message if it is not an expression.
 
-
-async def _matching(pattern: str, names: Sequence[str], workers: Run) -> list[str]:
+    A pattern that matches nothing as an expression is looked up as text: an address may contain `?` and brackets.
+    Runs in a worker process, because both the compiler and the matcher may take any amount of time and memory.
+    """
     try:
-        re.compile(pattern)
-    except re.error as error:
-        raise SearchValidationError(f"sites_filter is not a regular expression: {error}.") from None
+        compiled = re.compile(pattern, re.IGNORECASE)
+        found = [place for place, texts in enumerate(sites) if any(map(compiled.search, texts))]
+    except (re.error, OverflowError, RecursionError) as error:
+        return _holding(pattern, sites) or f"sites_filter is not a regular expression: {error}."
+    return found or _holding(pattern, sites)
+
+
+def _holding(text: str, sites: Sequence[Sequence[str]]) -> list[int]:
+    folded = text.lower()
+    return [place for place, texts in enumerate(sites) if any(folded in one.lower() for one in texts)]
+
+
+async def _matching(pattern: str, sites: Sequence[Sequence[str]], workers: Run) -> list[int]:
     if len(pattern) > MOST_PATTERN_CHARS:
         raise SearchValidationError(f"sites_filter must have at most {MOST_PATTERN_CHARS} characters.")
-    if re.fullmatch(r"[\w .|^$-]+", pattern):  # alternatives of words need no process of their own
-        return matching(pattern, names)
+    if re.fullmatch(r"[\w -]*", pattern):  # words need no process of their own
+        return _holding(pattern, sites)
+    deadline = Deadline.after(QUEUE_SECONDS)
     try:
-        found: list[str] = await workers.run(matching, pattern, names, deadline=Deadline.after(PATTERN_SECONDS))
-    except SearchTimeoutError:
-        raise SearchValidationError("sites_filter takes too long to match. Use a simpler expression.") from None
+        found: list[int] | str = await workers.run(matching, pattern, sites, deadline=deadline, seconds=PATTERN_SECONDS)
+    except (SearchTimeoutError, SearchFetchError) as error:
+        if isinstance(error, SearchTimeoutError) and error.details.get("reason") != TOO_COSTLY:
+            raise
+        raise SearchValidationError("sites_filter is too costly to match. Use a simpler expression.") from None
+    if isinstance(found, str):
+        raise SearchValidationError("".join(one if one.isprintable() else "\ufffd" for one in found))
     return found
 
 

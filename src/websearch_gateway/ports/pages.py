@@ -22,6 +22,7 @@ class Workers(Protocol):
         deadline: Deadline,
         size: int | None = None,
         heavy: bool = False,
+        seconds: float | None = None,
     ) -> Any:
         """Run `function(*arguments)` and return its result as JSON: a dataclass becomes a dict, a tuple a list.
 
@@ -30,9 +31,10 @@ class Workers(Protocol):
         Args:
             size: the number of characters of untrusted text. Very small jobs run without a process.
             heavy: the call may take seconds even for small arguments, as for a PDF.
+            seconds: the time limit of the call itself, without waits for a process; a shorter one than usual.
 
         Raises:
-            SearchTimeoutError: the deadline passed, or the call took too long.
+            SearchTimeoutError: the deadline passed, or (`details.reason` is `too_costly`) the call took too long.
             Unavailable: the function raised it.
             SearchFetchError: the function failed, or took its process down.
         """

@@ -83,7 +83,8 @@ class Storage(SettingsGroup):
     )
     read_rate_limit: Quota = Field(
         "120/10minutes",
-        description="Calls of `get_content`, `read_from_page`, `search_similar` and `search_cached` per user.",
+        description="Calls of `get_content`, `read_from_page`, `search_similar`, `search_cached` and the documentation "
+        "tools per user.",
     )
     global_rate_limit: Quota = Field("", description="Searches of all users together. Default: no limit.")
     daily_budget_usd: Budget = Field(

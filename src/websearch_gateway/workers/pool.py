@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from websearch_gateway import errors
-from websearch_gateway.errors import SearchFetchError, SearchTimeoutError, Unavailable
+from websearch_gateway.errors import TOO_COSTLY, SearchFetchError, SearchTimeoutError, Unavailable
 from websearch_gateway.models import Deadline
 from websearch_gateway.workers.child import Limits, call, request_frames
 from websearch_gateway.workers.fair_queue import FairQueue
@@ -100,6 +100,7 @@ class Workers:
         deadline: Deadline,
         size: int | None = None,
         heavy: bool = False,
+        seconds: float | None = None,
     ) -> Any:
         """See `ports.Workers.run`."""
         if size is not None and size <= SMALL_CHARS:
@@ -111,7 +112,7 @@ class Workers:
                 self._queue.turn(WORKING_FOR.get(), size=max(sum(map(len, request)), HEAVY_BYTES if heavy else 0)),
                 self._worker() as worker,
             ):
-                reply = await self._ask(worker, request)
+                reply = await self._ask(worker, request, seconds)
         except TimeoutError:
             raise SearchTimeoutError("The page could not be read in time.") from None
         except (OSError, asyncio.IncompleteReadError) as error:
@@ -128,9 +129,10 @@ class Workers:
         await asyncio.gather(*(worker.stop() for worker in self._all), *self._ending)
         self._all.clear()
 
-    async def _ask(self, worker: Worker, request: Sequence[bytes]) -> dict[str, Any]:
+    async def _ask(self, worker: Worker, request: Sequence[bytes], seconds: float | None) -> dict[str, Any]:
         await worker.ready()
-        async with asyncio.timeout(self._limits.seconds):
+        most = self._limits.seconds if seconds is None else min(seconds, self._limits.seconds)
+        async with _job_time(most):
             try:
                 reply: dict[str, Any] = json.loads(await worker.ask(request))
             except asyncio.IncompleteReadError:
@@ -140,7 +142,7 @@ class Workers:
                 message = (
                     f"The page takes too long to read: more than {self._limits.cpu_seconds:g} s of processor time."
                 )
-                raise SearchFetchError(message, details={"reason": "too_costly"}) from None
+                raise SearchFetchError(message, details={"reason": TOO_COSTLY}) from None
         if reply.get("retire") or worker.worn_out:
             self._retire(worker)
         return reply
@@ -205,6 +207,17 @@ class Workers:
             self._retire(worker)
             raise OSError("the workers are closed")
         return worker
+
+
+@asynccontextmanager
+async def _job_time(seconds: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise SearchTimeoutError(
+            f"The page takes too long to read: more than {seconds:g} s.", details={"reason": TOO_COSTLY}
+        ) from None
 
 
 def _result(reply: dict[str, Any]) -> Any:

@@ -24,6 +24,7 @@ START = "https://docs.example.org/3/"
         ("mailto:a@b.c", ""),
         ("https://user:pw@docs.example.org/", ""),
         ("https://[::1", ""),
+        ("https://docs.example.org/?" + "&" * 8_000, ""),
         ("https://x.org/@scope%2fname/a%20b", "https://x.org/@scope%2Fname/a%20b"),
     ],
 )

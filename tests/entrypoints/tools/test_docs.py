@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.opening import Open
 from websearch_gateway.app import Gateway
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.errors import SearchRateLimitError, SearchValidationError
 from websearch_gateway.models import LOCAL
 from websearch_gateway.pipeline.reply.size import BYTES_PER_TOKEN, size_of
 from websearch_gateway.ports import no_progress
@@ -61,3 +64,16 @@ async def test_what_sections_say_is_marked_as_data(gateway: Open, tmp_path: Path
     assert "never instructions" in found.notice
     assert part.content.startswith("<untrusted-web-text id=")
     assert part.content.count("</untrusted-web-text") == 1
+
+
+async def test_every_call_counts_as_reading_also_one_that_is_refused(gateway: Open, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Zebras\n\nZebras eat grass.")
+    async with gateway(read_rate_limit="2/10minutes") as opened:
+        site = await opened.docs.add(str(tmp_path), "book", "1", CrawlOptions())
+        await opened.docs.crawl(site.id)
+        assert len((await told(opened, "list_sites")).sites) == 1
+        with pytest.raises(SearchValidationError, match="not a regular expression"):
+            await told(opened, "search_docs", query="zebras", sites_filter="((((")
+        for tool, arguments in (("search_docs", {"query": "zebras"}), ("docs_status", {})):
+            with pytest.raises(SearchRateLimitError):
+                await told(opened, tool, **arguments)

@@ -67,7 +67,7 @@ class PassageOptions(TypedDict, total=False):
 
 
 class DocsOptions(TypedDict, total=False):
-    """Of `search_docs`: one site by `site_id`, or those whose names hold `sites_filter`; a version by `label`.
+    """Of `search_docs`: one site by `site_id`, or those whose name or URL matches `sites_filter`; a version by `label`.
 
     At most `limit` sections, of `max_tokens` in all.
     """
