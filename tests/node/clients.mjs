@@ -51,7 +51,7 @@ const onprogress = ({ message }) => progress.push(message);
 await gateway.listTools(); // from now on the client checks results by their schemas
 for (const [name, wanted] of [
   ["search_web", { query: question }],
-  ["web_search", { query, num_results: 2 }],
+  ["web_search", { query, maxResults: 2 }],
   ["get_content", { urls: [page, `${page}-gone`] }],
 ]) {
   const result = await gateway.callTool({ name, arguments: wanted }, undefined, { onprogress });

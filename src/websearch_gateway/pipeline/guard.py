@@ -90,22 +90,22 @@ class Guard:
         include_domains: Sequence[str] = (),
         exclude_domains: Sequence[str] = (),
         max_results_limit: int = 8,
-        max_results_field: str = "maxResults",
+        max_results_names: Sequence[str] = ("maxResults",),
         freshness_limit: int = 168,
     ) -> CheckedQuery:
-        """The query to send. `max_results_field` is the caller's name for `max_results`.
+        """The query to send. `max_results_names` are the names that callers know `max_results` by, the tools' first.
 
         Raises:
             SearchValidationError: the query is refused; `details` names the field at fault or the server to use.
         """
-        wanted, unwanted = domains("include_domains", include_domains), domains("exclude_domains", exclude_domains)
+        wanted, unwanted = domains("includeDomains", include_domains), domains("excludeDomains", exclude_domains)
         include, exclude = narrowed(wanted, unwanted, self._allowed, self._blocked)
         query = SearchQuery(
             text=checked_query(text),
-            max_results=_whole_number(max_results_field, max_results, max_results_limit),
+            max_results=_whole_number(max_results_names, max_results, max_results_limit),
             freshness_hours=None
             if freshness_hours is None
-            else _whole_number("freshnessHours", freshness_hours, freshness_limit),
+            else _whole_number(("freshnessHours",), freshness_hours, freshness_limit),
             region=None if region is None else _region(region),
             include_answers=_flag("includeAnswers", include_answers),
             language=None if language is None else _language(language),
@@ -184,14 +184,15 @@ def _fault(pattern: str) -> str | None:
     return "it repeats a repetition, as in `(a+)+`" if repeats_a_repetition(pattern) else None
 
 
-def _invalid(field: str, demand: str, allowed: str) -> SearchValidationError:
-    return SearchValidationError(f"`{field}` must be {demand}.", details={"field": field, "allowed": allowed})
+def _invalid(field: str, demand: str, allowed: str, *other_names: str) -> SearchValidationError:
+    names = " or ".join(f"`{name}`" for name in (field, *other_names))
+    return SearchValidationError(f"{names} must be {demand}.", details={"field": field, "allowed": allowed})
 
 
-def _whole_number(field: str, value: int, limit: int) -> int:
+def _whole_number(names: Sequence[str], value: int, limit: int) -> int:
     # A bool is an int to Python, and "5" is a mistake that a caller should see.
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= limit:
-        raise _invalid(field, f"a whole number from 1 to {limit}", f"1-{limit}")
+        raise _invalid(names[0], f"a whole number from 1 to {limit}", f"1-{limit}", *names[1:])
     return value
 
 

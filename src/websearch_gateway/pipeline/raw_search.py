@@ -105,7 +105,7 @@ class RawSearch:
                     text,
                     max_results=request.results_per_query,
                     max_results_limit=MOST_RESULTS,
-                    max_results_field="resultsPerQuery",
+                    max_results_names=("resultsPerQuery",),
                     region=request.region,
                     language=request.language,
                     safe_search=request.safe_search,

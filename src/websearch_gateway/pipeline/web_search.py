@@ -145,7 +145,7 @@ class WebSearch:
             request.query,
             max_results=request.num_results,
             max_results_limit=MOST_RESULTS,
-            max_results_field="num_results",
+            max_results_names=("maxResults", "num_results"),
             freshness_hours=HOURS[request.freshness] if request.freshness else None,
             freshness_limit=HOURS["year"],
             topic=request.topic,

@@ -54,7 +54,7 @@ def narrowed(
     if not kept:
         raise SearchValidationError(
             "No domain remains to search: every included domain is excluded, or not allowed by the operator.",
-            details={"field": "include_domains"},
+            details={"field": "includeDomains"},
         )
     return kept, tuple(name for name in unwanted if _within(name, kept))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pydantic.alias_generators import to_camel
 
-from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.entrypoints.tools import TOOLS, Tool
 from websearch_gateway.entrypoints.tools.names import SYNONYMS
 from websearch_gateway.errors import SearchValidationError
 
@@ -18,6 +19,30 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 )
 def test_the_number_of_results_is_understood_by_any_usual_name(tool: str, field: str, name: str) -> None:
     assert BY_NAME[tool].parse({"query": "How tall?", name: 2}).model_dump()[field] == 2
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.toolset in ("answer", "search", "read", "cache")])
+def test_names_are_listed_in_one_style(tool: Tool) -> None:
+    listed = [field.alias for field in tool.arguments.model_fields.values()]
+    assert listed == [name and to_camel(name) for name in listed]
+    assert "numResults" not in listed
+
+
+def test_the_earlier_names_of_web_search_are_understood() -> None:
+    given = {"query": "How tall?", "num_results": 2, "use_cache": False, "include_domains": ["example.org"]}
+    parsed = BY_NAME["web_search"].parse(given).model_dump()
+    assert (parsed["num_results"], parsed["use_cache"], parsed["include_domains"]) == (2, False, ("example.org",))
+
+
+def test_a_value_of_another_type_with_one_possible_meaning_is_understood() -> None:
+    parsed = BY_NAME["web_search"].parse({"query": 42, "includeDomains": "example.org", "maxResults": 2.0}).model_dump()
+    assert (parsed["query"], parsed["include_domains"], parsed["num_results"]) == ("42", ("example.org",), 2)
+    assert BY_NAME["read_from_page"].parse({"url": "x", "query": "a"}).model_dump()["query"] == "a"
+
+
+def test_a_fault_names_the_argument_as_it_is_listed_and_as_it_was_given() -> None:
+    with pytest.raises(SearchValidationError, match=r"maxResults \(given as num_results\)"):
+        BY_NAME["web_search"].parse({"query": "How tall?", "num_results": "3"})
 
 
 def test_other_guesses_are_understood() -> None:

@@ -29,7 +29,7 @@ async def test_pages_come_with_their_text_in_every_field_that_was_promised(launc
     async with launch() as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         result = await client.call_tool("web_search", ESPRESSO)
-        news = await client.call_tool("search_news", {"query": "storm", "num_results": 2})
+        news = await client.call_tool("search_news", {"query": "storm", "maxResults": 2})
         failed = await client.call_tool("web_search", {"query": "x"})
     assert not result.is_error
     results = structured(result)["results"]
@@ -49,7 +49,7 @@ async def test_pages_come_with_their_text_in_every_field_that_was_promised(launc
 async def test_each_page_that_cannot_be_read_has_a_note_that_says_why_and_the_slow_one_is_not_waited_for(
     connect: Connect, sandbox: Sandbox
 ) -> None:
-    query = {"query": "the water and the time", "num_results": 10}
+    query = {"query": "the water and the time", "maxResults": 10}
     async with connect(REQUEST_TIMEOUT_MS="4000") as client:
         links = [entry["link"] for entry in structured(await client.call_tool("web_search", query))["results"]]
         paths = [link.removeprefix(f"{sandbox.url}/") for link in links]
@@ -62,7 +62,7 @@ async def test_each_page_that_cannot_be_read_has_a_note_that_says_why_and_the_sl
         sandbox.fault(paths[6], "redirect_private", location=f"{sandbox.url}/pages/special/leaflet.pdf")
         sandbox.fault(paths[7], "drip", seconds=0.5)
         sandbox.fault(paths[8], "bot")
-        reply = await client.call_tool("web_search", {**query, "use_cache": False})
+        reply = await client.call_tool("web_search", {**query, "useCache": False})
     found = {entry["link"]: content(entry) for entry in structured(reply)["results"]}
     expected = [
         "access is restricted",

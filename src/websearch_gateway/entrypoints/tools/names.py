@@ -1,4 +1,4 @@
-"""Accepts wrong but obvious names of arguments: a refused guess costs an agent a turn."""
+"""Accepts earlier and obvious names of arguments: a refused guess costs an agent a turn."""
 
 from __future__ import annotations
 
@@ -26,19 +26,25 @@ MOST_NAMES = 50
 """A call with more names is refused as it stands."""
 
 
-def understood(model: type[BaseModel], given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """`given` with every other spelling of an argument's name replaced by the one that the tool lists.
+def understood(model: type[BaseModel], given: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """`given` with every other spelling of an argument's name replaced by the one that the tool lists; and of each
+    listed name that replaced another, that other.
 
     A name that the call gives already is never replaced, nor is one that could mean two arguments of the tool.
     """
-    known = [field.validation_alias or field.alias or name for name, field in model.model_fields.items()]
+    known = [str(field.validation_alias or field.alias or name) for name, field in model.model_fields.items()]
     if len(given) > MOST_NAMES or all(name in known for name in given):
-        return given
+        return given, {}
     named: dict[str, Any] = {}
+    replaced: dict[str, str] = {}
     for name, value in given.items():
-        meant = name if name in known else _meant(name, [str(one) for one in known])
-        named[name if meant in named or meant in given else meant] = value
-    return named
+        meant = name if name in known else _meant(name, known)
+        if meant in named or meant in given:
+            meant = name
+        elif meant != name:
+            replaced[meant] = name
+        named[meant] = value
+    return named, replaced
 
 
 def _meant(name: str, known: list[str]) -> str:

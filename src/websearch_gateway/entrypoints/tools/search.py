@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import ConfigDict, StrictBool, StrictInt, StrictStr
+from pydantic import StrictBool, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 
 class WebSearchArguments(Arguments):
-    model_config = ConfigDict(alias_generator=None)  # these names are snake_case on the wire too
-
     query: Annotated[StrictStr, declared("What to find.", minLength=1, maxLength=400)]
-    num_results: Annotated[StrictInt, declared("Pages at most.", minimum=1, maximum=50)] = 3
+    num_results: Annotated[StrictInt, declared("Pages at most.", name="maxResults", minimum=1, maximum=50)] = 3
     providers: Annotated[
         tuple[StrictStr, ...],
         declared("Ask only these, in this order, such as brave. Default: all configured.", maxItems=20),

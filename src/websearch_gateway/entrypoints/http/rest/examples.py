@@ -28,8 +28,8 @@ _FOUND = {
 
 REQUESTS: Mapping[str, Mapping[str, Any]] = {
     "search_web": {"query": _QUESTION, "maxResults": 3},
-    "web_search": {"query": "sqlite write-ahead log checkpoint", "num_results": 3},
-    "search_news": {"query": "storm warnings north sea", "num_results": 3},
+    "web_search": {"query": "sqlite write-ahead log checkpoint", "maxResults": 3},
+    "search_news": {"query": "storm warnings north sea", "maxResults": 3},
     "web_search_raw": {"query": ["eiffel tower height", "tokyo tower height"], "resultsPerQuery": 5},
     "get_content": {"url": _TOWER, "maxChars": 4000},
     "read_from_page": {"url": _TOWER, "query": "How tall is it?", "maxResults": 2},
