@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from websearch_gateway.docs_index.crawl.archives import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.crawler import OnProgress
+from websearch_gateway.docs_index.crawl.files import ENDINGS, is_archive
 from websearch_gateway.docs_index.crawl.runner import CrawlRunner, ignore_progress
 from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion, UrlFailure

@@ -15,6 +15,7 @@ from websearch_gateway.docs_index.models import CrawlOptions, Document
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
+from websearch_gateway.workers.pool import Workers
 
 
 class Reader:
@@ -31,12 +32,14 @@ class Reader:
         return self.answer
 
 
-async def worked(folder: Path, reader: Reader, pages: int = 1) -> list[Result]:
+async def worked(folder: Path, reader: Reader, workers: Workers, pages: int = 1) -> list[Result]:
     """The results of this number of different pages in a folder, one after the other."""
     store = SqliteDocs(folder / "docs.db", "static/1")
     base = f"{folder.as_uri()}/"
     scope = Scope.of(base)
-    work = PageWork(store, FolderSource(folder, base, scope), scope, reader, Embedding(StaticEmbedder(), store))
+    work = PageWork(
+        store, FolderSource(folder, base, scope, workers), scope, reader, Embedding(StaticEmbedder(), store)
+    )
     version = await store.add_version("x", "1", base, CrawlOptions())
     results = []
     for number in range(pages):
@@ -46,18 +49,22 @@ async def worked(folder: Path, reader: Reader, pages: int = 1) -> list[Result]:
     return results
 
 
-async def test_a_page_that_takes_too_long_to_read_is_retried_without_blaming_its_host(tmp_path):
+async def test_a_page_that_takes_too_long_to_read_is_retried_without_blaming_its_host(tmp_path, workers):
     reader = Reader(SearchTimeoutError("The page could not be read in time."))
-    assert await worked(tmp_path, reader) == [Result("retry", "The page could not be read in time.", of_host=False)]
+    assert await worked(tmp_path, reader, workers) == [
+        Result("retry", "The page could not be read in time.", of_host=False)
+    ]
 
 
-async def test_a_page_that_breaks_its_reader_fails_at_once(tmp_path):
+async def test_a_page_that_breaks_its_reader_fails_at_once(tmp_path, workers):
     reader = Reader(SearchFetchError("The page could not be read: its reader broke down."))
-    assert await worked(tmp_path, reader) == [Result("failed", "The page could not be read: its reader broke down.")]
+    assert await worked(tmp_path, reader, workers) == [
+        Result("failed", "The page could not be read: its reader broke down.")
+    ]
 
 
 @pytest.mark.parametrize(("rendered", "browsers"), [(True, ["auto"] * 3 + ["always"] * 3), (False, ["auto"] * 6)])
-async def test_if_three_of_the_first_pages_need_a_browser_every_page_gets_one(tmp_path, rendered, browsers):
+async def test_if_three_of_the_first_pages_need_a_browser_every_page_gets_one(tmp_path, workers, rendered, browsers):
     reader = Reader(Document("Title", "Some text.", rendered=rendered))
-    assert [result.outcome for result in await worked(tmp_path, reader, pages=6)] == ["indexed"] * 6
+    assert [result.outcome for result in await worked(tmp_path, reader, workers, pages=6)] == ["indexed"] * 6
     assert reader.browsers == browsers

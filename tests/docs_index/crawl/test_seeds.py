@@ -2,11 +2,22 @@
 
 import gzip
 import zlib
+from collections.abc import Callable
 
 import pytest
 
+from tests.growth import too_much
 from websearch_gateway.docs_index.crawl import seeds
-from websearch_gateway.docs_index.crawl.seeds import inventory, search_index_urls, sitemap_urls
+from websearch_gateway.docs_index.crawl.scope import Scope
+from websearch_gateway.docs_index.crawl.seeds import (
+    inventory,
+    llms_urls,
+    pages_in,
+    robots_sitemaps,
+    search_index_urls,
+    sitemap_in,
+    sitemap_urls,
+)
 
 BASE = "https://docs.example.org/3/"
 
@@ -47,3 +58,73 @@ SITEMAP = f"<urlset>{''.join(f'<url><loc>{place}</loc></url>' for place in PLACE
 )
 def test_a_sitemap_may_be_compressed_cut_off_or_plain_text(body: bytes) -> None:
     assert sitemap_urls(body) == [(place, False) for place in PLACES]
+
+
+def _compressed_names(text: str) -> bytes:
+    return b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(text.encode())
+
+
+HOSTILE = [
+    "a ::::",
+    ":",
+    "a ",
+    " ",
+    "\t\n",
+    "\n",
+    "a b:c 1",
+    "a b:c ",
+    "1 ",
+    "sitemap",
+    "sitemap:",
+    "docnames:[",
+    '"',
+    "<loc>",
+    "<loc ",
+    "[",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize(
+    "parse",
+    [
+        lambda text: inventory(_compressed_names(text), BASE),
+        robots_sitemaps,
+        lambda text: sitemap_urls(text.encode()),
+        lambda text: search_index_urls(text.encode(), BASE),
+        lambda text: search_index_urls(b"docnames:[" + text.encode(), BASE),
+        lambda text: llms_urls(text, BASE),
+    ],
+    ids=["inventory", "robots.txt", "sitemap", "search index", "document names", "llms.txt"],
+)
+def test_a_list_takes_linear_time_whatever_its_text(parse: Callable[[str], object], text: str) -> None:
+    assert too_much(parse, text) is None
+
+
+def test_names_with_blanks_and_colons_are_read_and_long_lines_skipped() -> None:
+    lines = (
+        "std::vector<a b> cpp:class 1 v.html#$ -\n"
+        "operator std::string cpp:function -1 s.html#x S\n"
+        f"{'x' * 2_000} py:class 1 x.html#$ -\n"
+        "git add --all std:cmdoption 1 git.html#cmdoption-all -\n"
+        "index std:doc -1 index.html Title\n"
+    )
+    assert inventory(_compressed_names(lines), BASE) == [
+        ("std::vector<a b>", f"{BASE}v.html", "std::vector<a b>"),
+        ("operator std::string", f"{BASE}s.html", "x"),
+        ("--all", f"{BASE}git.html", "cmdoption-all"),
+    ]
+
+
+def test_a_list_that_holds_a_malformed_address_keeps_the_others() -> None:
+    scope = Scope.of(BASE)
+    assert pages_in(scope, BASE, llms_urls, "[a](http://[) [b](b.html) [c](/c.html) [b](b.html#x)", BASE) == [
+        f"{BASE}b.html"
+    ]
+
+
+def test_a_sitemap_of_sitemaps_names_only_those_of_the_same_origin() -> None:
+    listed = (
+        b"<sitemapindex><loc>https://docs.example.org/m.xml</loc><loc>https://evil.example/m.xml</loc></sitemapindex>"
+    )
+    assert sitemap_in(Scope.of(BASE), listed) == ([], ["https://docs.example.org/m.xml"])

@@ -105,8 +105,8 @@ class Crawler:
             await self._store_end(version, tally)
 
     async def _add_seeds(self, version: SiteVersion) -> None:
-        for url in await self.store.known_urls(version.id):
-            self.work.traps.admit(url)
+        known = await self.store.known_urls(version.id)
+        await asyncio.to_thread(lambda: [self.work.traps.admit(url) for url in known])
         urls, self.work.defined = await self.work.source.seeds()
         self.work.loaded_inventories.add(f"{self.work.scope.origin}{self.work.scope.folder}")
         await self.store.add_urls(version.id, dict.fromkeys(urls, 0))

@@ -16,7 +16,8 @@ from weakref import WeakValueDictionary
 from websearch_gateway.docs_index.crawl.chunking import cut
 from websearch_gateway.docs_index.crawl.embedding import Embedding
 from websearch_gateway.docs_index.crawl.scope import MAX_DEPTH, Scope, TrapDetector, canonical, is_only_followed
-from websearch_gateway.docs_index.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, Defined, Source, body_hash
+from websearch_gateway.docs_index.crawl.seeds import Defined
+from websearch_gateway.docs_index.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, Source, body_hash
 from websearch_gateway.docs_index.crawl.symbols import page_symbols
 from websearch_gateway.docs_index.models import BrowserUse, Document, PageDraft, UrlTask
 from websearch_gateway.docs_index.ports import DocsStore, ReadDocument

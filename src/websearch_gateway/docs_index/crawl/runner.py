@@ -16,9 +16,9 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from websearch_gateway.docs_index.crawl.archives import MAX_ARCHIVE_BYTES, is_archive, unpack
 from websearch_gateway.docs_index.crawl.crawler import LEASE_SECONDS, Crawler, OnProgress
 from websearch_gateway.docs_index.crawl.embedding import Embedding
+from websearch_gateway.docs_index.crawl.files import MAX_ARCHIVE_BYTES, is_archive, unpack
 from websearch_gateway.docs_index.crawl.page_work import Moved, PageWork
 from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical
@@ -185,10 +185,10 @@ class CrawlRunner:
                 except SearchFetchError as error:
                     await self.store.set_status(version.id, "failed", error.message)
                     raise
-                yield FolderSource(Path(folder), base, scope), scope
+                yield FolderSource(Path(folder), base, scope, self.workers), scope
         elif url.startswith("file:"):
             scope = Scope.of(url, options.include, options.exclude)
-            yield FolderSource(_path(url), url, scope), scope
+            yield FolderSource(_path(url), url, scope, self.workers), scope
         else:
             scope = Scope.of(url, options.include, options.exclude)
             pace = self._pace(scope.origin, options.delay)

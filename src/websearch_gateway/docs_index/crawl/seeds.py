@@ -1,32 +1,64 @@
 """Parses the lists that a site publishes of its own pages: llms.txt, objects.inv, sitemaps, search indexes.
 
-Pure. The lists are untrusted, so these functions run in a worker process.
+Pure. The lists are untrusted, so these functions run in a worker process, and so does the check of their addresses.
 """
 
 from __future__ import annotations
 
 import html
+import io
 import json
 import re
 import zlib
 from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable
 from functools import cache, partial
-from urllib.parse import urljoin
+from itertools import islice
+from urllib.parse import urljoin, urlsplit
 
+from websearch_gateway.docs_index.crawl.scope import Scope, canonical
 from websearch_gateway.text.markdown import LINK
 
 MOST_URLS = 50_000
 """The most addresses that a sitemap may have (https://www.sitemaps.org/protocol.html)."""
 MAX_INFLATED = 50_000_000
 MAX_NAMES = 200_000
+MAX_LINE_CHARS = 2_000
+"""The most characters of a line of an inventory; longer lines are skipped."""
+
+Defined = dict[str, list[tuple[str, str]]]
+"""The definitions of an inventory: names and anchors by the address of their page."""
 
 _GZIP = zlib.MAX_WBITS | 16  # as zlib names the format
-_ENTRY = re.compile(r"(.+?)\s+(\S+:\S+)\s+-?\d+\s+(\S*)\s+.*")
+# Linear: each word begins one attempt, which ends within the next two words.
+_ENTRY = re.compile(r"(\S.*?)(?<!\s)\s++([^\s:]++:\S++)\s++-?\d++\s++(\S*+)\s")
 _LOCATION = re.compile(rb"<(?:\w{1,20}:)?loc\b[^>]{0,200}>\s*+(?:<!\[CDATA\[)?([^<\]]{1,2000}+)")
 _SITEMAP_INDEX = re.compile(rb"<(?:\w{1,20}:)?sitemapindex\b")
-_DOCUMENT_NAMES = re.compile(r"""["']?docnames["']?\s{0,5}:\s{0,5}\[([^\]]*+)\]""")
+_DOCUMENT_NAMES = re.compile(r"""["']?docnames["']?\s{0,5}:\s{0,5}\[""")
 _QUOTED = re.compile(r"""["']([^"'\\]{1,500}+)["']""")
-_SITEMAP_LINE = re.compile(r"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
+_SITEMAP_LINE = re.compile(r"^[^\S\n]*+sitemap[^\S\n]*+:[^\S\n]*+(\S++)", re.IGNORECASE | re.MULTILINE)
+
+
+def pages_in(scope: Scope, base: str, urls: Callable[..., Iterable[str]], *arguments: object) -> list[str]:
+    """The canonical addresses, each once, of the pages in scope that `urls(*arguments)` gives relative to `base`."""
+    return list(dict.fromkeys(page for url in urls(*arguments) if (page := scope.link(base, url))))
+
+
+def sitemap_in(scope: Scope, body: bytes) -> tuple[list[str], list[str]]:
+    """The pages of a sitemap as in `pages_in`, and the further sitemaps on the same origin that it names."""
+    listed = sitemap_urls(body)
+    further = [url for url, is_sitemap in listed if is_sitemap and origin(url) == scope.origin]
+    return pages_in(scope, scope.origin, lambda: [url for url, is_sitemap in listed if not is_sitemap]), further
+
+
+def definitions_in(scope: Scope, body: bytes, folder: str) -> Defined:
+    """The definitions of the inventory of `folder`, by the canonical addresses of the pages in scope."""
+    page_of = cache(partial(scope.link, folder))  # a page has hundreds of names
+    found: Defined = {}
+    for name, url, anchor in inventory(body, folder):
+        if page := page_of(url):
+            found.setdefault(page, []).append((name, anchor))
+    return found
 
 
 def robots_sitemaps(robots: str) -> list[str]:
@@ -42,13 +74,13 @@ def sitemap_urls(body: bytes) -> list[tuple[str, bool]]:
         lines = body.decode("utf-8-sig", "replace").split()
         return [(line, False) for line in lines[:MOST_URLS]]
     is_index = bool(_SITEMAP_INDEX.search(body[:2_000]))
-    places = _LOCATION.findall(body)[:MOST_URLS]
-    return [(html.unescape(place.decode("utf-8", "replace").strip()), is_index) for place in places]
+    places = islice(_LOCATION.finditer(body), MOST_URLS)
+    return [(html.unescape(place[1].decode("utf-8", "replace").strip()), is_index) for place in places]
 
 
 def llms_urls(text: str, base: str) -> list[str]:
     """The links of an llms.txt (https://llmstxt.org)."""
-    return [urljoin(base, match[2]) for match in LINK.finditer(text)][:MOST_URLS]
+    return [_joined(base, match[2]) for match in islice(LINK.finditer(text), MOST_URLS)]
 
 
 def search_index_urls(body: bytes, base: str) -> list[str]:
@@ -57,14 +89,16 @@ def search_index_urls(body: bytes, base: str) -> list[str]:
     Both are what the site's own search page loads; neither has a published format.
     """
     text = body.decode("utf-8", "replace")
-    if names := _DOCUMENT_NAMES.search(text[:MAX_INFLATED]):
-        return [urljoin(base, f"{name}.html") for name in _QUOTED.findall(names[1])][:MOST_URLS]
+    if opening := _DOCUMENT_NAMES.search(text):
+        end = text.find("]", opening.end())
+        names = _QUOTED.finditer(text, opening.end(), max(end, opening.end()))
+        return [_joined(base, f"{name[1]}.html") for name in islice(names, MOST_URLS)]
     try:
         listed = json.loads(text)["docs"]
         places = [entry["location"].partition("#")[0] for entry in listed]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []
-    return list(dict.fromkeys(urljoin(base, place) for place in places))[:MOST_URLS]
+    return list(dict.fromkeys(_joined(base, place) for place in places[:MOST_URLS]))
 
 
 def inventory(body: bytes, base: str) -> list[tuple[str, str, str]]:
@@ -76,12 +110,25 @@ def inventory(body: bytes, base: str) -> list[tuple[str, str, str]]:
         return []
     text = zlib.decompressobj().decompress(body.split(b"\n", 4)[4], MAX_INFLATED).decode("utf-8", "replace")
     found = []
-    absolute = cache(partial(urljoin, base))  # a page has hundreds of names
-    for line in text.splitlines()[:MAX_NAMES]:
-        entry = _ENTRY.fullmatch(line)
+    absolute = cache(partial(_joined, base))  # a page has hundreds of names
+    for line in islice(io.StringIO(text), MAX_NAMES):
+        entry = _ENTRY.match(line) if len(line) <= MAX_LINE_CHARS else None
         if entry is None or entry[2].startswith(("std:doc", "std:label", "std:term", "std:token")):
             continue
         name, role, place = entry[1], entry[2], entry[3]
         page, _, anchor = (place[:-1] + name if place.endswith("$") else place).partition("#")
         found.append((name.rpartition(" ")[2] if role.startswith("std:cmdoption") else name, absolute(page), anchor))
     return found
+
+
+def _joined(base: str, target: str) -> str:
+    """The absolute address of `target`; a malformed one stays as it is."""
+    try:
+        return urljoin(base, target)
+    except ValueError:
+        return target
+
+
+def origin(url: str) -> str:
+    parts = urlsplit(canonical(url))
+    return f"{parts.scheme}://{parts.netloc}"

@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
-from urllib.parse import quote, unquote, urlsplit
+from typing import Any, Protocol
+from urllib.parse import unquote
 
 from websearch_gateway.docs_index.crawl import seeds
+from websearch_gateway.docs_index.crawl.files import MAX_PAGE_BYTES, SUFFIXES, folder_pages
 from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical, without_copies
+from websearch_gateway.docs_index.crawl.seeds import Defined
 from websearch_gateway.docs_index.models import UrlTask
 from websearch_gateway.docs_index.ports import Fetch, Run
 from websearch_gateway.errors import SearchError, SearchFetchError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import Fetched
 
-T = TypeVar("T")
-
 PAGE_SECONDS = 30.0
-MAX_PAGE_BYTES = 5_000_000
 MAX_SITEMAPS = 50
 NOT_MODIFIED = 304
 ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 _SEARCH_INDEXES = ("searchindex.js", "search/search_index.json")
-SUFFIXES: Mapping[str, str] = {
-    ".html": "text/html",
-    ".htm": "text/html",
-    ".xhtml": "application/xhtml+xml",
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".mdx": "text/markdown",
-    ".rst": "text/plain",
-    ".txt": "text/plain",
-}
-"""The file types that are documents, with their media types."""
-
-Defined = dict[str, list[tuple[str, str]]]
-"""The definitions of an inventory: names and anchors by the address of their page."""
 
 _log = logging.getLogger(__name__)
 
@@ -109,22 +95,20 @@ class WebSource:
     async def seeds(self) -> tuple[list[str], Defined]:
         """The start URL and the pages in llms.txt, objects.inv and the sitemaps, or else in a search index."""
         await self._robots.open()
-        found = [canonical(self._start)]
-        root = f"{self._scope.origin}{self._scope.folder}"
+        start, root = canonical(self._start), f"{self._scope.origin}{self._scope.folder}"
+        found: list[str] = []
         if listed := await self._published(f"{root}llms.txt"):
-            text = listed.body.decode("utf-8", "replace")
-            found += await self._parse(seeds.llms_urls, text, root)
+            found += await self._pages(root, seeds.llms_urls, listed.body, root)
         defined = await self.inventory(root)
         found += defined
-        found += await self._sitemaps(seeds.robots_sitemaps(self._robots.text), root)
-        if len(found) == 1:
-            found += await self._search_index(root)
-        inside = dict.fromkeys(url for seed in found if (url := self._scope.link(root, seed)))
-        return without_copies({canonical(self._start): None, **inside}), defined
+        found += await self._sitemaps(root)
+        if not found:
+            found = await self._search_index(root)
+        return await asyncio.to_thread(without_copies, dict.fromkeys((start, *found))), defined
 
     async def inventory(self, folder: str) -> Defined:
         listed = await self._published(f"{folder}objects.inv")
-        return _by_page(await self._parse(seeds.inventory, listed.body, folder)) if listed else {}
+        return await _definitions(self._workers, self._scope, listed.body, folder) if listed else {}
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         return await self._robots.allowed(urls)
@@ -156,20 +140,25 @@ class WebSource:
     async def _search_index(self, root: str) -> list[str]:
         for name in _SEARCH_INDEXES:
             if listed := await self._published(root + name):
-                return await self._parse(seeds.search_index_urls, listed.body, root)
+                return await self._pages(root, seeds.search_index_urls, listed.body, root)
         return []
 
-    async def _sitemaps(self, named: list[str], root: str) -> list[str]:
+    async def _sitemaps(self, root: str) -> list[str]:
+        named = await _parsed(self._workers, seeds.robots_sitemaps, self._robots.text) or ()
         places = dict.fromkeys([*named, f"{self._scope.origin}/sitemap.xml", f"{root}sitemap.xml"])
         waiting, fetched = list(places), 0
         pages: list[str] = []
         while waiting and fetched < MAX_SITEMAPS and len(pages) < seeds.MOST_URLS:
             place = waiting.pop(0)
             fetched += 1
-            if _origin(place) == self._scope.origin and (listed := await self._published(place)):
-                for url, is_sitemap in await self._parse(seeds.sitemap_urls, listed.body):
-                    (waiting if is_sitemap else pages).append(url)
+            if seeds.origin(place) == self._scope.origin and (listed := await self._published(place)):
+                more, further = await _parsed(self._workers, seeds.sitemap_in, self._scope, listed.body) or ((), ())
+                pages += more
+                waiting += further
         return pages
+
+    async def _pages(self, root: str, *parse: object) -> list[str]:
+        return await _parsed(self._workers, seeds.pages_in, self._scope, root, *parse) or []
 
     async def _published(self, url: str) -> Fetched | None:
         """A file that a site may publish; None if there is none, or it cannot be fetched."""
@@ -181,72 +170,69 @@ class WebSource:
             return None
         return None if fetched.content_type == "text/html" else fetched  # a "not found" page with status 200
 
-    async def _parse(self, function: Callable[..., list[T]], *arguments: object) -> list[Any]:
-        """Parse a list that the site publishes, in a worker process. Empty if it cannot be parsed."""
-        try:
-            found: list[Any] = await self._workers.run(function, *arguments, deadline=Deadline.after(PAGE_SECONDS))
-        except SearchError as error:
-            _log.info("A list of pages cannot be read: %s", error.message)
-            return []
-        return found
-
 
 class FolderSource:
     """The documents below a folder. The address of a file is `base` and its path."""
 
     waiting = ""
 
-    def __init__(self, root: Path, base: str, scope: Scope) -> None:
-        self._root = root.resolve()
-        self._base = base
+    def __init__(self, root: Path, base: str, scope: Scope, workers: Run) -> None:
+        self._root = root
+        self._base = canonical(base)
         self._scope = scope
+        self._workers = workers
 
     async def seeds(self) -> tuple[list[str], Defined]:
         """Every document but Markdown and text copies of others; each crawl lists the files again."""
-        if not self._root.is_dir():
-            raise SearchFetchError(f"The folder {self._root} does not exist.", details={"reason": "missing"})
-        urls = [canonical(self._base + quote(place)) for place in _documents(self._root)]
-        inside = [url for url in urls if self._scope.contains(url)]
-        return without_copies(inside), await self.inventory(self._base)
+        urls: list[str] = []
+        after: str | None = None
+        while after != "":
+            place = (str(self._root), self._base, self._scope, after or "")
+            listed, after = await self._workers.run(folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS))
+            urls += listed
+        return await asyncio.to_thread(without_copies, urls), await self.inventory(self._base)
 
     async def inventory(self, folder: str) -> Defined:
-        listed = (self._root / unquote(folder.removeprefix(self._base)) / "objects.inv").resolve()
-        if listed.is_relative_to(self._root) and listed.is_file() and listed.stat().st_size < MAX_PAGE_BYTES:
-            return _by_page(seeds.inventory(listed.read_bytes(), folder))
-        return {}
+        try:
+            listed = await self.fetch(UrlTask(0, 0, f"{folder}objects.inv"))
+        except SearchFetchError:
+            return {}
+        return await _definitions(self._workers, self._scope, listed.body, folder)
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         return [True] * len(urls)
 
     async def fetch(self, task: UrlTask) -> Fetched:
-        path = self._root / unquote(task.url.removeprefix(self._base))
-        if task.url.endswith("/"):
-            path = next((path / name for name in ("index.html", "index.htm") if (path / name).is_file()), path)
+        return await asyncio.to_thread(self._read, task)
+
+    def _read(self, task: UrlTask) -> Fetched:
         try:
-            path = path.resolve(strict=True)
-            if not path.is_relative_to(self._root) or not path.is_file():
-                raise FileNotFoundError
+            path = self._path(task.url)
             stat = path.stat()
             etag = f"{stat.st_mtime_ns}-{stat.st_size}"
             if stat.st_size > MAX_PAGE_BYTES:
                 raise SearchFetchError(f"The file is larger than {MAX_PAGE_BYTES:,} bytes.")
             body = b"" if task.etag == etag else path.read_bytes()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a path with a null character
             raise SearchFetchError("The file does not exist.", details={"status": 404}) from error
         kind = SUFFIXES.get(path.suffix.lower(), "application/octet-stream")
         status = NOT_MODIFIED if task.etag == etag else 200
         return Fetched(task.url, task.url, status, {"etag": etag}, body, kind, "utf-8")
 
+    def _path(self, url: str) -> Path:
+        """The file with this address.
 
-def _by_page(names: Iterable[tuple[str, str, str]]) -> Defined:
-    """The definitions of an inventory by the canonical address of their page; a page has hundreds of them."""
-    pages: dict[str, list[tuple[str, str]]] = {}
-    for name, url, anchor in names:
-        pages.setdefault(url, []).append((name, anchor))
-    defined: Defined = {}
-    for url, found in pages.items():
-        defined.setdefault(canonical(url), []).extend(found)
-    return defined
+        Raises:
+            OSError, ValueError: there is none, or it lies outside the folder.
+        """
+        root = self._root.resolve()
+        path = root / unquote(url.removeprefix(self._base), errors="surrogateescape")
+        if url.endswith("/"):
+            path = next((path / name for name in ("index.html", "index.htm") if (path / name).is_file()), path)
+        path = path.resolve(strict=True)
+        if not path.is_relative_to(root) or not path.is_file():
+            raise FileNotFoundError
+        return path
 
 
 def body_hash(body: bytes) -> str:
@@ -254,12 +240,15 @@ def body_hash(body: bytes) -> str:
     return sha256(body).hexdigest()[:32]
 
 
-def _documents(root: Path) -> Iterator[str]:
-    for path in sorted(root.rglob("*")):
-        if path.suffix.lower() in SUFFIXES and path.is_file():
-            yield path.relative_to(root).as_posix()
+async def _definitions(workers: Run, scope: Scope, inventory: bytes, folder: str) -> Defined:
+    listed = await _parsed(workers, seeds.definitions_in, scope, inventory, folder) or {}
+    return {page: [(name, anchor) for name, anchor in names] for page, names in listed.items()}
 
 
-def _origin(url: str) -> str:
-    parts = urlsplit(canonical(url))
-    return f"{parts.scheme}://{parts.netloc}"
+async def _parsed(workers: Run, function: Callable[..., object], *arguments: object) -> Any:
+    """What a function finds in a list that the site publishes, in a worker process; None if it cannot be parsed."""
+    try:
+        return await workers.run(function, *arguments, deadline=Deadline.after(PAGE_SECONDS))
+    except SearchError as error:
+        _log.info("A list of pages cannot be read: %s", error.message)
+        return None

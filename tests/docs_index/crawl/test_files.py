@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from websearch_gateway.docs_index.crawl import archives
-from websearch_gateway.docs_index.crawl.archives import unpack
-from websearch_gateway.docs_index.crawl.sources import MAX_PAGE_BYTES
+from websearch_gateway.docs_index.crawl import files
+from websearch_gateway.docs_index.crawl.files import MAX_PAGE_BYTES, unpack
 from websearch_gateway.errors import SearchFetchError
 
 
@@ -43,18 +42,18 @@ def test_a_document_that_inflates_ends_after_the_size_of_a_page(make: object, tm
 def test_all_documents_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = zipped(tmp_path / "a.zip", {f"{number}.html": bytes(1_000) for number in range(20)})
     unpack(archive, tmp_path / "whole")
-    monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", 5_000)
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 5_000)
     with pytest.raises(SearchFetchError, match="more than may be unpacked"):
         unpack(archive, tmp_path / "large")
     monkeypatch.undo()
-    monkeypatch.setattr(archives, "MAX_FILES", 5)
+    monkeypatch.setattr(files, "MAX_FILES", 5)
     with pytest.raises(SearchFetchError, match="more than may be unpacked"):
         unpack(archive, tmp_path / "many")
 
 
 def test_skipped_members_count_towards_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Skipping a file in a compressed stream unpacks it."""
-    monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", 50_000)
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 50_000)
     archive = tarred(tmp_path / "a.tar.gz", {"a.html": b"<p>a", "film.mp4": bytes(1_000_000), "b.html": b"<p>b"})
     with pytest.raises(SearchFetchError, match="more than may be unpacked"):
         unpack(archive, tmp_path / "out")

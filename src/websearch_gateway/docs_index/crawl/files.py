@@ -1,0 +1,165 @@
+"""Documents in files: lists those of a folder, and unpacks archives. Names are untrusted: runs in a worker process."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import shutil
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import IO
+from urllib.parse import quote
+
+from websearch_gateway.docs_index.crawl.scope import Scope
+from websearch_gateway.errors import SearchFetchError
+
+MAX_PAGE_BYTES = 5_000_000
+SUFFIXES: Mapping[str, str] = {
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "application/xhtml+xml",
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".mdx": "text/markdown",
+    ".rst": "text/plain",
+    ".txt": "text/plain",
+}
+"""The file types that are documents, with their media types."""
+LISTED_AT_ONCE = 50_000
+LISTED_CHARS = 8_000_000
+"""The most addresses of one listing, and about their most characters: a worker's reply is limited."""
+ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+MAX_ARCHIVE_BYTES = 500_000_000
+MAX_UNPACKED_BYTES = 2_000_000_000
+MAX_FILES = 200_000
+
+
+def folder_pages(root: str, base: str, scope: Scope, after: str = "") -> tuple[list[str], str]:
+    """The addresses in scope of documents below `root`, which has the address `base`, in the order of their paths.
+
+    A folder may have more than one listing holds: the second value is the path to continue after, "" at the end.
+
+    Raises:
+        SearchFetchError: there is no such folder.
+    """
+    found: dict[str, None] = {}
+    chars = 0
+    for path in _files(root, after):
+        if PurePosixPath(path).suffix.lower() not in SUFFIXES:
+            continue
+        if page := scope.link(base, base + quote(path, errors="surrogateescape")):
+            found[page] = None
+            chars += len(page)
+        if len(found) >= LISTED_AT_ONCE or chars >= LISTED_CHARS:
+            return list(found), path
+    return list(found), ""
+
+
+def _files(root: str, after: str) -> Iterator[str]:
+    """The paths of the files below `root` that follow `after`, folder by folder in the order of names."""
+    last = after.split("/") if after else []
+    waiting = _entries(root, "", last)
+    if waiting is None:
+        raise SearchFetchError(f"The folder {root} does not exist.", details={"reason": "missing"})
+    while waiting:
+        path = waiting.pop()
+        if path.endswith("/"):
+            waiting += _entries(root, path, last) or ()
+        else:
+            yield path
+
+
+def _entries(root: str, folder: str, last: list[str]) -> list[str] | None:
+    """The paths of the entries of a folder, the first at the end, without those that come before `last`.
+
+    A folder ends with a slash; a link to a folder is left out. None if the folder cannot be read.
+    """
+    place = last[: folder.count("/")]
+    is_on_the_way = bool(last) and folder == "".join(f"{name}/" for name in place)
+    least = last[len(place)] if is_on_the_way and len(last) > len(place) else ""
+    is_last = len(last) == len(place) + 1
+    paths = []
+    try:
+        with os.scandir(os.path.join(root, folder)) as entries:
+            for entry in entries:
+                if entry.name < least or (entry.name == least and is_last):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    paths.append(f"{folder}{entry.name}/")
+                elif entry.is_file():
+                    paths.append(f"{folder}{entry.name}")
+    except OSError:
+        return None
+    return sorted(paths, key=lambda path: path.rstrip("/"), reverse=True)
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file or address of this name is an archive."""
+    return name.lower().endswith(ENDINGS)
+
+
+def unpack(archive: Path, target: Path) -> None:
+    """Write the documents of an archive below `target`. Skips links, special files and paths that lead outside.
+
+    Raises:
+        SearchFetchError: the file is not an archive, or holds more than may be unpacked.
+    """
+    total = 0
+    try:
+        for count, (name, file) in enumerate(_members(archive), 1):
+            place = _place(target, name)
+            if place is None:
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with file, place.open("wb") as copy:
+                shutil.copyfileobj(_Capped(file), copy)
+            total += place.stat().st_size
+            if total > MAX_UNPACKED_BYTES or count > MAX_FILES:
+                raise _too_large()
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError) as error:
+        raise SearchFetchError(f"The archive cannot be unpacked ({type(error).__name__}).") from error
+
+
+def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    if archive.name.lower().endswith(".zip"):
+        with zipfile.ZipFile(archive) as zipped:
+            for entry in zipped.infolist():
+                if not entry.is_dir() and _is_document(entry.filename):
+                    yield entry.filename, zipped.open(entry)
+        return
+    with tarfile.open(archive) as tarred:
+        for member in tarred:
+            if member.offset_data + member.size > MAX_UNPACKED_BYTES:  # skipping a compressed member unpacks it
+                raise _too_large()
+            if member.isfile() and _is_document(member.name) and (file := tarred.extractfile(member)) is not None:
+                yield member.name, file
+
+
+def _too_large() -> SearchFetchError:
+    return SearchFetchError("The archive holds more than may be unpacked.", details={"reason": "too_large"})
+
+
+def _is_document(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in SUFFIXES or name.endswith("objects.inv")
+
+
+def _place(target: Path, name: str) -> Path | None:
+    """The path for a member; None if its name leads outside `target`."""
+    path = (target / name.replace("\\", "/")).resolve()
+    return path if path.is_relative_to(target.resolve()) else None
+
+
+class _Capped:
+    """A file that ends one byte after the size limit of a page, so that a zip bomb stays small."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._left = MAX_PAGE_BYTES + 1
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(min(self._left, size if size >= 0 else self._left))
+        self._left -= len(data)
+        return data
