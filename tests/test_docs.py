@@ -96,12 +96,6 @@ def test_every_package_has_a_docstring_of_two_lines_or_more() -> None:
         assert len(docstring.splitlines()) >= 2, init
 
 
-def test_no_folder_holds_more_than_fifteen_files() -> None:
-    for folder in {path.parent for path in MODULES}:
-        names = [path.name for path in folder.iterdir() if path.is_file() and path.name != "__init__.py"]
-        assert len(names) <= 15, (folder, len(names))
-
-
 def test_the_picture_of_the_layers_is_drawn_from_the_code() -> None:
     """Draw it again with `make docs`."""
     picture = runpy.run_path(str(ROOT / "tools" / "layer_picture.py"))["picture"]

@@ -16,9 +16,10 @@ async def test_global_rate_limit_is_counted_once_for_the_process_without_a_state
     (tmp_path / "file").touch()
     settings = Settings(state_url=f"sqlite:///{tmp_path / 'file' / 'state.db'}", global_rate_limit="2/hour")
     gateway = build(settings)
-    await gateway.pipeline.rate_limits.admit(Caller("me"))
-    await gateway.web.rate_limits.admit(Caller("you"))
-    for gate in (gateway.pipeline.rate_limits, gateway.web.rate_limits, gateway.raw.rate_limits):
+    await gateway.pipeline.recall.rate_limits.admit(Caller("me"))
+    await gateway.web.recall.rate_limits.admit(Caller("you"))
+    for tool in (gateway.pipeline, gateway.web, gateway.raw):
         with pytest.raises(SearchRateLimitError, match="GLOBAL_RATE_LIMIT"):
-            await gate.admit(Caller("somebody"))
+            await tool.recall.rate_limits.admit(Caller("somebody"))
+    await gateway.pipeline.recall.cached_limits.admit(Caller("somebody"))
     await gateway.close()

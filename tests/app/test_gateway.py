@@ -200,7 +200,8 @@ async def test_a_state_that_hangs_cannot_hold_a_search_past_its_deadline(gateway
         async def hang(_: Caller) -> None:
             await held.wait()
 
-        stuck = replace(opened.pipeline, rate_limits=SimpleNamespace(admit=hang))
+        recall = replace(opened.pipeline.recall, rate_limits=SimpleNamespace(admit=hang))
+        stuck = replace(opened.pipeline, recall=recall)
         with pytest.raises(SearchTimeoutError):
             await stuck.search(TOWER)
 
@@ -242,9 +243,9 @@ async def test_a_hundred_different_questions_at_once_are_all_answered(gateway: O
 async def test_the_limit_is_each_users_own(gateway: Open) -> None:
     async with gateway(rate_limit="1/minute") as opened:
         await opened.search(TOWER, LOCAL)
-        await opened.search(TOWER, Caller("somebody else"))
+        await opened.search(SearchRequest("What is a comet?"), Caller("somebody else"))
         with pytest.raises(SearchRateLimitError) as caught:
-            await opened.search(TOWER, LOCAL)
+            await opened.search(SearchRequest("What is a tide?"), LOCAL)
     assert 0 < (caught.value.retry_after or 0) <= 60
 
 

@@ -96,7 +96,7 @@ async def test_an_engine_that_overruns_its_time_leaves_time_for_an_old_answer(ga
 
 
 async def test_lasting_answers_live_longer_than_those_about_changing_subjects(gateway: Open) -> None:
-    async with gateway(cache_ttl_seconds=0.001, cache_long_ttl_seconds=60) as opened:
+    async with gateway(cache_ttl_seconds=1e-6, cache_long_ttl_seconds=60) as opened:
         for request, expected in ((TOWER, "exact"), (WEATHER, "miss")):
             await opened.search(request)
             assert (await opened.search(request)).cache == expected

@@ -36,7 +36,7 @@ async def test_a_cached_answer_has_three_stages_and_is_marked_as_cached(gateway:
         await opened.search(TOWER)
         spans.record(on=True)
         await opened.search(TOWER)
-    assert spans.tree() == {"search_web": {"guard": {}, "rate_limit": {}, "cache": {}}}
+    assert spans.tree() == {"search_web": {"guard": {}, "cache": {}, "rate_limit": {}}}
     assert (spans.one("search_web").attributes or {})["websearch.cache"] == "exact"
 
 

@@ -117,12 +117,12 @@ async def test_without_the_semantic_cache_only_the_same_words_are_found(records:
     assert records[-1].outcome.outcome == "NOT_CONFIGURED"
 
 
-async def test_a_call_to_the_cache_counts_as_a_read(answers: CachedAnswers) -> None:
-    limited = replace(answers, rate_limits=RateLimits(MemoryState(), "2/minute", setting="READ_RATE_LIMIT"))
+async def test_a_call_to_the_cache_counts_as_a_cached_call(answers: CachedAnswers) -> None:
+    limited = replace(answers, rate_limits=RateLimits(MemoryState(), "2/minute", setting="CACHED_RATE_LIMIT"))
     await limited.search(QUESTION, Caller("me"))
     await limited.similar(QUESTION, Caller("me"))
     for ask in (limited.search, limited.similar):
-        with pytest.raises(SearchRateLimitError, match="READ_RATE_LIMIT"):
+        with pytest.raises(SearchRateLimitError, match="CACHED_RATE_LIMIT"):
             await ask(QUESTION, Caller("me"))
     await limited.search(QUESTION, Caller("you"))
 

@@ -111,7 +111,7 @@ async def test_every_query_counts_for_its_caller_and_one_beyond_the_limit_gets_i
     async with gateway(search_rate_limit="2/minute") as opened:
         response = await opened.raw_search(THREE, Caller("me"))
         with pytest.raises(SearchRateLimitError):
-            await opened.raw_search(THREE, Caller("me"))
+            await opened.raw_search(RawSearchRequest(("mist", "snow")), Caller("me"))
         other = await opened.raw_search(RawSearchRequest(("tides", "comet")), Caller("you"))
     codes = [entry.result.get("error", {}).get("code", "ok") for entry in response.queries]
     assert sorted(codes) == ["RATE_LIMIT", "ok", "ok"]

@@ -25,6 +25,7 @@ from websearch_gateway.pipeline.passages import PassageFinder
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.pipeline.read_page import CUT_OFF, MOST_QUERIES, PageReading
 from websearch_gateway.ports import Workers
+from websearch_gateway.results.read import PageContent
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.text.retrieval.relevance import DEFAULT_THRESHOLD
 
@@ -37,9 +38,11 @@ class Book:
 
     name = "book"
     hangs = False
+    reads = 0
     truncated = False
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        self.reads += 1
         if self.hangs:
             await asyncio.Event().wait()
         return Page(url, "https://example.com/tides/", "Tides", TEXT, published="2026-01-02", truncated=self.truncated)
@@ -63,6 +66,7 @@ def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReadi
     return PageReading(
         page_cache,
         finder,
+        RateLimits(MemoryState(), ""),
         RateLimits(MemoryState(), ""),
         asyncio.Semaphore(8),
         Telemetry([events.append]),
@@ -147,9 +151,7 @@ async def test_an_address_outside_the_policy_is_forbidden(reading: PageReading, 
 @pytest.mark.parametrize("request_", [ContentRequest(URL), PassagesRequest(URL, ("tide",))])
 async def test_a_page_that_never_comes_is_a_timeout(book: Book, reading: PageReading, request_: Any) -> None:
     book.hangs = True
-    hasty = PageReading(
-        reading.page_cache, reading.finder, reading.rate_limits, reading.gate, reading.telemetry, deadline_seconds=0.05
-    )
+    hasty = replace(reading, deadline_seconds=0.05)
     with pytest.raises(SearchTimeoutError):
         await run(hasty, request_)
 
@@ -178,10 +180,41 @@ async def test_reading_has_a_limit_per_user_and_a_bad_request_does_not_count(rea
         with pytest.raises(SearchValidationError):
             await reading.content(ContentRequest(URL, max_chars=0), me)
     await reading.content(ContentRequest(URL), me)
-    await reading.content(ContentRequest(URL), me)
-    await reading.passages(PassagesRequest(URL, ("sea",)), me)
+    await reading.content(ContentRequest(URL, refresh=True), me)
+    await reading.passages(PassagesRequest(f"{URL}/2", ("sea",)), me)
     with pytest.raises(SearchRateLimitError, match=r"3/minute .*READ_RATE_LIMIT"):
-        await reading.content(ContentRequest(URL), me)
+        await reading.content(ContentRequest(f"{URL}/3"), me)
     with pytest.raises(SearchRateLimitError):
-        await reading.passages(PassagesRequest(URL, ("sea",)), me)
-    await reading.content(ContentRequest(URL), you)
+        await reading.passages(PassagesRequest(f"{URL}/3", ("sea",)), me)
+    await reading.content(ContentRequest(f"{URL}/3"), you)
+
+
+async def test_a_stored_page_or_one_that_another_call_reads_counts_as_a_cached_call(
+    reading: PageReading, book: Book
+) -> None:
+    state, me = MemoryState(), Caller("me")
+    reading = replace(
+        reading,
+        rate_limits=RateLimits(state, "1/minute", setting="READ_RATE_LIMIT"),
+        cached_limits=RateLimits(state, "20/minute", setting="CACHED_RATE_LIMIT"),
+    )
+    pages = await asyncio.gather(*(reading.content(ContentRequest(URL), me) for _ in range(11)))
+    assert len({page.page_content for page in pages}) == 1
+    await asyncio.gather(*(reading.passages(PassagesRequest(URL, ("sea",)), me) for _ in range(10)))
+    with pytest.raises(SearchRateLimitError, match="CACHED_RATE_LIMIT"):
+        await reading.content(ContentRequest(URL), me)
+    assert book.reads == 1
+
+
+async def test_a_reader_over_the_limit_does_not_stop_another_who_joined_the_read(
+    reading: PageReading, book: Book
+) -> None:
+    limits = RateLimits(MemoryState(), "1/minute", setting="READ_RATE_LIMIT")
+    reading = replace(reading, rate_limits=limits, gate=asyncio.Semaphore(20))
+    me, you = Caller("me"), Caller("you")
+    await reading.content(ContentRequest(f"{URL}/2"), me)
+    calls = [reading.content(ContentRequest(URL), caller) for caller in (me, *[you] * 5, *[me] * 5)]
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes[1:6]] == [PageContent] * 5
+    assert {type(outcome) for outcome in (outcomes[0], *outcomes[6:])} == {SearchRateLimitError}
+    assert book.reads == 2

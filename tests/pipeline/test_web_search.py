@@ -158,7 +158,7 @@ async def test_an_unacceptable_call_does_not_count_towards_the_limit(gateway):
                 await opened.web_search(replace(ESPRESSO, **{name: value}))
         await opened.web_search(ESPRESSO)
         with pytest.raises(SearchRateLimitError):
-            await opened.web_search(ESPRESSO)
+            await opened.web_search(replace(ESPRESSO, query="storm"))
 
 
 async def test_each_call_is_one_event_without_the_query(gateway, caplog):

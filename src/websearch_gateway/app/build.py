@@ -25,6 +25,7 @@ from websearch_gateway.app.page_reading import COMPOSE, WARM_UP, PageReaders, op
 from websearch_gateway.app.upstreams import Upstreams, open_upstreams
 from websearch_gateway.budget.budgeted_embedder import BudgetedEmbedder
 from websearch_gateway.budget.ledger import Ledger
+from websearch_gateway.cache.raw_results import RawResult
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.embedders import open_embedder
 from websearch_gateway.embedders.prices import usd_per_million_tokens
@@ -41,11 +42,13 @@ from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.pipeline.raw_engine import Gathering, RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
+from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import AnswerEngine, BoundedState, Embedder, HostedEngine, State
 from websearch_gateway.resilience.health import HealthRegistry
 from websearch_gateway.resilience.layered_call import LayeredEngine
+from websearch_gateway.results.search import WebSearchResponse
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 from websearch_gateway.state.memory import MemoryState
@@ -66,19 +69,21 @@ def build(settings: Settings) -> Gateway:
         shared.upstreams.selection.pool, pages.page_cache, shared.gate, settings.request_timeout_ms / 1000
     )
     engines = open_engines(settings, Outside(shared.client, shared.retry, gather, pages.workers, pages.site_fetcher))
-    pipeline = _pipeline(settings, shared, caches, _answers(settings, shared, engines, gather, pages))
-    searching = _search_limits(settings, shared)
-    reading = RateLimits(shared.state, settings.read_rate_limit, setting="READ_RATE_LIMIT")
+    guard, limits, flights = _guard(settings), _limits(settings, shared), SingleFlight()
     return Gateway(
-        pipeline=pipeline,
-        cached=_cached_answers(settings, pipeline, caches, reading),
+        pipeline=SearchPipeline(
+            guard=guard,
+            recall=Recall(caches.answers, flights, limits.answers, limits.cached),
+            engine=_answers(settings, shared, engines, gather, pages),
+            telemetry=shared.telemetry,
+            deadline_seconds=settings.search_deadline_seconds,
+        ),
+        cached=_cached_answers(settings, shared, guard, caches, limits.cached),
         caches=caches,
         cache=_cache_admin(shared, caches, pages),
-        web=_web_search(settings, shared, pipeline, searching, pages, caches),
-        raw=_raw_search(settings, shared, pipeline, searching, caches),
-        reading=PageReading(
-            pages.page_cache, pages.finder, reading, shared.gate, shared.telemetry, settings.search_deadline_seconds
-        ),
+        web=_web_search(settings, shared, guard, Recall(caches.web, flights, limits.searches, limits.cached), pages),
+        raw=_raw_search(settings, shared, guard, Recall(caches.raw, flights, limits.searches, limits.cached)),
+        reading=_page_reading(settings, shared, limits, pages),
         engines=engines,
         doctor=_doctor(engines, shared, pages),
         health=shared.health,
@@ -152,37 +157,59 @@ def _answers(
     return LayeredEngine(CleanedEngine(ranked, shared.addresses), Traced("answer"))
 
 
-def _pipeline(settings: Settings, shared: _Shared, caches: Caches, engine: AnswerEngine) -> SearchPipeline:
+def _guard(settings: Settings) -> Guard:
     lists = OperatorDomains.of(settings)
-    guard = Guard(
-        settings.routes,
-        settings.strict_routing,
-        settings.secrets(),
-        allowed=lists.allowed,
-        blocked=lists.blocked,
+    return Guard(
+        settings.routes, settings.strict_routing, settings.secrets(), allowed=lists.allowed, blocked=lists.blocked
     )
-    return SearchPipeline(
-        guard=guard,
-        rate_limits=RateLimits(shared.state, settings.rate_limit, settings.global_rate_limit, here=shared.counts),
-        cache=caches.answers,
-        single_flight=SingleFlight(),
-        engine=engine,
-        telemetry=shared.telemetry,
-        deadline_seconds=settings.search_deadline_seconds,
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """The rate limits of one process: three for calls that leave the cache, and one for all that do not."""
+
+    answers: RateLimits
+    searches: RateLimits
+    reads: RateLimits
+    cached: RateLimits
+
+
+def _limits(settings: Settings, shared: _Shared) -> _Limits:
+    def limits(setting: str, overall: str = "") -> RateLimits:
+        per_user = getattr(settings, setting.lower()) or ""
+        return RateLimits(shared.state, per_user, overall, setting=setting, here=shared.counts)
+
+    return _Limits(
+        answers=limits("RATE_LIMIT", settings.global_rate_limit),
+        searches=limits("SEARCH_RATE_LIMIT", settings.global_rate_limit),
+        reads=limits("READ_RATE_LIMIT"),
+        cached=limits("CACHED_RATE_LIMIT"),
     )
 
 
 def _cached_answers(
-    settings: Settings, pipeline: SearchPipeline, caches: Caches, rate_limits: RateLimits
+    settings: Settings, shared: _Shared, guard: Guard, caches: Caches, rate_limits: RateLimits
 ) -> CachedAnswers:
     return CachedAnswers(
-        pipeline.guard,
+        guard,
         caches.answers,
         caches.similar,
         rate_limits,
-        pipeline.telemetry,
+        shared.telemetry,
         settings.similarity_threshold,
         settings.search_deadline_seconds,
+    )
+
+
+def _page_reading(settings: Settings, shared: _Shared, limits: _Limits, pages: PageReaders) -> PageReading:
+    return PageReading(
+        page_cache=pages.page_cache,
+        finder=pages.finder,
+        rate_limits=limits.reads,
+        cached_limits=limits.cached,
+        gate=shared.gate,
+        telemetry=shared.telemetry,
+        deadline_seconds=settings.search_deadline_seconds,
     )
 
 
@@ -191,32 +218,15 @@ def _cache_admin(shared: _Shared, caches: Caches, pages: PageReaders) -> CacheAd
     return CacheAdmin(shared.state, memories, shared.statistics, shared.telemetry, shared.ledger)
 
 
-def _search_limits(settings: Settings, shared: _Shared) -> RateLimits:
-    return RateLimits(
-        shared.state,
-        settings.search_rate_limit,
-        settings.global_rate_limit,
-        setting="SEARCH_RATE_LIMIT",
-        here=shared.counts,
-    )
-
-
 def _web_search(
-    settings: Settings,
-    shared: _Shared,
-    pipeline: SearchPipeline,
-    rate_limits: RateLimits,
-    pages: PageReaders,
-    caches: Caches,
+    settings: Settings, shared: _Shared, guard: Guard, recall: Recall[WebSearchResponse], pages: PageReaders
 ) -> WebSearch:
     return WebSearch(
-        guard=pipeline.guard,
-        rate_limits=rate_limits,
+        guard=guard,
+        recall=recall,
         selection=shared.upstreams.selection,
         page_cache=pages.page_cache,
         workers=pages.workers,
-        cache=caches.web,
-        single_flight=pipeline.single_flight,
         telemetry=shared.telemetry,
         gate=shared.gate,
         page_seconds=settings.request_timeout_ms / 1000,
@@ -224,16 +234,12 @@ def _web_search(
     )
 
 
-def _raw_search(
-    settings: Settings, shared: _Shared, pipeline: SearchPipeline, rate_limits: RateLimits, caches: Caches
-) -> RawSearch:
+def _raw_search(settings: Settings, shared: _Shared, guard: Guard, recall: Recall[RawResult]) -> RawSearch:
     return RawSearch(
-        guard=pipeline.guard,
-        rate_limits=rate_limits,
+        guard=guard,
+        recall=recall,
         selection=shared.upstreams.selection,
         addresses=shared.addresses,
-        cache=caches.raw,
-        single_flight=pipeline.single_flight,
         gate=shared.gate,
         telemetry=shared.telemetry,
         deadline_seconds=settings.search_deadline_seconds,

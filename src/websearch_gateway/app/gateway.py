@@ -135,7 +135,9 @@ class Gateway:
         for engine in self.engines:  # its library takes the longest to import
             await engine.warm_up()
         await asyncio.to_thread(self.pipeline.guard.warm_up)
-        for rate_limits in (self.pipeline.rate_limits, self.web.rate_limits, self.reading.rate_limits):
+        for recall in (self.pipeline.recall, self.web.recall):
+            await recall.rate_limits.warm_up()
+        for rate_limits in (self.reading.rate_limits, self.reading.cached_limits):
             await rate_limits.warm_up()
         await self.caches.warm_up()
         await self.reading.warm_up()

@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Literal
 from urllib.parse import unquote, urlsplit
@@ -59,7 +59,7 @@ class PageCache:
 
     Args:
         reader: reads pages.
-        admit: checks a URL without a request; raises ForbiddenUrlError. Stored pages are checked too, since a process
+        check: checks a URL without a request; raises ForbiddenUrlError. Stored pages are checked too, since a process
             with other settings may have stored them.
         secrets: this gateway's own secrets, which no URL may contain.
         clock: seconds since the epoch, the same in all processes.
@@ -71,7 +71,7 @@ class PageCache:
         self,
         reader: Reader,
         blobs: BlobCache,
-        admit: Callable[[str], object],
+        check: Callable[[str], object],
         *,
         ttl_seconds: float,
         stale_seconds: float = 0.0,
@@ -80,21 +80,35 @@ class PageCache:
     ) -> None:
         self._reader = reader
         self._blobs = blobs
-        self._admit = admit
+        self._check = check
         self._ttl_seconds = ttl_seconds
         self._stale_seconds = stale_seconds
         self._secrets = tuple(secret for secret in secrets if len(secret) >= SHORTEST_CONFIGURED_SECRET)
         self._clock = clock
         self._single_flight = SingleFlight()
 
-    async def read(self, url: str, deadline: Deadline, known: Page | None = None, *, fresh: bool = False) -> Page:
+    async def read(
+        self,
+        url: str,
+        deadline: Deadline,
+        known: Page | None = None,
+        *,
+        fresh: bool = False,
+        user: str = "",
+        admit: Callable[[], Awaitable[None]] | None = None,
+    ) -> Page:
         """The page, with `fetched_at`. `fresh` reads it from its site, without the cache.
+
+        Args:
+            user: who reads.
+            admit: called before the page's site is asked; not for a stored page, nor for one that another call reads.
 
         Raises:
             SearchValidationError: the URL carries a secret of this gateway.
+            SearchRateLimitError: `admit` refused.
             ForbiddenUrlError, SearchFetchError, SearchTimeoutError: see `ports.Reader.read`.
         """
-        self._admit(url)
+        self._check(url)
         self._refuse_secrets(url)
         key = page_key(url)
         began = False
@@ -102,11 +116,11 @@ class PageCache:
         async def begin(_: Progress) -> Page:
             nonlocal began
             began = True
-            return await self._read(key, url, deadline, known, fresh)
+            return await self._read(key, url, deadline, known, fresh, admit)
 
         while True:
             try:
-                page, _ = await self._single_flight.join(f"{key} {fresh}", begin)
+                page, _ = await self._single_flight.join(f"{key} {fresh}", begin, user=user)
             except SearchTimeoutError:
                 # The joined read may have had less time than this one.
                 if began or not deadline.remaining():
@@ -114,12 +128,23 @@ class PageCache:
             else:
                 return replace(page, url=url) if page.url != url else page
 
-    async def _read(self, key: str, url: str, deadline: Deadline, known: Page | None, fresh: bool) -> Page:
-        if await in_cache_thread(is_private, url):  # its rules take 0.3 s to load
-            return replace(await self._reader.read(url, deadline, known), fetched_at=self._clock())
-        stored = None if fresh else await self._stored(key) or known
+    async def _read(
+        self,
+        key: str,
+        url: str,
+        deadline: Deadline,
+        known: Page | None,
+        fresh: bool,
+        admit: Callable[[], Awaitable[None]] | None,
+    ) -> Page:
+        private = await in_cache_thread(is_private, url)  # its rules take 0.3 s to load
+        stored = None if fresh or private else await self._stored(key) or known
         if stored and self._clock() < stored.fetched_at + self._ttl_seconds:
             return replace(stored, cache="exact")
+        if admit is not None:
+            await admit()
+        if private:
+            return replace(await self._reader.read(url, deadline, known), fetched_at=self._clock())
         if stored and self._clock() < stored.fetched_at + self._ttl_seconds + self._stale_seconds:
             try:
                 page = await self._reader.read(url, _with_reserve(deadline), stored)
@@ -146,8 +171,8 @@ class PageCache:
         try:
             record = _Record.model_validate_json(stored)
             page = record.page
-            self._admit(page.url)
-            self._admit(page.final_url)
+            self._check(page.url)
+            self._check(page.final_url)
         except (ValidationError, ForbiddenUrlError):
             return None
         now = self._clock()

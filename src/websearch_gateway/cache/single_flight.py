@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from websearch_gateway.errors import SearchRateLimitError
 from websearch_gateway.ports import Progress, no_progress
 
 T = TypeVar("T")
@@ -15,9 +16,10 @@ Start = Callable[[Progress], Coroutine[Any, Any, T]]
 
 @dataclass(slots=True, eq=False)
 class _Flight:
-    """A task, and one queue per waiting caller: messages, then None at the end."""
+    """A task, the user who began it, and one queue per waiting caller: messages, then None at the end."""
 
     task: asyncio.Task[Any]
+    user: str
     waiting: set[asyncio.Queue[str | None]] = field(default_factory=set)
 
     def tell(self, message: str | None) -> None:
@@ -36,13 +38,24 @@ class SingleFlight:
         self._flights: dict[str, _Flight] = {}
         self._tasks: set[asyncio.Task[Any]] = set()  # the loop itself holds tasks only weakly
 
-    async def join(self, key: str, start: Start[T], progress: Progress = no_progress) -> tuple[T, bool]:
+    async def join(
+        self, key: str, start: Start[T], progress: Progress = no_progress, *, user: str = ""
+    ) -> tuple[T, bool]:
         """The result of the call in flight for `key`, and True; if there is none, the result of `start`, and False.
 
-        `start` gets a Progress that reaches all callers waiting at that moment. Its error is raised in each.
+        `start` gets a Progress that reaches all callers waiting at that moment. Its error is raised in each; but a
+        SearchRateLimitError concerns only the user who began the call, so that others begin one of their own.
         """
         joined = key in self._flights
-        flight = self._flights[key] if joined else self._begin(key, start)
+        flight = self._flights[key] if joined else self._begin(key, start, user)
+        try:
+            return await self._result(key, flight, progress), joined
+        except SearchRateLimitError:
+            if flight.user == user:
+                raise
+        return await self.join(f"{key} {user}", start, progress, user=user)
+
+    async def _result(self, key: str, flight: _Flight, progress: Progress) -> Any:
         messages: asyncio.Queue[str | None] = asyncio.Queue()
         flight.waiting.add(messages)
         try:
@@ -52,14 +65,13 @@ class SingleFlight:
             flight.waiting.remove(messages)
             if not flight.waiting:
                 self._leave(key, flight)
-        result: T = flight.task.result()
-        return result, joined
+        return flight.task.result()
 
-    def _begin(self, key: str, start: Start[T]) -> _Flight:
+    def _begin(self, key: str, start: Start[T], user: str) -> _Flight:
         async def tell(message: str) -> None:
             flight.tell(message)
 
-        flight = _Flight(asyncio.create_task(start(tell)))
+        flight = _Flight(asyncio.create_task(start(tell)), user)
         self._flights[key] = flight
         self._tasks.add(flight.task)
         flight.task.add_done_callback(lambda task: self._finish(key, flight))

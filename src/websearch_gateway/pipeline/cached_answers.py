@@ -1,4 +1,4 @@
-"""Answers from the cache alone. They call no upstream, cost nothing, and count as reads."""
+"""Answers from the cache alone. They call no upstream, cost nothing, and count as cached calls."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CachedAnswers:
 
         Raises:
             SearchValidationError: the question is unacceptable.
-            SearchRateLimitError: the caller has read too often.
+            SearchRateLimitError: the caller asked the cache too often.
             SearchTimeoutError: the state did not answer in time.
         """
         with self.telemetry.call(text, tool="search_cached") as event:
@@ -68,7 +68,7 @@ class CachedAnswers:
         Raises:
             SearchValidationError: the question, the threshold or the limit is unacceptable.
             SearchNotConfiguredError: the semantic cache is off.
-            SearchRateLimitError: the caller has read too often.
+            SearchRateLimitError: the caller asked the cache too often.
             SearchTimeoutError: the state did not answer in time.
         """
         with self.telemetry.call(text, tool="search_similar") as event:

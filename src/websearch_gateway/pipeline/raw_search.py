@@ -1,4 +1,4 @@
-"""The path of `web_search_raw`: guard, rate limit, cache and search for each query separately, all concurrently."""
+"""The path of `web_search_raw`: guard, cache, rate limit and search for each query separately, all concurrently."""
 
 from __future__ import annotations
 
@@ -7,22 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from websearch_gateway.cache.exact_cache import ResultCache
-from websearch_gateway.cache.raw_results import RawResult, unbilled
+from websearch_gateway.cache.raw_results import RawResult
 from websearch_gateway.cache.result_store import Served
-from websearch_gateway.cache.single_flight import SingleFlight
-from websearch_gateway.cache.stale import stand_in
-from websearch_gateway.errors import Exhausted, SearchError, SearchValidationError, Unavailable
+from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller, Deadline, RawSearchRequest, SearchQuery, SearchResults
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.net.sent_requests import counting_requests
 from websearch_gateway.observability.telemetry import Telemetry
-from websearch_gateway.observability.tracing import child_span
 from websearch_gateway.pipeline.cleaning.hits import clean_items
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.rate_limit import RateLimits
+from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.resilience.provider_selection import ProviderSelection
 from websearch_gateway.results.base import ErrorInfo
@@ -43,11 +39,9 @@ class RawSearch:
     """Searches with Google, or with the other providers if Google cannot serve. One per process."""
 
     guard: Guard
-    rate_limits: RateLimits
+    recall: Recall[RawResult]
     selection: ProviderSelection
     addresses: AddressPolicy
-    cache: ResultCache[RawResult]
-    single_flight: SingleFlight
     gate: asyncio.Semaphore
     telemetry: Telemetry
     deadline_seconds: float
@@ -111,7 +105,11 @@ class RawSearch:
                     safe_search=request.safe_search,
                 )
                 query = replace(checked.query, user=caller.user)
-                found = await self._admitted(query, caller, deadline, use_cache=request.use_cache)
+
+                async def find(_: Progress) -> Served[RawResult]:
+                    return await self._counted(query, caller, deadline)
+
+                found = await self.recall(query, caller, find, use_cache=request.use_cache)
         except SearchError as error:
             return error
         response = found.response
@@ -119,34 +117,14 @@ class RawSearch:
             response=response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
         )
 
-    async def _admitted(
-        self, query: SearchQuery, caller: Caller, deadline: Deadline, *, use_cache: bool
-    ) -> Served[RawResult]:
+    async def _counted(self, query: SearchQuery, caller: Caller, deadline: Deadline) -> Served[RawResult]:
         """The result. The query counts towards the caller's limit only if it called a provider."""
-        await self.rate_limits.admit(caller)
         with counting_requests() as sent:
             try:
-                find = self._recall if use_cache else self._find
-                return await find(query, caller, deadline)
+                return await self._find(query, caller, deadline)
             finally:
                 if not sent.count:
-                    await self.rate_limits.give_back(caller)
-
-    async def _recall(self, query: SearchQuery, caller: Caller, deadline: Deadline) -> Served[RawResult]:
-        """The result from the cache, else from an identical call in flight, else from a new call."""
-
-        async def begin(_: Progress) -> Served[RawResult]:
-            with child_span("cache"):
-                known = await self.cache.get(query, caller)
-            if known is not None:
-                return known
-            try:
-                return await self._find(query, caller, deadline)
-            except (Unavailable, Exhausted) as error:
-                return await stand_in(self.cache, query, caller, error)
-
-        served, joined = await self.single_flight.join(self.cache.key(query, caller), begin)
-        return Served(unbilled(served.response), served.saved_usd, joined=True) if joined else served
+                    await self.recall.rate_limits.give_back(caller)
 
     async def _find(self, query: SearchQuery, caller: Caller, deadline: Deadline) -> Served[RawResult]:
         """Search, put the hits into Google's form, and store them."""
@@ -154,7 +132,7 @@ class RawSearch:
             found = await self.selection.preferring((GOOGLE,)).search(query, deadline)
         google_failed = found.provider != GOOGLE and GOOGLE in self.selection.searchers
         response = await self._in_googles_form(query, found)
-        await self.cache.put(query, caller, response, stopgap=google_failed)
+        await self.recall.cache.put(query, caller, response, stopgap=google_failed)
         return Served(response)
 
     async def _in_googles_form(self, query: SearchQuery, found: SearchResults) -> RawResult:

@@ -1,4 +1,4 @@
-"""The path of `get_content` and `read_from_page`: check, admit, read through the page cache, cut or rank."""
+"""The path of `get_content` and `read_from_page`: check, read through the page cache, which admits, cut or rank."""
 
 from __future__ import annotations
 
@@ -31,11 +31,17 @@ CUT_OFF = "Only the beginning of this long page was fetched; the rest is missing
 
 @dataclass(frozen=True, slots=True)
 class PageReading:
-    """Reads one page. One per process; safe for concurrent calls."""
+    """Reads one page. One per process; safe for concurrent calls.
+
+    Attributes:
+        rate_limits: for calls that ask the page's site.
+        cached_limits: for calls with a stored page, and for those that join a read in flight.
+    """
 
     page_cache: PageCache
     finder: PassageFinder
     rate_limits: RateLimits
+    cached_limits: RateLimits
     gate: asyncio.Semaphore
     telemetry: Telemetry
     deadline_seconds: float
@@ -53,8 +59,7 @@ class PageReading:
             _check_number("offset", request.offset, 0, MOST_OFFSET)
             _check_number("maxChars", request.max_chars, 1, MOST_CHARS)
             async with one_deadline(self.deadline_seconds) as deadline:
-                await self.rate_limits.admit(caller)
-                page = await self._read(request.url, deadline, fresh=request.refresh)
+                page = await self._read(request.url, caller, deadline, fresh=request.refresh)
             total = len(page.markdown)
             if request.offset > total:
                 raise SearchValidationError(
@@ -87,8 +92,7 @@ class PageReading:
             _check_number("maxResults", request.max_results, 1, MOST_PASSAGES)
             queries = _checked(request.queries)
             async with one_deadline(self.deadline_seconds) as deadline:
-                await self.rate_limits.admit(caller)
-                page = await self._read(request.url, deadline, fresh=request.force_refresh)
+                page = await self._read(request.url, caller, deadline, fresh=request.force_refresh)
                 found = await self.finder.find(page, queries, request.max_results, deadline)
             event.served("page", sum(map(len, found.answers)), cache=page.cache)
         return PagePassages(
@@ -113,13 +117,23 @@ class PageReading:
     def _age(self, page: Page) -> float:
         return round(max(0.0, self.clock() - page.fetched_at), 1)
 
-    async def _read(self, url: str, deadline: Deadline, *, fresh: bool) -> Page:
+    async def _read(self, url: str, caller: Caller, deadline: Deadline, *, fresh: bool) -> Page:
         if "://" not in url:
             raise SearchValidationError(
                 "`url` must be an absolute http or https URL.", details={"field": "url", "allowed": "http, https"}
             )
+        left = False
+
+        async def admit() -> None:
+            nonlocal left
+            left = True
+            await self.rate_limits.admit(caller)
+
         async with self.gate:
-            return await self.page_cache.read(url.strip(), deadline, fresh=fresh)
+            page = await self.page_cache.read(url.strip(), deadline, fresh=fresh, user=caller.user, admit=admit)
+        if not left:
+            await self.cached_limits.admit(caller)
+        return page
 
 
 def _shown(answer: Sequence[Passage]) -> tuple[PagePassage, ...]:

@@ -1,8 +1,8 @@
-"""The path of a question: guard, rate limit, cache, answer, finalize. Read this first.
+"""The path of a question: guard, cache, rate limit, answer, finalize. Read this first.
 
 entrypoint -> 1 guard       may we ask the web this question?
-              2 rate limit  may this caller ask now?
-              3 cache       is the answer stored, or is an identical call in flight?
+              2 cache       is the answer stored, or is an identical call in flight?
+              3 rate limit  may this caller ask now? (`recall.py` does both)
               4 answer      the engine, or raw search and page reading when it fails
               5 finalize    verify, rank and clean the citations, price the call, store it -> entrypoint
 """
@@ -14,20 +14,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from websearch_gateway.cache.answers import is_stopgap, unbilled
-from websearch_gateway.cache.exact_cache import ResultCache
+from websearch_gateway.cache.answers import is_stopgap
 from websearch_gateway.cache.result_store import Served
-from websearch_gateway.cache.single_flight import SingleFlight
-from websearch_gateway.cache.stale import stand_in
-from websearch_gateway.errors import Exhausted, Unavailable
 from websearch_gateway.models import LOCAL, Answer, Caller, Deadline, SearchQuery, SearchRequest
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.observability.telemetry import Telemetry
-from websearch_gateway.observability.tracing import child_span
 from websearch_gateway.pipeline.deadline import one_deadline, timeout_error
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.rate_limit import RateLimits
+from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
 from websearch_gateway.results.answer import SearchResponse
 
@@ -43,9 +38,7 @@ class SearchPipeline:
     """Answers questions with citations. One per process; safe for concurrent calls."""
 
     guard: Guard
-    rate_limits: RateLimits
-    cache: ResultCache[SearchResponse]
-    single_flight: SingleFlight
+    recall: Recall[SearchResponse]
     engine: AnswerEngine
     telemetry: Telemetry
     deadline_seconds: float
@@ -73,44 +66,24 @@ class SearchPipeline:
                 exclude_domains=request.exclude_domains,
             )
             async with one_deadline(self.deadline_seconds) as deadline:
-                await self.rate_limits.admit(caller)
                 query = replace(checked.query, user=caller.user)
-                served = await self._cached(query, caller, deadline, progress)
+
+                async def ask(tell: Progress) -> Served[SearchResponse]:
+                    return await self._ask(query, caller, deadline, tell)
+
+                served = await self.recall(query, caller, ask, progress)
             event.answered(served.response, saved_usd=served.saved_usd, joined=served.joined)
             response = served.response
             if checked.warnings:
                 return response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
             return response
 
-    async def _cached(
-        self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
-    ) -> Served[SearchResponse]:
-        """The answer from this process's memory, else from an identical call in flight, else from a new call."""
-        with child_span("cache"):
-            known = self.cache.recent(query, caller)
-        if known is not None:
-            return known
-
-        async def begin(tell: Progress) -> Served[SearchResponse]:
-            return await self._ask(query, caller, deadline, tell)
-
-        served, joined = await self.single_flight.join(self.cache.key(query, caller), begin, progress)
-        return Served(unbilled(served.response), served.saved_usd, joined=True) if joined else served
-
     async def _ask(
         self, query: SearchQuery, caller: Caller, deadline: Deadline, progress: Progress
     ) -> Served[SearchResponse]:
-        """The answer from the exact or semantic cache, else a new one from the engine, finalized and stored."""
-        with child_span("cache"):
-            known = await self.cache.get(query, caller)
-        if known is not None:
-            return known
-        try:
-            answer = await self._answer(query, deadline, progress)
-        except (Unavailable, Exhausted) as error:
-            return await stand_in(self.cache, query, caller, error)
-        response = await _finalized(query, answer)
-        await self.cache.put(query, caller, response, stopgap=is_stopgap(response))
+        """A new answer from the engine, finalized and stored."""
+        response = await _finalized(query, await self._answer(query, deadline, progress))
+        await self.recall.cache.put(query, caller, response, stopgap=is_stopgap(response))
         return Served(response)
 
     async def _answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:

@@ -1,18 +1,16 @@
-"""The path of `web_search` and `search_news`: guard, rate limit, cache, search and read, store."""
+"""The path of `web_search` and `search_news`: guard, cache, rate limit, search and read, store."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from websearch_gateway.cache.exact_cache import ResultCache, variant
+from websearch_gateway.cache.exact_cache import variant
 from websearch_gateway.cache.page_cache import PageCache
 from websearch_gateway.cache.result_store import Served
-from websearch_gateway.cache.single_flight import SingleFlight
-from websearch_gateway.cache.stale import stand_in
-from websearch_gateway.cache.web_results import unbilled
-from websearch_gateway.errors import Exhausted, SearchValidationError, Unavailable
+from websearch_gateway.errors import SearchValidationError, Unavailable
 from websearch_gateway.models import (
     LOCAL,
     AppliedFilters,
@@ -27,13 +25,13 @@ from websearch_gateway.models import (
 )
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.observability.telemetry import Telemetry
-from websearch_gateway.observability.tracing import child_span, stage
+from websearch_gateway.observability.tracing import stage
 from websearch_gateway.pipeline.choice import Choice, choose_hits, hits_to_ask_for
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard
-from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.pipeline.raw_engine import PAGE_SECONDS
 from websearch_gateway.pipeline.read_many import Outcome, read_pages
+from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.pipeline.web_results import (
     MOST_SENT,
     assemble,
@@ -59,7 +57,7 @@ HOURS: dict[Freshness, int] = {"day": 24, "week": 168, "month": 720, "year": 876
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """An admitted call."""
+    """A checked call."""
 
     query: SearchQuery
     caller: Caller
@@ -85,12 +83,10 @@ class WebSearch:
     """Finds pages and reads them. One per process; safe for concurrent calls."""
 
     guard: Guard
-    rate_limits: RateLimits
+    recall: Recall[WebSearchResponse]
     selection: ProviderSelection
     page_cache: PageCache
     workers: Workers
-    cache: ResultCache[WebSearchResponse]
-    single_flight: SingleFlight
     telemetry: Telemetry
     gate: asyncio.Semaphore
     page_seconds: float
@@ -114,15 +110,15 @@ class WebSearch:
             chosen = choose_hits(request)
             searcher = self.selection.choose(request.providers, request.topic)
             async with one_deadline(self.deadline_seconds) as deadline:
-                await self.rate_limits.admit(caller)
                 query = replace(
                     checked.query,
                     user=caller.user,
                     max_results=hits_to_ask_for(chosen.up_to, checked.query),
                     variant=variant(_names(request.providers), chosen, request.read_pages),
                 )
-                find = self._cached if request.use_cache else self._find
-                served = await find(_Call(query, caller, chosen, searcher, self._reader(request), deadline), progress)
+                call = _Call(query, caller, chosen, searcher, self._reader(request), deadline)
+                find = partial(self._find, call)
+                served = await self.recall(query, caller, find, progress, use_cache=request.use_cache)
             response = served.response
             route, count = response.results[0].provider if response.results else "", len(response.results)
             event.served(
@@ -161,22 +157,6 @@ class WebSearch:
             return None
         return self.page_cache if request.use_cache else _WithoutStoredPages(self.page_cache)
 
-    async def _cached(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
-        """The results from the cache, else from an identical call in flight, else from a new call."""
-
-        async def begin(tell: Progress) -> Served[WebSearchResponse]:
-            with child_span("cache"):
-                known = await self.cache.get(call.query, call.caller)
-            if known is not None:
-                return known
-            try:
-                return await self._find(call, tell)
-            except (Unavailable, Exhausted) as error:
-                return await stand_in(self.cache, call.query, call.caller, error)
-
-        served, joined = await self.single_flight.join(self.cache.key(call.query, call.caller), begin, progress)
-        return Served(unbilled(served.response), served.saved_usd, joined=True) if joined else served
-
     @stage("answer")
     async def _find(self, call: _Call, progress: Progress) -> Served[WebSearchResponse]:
         """Search, read all pages concurrently, combine the results, and store them."""
@@ -200,7 +180,7 @@ class WebSearch:
                 *text_warnings,
             ),
         )
-        await self.cache.put(call.query, call.caller, response, stopgap=may_be_read_soon(outcomes))
+        await self.recall.cache.put(call.query, call.caller, response, stopgap=may_be_read_soon(outcomes))
         return Served(response)
 
     async def _with_clean_texts(

@@ -35,7 +35,7 @@ from websearch_gateway.settings.groups import (
     Upstreams,
 )
 from websearch_gateway.settings.providers import ProviderSettings
-from websearch_gateway.settings.storage import Storage
+from websearch_gateway.settings.storage import HTTP_LIMITS, Storage
 
 __all__ = [
     "APP_NAME",
@@ -72,6 +72,10 @@ class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, 
     def effective_state_url(self) -> str:
         """`STATE_URL`, or the SQLite file in `DATA_DIR`."""
         return self.state_url or f"sqlite:///{self.data_dir / 'state.db'}"
+
+    def over_http(self) -> Settings:
+        """These settings for a server whose users share it: with a limit where none is set."""
+        return self.model_copy(update={name: at for name, at in HTTP_LIMITS.items() if getattr(self, name) is None})
 
     @property
     def docs_path(self) -> Path | None:

@@ -11,6 +11,14 @@ from pydantic import Field, field_validator
 
 from websearch_gateway.settings.fields import APP_NAME, Amounts, Budget, Quota, SettingsGroup, Text, any_case
 
+HTTP_LIMITS = {
+    "rate_limit": "20/10minutes",
+    "search_rate_limit": "60/10minutes",
+    "read_rate_limit": "120/10minutes",
+    "cached_rate_limit": "600/10minutes",
+}
+"""What limits that are not set are over HTTP, where users share a gateway."""
+
 
 class Storage(SettingsGroup):
     """State, cache, limits and budgets"""
@@ -74,19 +82,29 @@ class Storage(SettingsGroup):
         description="The least similarity of a cached query for `search_similar`; a call may set its own. Also how "
         "sure `read_from_page` must be of a passage: 0.72 shows scores from 0.25 on, 0 all.",
     )
-    rate_limit: Quota = Field(
-        "20/10minutes", description="Calls of `search_web` per user, as `N/PERIOD`; `none` for no limit."
+    rate_limit: Quota | None = Field(
+        None,
+        description="Calls of `search_web` per user, as `N/PERIOD`; `none` for no limit. Only a call that leaves the "
+        "cache counts. Default: 20/10minutes over HTTP, none elsewhere.",
     )
-    search_rate_limit: Quota = Field(
-        "60/10minutes",
-        description="Calls of `web_search` and `search_news`, and queries of `web_search_raw`, per user.",
+    search_rate_limit: Quota | None = Field(
+        None,
+        description="Calls of `web_search` and `search_news`, and queries of `web_search_raw`, per user. Default: "
+        "60/10minutes over HTTP.",
     )
-    read_rate_limit: Quota = Field(
-        "120/10minutes",
-        description="Calls of `get_content`, `read_from_page`, `search_similar`, `search_cached` and the documentation "
-        "tools per user.",
+    read_rate_limit: Quota | None = Field(
+        None,
+        description="Calls of `get_content` and `read_from_page`, and all of the documentation tools, per user. "
+        "Default: 120/10minutes over HTTP.",
     )
-    global_rate_limit: Quota = Field("", description="Searches of all users together. Default: no limit.")
+    cached_rate_limit: Quota | None = Field(
+        None,
+        description="All other calls per user: those that the cache or an identical call in flight answers. Default: "
+        "600/10minutes over HTTP.",
+    )
+    global_rate_limit: Quota = Field(
+        "", description="Searches of all users together that leave the cache. Default: no limit."
+    )
     daily_budget_usd: Budget = Field(
         5.0,
         description="The most that all users together may spend per day (USD, UTC); `none` for no limit. Below 0.07 "

@@ -176,8 +176,9 @@ async def test_another_name_for_a_tool_opens_nothing(door: Door, sandbox: Sandbo
 async def test_limits_are_those_of_the_verified_user_whatever_headers_say(door: Door, version: str) -> None:
     claims = {"X-User": "bob", "X-Forwarded-User": "bob", "X-Forwarded-For": "10.0.0.1", "Mcp-Session-Id": "bob"}
     async with door(**AUTH, rate_limit="2/minute") as http:
-        alice = [await post(http, search(version=version), **bearer("alice"), **claims) for _ in range(3)]
-        bob = [await post(http, search(version=version), **bearer("bob")) for _ in range(3)]
+        asked = [(f"What is a tide? Call {number}.", f"What is a comet? Call {number}.") for number in range(3)]
+        alice = [await post(http, search(one, version), **bearer("alice"), **claims) for one, _ in asked]
+        bob = [await post(http, search(one, version), **bearer("bob")) for _, one in asked]
     for replies in (alice, bob):
         errors = [reply.json()["result"]["structuredContent"].get("error") for reply in replies]
         assert [error and error["code"] for error in errors] == [None, None, "RATE_LIMIT"]
@@ -188,7 +189,11 @@ async def test_many_users_at_once_are_never_mixed_up(door: Door, version: str) -
     """Each user may ask as often as its number says: one call under another's name would show."""
     users = range(1, 9)
     async with door(**AUTH, rate_limit="5/minute") as http:
-        calls = [post(http, search(version=version), **bearer(f"user-{user}")) for _ in range(6) for user in users]
+        calls = [
+            post(http, search(f"What is a tide? Call {call} of {user}.", version), **bearer(f"user-{user}"))
+            for call in range(6)
+            for user in users
+        ]
         replies = await asyncio.gather(*calls)
     refused = [reply.json()["result"]["structuredContent"].get("error") is not None for reply in replies]
     assert [sum(refused[user - 1 :: len(users)]) for user in users] == [1] * len(users)

@@ -169,7 +169,8 @@ async def test_the_cache_survives_a_restart(launch: Connect, sandbox: Sandbox) -
 
 async def test_the_rate_limit_lets_exactly_the_limit_through(connect: Connect) -> None:
     async with connect(RATE_LIMIT="3/minute") as client:
-        results = [await client.call_tool("search_web", {"query": QUESTION}) for _ in range(5)]
+        asked = [f"{QUESTION} Call {number}." for number in range(5)]
+        results = [await client.call_tool("search_web", {"query": question}) for question in asked]
     assert [result.is_error for result in results] == [False, False, False, True, True]
     assert results[-1].structured_content is not None
     error = results[-1].structured_content["error"]

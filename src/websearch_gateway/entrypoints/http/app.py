@@ -41,13 +41,13 @@ def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starle
     """The HTTP server as an ASGI app. The server must run the lifespan, which closes the gateway at the end.
 
     Args:
-        gateway: built from the settings if absent.
+        gateway: built from the settings if absent, with the limits of `Settings.over_http`.
 
     Raises:
         SearchNotConfiguredError: authentication or the toolsets are set up in an unsafe or impossible way.
     """
     verifier = _verifier(settings)
-    lazy = gateway or LazyGateway(settings)
+    lazy = gateway or LazyGateway(settings.over_http())
     mcp = McpEndpoint(lazy)
     lag = LoopLag()
 

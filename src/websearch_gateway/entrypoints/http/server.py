@@ -54,7 +54,7 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
     with suppress(ValueError):  # only the main thread hears signals
         # uvicorn lets calls finish first, then passes the signal to the previous handler.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    gateway = LazyGateway(settings, owns_process=True)
+    gateway = LazyGateway(settings.over_http(), owns_process=True)
     await gateway.get()  # report bad settings before anything listens
     async with exporting(settings):
         with listening(host, port) as listener:

@@ -89,10 +89,18 @@ async def test_another_type_of_body_gets_415(door: Door) -> None:
 
 async def test_a_rate_limit_says_when_to_come_back(door: Door) -> None:
     async with door(rate_limit="1/minute") as http:
-        replies = [await http.post("/v1/search", json={"query": QUESTION}) for _ in range(2)]
+        replies = [await http.post("/v1/search", json={"query": asked}) for asked in (QUESTION, "What is a tide?")]
     assert [reply.status_code for reply in replies] == [200, 429]
     assert 0 < int(replies[1].headers["retry-after"]) <= 60
     assert replies[1].json()["error"]["code"] == "RATE_LIMIT"
+
+
+async def test_users_who_share_a_server_have_limits_that_nobody_set(door: Door) -> None:
+    async with door(rate_limit=None) as http:
+        first = [await http.post("/v1/search", json={"query": f"{QUESTION} Call {n}."}) for n in range(21)]
+        again = await asyncio.gather(*(http.post("/v1/search", json={"query": f"{QUESTION} Call 1."}) for _ in "again"))
+    assert [reply.status_code for reply in first] == [200] * 20 + [429]
+    assert [reply.json()["cache"] for reply in again] == ["exact"] * 5
 
 
 async def test_a_key_of_the_gateway_that_is_refused_is_not_the_callers_fault(door: Door) -> None:

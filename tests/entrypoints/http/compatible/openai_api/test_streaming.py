@@ -41,7 +41,8 @@ async def test_a_failure_in_mid_stream_is_the_last_event(
 async def test_a_refusal_comes_before_the_stream(door: Door, sandbox: Sandbox) -> None:
     async with door(rate_limit="1/minute") as http:
         bad = await http.post("/v1/responses", json={"input": "x", "stream": True})
-        replies = [await http.post("/v1/responses", json={"input": QUESTION, "stream": True}) for _ in range(2)]
+        asked = (QUESTION, "What is a tide?")
+        replies = [await http.post("/v1/responses", json={"input": one, "stream": True}) for one in asked]
     assert bad.status_code == 400
     assert [reply.status_code for reply in replies] == [200, 429]
     assert int(replies[1].headers["retry-after"]) > 0
