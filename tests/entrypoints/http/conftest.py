@@ -11,10 +11,12 @@ from typing import Any
 import httpx2
 import pytest
 import uvicorn
+from starlette.applications import Starlette
 
 from tests.patience import PATIENT
 from websearch_gateway.entrypoints.http.app import create_app
-from websearch_gateway.entrypoints.http.server import listening
+from websearch_gateway.entrypoints.http.connections import Connections
+from websearch_gateway.entrypoints.http.server import listening, uvicorn_config
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 
@@ -36,26 +38,30 @@ def address(http: httpx2.AsyncClient) -> str:
     return str(http.base_url).rstrip("/")
 
 
+@asynccontextmanager
+async def served(app: Starlette, connections: Connections | None = None) -> AsyncIterator[httpx2.AsyncClient]:
+    """Serve any app as the gateway is served; gives a client whose base URL is the server's."""
+    server = QuietServer(uvicorn_config(app, Connections() if connections is None else connections, 30))
+    with listening("127.0.0.1", 0) as listener:
+        serving = asyncio.create_task(server.serve([listener]))
+        port = listener.getsockname()[1]
+        try:
+            async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30, trust_env=False) as http:
+                yield http
+        finally:
+            server.should_exit = True
+            await serving
+
+
 @pytest.fixture
 def door(sandbox: Sandbox) -> Door:
-    """A function that serves with the given settings and gives a client whose base URL is the server's."""
+    """A function that serves the gateway with the given limits and settings."""
 
-    @asynccontextmanager
-    async def start(**settings: Any) -> AsyncIterator[httpx2.AsyncClient]:
+    def start(
+        connections: Connections | None = None, **settings: Any
+    ) -> AbstractAsyncContextManager[httpx2.AsyncClient]:
         outside = {name.lower(): value for name, value in {**PATIENT, **sandbox.environment()}.items()}
         app = create_app(Settings(**{"state_url": "memory://", "rate_limit": "none", **outside, **settings}))
-        config = uvicorn.Config(
-            app, http="h11", ws="none", lifespan="on", log_config=None, access_log=False, server_header=False
-        )
-        server = QuietServer(config)
-        with listening("127.0.0.1", 0) as listener:
-            serving = asyncio.create_task(server.serve([listener]))
-            port = listener.getsockname()[1]
-            try:
-                async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30, trust_env=False) as http:
-                    yield http
-            finally:
-                server.should_exit = True
-                await serving
+        return served(app, connections)
 
     return start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import math
@@ -11,6 +12,7 @@ import socket
 import sys
 import threading
 from contextlib import suppress
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -22,11 +24,15 @@ from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
     import uvicorn
+    from starlette.types import ASGIApp
+
+    from websearch_gateway.entrypoints.http.connections import Connections
 
 KEEP_ALIVE_SECONDS = 65
 """Longer than the minute after which most proxies drop an idle connection, so that we never close first."""
 MAX_HEADER_BYTES = 32_768
-BACKLOG = 2_048
+BACKLOG = 128
+"""Connections that wait to be accepted; asyncio also accepts at most this many before it does anything else."""
 CLOSE_SECONDS = 5.0
 """The time for closing after calls in flight have ended (seconds); then the process kills all running work."""
 
@@ -47,6 +53,13 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
     """
     import uvicorn
 
+    from websearch_gateway.entrypoints.http.connections import (
+        MOST_CONNECTIONS,
+        AcceptErrors,
+        Connections,
+        raise_file_limit,
+    )
+
     if settings.auth_mode == "none" and not insecure and not _is_loopback(host):
         raise SearchNotConfiguredError(
             f"Without authentication only this machine is served: {host} needs AUTH_MODE, or --insecure."
@@ -59,26 +72,36 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
     async with exporting(settings):
         with listening(host, port) as listener:
             _log.info("Serving MCP at http://%s:%s/mcp", host, listener.getsockname()[1])
-            server = uvicorn.Server(_config(settings, gateway))
+            asyncio.get_running_loop().set_exception_handler(AcceptErrors())
+            connections = Connections(min(MOST_CONNECTIONS, raise_file_limit() // 2))
+            app = create_app(settings, gateway)
+            server = uvicorn.Server(uvicorn_config(app, connections, settings.search_deadline_seconds))
             _end_by_force(server, settings.search_deadline_seconds + CLOSE_SECONDS)
             await server.serve([listener])
 
 
-def _config(settings: Settings, gateway: LazyGateway) -> uvicorn.Config:
+def uvicorn_config(app: ASGIApp, connections: Connections, search_seconds: float) -> uvicorn.Config:
+    """How uvicorn serves `app`. Calls in flight have `search_seconds` to finish when it stops."""
     import uvicorn
 
+    from websearch_gateway.entrypoints.http.connections import Connection
+
     return uvicorn.Config(
-        create_app(settings, gateway),
-        http="h11",  # httptools leaves white space at the end of header values
+        app,
+        # h11: httptools leaves white space at the end of header values
+        http=partial(Connection, connections),  # type: ignore[arg-type]  # called like the class
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=math.ceil(settings.search_deadline_seconds),
+        timeout_graceful_shutdown=math.ceil(search_seconds),
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        callback_notify=connections.sweep,
+        timeout_notify=0,  # whenever uvicorn looks, which is once a second
     )
 
 

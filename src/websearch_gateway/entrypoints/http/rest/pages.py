@@ -19,9 +19,10 @@ from websearch_gateway.entrypoints.http.replies import json_reply
 def description_routes(described: Mapping[str, Any]) -> list[BaseRoute]:
     """The document as JSON and as a page."""
     page = rendered(described)
+    encoded = json_reply(described).body  # once: strangers may ask for it
 
     async def as_json(_: Request) -> Response:
-        return json_reply(described)
+        return Response(encoded, media_type="application/json")
 
     async def as_page(_: Request) -> Response:
         return page_reply(page)
