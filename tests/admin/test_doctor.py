@@ -38,7 +38,7 @@ async def test_a_healthy_gateway_is_told_what_ends(gateway: Open) -> None:
         *("state", "embedder", "browser", "budget"),
     }
     assert not [check for check in checks.values() if check.status == "fail"]
-    assert (checks["openai"].status, "gpt-5-nano" in checks["openai"].finding) == ("warn", True)
+    assert checks["openai"].status == "ok", "a later model of the default outlasts the one that ends"
     assert (checks["google"].status, "2027-01-01" in checks["google"].finding) == ("warn", True)
     assert all(check.remedy for check in checks.values() if check.status != "ok")
 
@@ -107,6 +107,32 @@ async def test_state_and_embedder_and_browser_are_looked_at(gateway: Open, tmp_p
     assert (checks["state"].status, "STATE_URL" in checks["state"].remedy) == ("fail", True)
     assert (checks["embedder"].status, "words alone" in checks["embedder"].remedy) == ("warn", True)
     assert (checks["browser"].status, "BROWSER_PATH" in checks["browser"].finding) == ("off", True)
+
+
+async def test_without_keys_a_provider_that_answers_is_no_warning(gateway: Open, sandbox: Sandbox) -> None:
+    keyless = dict.fromkeys(("serper_api_key", "tavily_api_key", "brave_api_key", "google_api_key"))
+    keyless |= {"synthetic_api_key": None, "searxng_base_url": None, "google_search_engine_id": None}
+    assert (await examined(gateway, **keyless))["keys"].status == "off"
+    for target in ("duckduckgo", "wikipedia"):
+        sandbox.fault(target, "status", status=503)
+    checks = await examined(gateway, **keyless)
+    assert (checks["keys"].status, "SERPER_API_KEY" in checks["keys"].remedy) == ("warn", True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "part", "named"),
+    [
+        ({"llm_base_url": f"{NOBODY}/v1"}, "llm", "LLM_BASE_URL is set, LLM_MODEL is not"),
+        ({"llm_model": "qwen3:4b", "llm_base_url": None}, "llm", "LLM_MODEL is set, LLM_BASE_URL is not"),
+        ({"google_search_engine_id": None}, "google", "GOOGLE_API_KEY is set, GOOGLE_SEARCH_ENGINE_ID is not"),
+    ],
+)
+async def test_settings_that_are_only_half_there_are_named(
+    gateway: Open, settings: dict[str, Any], part: str, named: str
+) -> None:
+    check = (await examined(gateway, **settings))[part]
+    assert (check.status, check.finding) == ("warn", named)
+    assert check.remedy
 
 
 class Answering:

@@ -194,11 +194,12 @@ async def test_check_reports_the_vendor_and_date_of_an_ended_model_whether_liste
 
     for listed in (names[:2], names[1:2]):
         assert await engine_with(*listed, models=names).check(Deadline.after(60)) == [
-            "Gemini ended the model gemini-3.1-flash-lite on 2027-05-07.",
-            "The model gemini-0 does not exist for this key.",
-        ]
-    with pytest.raises(SearchProviderError, match=r"GEMINI_MODELS serves\. Gemini ended the model .* on 2027-05-07\."):
-        await engine_with(*names, models=names[:1]).check(Deadline.after(60))
+            "The model gemini-0 does not exist for this key."
+        ], "another model outlasts the one that ended"
+        with pytest.raises(
+            SearchProviderError, match=r"GEMINI_MODELS serves\. Gemini ended the model .* on 2027-05-07\."
+        ):
+            await engine_with(*listed, models=names[:1]).check(Deadline.after(60))
 
 
 async def test_a_paused_reply_is_continued_a_few_times_and_every_turn_is_billed() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
 from websearch_gateway.budget.budget_alert import LEVELS
@@ -21,7 +21,7 @@ REMEDIES = {
     "AUTH": "Put a valid key into that setting, or allow this key to do it; waiting will not help.",
     "NOT_CONFIGURED": "Set what it names.",
     "VALIDATION": "Correct its settings, its *_BASE_URL first; waiting will not help.",
-    "PARSE": "See that its *_BASE_URL is the API's address and no gate stands before it; else update this gateway.",
+    "PARSE": "See that its *_BASE_URL is the API's own address, not a login page's; else update this gateway.",
     "TIMEOUT": "Try again later. If it stays, look at firewall and proxy, or raise REQUEST_TIMEOUT_MS.",
     "PROVIDER": "Try again later and look at its status page.",
 }
@@ -47,7 +47,8 @@ class Doctor:
     """Checks everything that the gateway depends on. Costs one search per paid provider.
 
     `ends` gives the day on which a provider's API shuts down. `browser_lacks` says why no browser can start,
-    `advice` which keys are missing where no provider has one.
+    `advice` which keys to get where no provider has one, `unfinished` what is missing for a part whose settings are
+    only partly set.
     """
 
     engines: Sequence[HostedEngine]
@@ -59,6 +60,7 @@ class Doctor:
     ledger: Ledger
     today: Callable[[], date] = _today
     advice: str = ""
+    unfinished: Mapping[str, str] = field(default_factory=dict)
 
     async def examine(self) -> Diagnosis:
         """One check per part, run concurrently."""
@@ -67,12 +69,19 @@ class Doctor:
             asyncio.gather(*map(self._provider, self.searchers)),
             asyncio.gather(self.check_state(), self._embedder(), self._browser(), self._budget()),
         )
-        return Diagnosis(checks=(*_with_stand_ins(engines), *_with_stand_ins(providers), *own, *self._keys()))
+        half = [
+            Check(name=name, status="warn", finding=finding, remedy="Set it too, or remove the others.")
+            for name, finding in self.unfinished.items()
+        ]
+        keys = self._keys(providers)
+        return Diagnosis(checks=(*_with_stand_ins(engines), *half, *_with_stand_ins(providers), *own, *keys))
 
-    def _keys(self) -> Iterator[Check]:
+    def _keys(self, providers: Sequence[Check]) -> Iterator[Check]:
+        """A hint while the providers without a key answer, else a warning."""
         if self.advice:
             finding = "no search provider has a key: DuckDuckGo often refuses, Wikipedia is an encyclopaedia"
-            yield Check(name="keys", status="warn", finding=finding, remedy=self.advice)
+            works = any(check.status == "ok" for check in providers)
+            yield Check(name="keys", status="off" if works else "warn", finding=finding, remedy=self.advice)
 
     async def _provider(self, searcher: Searcher) -> Check:
         try:
@@ -101,7 +110,7 @@ class Doctor:
 
     async def _browser(self) -> Check:
         if (lack := self.browser_lacks()) is None:
-            return Check(name="browser", finding="is there for pages that scripts make")
+            return Check(name="browser", finding="reads pages that need scripts")
         return Check(
             name="browser", status="off", finding=lack, remedy="Do so if you need such pages; others are read."
         )
@@ -154,7 +163,7 @@ async def _engine(engine: HostedEngine) -> Check:
     if findings:
         remedy = f"Begin {engine.name.upper()}_MODELS with a model that exists and stays."
         return Check(name=engine.name, status="warn", finding=" ".join(findings), remedy=remedy)
-    return Check(name=engine.name, finding="answers, and its models are there to stay")
+    return Check(name=engine.name, finding="answers")
 
 
 def _failed(name: str, error: SearchError) -> Check:

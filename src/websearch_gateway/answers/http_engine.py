@@ -186,24 +186,15 @@ class HttpEngine:
         """Nothing to load."""
 
     async def check(self, deadline: Deadline) -> Sequence[str]:
-        """Findings for the operator: models that are missing, and shutdown dates of others.
+        """Findings for the operator: models that are missing, and the shutdown of the last one.
 
         Raises:
             SearchAuthError, SearchProviderError, SearchTimeoutError: as for `answer`; also when no model is left.
         """
         body = await self._exchange(self.api.models_request(), deadline)
         listed = self.api.listed(body)
-        findings: list[str] = []
-        serving = False
-        for name in self.models:
-            ends, is_listed = listed.get(name) or self._end(name), not listed or name in listed
-            if found := models.finding(name, self.api.vendor, ends, self.now(), listed=is_listed):
-                findings.append(found)
-            serving = serving or (is_listed and not (ends and ends <= self.now().date()))
-        if not serving:
-            reasons = " ".join(findings) or "None is named."
-            raise SearchProviderError(f"No model in {self.api.models_setting} serves. {reasons}")
-        return findings
+        known = {name: (listed.get(name) or self._end(name), not listed or name in listed) for name in self.models}
+        return models.findings(known, self.api.vendor, self.api.models_setting, self.now())
 
     @property
     def _available_models(self) -> list[str]:

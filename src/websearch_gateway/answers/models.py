@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+
+from websearch_gateway.errors import SearchProviderError
 
 _MILLION = 1_000_000
 
@@ -88,8 +91,25 @@ class Model:
         return self.ends is not None and now.date() >= self.ends
 
 
-def finding(name: str, vendor: str, ends: date | None, now: datetime, *, listed: bool) -> str | None:
-    """The finding about a model, `listed` by its vendor or not; None if it exists and has no shutdown date."""
+def findings(models: Mapping[str, tuple[date | None, bool]], vendor: str, setting: str, now: datetime) -> list[str]:
+    """What an operator should change about the models of `setting`. No shutdown counts that another model outlasts.
+
+    Args:
+        models: name -> the shutdown date, and whether the vendor lists the model.
+
+    Raises:
+        SearchProviderError: no model serves now.
+    """
+    found = {name: _finding(name, vendor, ends, now, listed=listed) for name, (ends, listed) in models.items()}
+    if not any(listed and (ends or date.max) > now.date() for ends, listed in models.values()):
+        reasons = " ".join(filter(None, found.values())) or "None is named."
+        raise SearchProviderError(f"No model in {setting} serves. {reasons}")
+    outlasted = any(listed and ends is None for ends, listed in models.values())
+    return [text for name, text in found.items() if text and not (outlasted and models[name][0])]
+
+
+def _finding(name: str, vendor: str, ends: date | None, now: datetime, *, listed: bool) -> str | None:
+    """The finding about one model; None if it exists and has no shutdown date."""
     if ends and ends <= now.date():
         return f"{vendor} ended the model {name} on {ends}."
     if not listed:

@@ -258,6 +258,7 @@ def _doctor(engines: Sequence[HostedEngine], shared: _Shared, pages: PageReaders
         missing,
         shared.ledger,
         advice=upstreams.advice,
+        unfinished=upstreams.unfinished,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,7 +19,7 @@ from websearch_gateway.net.searcher import HttpSearcher
 from websearch_gateway.observability.tracing import traced_upstream
 from websearch_gateway.pipeline.cleaning.hits import CleanedSearcher
 from websearch_gateway.ports import Searcher, Workers
-from websearch_gateway.providers import absent, advice, configured
+from websearch_gateway.providers import PROVIDERS, absent, advice, configured
 from websearch_gateway.resilience.burst_gate import BurstGate
 from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
 from websearch_gateway.resilience.fallback_searcher import LEAST_SHARE_SECONDS, FallbackSearcher
@@ -35,12 +35,14 @@ from websearch_gateway.settings import Settings
 class Upstreams:
     """The bare providers, which `doctor` examines, and the selection among the guarded ones.
 
-    `advice` says which keys to set; empty if a provider has a key.
+    `advice` says which keys to set; empty if a provider has a key. `unfinished` maps each engine and provider of whose
+    required settings only some are set to what is missing.
     """
 
     providers: Sequence[HttpSearcher]
     selection: ProviderSelection
     advice: str
+    unfinished: Mapping[str, str]
 
 
 def open_upstreams(
@@ -73,7 +75,18 @@ def open_upstreams(
         absent=absent(settings),
         hedging=hedging,
     )
-    return Upstreams(bare, selection, advised)
+    return Upstreams(bare, selection, advised, _unfinished(settings))
+
+
+def _unfinished(settings: Settings) -> dict[str, str]:
+    found = {}
+    rows = [(entry.name, entry.needs) for entry in answers.ENGINES] + [(entry.name, entry.needs) for entry in PROVIDERS]
+    for name, needs in rows:
+        done = [need.upper() for need in needs if getattr(settings, need)]
+        missing = [need.upper() for need in needs if not getattr(settings, need)]
+        if done and missing:
+            found[name] = f"{' and '.join(done)} is set, {' and '.join(missing)} is not"
+    return found
 
 
 def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:

@@ -256,7 +256,7 @@ async def test_a_model_is_skipped_without_a_call_or_a_warning_from_its_shutdown_
     answer = await ask(engine)
     assert (answer.model, answer.warnings) == ("gpt-6-luna", ())
     assert sandbox.calls("openai") == 2
-    assert any("gpt-5-nano" in told for told in await engine.check(Deadline.after(10)))
+    assert await engine.check(Deadline.after(10)) == []
 
 
 async def test_without_any_model_left_the_engine_is_unavailable(connect: Connect) -> None:
@@ -424,13 +424,20 @@ async def test_a_model_is_not_called_from_its_shutdown_date_on(connect: Connect,
 
 
 async def test_check_reports_models_that_end_or_are_missing(connect: Connect) -> None:
-    assert await connect(models=("gpt-5-nano", "gpt-0", "gpt-6-luna")).check(Deadline.after(60)) == [
+    assert await connect(models=("gpt-5-nano", "gpt-0")).check(Deadline.after(60)) == [
         "The model gpt-5-nano is switched off on 2026-12-11.",
         "The model gpt-0 does not exist for this key.",
     ]
-    ended = connect(models=("gpt-5-nano", "gpt-6-luna"), now=lambda: datetime(2026, 12, 11, tzinfo=UTC))
-    assert await ended.check(Deadline.after(60)) == ["OpenAI ended the model gpt-5-nano on 2026-12-11."]
+    ended = connect(models=("gpt-5-nano",), now=lambda: datetime(2026, 12, 11, tzinfo=UTC))
+    with pytest.raises(SearchProviderError, match="OpenAI ended the model gpt-5-nano on 2026-12-11"):
+        await ended.check(Deadline.after(60))
     assert await connect(models=("gpt-6-luna",)).check(Deadline.after(60)) == []
+
+
+@pytest.mark.parametrize("day", [1, 11])
+async def test_check_is_silent_about_a_shutdown_that_another_model_outlasts(connect: Connect, day: int) -> None:
+    engine = connect(models=("gpt-5-nano", "gpt-6-luna"), now=lambda: datetime(2026, 12, day, tzinfo=UTC))
+    assert await engine.check(Deadline.after(60)) == []
 
 
 async def test_check_fails_for_a_wrong_key_and_without_any_model(connect: Connect) -> None:

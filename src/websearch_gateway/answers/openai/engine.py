@@ -116,20 +116,15 @@ class OpenAIEngine:
         await self.client.load()
 
     async def check(self, deadline: Deadline) -> Sequence[str]:
-        """Findings for the operator: models that are missing, and shutdown dates of others.
+        """Findings for the operator: models that are missing, and the shutdown of the last one.
 
         Raises:
             SearchAuthError, SearchProviderError, SearchTimeoutError: as for `answer`; also when no model is left.
         """
         body = await self.client.list_models(deadline)
         listed = _ends_by_model(body)
-        now, today = self.now(), self.now().date()
-        ends = {name: listed.get(name) or _known_end(name) for name in self.models}
-        findings = [models.finding(name, "OpenAI", end, now, listed=name in listed) for name, end in ends.items()]
-        reported = list(filter(None, findings))
-        if not any(name in listed and (end or date.max) > today for name, end in ends.items()):
-            raise SearchProviderError(f"No model in OPENAI_MODELS serves. {' '.join(reported) or 'None is named.'}")
-        return reported
+        known = {name: (listed.get(name) or _known_end(name), name in listed) for name in self.models}
+        return models.findings(known, "OpenAI", "OPENAI_MODELS", self.now())
 
     def _is_gone(self, model: str) -> bool:
         return self._gone_until.get(model, 0.0) > self.clock()

@@ -45,13 +45,14 @@ def show_error(error: ErrorInfo, console: Console | None = None) -> None:
 
 
 def show_diagnosis(diagnosis: Diagnosis) -> None:
-    """One row per part of the gateway: healthy, warning, broken or not configured, and how to fix it."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("", "part", "finding", "what to do"):
-        table.add_column(column)
+    """One row per part of the gateway: healthy, warning, broken or not configured, and below it how to fix it."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for overflow in ("ellipsis", "ellipsis", "fold"):
+        table.add_column(overflow=overflow)
     for check in diagnosis.checks:
         mark, style = MARKS[check.status]
-        table.add_row(Text(mark, style=style), check.name, Text(check.finding), Text(check.remedy, style="dim"))
+        told = Text.assemble(check.finding, (f"\n{check.remedy}" if check.remedy else "", "dim"))
+        table.add_row(Text(mark, style=style), check.name, told)
     Console().print(table)
 
 
