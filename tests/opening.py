@@ -13,6 +13,7 @@ from tests.patience import PATIENT
 from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.resilience import fallback_searcher
 from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.sandbox.keys import engines
 from websearch_gateway.settings import load_settings
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
@@ -26,7 +27,10 @@ def gateway(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     @asynccontextmanager
     async def start(**settings: Any) -> AsyncIterator[Gateway]:
-        flags = {name.lower(): value for name, value in {**PATIENT, **sandbox.environment()}.items()}
+        environment = {**PATIENT, **sandbox.environment()}
+        if settings.get("llm_model"):
+            environment["LLM_BASE_URL"] = engines(sandbox.url)["llm"]["LLM_BASE_URL"]
+        flags = {name.lower(): value for name, value in environment.items()}
         async with open_gateway(load_settings(None, **{**flags, "data_dir": tmp_path, **settings})) as opened:
             yield opened
 

@@ -46,7 +46,8 @@ def add_engine(copy: Path) -> None:
         "from websearch_gateway.sandbox.vendors.engines.llm",
         "from websearch_gateway.sandbox.vendors.engines.heron import HERON\n",
     )
-    insert(package / "sandbox" / "board.py", '    "perplexity": ', '    "heron": frozenset({"no_search", "failed"}),\n')
+    faults = '    "heron": {"no_search": "answers without searching", "failed": "reports a response that failed"},\n'
+    insert(package / "sandbox" / "board.py", '    "perplexity": ', faults)
     keys = package / "sandbox" / "keys.py"
     keys.write_text(keys.read_text().replace('"perplexity")', '"perplexity", "heron")'))
     insert(copy / "docs" / "engines.md", "| `llm` |", "| `heron` | `HERON_API_KEY` | its own search | a mark |\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -119,11 +120,17 @@ def test_an_unusable_setting_is_named_without_its_value(environment: dict[str, s
     assert "sk-pasted" not in done.stderr
 
 
-def test_doctor_calls_every_upstream_and_warns_of_the_end_of_a_model(environment: dict[str, str]) -> None:
+def test_doctor_calls_every_upstream(environment: dict[str, str]) -> None:
     checks = {check["name"]: check for check in json.loads(run(environment, "doctor", "--json").stdout)["checks"]}
-    assert checks["openai"]["status"] == "warn"
-    assert "gpt-5-nano" in checks["openai"]["finding"]
-    assert {checks[name]["status"] for name in ("serper", "tavily", "brave", "duckduckgo", "state")} == {"ok"}
+    assert {checks[name]["status"] for name in ("openai", "serper", "tavily", "brave", "duckduckgo", "state")} == {"ok"}
+
+
+def test_doctor_fits_a_terminal_of_80_columns_and_cuts_no_address(environment: dict[str, str]) -> None:
+    keyless = {name: "" for name in environment if name.endswith("_API_KEY")} | {"SEARXNG_BASE_URL": ""}
+    lines = run({**environment, **keyless, "COLUMNS": "80"}, "doctor").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if "…" in line]
+    assert lines[0].split() == ["·", "openai", "OPENAI_API_KEY", "is", "not", "set."]
 
 
 def test_doctor_says_what_is_wrong_and_how_to_mend_it(environment: dict[str, str]) -> None:
@@ -159,6 +166,22 @@ def test_sandbox_prints_the_settings_that_point_at_it(environment: dict[str, str
         first = server.stdout.readline()
         server.terminate()
     assert first.startswith("export ")
+
+
+def test_sandbox_on_a_terminal_prints_its_address_its_page_and_every_engine(environment: dict[str, str]) -> None:
+    master, terminal = pty.openpty()
+    command = [sys.executable, "-m", "websearch_gateway", "sandbox", "--port", "0"]
+    with subprocess.Popen(command, env=environment, stdout=terminal) as server, open(master, encoding="utf-8") as shown:
+        os.close(terminal)
+        lines = [shown.readline().rstrip()]
+        while not lines[-1].startswith("# export LLM_MODEL"):
+            lines.append(shown.readline().rstrip())
+        server.terminate()
+    url = re.search(r"http://127\.0\.0\.1:\d+", lines[0])
+    assert url
+    assert f"{url[0]}/_sandbox/" in lines[1]
+    for setting in ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "PERPLEXITY_API_KEY", "LLM_BASE_URL", "LLM_MODEL"):
+        assert [line for line in lines if line.startswith(f"# export {setting}=")], setting
 
 
 def test_pages_news_and_raw_results_are_found(environment: dict[str, str]) -> None:

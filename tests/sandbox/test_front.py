@@ -10,6 +10,7 @@ import pytest
 
 from websearch_gateway.sandbox import Sandbox, environment
 from websearch_gateway.sandbox.board import Fault
+from websearch_gateway.sandbox.keys import engines
 
 CHROMIUM = shutil.which("chromium")
 
@@ -21,6 +22,8 @@ async def test_it_says_how_to_point_an_agent_here_and_names_every_page(
     for name, value in environment(sandbox.url).items():
         assert f"export {name}={value}" in page
         assert f"{json.dumps(name)}: {json.dumps(value)}".replace('"', "&quot;") in page
+    for name, value in (pair for settings in engines(sandbox.url).values() for pair in settings.items()):
+        assert f"# export {name}={value}" in page
     assert 'href="/pages/sourdough-bread"' in page
 
 
@@ -31,6 +34,7 @@ async def test_every_button_is_a_fault_that_its_target_has(http: httpx2.AsyncCli
     assert len(buttons) > 50
     for button in buttons:
         Fault(target=button.get("data-target"), kind=button.get("data-fault"))
+        assert button.get("title"), button.get("data-fault")
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="Chromium is missing; `make test` installs it")
@@ -45,9 +49,14 @@ async def test_buttons_set_and_clear_faults_and_count(http: httpx2.AsyncClient, 
         await page.goto(f"{sandbox.url}/_sandbox/")
         assert asked == [f"{sandbox.url}/_sandbox/"]
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        await page.click('button[data-target="pages"][data-fault="status"]')
-        await expect(page.locator("output")).to_have_text("From now on pages: status.")
-        assert (await http.get("/pages/sourdough-bread")).status_code == 503
+        await page.click('button[data-target="pages"][data-fault="bot"]')
+        await expect(page.locator("output")).to_have_text(
+            "From now on pages answers with a page that asks whether you are human."
+        )
+        await page.click("#clear")
+        await page.select_option('select[data-target="pages"]', "404")
+        await expect(page.locator("output")).to_have_text("From now on pages answers with HTTP 404.")
+        assert (await http.get("/pages/sourdough-bread")).status_code == 404
         await page.click("#clear")
         await expect(page.locator("output")).to_have_text("Everything works again.")
         assert (await http.get("/pages/sourdough-bread")).status_code == 200

@@ -10,35 +10,59 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-TRANSPORT_KINDS = frozenset({"status", "delay", "hang", "reset", "garbage", "bot", "drip"})
-"""Faults that any vendor or page can have."""
+TRANSPORT_KINDS = {
+    "status": "answers with an HTTP error status, in the vendor's own words",
+    "delay": "answers late",
+    "hang": "never answers",
+    "reset": "breaks the connection off",
+    "garbage": "answers 200 with bytes that are no JSON",
+    "bot": "answers with a page that asks whether you are human",
+    "drip": "sends its reply one byte at a time",
+}
+"""What any vendor or page can do, and what that means."""
 
-PAGE_KINDS = frozenset({"huge", "gzip_bomb", "redirect_private", "redirect_loop", "wrong_length", "odd_charset"})
-"""Faults of pages."""
+PAGE_KINDS = {
+    "huge": "sends a page without an end",
+    "gzip_bomb": "sends 4 MiB that unpack to 4 GiB",
+    "redirect_private": "redirects to a private address",
+    "redirect_loop": "redirects to itself",
+    "wrong_length": "promises more bytes than it sends",
+    "odd_charset": "declares an encoding that takes seconds to decode",
+}
+"""What pages can do."""
 
-OPENAI_KINDS = frozenset(
-    {
-        "failed",
-        "incomplete",
-        "refusal",
-        "no_search",
-        "empty_annotations",
-        "raw_markers",
-        "shifted_spans",
-        "utf16_spans",
-    }
-)
-"""Faults of `openai/v1/responses`: HTTP 200 with something wrong inside."""
+OPENAI_KINDS = {
+    "failed": "reports a response that failed",
+    "incomplete": "stops in the middle of its answer",
+    "refusal": "refuses to answer",
+    "no_search": "answers without searching",
+    "empty_annotations": "cites nothing",
+    "raw_markers": "leaves its own marks of citations in the text",
+    "shifted_spans": "cites places that are a few characters off",
+    "utf16_spans": "counts places in UTF-16",
+}
+"""What `openai/v1/responses` can do: HTTP 200 with something wrong inside."""
 
 ENGINE_KINDS = {
-    "anthropic": frozenset({"no_search", "refusal", "pause_turn"}),
-    "gemini": frozenset({"no_search", "refusal"}),
-    "perplexity": frozenset({"no_search", "failed"}),
-    "llm": frozenset(
-        {"made_up_sources", "wrong_numbers", "wrong_names", "no_marks", "no_answer", "endless", "prompt_echo", "obey"}
-    ),
+    "anthropic": {
+        "no_search": "answers without searching",
+        "refusal": "refuses to answer",
+        "pause_turn": "pauses, and wants to be asked to go on",
+    },
+    "gemini": {"no_search": "answers without searching", "refusal": "refuses to answer"},
+    "perplexity": {"no_search": "answers without searching", "failed": "reports a response that failed"},
+    "llm": {
+        "made_up_sources": "cites sources that it was not given",
+        "wrong_numbers": "writes other numbers than its sources",
+        "wrong_names": "writes other names than its sources",
+        "no_marks": "cites nothing",
+        "no_answer": "says that the sources do not answer",
+        "endless": "never stops writing",
+        "prompt_echo": "repeats its prompt",
+        "obey": "obeys an instruction that stands in a page",
+    },
 }
-"""Faults of the other answer engines: HTTP 200 with something wrong inside."""
+"""What the other answer engines can do: HTTP 200 with something wrong inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +92,14 @@ class Fault:
     location: str = "http://169.254.169.254/latest/meta-data/"
 
     def __post_init__(self) -> None:
-        allowed = TRANSPORT_KINDS | (OPENAI_KINDS if covers("openai", self.target) else frozenset())
-        allowed |= PAGE_KINDS if covers("pages", self.target) else frozenset()
-        allowed |= ENGINE_KINDS.get(self.target.partition("/")[0], frozenset())
+        allowed = TRANSPORT_KINDS | kinds_of(self.target.partition("/")[0])
         if self.kind not in allowed:
             raise ValueError(f"{self.target} has no fault {self.kind!r}; choose from {', '.join(sorted(allowed))}")
+
+
+def kinds_of(target: str) -> dict[str, str]:
+    """The faults of a target's own, beside TRANSPORT_KINDS, and what they mean."""
+    return {"openai": OPENAI_KINDS, "pages": PAGE_KINDS, **ENGINE_KINDS}.get(target, {})
 
 
 @dataclass(slots=True)

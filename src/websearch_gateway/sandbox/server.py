@@ -59,8 +59,8 @@ async def _listening(app: Starlette, host: str, port: int) -> AsyncIterator[str]
         await server.wait_closed()
 
 
-async def serve(host: str, port: int, ready: Callable[[dict[str, str]], None]) -> None:
-    """Run the sandbox in this event loop until cancelled; `ready` gets the settings that point at it.
+async def serve(host: str, port: int, ready: Callable[[str], None]) -> None:
+    """Run the sandbox in this event loop until cancelled; `ready` gets its URL.
 
     Raises:
         OSError: the port is taken.
@@ -68,7 +68,7 @@ async def serve(host: str, port: int, ready: Callable[[dict[str, str]], None]) -
     from websearch_gateway.sandbox.app import create_app
 
     async with _listening(create_app(), host, port) as url:
-        ready(environment(url))
+        ready(url)
         await asyncio.Event().wait()
 
 

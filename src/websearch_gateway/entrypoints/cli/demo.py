@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -21,8 +22,9 @@ from websearch_gateway.models import SearchRequest
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.base import ErrorInfo
 from websearch_gateway.results.docs import DocsSearchResponse
-from websearch_gateway.sandbox import Sandbox, serve
-from websearch_gateway.sandbox.keys import LLM_MODEL
+from websearch_gateway.sandbox import Sandbox, environment, serve
+from websearch_gateway.sandbox.front import exports
+from websearch_gateway.sandbox.keys import engines
 from websearch_gateway.settings import load_settings
 
 FIRST = "How tall is the Eiffel Tower?"
@@ -49,11 +51,21 @@ async def run_demo(*, as_json: bool) -> None:
 
 
 async def run_sandbox(host: str, port: int, *, as_json: bool) -> None:
-    """Run the sandbox until it is interrupted, after printing the settings that point a gateway at it."""
+    """Run the sandbox until it is interrupted, after printing the settings that point a gateway at it.
 
-    def announce(environment: dict[str, str]) -> None:
-        lines = "\n".join(f"export {name}={value}" for name, value in environment.items())
-        typer.echo(json.dumps(environment, indent=2) if as_json else lines)
+    On a terminal also its address, its page, and the settings of every answer engine.
+    """
+
+    def announce(url: str) -> None:
+        if as_json:
+            typer.echo(json.dumps(environment(url), indent=2))
+        elif sys.stdout.isatty():
+            typer.echo(f"# The sandbox serves at {url} until you press Ctrl-C.")
+            typer.echo(f"# Buttons that break it, its calls and its pages: {url}/_sandbox/")
+            typer.echo("# A gateway uses it with these settings:")
+            typer.echo(exports(url))
+        else:
+            typer.echo("\n".join(f"export {name}={value}" for name, value in environment(url).items()))
 
     try:
         await serve(host, port, announce)
@@ -72,9 +84,8 @@ async def _scenes() -> AsyncIterator[Scene]:
                 yield await _scene(gateway, "The first question again: from the cache, at no cost", FIRST)
                 yield await _scene(gateway, "Work for a specialist server is refused, and says for which", REFUSED)
                 yield await _documented(gateway, f"{sandbox.url}/docs/2.0/")
-            own = settings.model_copy(
-                update={"answer_engines": ("llm",), "llm_model": LLM_MODEL, "state_url": "memory://"}
-            )
+            model = {name.lower(): value for name, value in engines(sandbox.url)["llm"].items()}
+            own = settings.model_copy(update={**model, "answer_engines": ("llm",), "state_url": "memory://"})
             async with open_gateway(own) as gateway:
                 yield await _scene(gateway, "Your own model writes, and each sentence is checked", FIRST)
 

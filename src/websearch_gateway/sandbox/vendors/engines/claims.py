@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -34,7 +35,7 @@ def research(request: Request, question: str, region: str | None = None) -> list
     return found
 
 
-def fault_of(request: Request, kinds: frozenset[str]) -> str | None:
+def fault_of(request: Request, kinds: Collection[str]) -> str | None:
     """The kind of this request's fault, if it is one of `kinds`."""
     fault = request.state.fault
     return str(fault.kind) if fault and fault.kind in kinds else None
