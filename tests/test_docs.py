@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import runpy
@@ -133,6 +134,17 @@ def test_the_page_of_tools_has_a_section_with_two_examples_for_each_tool() -> No
     for tool in TOOLS:
         (section,) = [text for text in sections if text.startswith(f"`{tool.name}` ({tool.toolset})")]
         assert section.count("```json") == 2 or "As `" in section, tool.name
+
+
+def test_the_spans_of_an_example_are_the_places_of_its_links() -> None:
+    examples = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "tools.md").read_text(), re.DOTALL)
+    answers = [example for example in examples if '"startIndex"' in example and '"text"' in example]
+    assert answers
+    for answer in map(json.loads, answers):
+        for citation in answer["citations"]:
+            for span in [citation, *citation["spans"]]:
+                place = answer["text"][span["startIndex"] : span["endIndex"]]
+                assert re.fullmatch(r"\(?\[[^\]]+\](?:\([^()]+\)\)?)?", place), place
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -112,6 +112,24 @@ async def test_the_example_of_a_compatible_endpoint_is_answered(door: Door, sand
                     assert reply.status_code == 200, (method, path, kind, reply.text)
 
 
+def test_the_example_of_an_answer_cites_the_place_of_its_link() -> None:
+    reply = REPLIES["search_web"]
+    (citation,) = reply["citations"]
+    assert reply["text"][citation["startIndex"] : citation["endIndex"]] == f"([Eiffel Tower]({citation['url']}))"
+    assert citation["spans"] == [{name: citation[name] for name in ("startIndex", "endIndex")}]
+
+
+async def test_the_page_shows_each_tool_once_with_its_other_path(door: Door) -> None:
+    async with door(toolsets="all") as http:
+        page = html.fromstring((await http.get("/docs")).text)
+    shown = [code.text for code in page.iterfind(".//summary/code")]
+    assert [path for path in shown if path.startswith("POST /v1/")] == [
+        f"POST {paths_of(tool)[0]}" for tool in TOOLS
+    ] + ["POST /v1/responses", "POST /v1/chat/completions"]
+    also = [code.text for code in page.iterfind(".//p/code")]
+    assert also == [f"POST {path}" for tool in TOOLS for path in paths_of(tool)[1:]]
+
+
 async def test_the_page_shows_every_operation_and_loads_nothing(door: Door) -> None:
     async with door() as http:
         reply = await http.get("/docs")
@@ -121,7 +139,7 @@ async def test_the_page_shows_every_operation_and_loads_nothing(door: Door) -> N
     assert page.findall(".//script") == page.findall(".//img") == page.findall(".//link") == []
     shown = [code.text for code in page.iterfind(".//summary/code")]
     assert f"POST {SHORT_PATHS['search_web']}" in shown
-    assert "POST /v1/tools/web_search" in shown
+    assert "POST /v1/tools/web_search" not in shown
     assert "GET /searxng/search" in shown
     commands = [pre.text for pre in page.iterfind(".//pre")]
     assert any("--data-urlencode 'q=How tall" in command for command in commands)

@@ -7,14 +7,16 @@ from typing import Any
 
 _TOWER = "https://en.wikipedia.org/wiki/Eiffel_Tower"
 _QUESTION = "How tall is the Eiffel Tower?"
-_ANSWER = f"The Eiffel Tower is 330 metres tall ([Eiffel Tower]({_TOWER}))."
+_CLAIM, _LINK = "The Eiffel Tower is 330 metres tall", f"([Eiffel Tower]({_TOWER}))"
+_ANSWER = f"{_CLAIM} {_LINK}."
+_PLACE = {"startIndex": _ANSWER.index(_LINK), "endIndex": _ANSWER.index(_LINK) + len(_LINK)}
 _CITATION = {
     "url": _TOWER,
     "title": "Eiffel Tower",
-    "textSnippet": "The Eiffel Tower is 330 metres tall.",
-    "startIndex": 0,
-    "endIndex": len(_ANSWER),
+    "textSnippet": f"{_CLAIM}.",
+    **_PLACE,
     "rank": 1,
+    "spans": [_PLACE],
 }
 _FOUND = {
     "title": "Eiffel Tower",

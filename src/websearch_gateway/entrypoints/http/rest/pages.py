@@ -31,7 +31,10 @@ def description_routes(described: Mapping[str, Any]) -> list[BaseRoute]:
 
 
 def rendered(described: Mapping[str, Any]) -> str:
-    """The document as a page: one block per operation, with its fields, an example, and a command to try it."""
+    """The document as a page: one block per operation, with its fields, an example, and a command to try it.
+
+    A tool at two paths has one block, at the shorter path.
+    """
     info = described["info"]
     header = tag(
         "header",
@@ -40,16 +43,20 @@ def rendered(described: Mapping[str, Any]) -> str:
         tag("p", tag("a", "OpenAPI 3.1 document", href="/openapi.json"), class_="facts"),
     )
     schemas = described["components"]["schemas"]
-    blocks = [
-        _operation(path, method, operation, schemas)
-        for path, methods in described["paths"].items()
-        for method, operation in methods.items()
-    ]
+    places: dict[str, list[tuple[str, str, Mapping[str, Any]]]] = {}
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            name = operation["operationId"].removesuffix("_short")
+            places.setdefault(name, []).append((path, method, operation))
+    blocks = [_operation(*first, schemas, also=[path for path, _, _ in others]) for first, *others in places.values()]
     return document(f"{info['title']} HTTP API", header, tag("main", *blocks))
 
 
-def _operation(path: str, method: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Html:
+def _operation(
+    path: str, method: str, operation: Mapping[str, Any], schemas: Mapping[str, Any], also: Iterable[str]
+) -> Html:
     about = [tag("p", operation["description"])]
+    about += [tag("p", "Also at ", tag("code", f"{method.upper()} {other}"), ".", class_="note") for other in also]
     content = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if content is not None and "$ref" in content["schema"]:
         about += [tag("h2", "Body"), _fields(_resolved(content["schema"], schemas), schemas)]
