@@ -108,14 +108,15 @@ class UrlFailure:
 class Document:
     """The content of a reply: its text, and its instructions to crawlers.
 
-    `anchors` are ids of headings and terms, each with the offset in `markdown` at which its line begins. `links` are
-    absolute. `refresh` is where the page sends its readers at once. `needs_scripts` says that the page is empty until
+    `chunks` and `symbols` are those of `markdown`. `links` are the canonical addresses that are in scope, each once.
+    `refresh` is where the page sends its readers at once. `needs_scripts` says that the page is empty until
     its scripts run, `rendered` that a browser ran them after a first read without it.
     """
 
     title: str
     markdown: str
-    anchors: tuple[tuple[int, str], ...] = ()
+    chunks: tuple[ChunkDraft, ...] = ()
+    symbols: tuple[Symbol, ...] = ()
     links: tuple[str, ...] = ()
     canonical: str = ""
     refresh: str = ""

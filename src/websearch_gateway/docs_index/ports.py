@@ -74,11 +74,18 @@ class ReadDocument(Protocol):
     """Turns a reply into text and instructions to crawlers."""
 
     async def __call__(
-        self, fetched: Fetched, browser: BrowserUse, deadline: Deadline, *, only_links: bool = ...
+        self,
+        fetched: Fetched,
+        browser: BrowserUse,
+        deadline: Deadline,
+        draft: Callable[[Any], Mapping[str, Any]],
+        *,
+        only_links: bool = ...,
     ) -> Document:
         """Read a reply; with `browser`, after its scripts have run (`auto`: if the page is empty until they run).
 
-        A page with noindex has no text; with `only_links` no page has text, which costs far less.
+        A page with noindex has no text; with `only_links` no page has text, which costs far less. `draft` makes the
+        fields of the result where the page is read, see `drafted`.
 
         Raises:
             SearchFetchError: the type of the reply is not supported, or the reply cannot be read.

@@ -3,8 +3,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.docs_index.crawl.chunking import ENOUGH, TARGET, cut
+from websearch_gateway.docs_index.crawl.chunking import ENOUGH, MAX_TARGET_CHARS, TARGET, cut, drafted
+from websearch_gateway.docs_index.crawl.scope import Scope
 from websearch_gateway.docs_index.crawl.symbols import page_symbols
+from websearch_gateway.readers.extraction.document import CrawledPage
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 WORDS = "Some words of a sentence that says little. "
@@ -61,3 +63,15 @@ def test_a_symbol_lies_in_the_chunk_of_its_anchor():
     assert [(s.name, s.ordinal, s.anchor) for s in found if s.name == "asyncio.timeout"] == [
         ("asyncio.timeout", 1, "asyncio.timeout")
     ]
+
+
+def test_a_draft_holds_the_links_in_scope_and_no_endless_address():
+    base = "https://docs.example.org/3/"
+    links = (f"{base}a.html#x", f"{base}a.html", f"{base}b/index.html", "https://elsewhere.example/")
+    endless = base + "x" * MAX_TARGET_CHARS
+    page = CrawledPage("T", "# m.run\n\nIt runs.", links=links, canonical=endless, refresh=endless)
+    draft = drafted(Scope.of(base), [("m.run", "")], page)
+    assert draft["links"] == [f"{base}a.html", f"{base}b/"]
+    assert (draft["canonical"], draft["refresh"]) == ("", "")
+    assert [symbol[0] for symbol in draft["symbols"]] == ["m.run"]
+    assert [chunk[:2] for chunk in draft["chunks"]] == [(0, len(page.markdown))]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import pytest
 
 from tests.docs_index.conftest import leased
+from websearch_gateway.docs_index.crawl import sources
 from websearch_gateway.docs_index.crawl.embedding import Embedding
 from websearch_gateway.docs_index.crawl.page_work import PageWork, Result
 from websearch_gateway.docs_index.crawl.scope import Scope
 from websearch_gateway.docs_index.crawl.sources import FolderSource
 from websearch_gateway.docs_index.models import CrawlOptions, Document
+from websearch_gateway.docs_index.ports import ReadDocument
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
@@ -25,14 +28,14 @@ class Reader:
         self.answer = answer
         self.browsers: list[str] = []
 
-    async def __call__(self, fetched, browser, deadline, *, only_links=False) -> Document:
+    async def __call__(self, fetched, browser, deadline, draft, *, only_links=False) -> Document:
         self.browsers.append(browser)
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
 
 
-async def worked(folder: Path, reader: Reader, workers: Workers, pages: int = 1) -> list[Result]:
+async def worked(folder: Path, reader: ReadDocument, workers: Workers, pages: int = 1) -> list[Result]:
     """The results of this number of different pages in a folder, one after the other."""
     store = SqliteDocs(folder / "docs.db", "static/1")
     base = f"{folder.as_uri()}/"
@@ -68,3 +71,24 @@ async def test_if_three_of_the_first_pages_need_a_browser_every_page_gets_one(tm
     reader = Reader(Document("Title", "Some text.", rendered=rendered))
     assert [result.outcome for result in await worked(tmp_path, reader, workers, pages=6)] == ["indexed"] * 6
     assert reader.browsers == browsers
+
+
+async def test_a_file_that_is_too_large_is_not_tried_again(tmp_path, workers, monkeypatch):
+    monkeypatch.setattr(sources, "MAX_PAGE_BYTES", 3)
+    assert await worked(tmp_path, Reader(Document("", "")), workers) == [
+        Result("failed", "The file is larger than 3 bytes.")
+    ]
+
+
+async def test_a_page_gets_the_definitions_of_the_inventory_beside_the_index_that_it_links_to(tmp_path, workers):
+    base = f"{tmp_path.as_uri()}/"
+    lines = b"m.run py:function 1 0.html#$ -\n"
+    (tmp_path / "objects.inv").write_bytes(b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(lines))
+    defined = []
+
+    async def read(fetched, browser, deadline, draft, *, only_links=False) -> Document:
+        defined.append(draft.args[1])
+        return Document("Title", "Some text.", links=(f"{base}genindex.html",))
+
+    await worked(tmp_path, read, workers)
+    assert defined == [[], [("m.run", "m.run")]]

@@ -1,19 +1,71 @@
-"""Cuts Markdown along its headings and terms into chunks of about `ENOUGH` to `TARGET` tokens. Pure."""
+"""Cuts Markdown along its headings and terms into chunks of about `ENOUGH` to `TARGET` tokens.
+
+Pure. Pages are untrusted, so a worker process cuts them, right after it has read them.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any, Protocol
 
+from websearch_gateway.docs_index.crawl.scope import Scope
+from websearch_gateway.docs_index.crawl.symbols import page_symbols
 from websearch_gateway.docs_index.models import ChunkDraft
 from websearch_gateway.text.chunk import Piece, pieces
-from websearch_gateway.text.markdown import Block
+from websearch_gateway.text.markdown import Block, blocks
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 TARGET = 650
 """The most tokens of a chunk (as `estimate_tokens` counts), unless one code block is longer."""
 ENOUGH = TARGET // 2
 """A chunk of at least this many tokens ends at the next heading or term; a smaller one takes in its neighbour."""
+
+CACHED_LINKS = 20_000
+MAX_TARGET_CHARS = 5_000
+"""The most characters of the address that a page names as its canonical one, or sends its readers to."""
+
+
+class ReadPage(Protocol):
+    """A page as the readers know it; a dataclass."""
+
+    @property
+    def markdown(self) -> str: ...
+    @property
+    def anchors(self) -> Sequence[tuple[int, str]]: ...
+    @property
+    def links(self) -> Sequence[str]: ...
+    @property
+    def canonical(self) -> str: ...
+    @property
+    def refresh(self) -> str: ...
+
+
+def drafted(scope: Scope, defined: Sequence[tuple[str, str]], page: ReadPage) -> dict[str, Any]:
+    """The fields of a `Document`: those of the page, its links in scope, its chunks and its symbols, as plain values.
+
+    Args:
+        defined: the names and anchors that an inventory defines on the page.
+    """
+    found = list(blocks(page.markdown))
+    chunks = cut(page.markdown, page.anchors, found)
+    symbols = page_symbols(page.markdown, chunks, page.anchors, defined, found)
+    return {
+        **asdict(page),  # type: ignore[call-overload]
+        "links": list(dict.fromkeys(url for link in page.links if (url := _in_scope(scope, link)))),
+        "canonical": page.canonical if len(page.canonical) <= MAX_TARGET_CHARS else "",
+        "refresh": page.refresh if len(page.refresh) <= MAX_TARGET_CHARS else "",
+        "chunks": [(c.start, c.stop, c.heading_path, c.anchor, c.before, c.after) for c in chunks],
+        "symbols": [(s.name, s.kind, s.anchor, s.ordinal) for s in symbols],
+    }
+
+
+@lru_cache(CACHED_LINKS)
+def _in_scope(scope: Scope, link: str) -> str:
+    """See `Scope.link`. Links are absolute, and most of them are on every page of a site."""
+    return scope.link("", link)
 
 
 def cut(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from websearch_gateway.docs_index.models import PageDraft, UrlTask
@@ -42,13 +43,8 @@ class Embedding:
         """One row per chunk; an unchanged chunk keeps its row. None while the server is down."""
         if self._clock() < self._paused_until:
             return None
-        ids = section_ids(page)
         known = await self._store.known_vectors(task) if task.body_hash else {}
-        texts = {
-            id_: _embedded_text(page.title, chunk.heading_path, content_of(chunk, page.markdown))
-            for id_, chunk in zip(ids, page.chunks, strict=True)
-            if id_ not in known
-        }
+        ids, texts = await asyncio.to_thread(_new_texts, page, known)
         made = await self._embed(list(texts.values()))
         if made is None:
             return None
@@ -80,6 +76,16 @@ class Embedding:
             return None
         self.trouble = ""
         return rows
+
+
+def _new_texts(page: PageDraft, known: Collection[str]) -> tuple[list[str], dict[str, str]]:
+    """The section ids of a page, and by id the texts to embed of those that are not known."""
+    ids = section_ids(page)
+    return ids, {
+        id_: _embedded_text(page.title, chunk.heading_path, content_of(chunk, page.markdown))
+        for id_, chunk in zip(ids, page.chunks, strict=True)
+        if id_ not in known
+    }
 
 
 def _embedded_text(title: str, headings: Sequence[str], content: str) -> str:

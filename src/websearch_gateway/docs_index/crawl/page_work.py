@@ -6,29 +6,27 @@ import asyncio
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import Literal
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from websearch_gateway.docs_index.crawl.chunking import cut
+from websearch_gateway.docs_index.crawl.chunking import drafted
 from websearch_gateway.docs_index.crawl.embedding import Embedding
 from websearch_gateway.docs_index.crawl.scope import MAX_DEPTH, Scope, TrapDetector, canonical, is_only_followed
 from websearch_gateway.docs_index.crawl.seeds import Defined
 from websearch_gateway.docs_index.crawl.sources import NOT_MODIFIED, PAGE_SECONDS, Source, body_hash
-from websearch_gateway.docs_index.crawl.symbols import page_symbols
+from websearch_gateway.docs_index.crawl.symbols import MOST_SYMBOLS
 from websearch_gateway.docs_index.models import BrowserUse, Document, PageDraft, UrlTask
 from websearch_gateway.docs_index.ports import DocsStore, ReadDocument
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import Fetched
-from websearch_gateway.text.markdown import blocks
 
 RETRIES = 3
 MOST_INVENTORIES = 20
-CACHED_LINKS = 20_000
 FIRST_PAGES, ENOUGH_RENDERED = 5, 3
 """If so many of the first pages need a browser, every page of the site gets one."""
 _GENERAL_INDEX = "/genindex.html"  # of Sphinx, with its inventory in the same folder
@@ -76,16 +74,11 @@ class PageWork:
     loaded_inventories: set[str] = field(default_factory=set)
     traps: TrapDetector = field(default_factory=TrapDetector)
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _in_scope: Callable[[str], str] = field(init=False)
     _looked: int = 0
     _needed: int = 0
     _aliases: defaultdict[str, list[UrlTask]] = field(default_factory=lambda: defaultdict(list))
     _missing: set[str] = field(default_factory=set)
     _body_locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
-
-    def __post_init__(self) -> None:
-        # Page links are absolute, and most of them are on every page of a site.
-        self._in_scope = lru_cache(CACHED_LINKS)(partial(self.scope.link, self.start))
 
     async def do(self, task: UrlTask) -> Result:
         """Index the page at an address, or note why not.
@@ -96,10 +89,12 @@ class PageWork:
         """
         try:
             fetched = await self._fetch(task)
-            if fetched.status == NOT_MODIFIED or body_hash(fetched.body) == task.body_hash:
+            digest = await asyncio.to_thread(body_hash, fetched.body)
+            if fetched.status == NOT_MODIFIED or digest == task.body_hash:
                 await self.store.finish_url(task, "done")
                 return Result("unchanged")
-            return await self._index(task, fetched)
+            async with self._body_locks.setdefault(digest, asyncio.Lock()):  # a duplicate may be in work too
+                return await self._index(task, fetched, digest)
         except SearchTimeoutError as error:
             return await self._retried(task, error.message, None)
         except ForbiddenUrlError as error:
@@ -116,26 +111,20 @@ class PageWork:
                 raise
             return await self.source.fetch(UrlTask(task.id, task.version_id, f"{task.url}index.html"))
 
-    async def _index(self, task: UrlTask, fetched: Fetched) -> Result:
-        digest = body_hash(fetched.body)
-        async with self._body_locks.setdefault(digest, asyncio.Lock()):  # a duplicate may be in work too
-            return await self._index_body(task, fetched, digest)
-
-    async def _index_body(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
+    async def _index(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
         if (duplicate := await self.store.find_body(task, digest)) is not None:
             await self.store.finish_url(task, "alias", alias_of=duplicate)
             return Result("skipped")
         # The start page leads to the others even where --include or --exclude leaves it out.
         only_links = is_only_followed(task.url) or not self.scope.contains(task.url)
         try:
-            document = await self.read(fetched, self.browser, Deadline.after(PAGE_SECONDS), only_links=only_links)
+            document = await self._read(task, fetched, only_links=only_links)
         except SearchTimeoutError as error:  # this machine may be busy
             return await self._retried(task, error.message, None, of_host=False)
         except SearchFetchError as error:
             return await self._unreadable(task, error)
         self._note_browser(document)
         links = self._links(task, document)
-        await self._load_inventories(links)
         if document.refresh and canonical(document.refresh) != task.url:
             return await self._redirected(task, document.refresh)
         if chosen := self._chosen(task, document):
@@ -148,7 +137,7 @@ class PageWork:
             return await self._settled(task, "failed", NEEDS_BROWSER, links)
         if not document.markdown:
             return await self._settled(task, "failed", "no readable text", links)
-        page = await asyncio.to_thread(self._draft, fetched, task, document, digest)
+        page = _page(fetched, task, document, digest)
         await self.store.commit_page(task, page, await self.embedding.vectors(task, page), links)
         return Result("indexed")
 
@@ -173,34 +162,30 @@ class PageWork:
         for alias in self._aliases.pop(task.url, ()):
             await self.store.finish_url(alias, "due", due=self.clock())
 
-    async def _load_inventories(self, links: Sequence[str]) -> None:
+    async def _read(self, task: UrlTask, fetched: Fetched, *, only_links: bool) -> Document:
+        """The document, with the definitions of the inventories that its own links lead to."""
+        while True:
+            defined = self.defined.get(task.url, [])
+            draft = partial(drafted, self.scope, defined[:MOST_SYMBOLS])
+            deadline = Deadline.after(PAGE_SECONDS)
+            document = await self.read(fetched, self.browser, deadline, draft, only_links=only_links)
+            await self._load_inventories(document)
+            if defined or only_links or task.url not in self.defined:
+                return document
+
+    async def _load_inventories(self, document: Document) -> None:
         """Fetch the inventory beside each general index, once: several manuals may lie below the start URL."""
+        links = () if document.nofollow else document.links
         for folder in {link.removesuffix(_GENERAL_INDEX) for link in links if link.endswith(_GENERAL_INDEX)}:
             async with self._loading:
                 if folder + "/" not in self.loaded_inventories and len(self.loaded_inventories) < MOST_INVENTORIES:
                     self.loaded_inventories.add(folder + "/")
                     self.defined = {**self.defined, **await self.source.inventory(folder + "/")}
 
-    def _draft(self, fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:
-        found = list(blocks(document.markdown))
-        chunks = cut(document.markdown, document.anchors, found)
-        defined = self.defined.get(task.url, ())
-        return PageDraft(
-            url=fetched.final_url if fetched.final_url.endswith("index.html") else task.url,
-            title=document.title or task.url.rstrip("/").rpartition("/")[2],
-            markdown=document.markdown,
-            chunks=chunks,
-            symbols=page_symbols(document.markdown, chunks, document.anchors, defined, found),
-            etag=_sendable(fetched.headers, "etag"),
-            last_modified=_sendable(fetched.headers, "last-modified"),
-            body_hash=digest,
-        )
-
     def _links(self, task: UrlTask, document: Document) -> list[str]:
         if document.nofollow or task.depth >= MAX_DEPTH or not self.takes_links:
             return []
-        found = dict.fromkeys(url for link in document.links if (url := self._in_scope(link)))
-        return [url for url in found if self.traps.admit(url)]
+        return [url for url in document.links if self.traps.admit(url)]
 
     async def _fetch_failed(self, task: UrlTask, error: SearchFetchError) -> Result:
         status = error.details.get("status")
@@ -259,6 +244,19 @@ class PageWork:
     ) -> Result:
         await self.store.finish_url(task, state, reason, links=links or ())
         return Result(state, reason)
+
+
+def _page(fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:
+    return PageDraft(
+        url=fetched.final_url if fetched.final_url.endswith("index.html") else task.url,
+        title=document.title or task.url.rstrip("/").rpartition("/")[2],
+        markdown=document.markdown,
+        chunks=document.chunks,
+        symbols=document.symbols,
+        etag=_sendable(fetched.headers, "etag"),
+        last_modified=_sendable(fetched.headers, "last-modified"),
+        body_hash=digest,
+    )
 
 
 def _is_login(url: str) -> bool:

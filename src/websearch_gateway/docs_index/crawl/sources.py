@@ -211,7 +211,8 @@ class FolderSource:
             stat = path.stat()
             etag = f"{stat.st_mtime_ns}-{stat.st_size}"
             if stat.st_size > MAX_PAGE_BYTES:
-                raise SearchFetchError(f"The file is larger than {MAX_PAGE_BYTES:,} bytes.")
+                message = f"The file is larger than {MAX_PAGE_BYTES:,} bytes."
+                raise SearchFetchError(message, details={"reason": "too_large"})
             body = b"" if task.etag == etag else path.read_bytes()
         except (OSError, ValueError) as error:  # ValueError: a path with a null character
             raise SearchFetchError("The file does not exist.", details={"status": 404}) from error

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urldefrag, urljoin
 
 from websearch_gateway.net.charset import decode
@@ -17,6 +17,8 @@ from websearch_gateway.readers.extraction.extract import Extracted, extract_from
 from websearch_gateway.text.markdown import LINK
 from websearch_gateway.text.safety.invisible import strip_invisible_characters
 from websearch_gateway.text.safety.sanitise import without_live_parts
+
+T = TypeVar("T")
 
 MOST_LINKS = 5_000
 _FARTHEST = 200_000  # range in characters to search for a moved line: cleaning moves text only a little
@@ -43,6 +45,17 @@ class CrawledPage:
     noindex: bool = False
     nofollow: bool = False
     needs_scripts: bool = False
+
+
+def crawled(
+    read: Callable[[bytes, str, str], CrawledPage],
+    draft: Callable[[CrawledPage], T],
+    body: bytes,
+    url: str,
+    charset: str,
+) -> T:
+    """What `draft` makes of the page that `read` reads, in one call of a worker."""
+    return draft(read(body, url, charset))
 
 
 def crawled_text(convert: Callable[[bytes, str, str], Extracted], body: bytes, url: str, charset: str) -> CrawledPage:
