@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from tests.opening import Open
 from websearch_gateway.app.docs import LazyDocs, lazy_docs
-from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.docs_index.store.sql import chunks as searches
+from websearch_gateway.docs_index.store.sql import versions
+from websearch_gateway.entrypoints.tools import TOOLS
+from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError
+from websearch_gateway.models import LOCAL
+from websearch_gateway.ports import no_progress
 from websearch_gateway.settings import Settings
+from websearch_gateway.workers.pool import WORKING_FOR
 
 
 async def test_the_index_is_made_once_and_closed_only_if_made(gateway: Open, tmp_path: Path) -> None:
@@ -27,6 +35,36 @@ def test_a_gateway_without_documentation_does_not_import_its_index() -> None:
     program = "import sys, websearch_gateway.app; print([name for name in sys.modules if '.docs_index.' in name])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+async def test_the_searches_of_one_user_do_not_delay_another(gateway: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+    monkeypatch.setattr(searches, "page_sizes", lambda db, ids: release.wait(60))
+    async with gateway() as opened:
+        WORKING_FOR.set("alice")
+        slow = [asyncio.create_task(opened.docs.index.page_sizes([number])) for number in range(20)]
+        await asyncio.sleep(0)
+        WORKING_FOR.set("bob")
+        assert await opened.docs.index.find_section("00") is None
+        assert not any(search.done() for search in slow)
+        release.set()
+        await asyncio.gather(*slow)
+
+
+@pytest.mark.parametrize("tool", ["search_docs", "read_docs", "list_sites", "docs_status"])
+async def test_a_call_ends_at_its_deadline_and_leaves_no_statement_behind(
+    gateway: Open, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    endless = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT 1 - x FROM n) SELECT count(*) FROM n"
+    row = next(one for one in TOOLS if one.name == tool)
+    given = {"search_docs": {"query": "a"}, "read_docs": {"section_id": "00"}}.get(tool, {})
+    async with gateway(search_deadline_seconds=0.2) as opened:
+        await opened.docs.store.versions()
+        with monkeypatch.context() as patch:
+            patch.setattr(versions, "select", lambda db, *_: db.execute(endless).fetchall())
+            with pytest.raises(SearchTimeoutError, match="No answer came"):
+                await row.call(opened, row.parse(given), LOCAL, no_progress)
+        assert await opened.docs.store.versions() == []
 
 
 def test_a_missing_library_is_reported_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:

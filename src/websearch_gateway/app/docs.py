@@ -12,10 +12,12 @@ from websearch_gateway.app.page_reading import PageReaders
 from websearch_gateway.ports import Embedder
 from websearch_gateway.settings import Settings
 from websearch_gateway.state.extras import require
+from websearch_gateway.workers.fair_queue import FairQueue
+from websearch_gateway.workers.pool import WORKING_FOR
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.library import DocsLibrary
-    from websearch_gateway.docs_index.store.sql.docs import SqlDocs
+    from websearch_gateway.docs_index.store.sql.docs import SqlDocs, Turn
 
 
 @dataclass(slots=True)
@@ -56,14 +58,17 @@ def _make(settings: Settings, reading: PageReaders, embedder: Embedder) -> DocsL
     from websearch_gateway.app.docs_documents import DocumentReading
     from websearch_gateway.docs_index.crawl.runner import CrawlRunner
     from websearch_gateway.docs_index.library import DocsLibrary
+    from websearch_gateway.docs_index.store.sql.docs import MOST_SEARCHES
 
-    store = _store(settings, embedder.name)
+    # Half of the searches may be one user's; a user without a running search does not wait for them.
+    queue = FairQueue(MOST_SEARCHES // 2, MOST_SEARCHES // 2)
+    store = _store(settings, embedder.name, lambda: queue.turn(WORKING_FOR.get()))
     read = DocumentReading(reading.workers, reading.browser)
     runner = CrawlRunner(store, reading.site_fetcher, reading.workers, read, embedder, settings.docs_path)
     return DocsLibrary(store, store, runner)
 
 
-def _store(settings: Settings, embedder: str) -> SqlDocs:
+def _store(settings: Settings, embedder: str, turn: Turn) -> SqlDocs:
     near = None
     if url := settings.docs_vectors:
         from websearch_gateway.docs_index.store.lance.near import LanceVectors
@@ -72,7 +77,7 @@ def _store(settings: Settings, embedder: str) -> SqlDocs:
     if settings.docs_path is not None:
         from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 
-        return SqliteDocs(settings.docs_path, embedder, near=near)
+        return SqliteDocs(settings.docs_path, embedder, near=near, turn=turn)
     from websearch_gateway.docs_index.store.postgres.docs import PostgresDocs
 
-    return PostgresDocs(settings.docs_url or "", embedder, near=near)
+    return PostgresDocs(settings.docs_url or "", embedder, near=near, turn=turn)

@@ -16,6 +16,7 @@ from websearch_gateway.app.caches import Caches
 from websearch_gateway.app.docs import LazyDocs
 from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.pipeline.cached_answers import CachedAnswers
+from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import SearchPipeline
@@ -100,19 +101,20 @@ class Gateway:
         limit: int = 10,
         max_tokens: int = 2_000,
     ) -> DocsSearchResponse:
-        """Search the documentation index. Raises what `docs_index.search.search_docs` raises."""
+        """Search the documentation index. Raises what `docs_index.search.search_docs` and `one_deadline` raise."""
         from websearch_gateway.docs_index.search import search_docs
 
-        return await search_docs(
-            self.docs,
-            self.embedder,
-            query,
-            site_id=site_id,
-            sites_filter=sites_filter,
-            label=label,
-            limit=limit,
-            max_tokens=max_tokens,
-        )
+        async with one_deadline(self.reading.deadline_seconds):
+            return await search_docs(
+                self.docs,
+                self.embedder,
+                query,
+                site_id=site_id,
+                sites_filter=sites_filter,
+                label=label,
+                limit=limit,
+                max_tokens=max_tokens,
+            )
 
     async def diagnose(self) -> Diagnosis:
         """Call every configured upstream once and say what is wrong."""

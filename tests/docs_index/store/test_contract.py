@@ -1,12 +1,16 @@
 """The contract of `docs_index.ports`, which every backend of the documentation index fulfils."""
 
 import asyncio
+import threading
 
 import numpy as np
+import pytest
 
 from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
 from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, StoredPage, Symbol, TextQuery
 from websearch_gateway.docs_index.store.owners import this_process
+from websearch_gateway.docs_index.store.sql import pages
+from websearch_gateway.docs_index.store.sql.docs import MOST_SEARCHES
 
 NOW = 2e9
 
@@ -122,6 +126,67 @@ async def test_symbols_are_found_whole_by_their_last_part_and_in_any_case(docs):
     assert [m.name for m in await docs.find_symbols(["Timeout"], [id_], 10)] == ["asyncio.timeout"]
     assert [m.exact for m in await docs.find_symbols(["--timeout", "c++"], [id_], 10)] == [True, True]
     assert await docs.find_symbols(["c"], [id_], 10) == []
+
+
+async def test_of_many_names_that_end_alike_the_best_are_found(docs):
+    id_, other = await version(docs), await version(docs, "other")
+    for number in range(3):
+        crowd = [Symbol(f"module{number}.class{n}.timeout", "api", "", 0) for n in range(300)]
+        await commit(docs, id_, with_symbols(page(f"{BASE}{number}.html", "One."), *crowd))
+    few = [Symbol("z.Timeout", "heading"), Symbol("z.timeout", "option"), Symbol("TIMEOUT", "heading")]
+    await commit(docs, id_, with_symbols(page(f"{BASE}few.html", "One."), *few))
+    await commit(docs, other, with_symbols(page(f"{BASE}o.html", "One."), Symbol("o.timeout", "heading")))
+    asked = ["module1.class299.timeout", "timeout", "z.timeout"]
+    names = [match.name for match in await docs.find_symbols(asked, [id_], 10)]
+    assert names[:4] == ["module1.class299.timeout", "z.timeout", "TIMEOUT", "z.Timeout"]
+    assert len(names) == 10
+    assert [match.name for match in await docs.find_symbols(asked, [other], 10)] == ["o.timeout"]
+
+
+async def test_a_version_has_a_cap_of_names_that_end_alike_and_a_warning_names_its_site(docs, monkeypatch, caplog):
+    monkeypatch.setattr(pages, "MOST_ALIKE", 5)
+    id_, other = await version(docs, "crowded", "1"), await version(docs, "other")
+    for number in range(4):
+        names = [Symbol(f"m{number}.c{n}.get", "api", "", 0) for n in range(2)]
+        await commit(docs, id_, with_symbols(page(f"{BASE}{number}.html", "One."), *names, Symbol(f"m{number}", "api")))
+    await commit(docs, other, with_symbols(page(f"{BASE}o.html", "One."), Symbol("o.get", "api")))
+    assert len(await docs.find_symbols(["get"], [id_], 100)) == 5
+    assert len(await docs.find_symbols(["get"], [id_, other], 100)) == 6
+    assert len(await docs.find_symbols(["m3"], [id_], 100)) == 1
+    assert [record.message for record in caplog.records] == [
+        "'crowded 1' defines 5 names that end in 'get'; further ones are left out"
+    ]
+
+
+ENDLESS = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT 1 - x FROM n) SELECT count(*) FROM n"
+
+
+async def test_a_cancelled_search_stops_its_statement(docs):
+    await docs.versions()
+    running = threading.Event()
+    ended = threading.Event()
+
+    def act(db):
+        running.set()
+        try:
+            db.execute(ENDLESS).fetchall()
+        finally:
+            ended.set()
+
+    search = asyncio.create_task(docs.file.search(act))
+    await asyncio.to_thread(running.wait)
+    search.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await search
+    assert ended.is_set()
+    assert await docs.versions() == []
+
+
+async def test_searches_run_beside_each_other(docs):
+    await docs.versions()
+    together = threading.Barrier(MOST_SEARCHES, timeout=60)
+    searches = [docs.file.search(lambda _: together.wait()) for _ in range(MOST_SEARCHES)]
+    assert sorted(await asyncio.gather(*searches)) == list(range(MOST_SEARCHES))
 
 
 async def test_a_section_and_a_page_are_found_again(docs):

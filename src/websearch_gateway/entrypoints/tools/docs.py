@@ -11,6 +11,7 @@ from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, 
 from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller
+from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.reply.docs import fit_docs, fit_docs_status, fit_outline, fit_sites
 from websearch_gateway.pipeline.reply.fit import MARKS
 from websearch_gateway.pipeline.reply.size import BYTES_PER_TOKEN, size_of
@@ -41,6 +42,16 @@ def _counted(run: Run) -> Run:
         return await run(gateway, given, caller, progress)
 
     return counted
+
+
+def _timed(run: Run) -> Run:
+    """`_counted(run)` with the deadline of a search."""
+
+    async def timed(gateway: Gateway, given: Any, caller: Caller, progress: Progress) -> WireModel:
+        async with one_deadline(gateway.reading.deadline_seconds):
+            return await run(gateway, given, caller, progress)
+
+    return _counted(timed)
 
 
 def _name(field: str) -> str:
@@ -199,7 +210,7 @@ DOCS: tuple[Tool, ...] = (
         ),
         arguments=SearchDocsArguments,
         result=DocsSearchResponse,
-        run=_counted(_search),
+        run=_timed(_search),
         open_world=False,
     ),
     Tool(
@@ -209,7 +220,7 @@ DOCS: tuple[Tool, ...] = (
         description="Read a section that search_docs found, its neighbours, or the outline of a page.",
         arguments=ReadDocsArguments,
         result=DocsReadResponse,
-        run=_counted(_read),
+        run=_timed(_read),
         open_world=False,
     ),
     Tool(
@@ -219,7 +230,7 @@ DOCS: tuple[Tool, ...] = (
         description="The documentation that is indexed: names, versions, age.",
         arguments=NoDocsArguments,
         result=DocsSites,
-        run=_counted(_list),
+        run=_timed(_list),
         open_world=False,
     ),
     Tool(
@@ -263,7 +274,7 @@ DOCS: tuple[Tool, ...] = (
         description="How far crawls are, which pages failed and why.",
         arguments=DocsStatusArguments,
         result=DocsStatus,
-        run=_counted(_status),
+        run=_timed(_status),
         open_world=False,
         scope="admin",
     ),

@@ -3,9 +3,13 @@
 import sqlite3
 from contextlib import closing
 
-from tests.docs_index.conftest import BASE, commit, page, version
-from websearch_gateway.docs_index.models import TextQuery
+import pytest
+
+from tests.docs_index.conftest import BASE, commit, page, version, with_symbols
+from websearch_gateway.docs_index.models import Symbol, TextQuery
+from websearch_gateway.docs_index.store.sql.chunks import find_symbols
 from websearch_gateway.docs_index.store.sqlite import schema
+from websearch_gateway.docs_index.store.sqlite.database import SqliteDatabase
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 
 
@@ -29,6 +33,24 @@ async def test_a_file_whose_texts_were_indexed_in_another_way_is_indexed_again(t
     store = SqliteDocs(tmp_path / "docs.db", "tests/1")
     assert len(await store.search_text(TextQuery(("创建索引",)), [one], 10)) == 1
     await store.close()
+
+
+@pytest.mark.parametrize("name", ["timeout", "m7.timeout", "Timeout"])
+async def test_the_definitions_of_a_name_cost_as_much_among_many_that_end_alike_as_among_few(tmp_path, name):
+    steps = []
+    for count in (500, 8_000):
+        store = SqliteDocs(tmp_path / f"{count}.db", "tests/1")
+        one = await version(store)
+        for start in range(0, count, 500):
+            names = [Symbol(f"m{number}.timeout", "api") for number in range(start, start + 500)]
+            await commit(store, one, with_symbols(page(f"{BASE}{start}.html", "A."), *names))
+        await store.close()
+        with closing(sqlite3.connect(tmp_path / f"{count}.db")) as connection:
+            looks = []
+            connection.set_progress_handler(lambda looks=looks: looks.append(1), 100)
+            assert len(find_symbols(SqliteDatabase(connection), [name], [one], 100)) == 100
+            steps.append(len(looks))
+    assert steps[1] < 2 * steps[0]
 
 
 def test_counting_the_vectors_of_a_version_reads_none_of_them():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.docs_index.models import ScoredChunk
 from websearch_gateway.docs_index.store.postgres.pool import PostgresPool
-from websearch_gateway.docs_index.store.sql.docs import NearIndex, SqlDocs, Transactions
+from websearch_gateway.docs_index.store.sql.docs import NearIndex, SqlDocs, Transactions, Turn
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -20,6 +20,7 @@ class PostgresDocs(SqlDocs):
     Args:
         url: see `PostgresPool`.
         near: makes the vector index; pgvector by default.
+        turn: see `SqlDocs`.
     """
 
     def __init__(
@@ -28,10 +29,12 @@ class PostgresDocs(SqlDocs):
         embedder: str,
         *,
         near: Callable[[Transactions, str], NearIndex] | None = None,
+        turn: Turn | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         pool = PostgresPool(url, None if near else embedder)
-        super().__init__(pool, near(pool, embedder) if near else _PgVectors(pool), embedder, clock=clock)
+        vectors = near(pool, embedder) if near else _PgVectors(pool)
+        super().__init__(pool, vectors, embedder, turn=turn, clock=clock)
 
 
 class _PgVectors:
@@ -42,7 +45,7 @@ class _PgVectors:
 
     async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `NearIndex`."""
-        return await self._pool.run(lambda db: db.search_vectors(vector, versions, limit))
+        return await self._pool.search(lambda db: db.search_vectors(vector, versions, limit))
 
     async def follow(self) -> None:
         """See `NearIndex`."""

@@ -71,7 +71,16 @@ CREATE INDEX near_page ON near (page_id);
 CREATE TABLE near_indexes (dimensions integer PRIMARY KEY);
 """
 
-MIGRATIONS = (_FIRST,)
+_RANKED = """
+DROP INDEX symbols_last;
+CREATE INDEX symbols_last ON symbols
+    (last, (CASE kind WHEN 'api' THEN 0 WHEN 'option' THEN 1 ELSE 2 END), length(name), version_id);
+CREATE INDEX symbols_name ON symbols
+    (lower(name), (CASE kind WHEN 'api' THEN 0 WHEN 'option' THEN 1 ELSE 2 END), name, version_id);
+"""
+"""The definitions of a name are read in their order, up to a limit."""
+
+MIGRATIONS = (_FIRST, _RANKED)
 """Script n (from 1) takes the tables from version n - 1 to n. Only ever append."""
 
 

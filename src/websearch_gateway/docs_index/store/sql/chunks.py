@@ -17,31 +17,52 @@ _CHUNK = """
         start, stop, before, after, fetched_at, body
     FROM chunks JOIN pages ON pages.id = page_id
 """
+_ORDER = "CASE kind WHEN 'api' THEN 0 WHEN 'option' THEN 1 ELSE 2 END"
+_DEFINITIONS = f"""
+    SELECT name, kind, chunks.id, chunks.page_id, chunks.version_id, symbols.anchor
+    FROM (
+        SELECT * FROM (
+            SELECT rowid AS symbol FROM symbols
+            WHERE lower(name) = lower(CAST(? AS TEXT)) AND name || '' = ? AND {{within}} ORDER BY {_ORDER} LIMIT ?
+        ) AS exact UNION SELECT * FROM (
+            SELECT rowid FROM symbols
+            WHERE lower(name) = lower(CAST(? AS TEXT)) AND {{within}} ORDER BY {_ORDER} LIMIT ?
+        ) AS folded UNION SELECT * FROM (
+            SELECT rowid FROM symbols WHERE last = ? AND {{within}} ORDER BY {_ORDER}, length(name) LIMIT ?
+        ) AS alike
+    ) AS best JOIN symbols ON symbols.rowid = symbol
+    JOIN chunks ON chunks.page_id = symbols.page_id AND chunks.ordinal = symbols.ordinal
+"""
+"""The best definitions of one name. Each of the three searches reads an index in its order and stops at its limit, so
+that a site with 200,000 names that end alike costs no more than another. (With a plain `name = ?` SQLite puts the value
+into `lower(name)` too, and then finds no index.)"""
 _STOP = 11
 """The column `stop` of `_CHUNK`."""
 
 
 def find_symbols(db: Database, names: Sequence[str], versions: Sequence[int], limit: int) -> list[SymbolMatch]:
     """See `ChunkIndex.find_symbols`."""
-    if not names or not versions:
+    if not versions:
         return []
-    wanted = dict.fromkeys(last_part(name) for name in names)
-    rows = db.execute(
-        f"""
-        SELECT name, kind, chunks.id, chunks.page_id, chunks.version_id, symbols.anchor
-        FROM symbols JOIN chunks ON chunks.page_id = symbols.page_id AND chunks.ordinal = symbols.ordinal
-        WHERE last IN ({marks(list(wanted))}) AND symbols.version_id IN ({marks(versions)})
-        """,
-        (*wanted, *versions),
-    ).fetchall()
+    found: dict[SymbolMatch, None] = {}
+    within = f"version_id IN ({marks(versions)})"
+    for name in dict.fromkeys(names):
+        rows = db.execute(_DEFINITIONS.format(within=within), _values(name, versions, limit))
+        found |= dict.fromkeys(
+            SymbolMatch(found_name, kind, chunk, page, version, found_name in names, anchor)
+            for found_name, kind, chunk, page, version, anchor in rows
+        )
     folded = {name.casefold() for name in names}
     order = {"api": 0, "option": 1, "heading": 2}
-    found = [
-        SymbolMatch(name, kind, chunk, page, version, name in names, anchor)
-        for name, kind, chunk, page, version, anchor in rows
-    ]
-    found.sort(key=lambda m: (not m.exact, m.name.casefold() not in folded, order[m.kind], len(m.name), m.chunk_id))
-    return found[:limit]
+    ranked = sorted(
+        found, key=lambda m: (not m.exact, m.name.casefold() not in folded, order[m.kind], len(m.name), m.chunk_id)
+    )
+    return ranked[:limit]
+
+
+def _values(name: str, versions: Sequence[int], limit: int) -> tuple[int | str, ...]:
+    rest = (*versions, limit)
+    return (name, name, *rest, name, *rest, last_part(name), *rest)
 
 
 def chunks(db: Database, ids: Sequence[int]) -> list[Chunk]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -36,6 +37,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+Turn = Callable[[], AbstractAsyncContextManager[None]]
+"""Waits for the turn of the current caller, which lasts for the block."""
+
+MOST_SEARCHES = 4
+"""The most searches at once."""
+
 
 class Transactions(Protocol):
     """Runs actions on a database, each in one transaction."""
@@ -50,6 +57,10 @@ class Transactions(Protocol):
 
     async def read(self, action: Callable[[Database], T]) -> T:
         """The result of `action`, which only reads. Raises what `write` raises."""
+        ...
+
+    async def search(self, action: Callable[[Database], T]) -> T:
+        """As `read`, beside up to `MOST_SEARCHES` others. Cancelling the call stops its statement."""
         ...
 
     async def close(self) -> None:
@@ -79,16 +90,25 @@ class SqlDocs:
     Args:
         near: where vectors are searched.
         embedder: the name of the embedder whose vectors are written and searched.
+        turn: grants turns to at most `MOST_SEARCHES` searches at once; by default in the order of their calls.
         clock: seconds since the epoch, the same in all processes.
     """
 
     def __init__(
-        self, file: Transactions, near: NearIndex, embedder: str, *, clock: Callable[[], float] = time.time
+        self,
+        file: Transactions,
+        near: NearIndex,
+        embedder: str,
+        *,
+        turn: Turn | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.file = file
         self._near = near
         self._embedder = embedder
         self._clock = clock
+        in_order = asyncio.Semaphore(MOST_SEARCHES)
+        self._turn = turn or (lambda: in_order)
         self._putting = asyncio.Lock()  # two transactions of many pages may lock the same rows
 
     # ------------------------------------------------------------------ DocsStore
@@ -104,7 +124,7 @@ class SqlDocs:
 
     async def versions(self) -> list[SiteVersion]:
         """See `DocsStore`."""
-        return await self.file.read(lambda db: sites.select(db, self._embedder))
+        return await self._search(lambda db: sites.select(db, self._embedder))
 
     async def version(self, version_id: int) -> SiteVersion | None:
         """See `DocsStore`."""
@@ -190,7 +210,7 @@ class SqlDocs:
 
     async def failures(self, version_id: int, limit: int = 100) -> list[UrlFailure]:
         """See `DocsStore`."""
-        return await self.file.read(lambda db: frontier.failures(db, version_id, limit))
+        return await self._search(lambda db: frontier.failures(db, version_id, limit))
 
     async def host(self, host: str) -> HostState:
         """See `DocsStore`."""
@@ -239,41 +259,48 @@ class SqlDocs:
 
     async def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `ChunkIndex`."""
-        return await self.file.read(lambda db: db.search_text(query, versions, limit))
+        return await self._search(lambda db: db.search_text(query, versions, limit))
 
     async def search_vectors(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `ChunkIndex`."""
-        return await self._near.nearest(vector, versions, limit) if versions else []
+        if not versions:
+            return []
+        async with self._turn():
+            return await self._near.nearest(vector, versions, limit)
 
     async def find_symbols(self, names: Sequence[str], versions: Sequence[int], limit: int) -> list[SymbolMatch]:
         """See `ChunkIndex`."""
-        return await self.file.read(lambda db: searches.find_symbols(db, names, versions, limit))
+        return await self._search(lambda db: searches.find_symbols(db, names, versions, limit))
 
     async def chunks(self, ids: Sequence[int]) -> list[Chunk]:
         """See `ChunkIndex`."""
-        return await self.file.read(lambda db: searches.chunks(db, ids))
+        return await self._search(lambda db: searches.chunks(db, ids))
 
     async def page_sizes(self, page_ids: Sequence[int]) -> Mapping[int, int]:
         """See `ChunkIndex`."""
-        return await self.file.read(lambda db: searches.page_sizes(db, page_ids))
+        return await self._search(lambda db: searches.page_sizes(db, page_ids))
 
     async def page_chunks(self, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
         """See `ChunkIndex`."""
-        return await self.file.read(lambda db: searches.page_chunks(db, page_id, start, stop))
+        return await self._search(lambda db: searches.page_chunks(db, page_id, start, stop))
 
     async def find_section(self, section_id: str) -> Chunk | None:
         """See `ChunkIndex`."""
-        return await self.file.read(lambda db: searches.find_section(db, section_id))
+        return await self._search(lambda db: searches.find_section(db, section_id))
 
     async def find_page(self, url: str, versions: Sequence[int]) -> int | None:
         """See `ChunkIndex`."""
-        return await self.file.read(lambda db: searches.find_page(db, url, versions))
+        return await self._search(lambda db: searches.find_page(db, url, versions))
 
     async def find_anchor(self, page_id: int, anchor: str) -> int | None:
         """See `ChunkIndex`."""
-        return await self.file.read(lambda db: searches.find_anchor(db, page_id, anchor))
+        return await self._search(lambda db: searches.find_anchor(db, page_id, anchor))
 
     async def close(self) -> None:
         """See `DocsStore`."""
         await self._near.close()
         await self.file.close()
+
+    async def _search(self, action: Callable[[Database], T]) -> T:
+        async with self._turn():
+            return await self.file.search(action)

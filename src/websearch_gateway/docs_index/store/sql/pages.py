@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urldefrag
 
-from websearch_gateway.docs_index.models import ChunkDraft, UrlTask
+from websearch_gateway.docs_index.models import ChunkDraft, Symbol, UrlTask
 from websearch_gateway.docs_index.store.index_row import index_row
 from websearch_gateway.docs_index.store.packing import pack_vectors, unpack_vectors
 from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, IndexRow, marks
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 HEADING_SEPARATOR = "\x1f"
+MOST_ALIKE = 50_000
+"""The most names of a version that end alike, as `x.timeout` and `y.timeout` do: several on each page of a large site.
+More are made by a program, and would slow the searches of all sites."""
+
+_log = logging.getLogger(__name__)
 
 
 def commit(db: Database, task: UrlTask, page: PreparedPage, embedder: str, now: float) -> list[IndexRow]:
@@ -32,14 +38,7 @@ def commit(db: Database, task: UrlTask, page: PreparedPage, embedder: str, now: 
     old = stored_rows(db, task.id)
     page_id = _put_page(db, task, page, now)
     ids, new = _put_chunks(db, task.version_id, page_id, page, old)
-    db.execute("DELETE FROM symbols WHERE page_id = ?", (page_id,))
-    if symbols := page.draft.symbols:
-        db.executemany(
-            """
-            INSERT INTO symbols (version_id, page_id, ordinal, name, last, kind, anchor) VALUES (?, ?, ?, ?, ?, ?, ?)
-            """,
-            [(task.version_id, page_id, s.ordinal, s.name, last_part(s.name), s.kind, s.anchor) for s in symbols],
-        )
+    _put_symbols(db, task.version_id, page_id, page.draft.symbols)
     if page.vectors is None:
         db.execute("DELETE FROM vectors WHERE page_id = ?", (page_id,))
         db.unindex_vectors(page_id)
@@ -223,6 +222,40 @@ def relative_path(url: str, base: str) -> str:
     """`url` relative to the folder of `base`; unchanged if it lies outside."""
     folder = urldefrag(base).url.rpartition("/")[0] + "/"
     return url.removeprefix(folder)
+
+
+def _put_symbols(db: Database, version_id: int, page_id: int, symbols: Sequence[Symbol]) -> None:
+    """Put the definitions of a page in place of its old ones, up to the cap of their version."""
+    db.execute("DELETE FROM symbols WHERE page_id = ?", (page_id,))
+    alike: dict[str, list[Symbol]] = {}
+    for symbol in symbols:
+        alike.setdefault(last_part(symbol.name), []).append(symbol)
+    counts = _count_alike(db, version_id, list(alike))
+    rows = []
+    for last, named in alike.items():
+        room = max(0, MOST_ALIKE - counts.get(last, 0))
+        rows += [(version_id, page_id, s.ordinal, s.name, last, s.kind, s.anchor) for s in named[:room]]
+        if 0 < room < len(named):
+            site = db.execute("SELECT name, label FROM versions WHERE id = ?", (version_id,)).fetchone()
+            _log.warning(
+                "%r defines %d names that end in %r; further ones are left out", " ".join(site), MOST_ALIKE, last
+            )
+    if rows:
+        db.executemany(
+            """
+            INSERT INTO symbols (version_id, page_id, ordinal, name, last, kind, anchor) VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            rows,
+        )
+
+
+def _count_alike(db: Database, version_id: int, lasts: Sequence[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for start in range(0, len(lasts), MOST_VALUES):
+        some = lasts[start : start + MOST_VALUES]
+        query = f"SELECT last, count(*) FROM symbols WHERE last IN ({marks(some)}) AND version_id = ? GROUP BY last"
+        counts.update(db.execute(query, (*some, version_id)).fetchall())
+    return counts
 
 
 def _put_chunks(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from websearch_gateway.docs_index.store.sql.docs import NearIndex, SqlDocs, Transactions
+from websearch_gateway.docs_index.store.sql.docs import NearIndex, SqlDocs, Transactions, Turn
 from websearch_gateway.docs_index.store.sqlite.file import SqliteFile
 from websearch_gateway.docs_index.store.sqlite.memory_vectors import MemoryVectors
 
@@ -17,6 +17,7 @@ class SqliteDocs(SqlDocs):
     Args:
         path: the file; `~` is the home folder.
         near: makes the vector index; in memory by default.
+        turn: see `SqlDocs`.
     """
 
     def __init__(
@@ -25,7 +26,8 @@ class SqliteDocs(SqlDocs):
         embedder: str,
         *,
         near: Callable[[Transactions, str], NearIndex] | None = None,
+        turn: Turn | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         file = SqliteFile(path.expanduser().absolute())
-        super().__init__(file, (near or MemoryVectors)(file, embedder), embedder, clock=clock)
+        super().__init__(file, (near or MemoryVectors)(file, embedder), embedder, turn=turn, clock=clock)

@@ -1,4 +1,4 @@
-"""Opens and checks the SQLite file of the index. Two threads use it, so a search never waits for a crawl."""
+"""Opens and checks the SQLite file of the index. Several threads use it, so a search never waits for a crawl."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 PATIENCE_SECONDS = 10.0
 """How long a transaction waits for the lock of another process. A crawl's transactions take milliseconds."""
+STEPS_BETWEEN_LOOKS = 10_000
+"""How often a statement looks whether it should stop, in steps of SQLite's machine: less than a millisecond."""
 LARGEST_CHECKED_BYTES = 300_000_000
 """A file with more bytes is not checked on opening, because that would take seconds."""
 LEAST_FREE_BYTES = 1_000_000
@@ -30,7 +32,9 @@ LEAST_FREE_BYTES = 1_000_000
 
 
 class SqliteFile:
-    """One file with a connection that writes and one that reads, each in a thread of its own. Opened by the first call.
+    """One file with a connection that writes, one that reads, and several that search, each in a thread of its own.
+
+    Opened by the first call.
 
     Args:
         path: absolute; a missing file is created for the owner only (0600), a missing folder too (0700).
@@ -40,6 +44,8 @@ class SqliteFile:
         self.path = path
         self._writer = _Connection(self._open_checked, "docs-write")
         self._reader = _Connection(self._open, "docs-read")
+        self._searchers: list[_Connection] = []
+        self._idle_searchers: list[_Connection] = []
         self._ready = asyncio.Lock()
         self._is_ready = False
 
@@ -60,21 +66,35 @@ class SqliteFile:
 
     async def read(self, action: Callable[[Database], T]) -> T:
         """The result of `action`, which only reads, run in one transaction. Raises what `write` raises."""
+        return await self._read(self._reader, action)
+
+    async def search(self, action: Callable[[Database], T]) -> T:
+        """As `read`, beside others. Cancelling the call stops its statement."""
+        if not self._idle_searchers:
+            self._idle_searchers.append(_Connection(self._open, "docs-search", stoppable=True))
+            self._searchers += self._idle_searchers
+        searcher = self._idle_searchers.pop()
+        try:
+            return await self._read(searcher, action)
+        finally:
+            self._idle_searchers.append(searcher)
+
+    async def close(self) -> None:
+        """Wait for running actions, then close the file. Idempotent."""
+        await asyncio.gather(*(one.close() for one in (self._reader, self._writer, *self._searchers)))
+
+    async def _read(self, connection: _Connection, action: Callable[[Database], T]) -> T:
         async with self._ready:
             if not self._is_ready:  # the writer creates the tables
                 await self._run(self._writer, lambda _: None)
                 self._is_ready = True
 
-        def transaction(connection: sqlite3.Connection) -> T:
-            with connection:
-                connection.execute("BEGIN")
-                return action(SqliteDatabase(connection))
+        def transaction(db: sqlite3.Connection) -> T:
+            with db:
+                db.execute("BEGIN")
+                return action(SqliteDatabase(db))
 
-        return await self._run(self._reader, transaction)
-
-    async def close(self) -> None:
-        """Wait for running actions, then close the file. Idempotent."""
-        await asyncio.gather(self._reader.close(), self._writer.close())
+        return await self._run(connection, transaction)
 
     async def _run(self, connection: _Connection, action: Callable[[sqlite3.Connection], T]) -> T:
         def translated(db: sqlite3.Connection) -> T:
@@ -153,23 +173,42 @@ class SqliteFile:
 
 
 class _Connection:
-    """A connection and the one thread that uses it."""
+    """A connection and the one thread that uses it.
 
-    def __init__(self, open_connection: Callable[[], sqlite3.Connection], name: str) -> None:
+    Args:
+        stoppable: whether a cancelled call stops its action. If not, the action runs to its end.
+    """
+
+    def __init__(
+        self, open_connection: Callable[[], sqlite3.Connection], name: str, *, stoppable: bool = False
+    ) -> None:
         self._open = open_connection
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._connection: sqlite3.Connection | None = None
+        self._stoppable = stoppable
+        self._stopped = False
         self._closed = False
 
     async def run(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """The result of `action`. If the caller is cancelled, the action still runs to its end."""
+        """The result of `action`. A cancelled call ends when its action has ended, if it is stoppable, else at once."""
         if self._closed:
             raise StateUnavailable("The documentation index is closed.")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._act, action)
+        self._stopped = False
+        running = asyncio.get_running_loop().run_in_executor(self._thread, self._act, action)
+        if not self._stoppable:
+            return await running
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            self._stopped = True
+            await asyncio.gather(running, return_exceptions=True)
+            raise
 
     def _act(self, action: Callable[[sqlite3.Connection], T]) -> T:
         if self._connection is None:
             self._connection = self._open()
+            if self._stoppable:  # the handler stops the running statement when it returns true
+                self._connection.set_progress_handler(lambda: self._stopped, STEPS_BETWEEN_LOOKS)
         return action(self._connection)
 
     async def close(self) -> None:
