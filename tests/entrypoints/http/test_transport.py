@@ -134,6 +134,46 @@ async def test_the_largest_body_is_served_and_one_byte_more_is_refused(door: Doo
             assert reply.status_code == status
 
 
+async def test_a_path_without_a_token_takes_only_a_short_body(door: Door) -> None:
+    async with door(auth_mode="secret", auth_secret=SECRET) as http:
+        for path in ("/healthz", "/openapi.json", METADATA):
+            assert (await http.post(path, content=b" " * exchange.MAX_STRANGER_BYTES)).status_code == 405
+            assert (await http.post(path, content=b" " * (exchange.MAX_STRANGER_BYTES + 1))).status_code == 413
+
+
+async def test_bodies_share_a_budget_of_which_a_caller_has_half(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "BUDGET_BYTES", 4_000)
+    begun: list[asyncio.StreamWriter] = []
+
+    async def status(user: str) -> int:
+        return (await http.post("/nope", headers=bearer(user), content=b" " * 1_500)).status_code
+
+    async def begin(user: str) -> None:
+        """Send all but the last byte."""
+        _, writer = await asyncio.open_connection("127.0.0.1", http.base_url.port)
+        head = f"POST /nope HTTP/1.1\r\nHost: 127.0.0.1:{http.base_url.port}\r\nContent-Length: 1501\r\n"
+        writer.write(f"{head}Authorization: {bearer(user)['Authorization']}\r\n\r\n".encode() + b" " * 1_500)
+        begun.append(writer)
+        assert (await http.get("/healthz")).status_code == 200  # by now it has been read
+
+    async with door(auth_mode="secret", auth_secret=SECRET) as http:
+        assert await status("alice") == 404
+        await begin("alice")
+        assert await status("alice") == 429
+        assert await status("bob") == 404
+        await begin("bob")
+        refused = await http.post("/nope", headers=bearer("carol"), content=b" " * 1_500)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        assert refused.json()["error"]["code"] == "RATE_LIMIT"
+        begun[0].write(b" ")  # it is complete, and answered
+        assert (await http.get("/healthz")).status_code == 200
+        assert await status("carol") == 404
+        begun[1].transport.abort()
+        assert (await http.get("/healthz")).status_code == 200
+        assert await status("alice") == 404
+    begun[0].transport.abort()
+
+
 async def test_a_body_without_an_end_is_cut_off(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exchange, "DISCARD_SECONDS", 0.1)
     async with door() as http:

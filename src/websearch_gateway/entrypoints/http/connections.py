@@ -30,8 +30,8 @@ HEAD_SECONDS = 10.0
 for the rest of a body after its reply (seconds)."""
 SEND_SECONDS = 60.0
 """The most time that a client may leave a part of a reply unread (seconds)."""
-READ_BYTES = 16_384
-"""The most bytes to take from a socket at once, and of a body that the app has not asked for."""
+READ_BYTES = 8_192
+"""The most bytes to take from a socket at once. Of a body that the app has not asked for, twice as much may wait."""
 
 REPORT_SECONDS = 60.0
 """Events that strangers can cause at any rate are logged at most once in this time (seconds)."""

@@ -68,14 +68,14 @@ def refusal(status: int, code: ErrorCode, message: str, headers: Mapping[str, st
     return ErrorReply(ErrorInfo(code=code, message=message), status, headers)
 
 
-def failure(error: Exception) -> Response:
+def failure(error: Exception, headers: Mapping[str, str] | None = None) -> Response:
     """An error from the gateway."""
     info = describe(error)
     status = STATUS[error.code] if isinstance(error, SearchError) else 500
     wait = info.retry_after_seconds
     if wait is not None and status >= 500:
         status = 503
-    headers = {} if wait is None else {"Retry-After": str(math.ceil(wait))}
+    headers = {**(headers or {}), **({} if wait is None else {"Retry-After": str(math.ceil(wait))})}
     if info.code in FINAL:
         headers["X-Should-Retry"] = "false"  # the SDKs of OpenAI would ask three times
     return ErrorReply(info, status, headers)

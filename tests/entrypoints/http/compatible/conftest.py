@@ -13,12 +13,12 @@ from typing import Any
 
 import httpx2
 import pytest
-import uvicorn
 
 from tests.entrypoints.http.conftest import QuietServer
 from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.http.auth.static_tokens import mint_static
-from websearch_gateway.entrypoints.http.server import listening
+from websearch_gateway.entrypoints.http.connections import Connections
+from websearch_gateway.entrypoints.http.server import listening, uvicorn_config
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 
@@ -30,8 +30,7 @@ Run = Callable[[str], dict[str, Any]]
 
 
 def _serve(settings: Settings) -> Iterator[str]:
-    config = uvicorn.Config(create_app(settings), http="h11", ws="none", lifespan="on", log_config=None)
-    server = QuietServer(config)
+    server = QuietServer(uvicorn_config(create_app(settings), Connections(), 30))
     with listening("127.0.0.1", 0) as listener:
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
         thread.start()

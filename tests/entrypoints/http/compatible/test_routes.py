@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterator
 
 import httpx2
@@ -10,6 +11,7 @@ import pytest
 
 from tests.entrypoints.http.compatible.conftest import KEY
 from websearch_gateway.entrypoints.http.compatible.table import COMPATIBLE
+from websearch_gateway.entrypoints.http.request_body import MAX_STRANGER_BYTES
 from websearch_gateway.sandbox import Sandbox
 
 QUERY = "How do I descale an espresso machine?"
@@ -120,6 +122,18 @@ def test_a_key_is_found_where_each_client_puts_it(closed: httpx2.Client) -> None
     assert closed.post("/search", json=tavily, headers={"Authorization": f"Bearer {KEY}"}).status_code == 200
     assert closed.get("/searxng/search", params=searxng, headers={"Authorization": basic}).status_code == 200
     assert closed.get("/search", params=searxng, headers={"X-API-Key": KEY}).status_code == 200
+
+
+def test_a_key_in_a_long_body_is_not_looked_for(closed: httpx2.Client) -> None:
+    def searched(size: int, **headers: str) -> httpx2.Response:
+        body = json.dumps({"query": QUERY, "api_key": KEY}).encode()
+        return closed.post("/search", content=body.ljust(size), headers={"Content-Type": "application/json", **headers})
+
+    assert searched(MAX_STRANGER_BYTES).status_code == 200
+    refused = searched(MAX_STRANGER_BYTES + 1)
+    assert refused.status_code == 413
+    assert "token in its header" in refused.json()["detail"]["error"]
+    assert searched(MAX_STRANGER_BYTES + 1, Authorization=f"Bearer {KEY}").status_code == 200
 
 
 def test_a_wrong_key_is_refused_wherever_it_stands(closed: httpx2.Client) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,6 +16,7 @@ from websearch_gateway.entrypoints.http.authentication import HOW_TO_PROVE, VERI
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, is_json
 from websearch_gateway.entrypoints.http.compatible.table import BY_PATH, compatible_endpoint
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
+from websearch_gateway.entrypoints.http.rest.endpoint import json_object
 from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.workers.pool import WORKING_FOR
@@ -49,9 +49,11 @@ def serving(gateway: LazyGateway, otherwise: Endpoint) -> Endpoint:
         if request.method == "GET" and request.headers.get("sec-fetch-site") in _FOREIGN:
             return refusal(403, "VALIDATION", "Pages of other sites may not search here.")
         try:
-            given = await _given(request)
             if VERIFY in request.scope:
-                request.scope["caller"] = await request.scope[VERIFY](str(given.get("api_key") or ""))
+                # Parsed again below: what a stranger sent is not held, parsed, while its token is verified.
+                key = (await _in_body(request)).get("api_key")
+                request.scope["caller"] = await request.scope[VERIFY](key if isinstance(key, str) else "")
+            given = {**_form(request.scope["query_string"].decode("latin-1")), **await _in_body(request)}
         except InvalidToken as invalid:
             request.scope["refused"] = str(invalid)
             return refusal(401, "AUTH", HOW_TO_PROVE)
@@ -73,25 +75,16 @@ async def _answer(row: Compatible, gateway: LazyGateway, given: Given, request: 
     return content if isinstance(content, Response) else json_reply(content)
 
 
-async def _given(request: Request) -> Given:
-    """The parameters of the query string, overridden by those of the body.
+async def _in_body(request: Request) -> Given:
+    """The parameters in the body.
 
     Raises:
-        SearchValidationError: the body is neither a JSON object nor a form.
+        SearchValidationError: it is neither a JSON object nor a form.
     """
-    fields = _form(request.scope["query_string"].decode("latin-1"))
     body = await request.body()
     if not body:
-        return fields
-    if not is_json(request.scope):
-        return {**fields, **_form(body.decode("utf-8", "replace"))}
-    try:
-        found: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        raise SearchValidationError("The body is not JSON.") from None
-    if not isinstance(found, dict):
-        raise SearchValidationError("The body must be a JSON object.")
-    return {**fields, **found}
+        return {}
+    return json_object(body) if is_json(request.scope) else _form(body.decode("utf-8", "replace"))
 
 
 def _form(text: str) -> dict[str, Any]:
