@@ -9,6 +9,8 @@ import pytest
 
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import TOOLSETS, Settings, config_path, load_settings
+from websearch_gateway.settings.fields import BUILT_IN_ROUTES
+from websearch_gateway.text import routing
 
 KEY = "sk-proj-do-not-show-0123"
 URL_SETTINGS = [name for name in Settings.model_fields if name.endswith(("_base_url", "_server_url"))]
@@ -104,6 +106,45 @@ def test_lists_are_written_with_commas_or_as_toml(file: Path, monkeypatch: pytes
     assert settings.search_providers == ("brave", "serper")
     assert settings.openai_models == ("a", "b")
     assert settings.fetch_allow_private_hosts == ("127.0.0.1:80", "[::1]:81")
+
+
+@pytest.mark.parametrize(
+    ("written", "servers"),
+    [
+        ("polymarket:markets, google-news-rss:feeds", {"polymarket": "markets", "google-news-rss": "feeds"}),
+        ("Polymarket", {"polymarket": ""}),
+        ("google-news-rss:my:feeds", {"google-news-rss": "my:feeds"}),
+        (" None ", {}),
+        ('{"polymarket": {"server": "markets"}}', {"polymarket": "markets"}),
+    ],
+)
+def test_routes_are_pairs_of_a_route_and_its_server(
+    monkeypatch: pytest.MonkeyPatch, written: str, servers: dict[str, str]
+) -> None:
+    monkeypatch.setenv("ROUTES", written)
+    routes = load_settings().routes
+    assert {name: route.server for name, route in routes.items() if route.enabled} == servers
+    assert set(BUILT_IN_ROUTES) == set(routes) or written.startswith("{")
+
+
+def test_the_settings_know_the_built_in_routes_by_name() -> None:
+    assert tuple(routing.BUILT_IN_ROUTES) == BUILT_IN_ROUTES
+
+
+def test_a_route_of_the_file_names_its_server_in_its_table(file: Path) -> None:
+    file.write_text('[routes.polymarket]\nserver = "markets"\n[routes.tickets]\npatterns = ["t-1"]\nserver = "jira"\n')
+    assert {name: route.server for name, route in load_settings(file).routes.items()} == {
+        "polymarket": "markets",
+        "tickets": "jira",
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "told"), [("sports:x", "names an unknown route; choose from polymarket"), ("{", "is not JSON")]
+)
+def test_an_unknown_route_is_refused(monkeypatch: pytest.MonkeyPatch, written: str, told: str) -> None:
+    monkeypatch.setenv("ROUTES", written)
+    assert f"ROUTES: {told}" in refusal()
 
 
 @pytest.mark.parametrize("written", ["none", "None", " NONE "])

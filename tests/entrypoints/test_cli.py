@@ -71,11 +71,15 @@ def test_a_spent_limit_says_once_when_to_try_again(environment: dict[str, str]) 
 
 
 def test_an_error_is_one_line_on_stderr_and_exit_code_1(environment: dict[str, str]) -> None:
-    done = run(environment, "search", "polymarket odds on a fed cut")
+    done = run(environment, "search", "ab")
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("VALIDATION: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_person_is_not_sent_to_a_server_for_agents(environment: dict[str, str]) -> None:
+    assert start(environment, "search", "polymarket odds on the height of the eiffel tower").returncode == 0
 
 
 def test_an_error_is_json_too_when_asked_for(environment: dict[str, str]) -> None:

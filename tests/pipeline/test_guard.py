@@ -141,6 +141,28 @@ def test_an_operator_can_switch_a_route_off_even_in_strict_mode() -> None:
     assert refusal(guard, "rss of the verge").details["use"] == "google-news-rss"
 
 
+def test_a_caller_without_specialist_servers_is_not_sent_to_one() -> None:
+    for guard in (GUARD, Guard({}, strict=True, secrets=())):
+        assert guard.check("polymarket odds on a fed cut", routed=False).query
+        assert refusal(guard, "polymarket odds on a fed cut")
+    assert refusal(GUARD, "my key is sk-proj-0123456789abcdefghijKLMNOPQRST", routed=False).details["credential"]
+
+
+def test_an_operator_can_rename_the_server_of_a_route() -> None:
+    routes = {
+        "polymarket": RouteSettings(server="markets"),
+        "tickets": RouteSettings(patterns=(r"t-\d+",), server="jira"),
+    }
+    guard = Guard(routes, strict=False, secrets=())
+    refused = refusal(guard, "polymarket odds on a fed cut")
+    assert refused.details == {"route": "polymarket", "use": "markets"}
+    assert "`markets`" in refused.message
+    assert "polymarket" not in refused.message
+    refused = refusal(guard, "what is t-12")
+    assert refused.details == {"route": "tickets", "use": "jira"}
+    assert "`jira`" in refused.message
+
+
 def test_an_operator_can_add_reword_and_replace_routes() -> None:
     routes = {
         "tickets": RouteSettings(patterns=(r"\bTICKET[- ]?\d+",), message="Ask the tickets server."),

@@ -81,8 +81,6 @@ bloomberg rss
 espn rss nfl
 fetch the rss for npr news
 show rss feed nasa
-how do i get the rss feed of the verge
-where is the bbc rss feed
 sec edgar rss feed
 usgs earthquake feed atom
 library of congress rss feed
@@ -199,6 +197,98 @@ killed by rss workers
 get rss membership
 """.splitlines()
 
+ABOUT_PREDICTION_MARKETS = """\
+how to read polymarket odds
+what did polymarket say about the 2026 election
+Did Metaculus or superforecasters do better on covid questions?
+How do UMA token holders vote on Polymarket disputes?
+What was the final polymarket price before the 2024 result?
+explain the difference between polymarket shares and options
+explain what polymarket shares pay out
+has any hedge fund used polymarket data
+how accurate were polymarket odds in 2024
+how did kalshi win its lawsuit against the cftc
+how do i export my polymarket trade history
+how polymarket makes money
+how to cite polymarket odds in a paper
+is kalshi regulated by the cftc
+polymarket fee schedule change 2026
+summarize the debate about insider trading on prediction markets
+what does a 60 cent contract on kalshi mean
+what does open interest mean on kalshi
+what percentage of polymarket traders lose money
+who pays for polymarket liquidity rewards
+""".splitlines()
+
+ABOUT_FEEDS = """\
+what is the rss feed url of hacker news
+how do i get the rss feed of the verge
+do bloggers still publish rss feeds
+does apple podcasts validate the rss feed before approval
+does google news have an rss url format
+how can i tell if a site has an rss feed
+how do podcasts use rss
+how does feedly discover the feed of a website
+how does google news choose stories for its rss feed
+how is google news ranking articles
+how to find the rss feed of a youtube channel
+what are good alternatives to rss
+what information does an rss item contain
+what is the difference between the reuters feed and its api
+what is the rss feed for the federal reserve press releases
+when did google reader stop syncing feeds
+when was rss 2.0 released
+who invented rss
+why did the verge change its rss feed to full text
+why is my rss feed not updating
+""".splitlines()
+
+DATA_OF_PREDICTION_MARKETS = """\
+How likely is a Fed rate cut in September on Polymarket?
+I need the current Polymarket odds for the Super Bowl
+Metaculus community prediction for AGI date
+What does Polymarket currently give for a recession in 2027?
+What is Polymarket's probability that Bitcoin reaches 150k this year?
+are the odds on polymarket for a us recession above 40 percent
+crowd forecast metaculus ukraine ceasefire
+is vance favored on kalshi right now
+kalshi market for nyc temperature tomorrow
+latest prediction market odds for best picture
+list polymarket events closing this week
+odds on polymarket that musk leaves tesla
+polymarket gta vi release date
+polymarket markets about openai
+polymarket order book for bitcoin 200k
+polymarket sentiment on a ukraine ceasefire
+polymarket yes price openai ipo 2026
+prediction markets for the next james bond
+show me what's trending on polymarket
+what are people betting on at polymarket
+""".splitlines()
+
+ENTRIES_OF_FEEDS = """\
+What are the latest entries in the arXiv cs.AI RSS feed?
+atom feed of linux kernel releases
+fetch the latest from the nytimes technology rss
+follow the lwn.net feed
+follow the rss of nature journal
+get the google news rss for electric cars
+give me the newest items of the verge feed
+google news rss artificial intelligence
+hacker news front page rss items
+latest entries from daring fireball's json feed
+latest headlines from the bbc rss feed
+news feed from al jazeera
+please list the newest items from the guardian world rss feed
+podcast feed of the daily latest episodes
+pull the last ten posts from the cloudflare blog feed
+rss for the weather warnings of the met office
+rss headlines from al jazeera
+show feed entries of slashdot
+subscribe to the planet python atom feed
+what's new in the nyt rss feed
+""".splitlines()
+
 DISGUISED = {
     "P O L Y M A R K E T odds": "polymarket",
     "p.o.l.y.m.a.r.k.e.t odds": "polymarket",
@@ -234,6 +324,21 @@ def test_a_request_for_a_feed_goes_to_google_news_rss(query: str) -> None:
     assert route(query) == "google-news-rss"
 
 
+@pytest.mark.parametrize("query", [*ABOUT_PREDICTION_MARKETS, *ABOUT_FEEDS])
+def test_a_question_about_a_market_or_a_feed_is_one_for_the_web(query: str) -> None:
+    assert route(query) is None
+
+
+@pytest.mark.parametrize("query", DATA_OF_PREDICTION_MARKETS)
+def test_a_request_for_what_a_market_says_now_goes_to_polymarket(query: str) -> None:
+    assert route(query) == "polymarket"
+
+
+@pytest.mark.parametrize("query", ENTRIES_OF_FEEDS)
+def test_a_request_for_the_entries_of_a_feed_goes_to_google_news_rss(query: str) -> None:
+    assert route(query) == "google-news-rss"
+
+
 @pytest.mark.parametrize("query", ORDINARY)
 def test_an_ordinary_question_is_not_routed_to_a_server(query: str) -> None:
     assert route(query) is None
@@ -255,7 +360,8 @@ def test_a_strict_keyword_is_found_even_inside_a_word(query: str, keyword: str) 
 
 def test_every_message_names_the_server_to_use() -> None:
     for name, built_in in BUILT_IN_ROUTES.items():
-        assert name in built_in.message
+        assert built_in.server == name
+        assert f"`{name}`" in built_in.message
 
 
 def test_a_rule_needs_its_cue_and_does_not_match_its_exception() -> None:
@@ -283,7 +389,9 @@ def test_a_simple_repetition_is_allowed(pattern: str) -> None:
     assert not repeats_a_repetition(pattern)
 
 
-@pytest.mark.parametrize("part", ["feed of ", "polymarket ", "latest ", "get a ", "how to ", "p ", "r s s ", "news "])
+@pytest.mark.parametrize(
+    "part", ["feed of ", "polymarket ", "latest ", "get a ", "how to ", "p ", "r s s ", "news ", "what polymarket "]
+)
 def test_no_query_takes_exponential_time(part: str) -> None:
     """An exponential pattern would not end within the limit that every test has."""
     assert route((part * 400)[:400]) in {None, *BUILT_IN_ROUTES}

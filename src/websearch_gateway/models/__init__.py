@@ -6,7 +6,7 @@ All are frozen and without logic. Add a field with a default, and a line about i
 from __future__ import annotations
 
 from websearch_gateway.models.answers import Answer, Fallback, Source, Span, TokenUsage
-from websearch_gateway.models.call import LOCAL, Caller, Deadline
+from websearch_gateway.models.call import DIRECT, LOCAL, Caller, Deadline
 from websearch_gateway.models.pages import Gathered, Page, Passage
 from websearch_gateway.models.requests import (
     ContentRequest,
@@ -22,6 +22,7 @@ from websearch_gateway.models.search import AppliedFilters, Capabilities, Hit, H
 from websearch_gateway.models.state import StateEntry, StateUsage
 
 __all__ = [
+    "DIRECT",
     "LOCAL",
     "Answer",
     "AppliedFilters",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,18 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The caller. `user` is the key of limits, cache scope and budget; `scopes` decides which tools are allowed."""
+    """The caller. `user` is the key of limits, cache scope and budget; `scopes` decides which tools are allowed.
+
+    `has_specialists`: it can ask the specialist servers of ROUTES, so the guard sends it there.
+    """
 
     user: str
     scopes: frozenset[str] = frozenset()
+    has_specialists: bool = field(default=True, compare=False)
 
 
 LOCAL = Caller("local", frozenset({"search", "read", "docs", "cache", "ops", "admin"}))
 """The local user: the only caller if there is no authentication."""
+
+DIRECT = replace(LOCAL, has_specialists=False)
+"""The local user of the command line and of the Python API."""

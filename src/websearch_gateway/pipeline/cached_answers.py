@@ -107,7 +107,7 @@ class CachedAnswers:
         )
 
     def _checked(self, text: str, caller: Caller) -> SearchQuery:
-        return replace(self.guard.check(text).query, user=caller.user)
+        return replace(self.guard.check(text, routed=caller.has_specialists).query, user=caller.user)
 
 
 def _out_of_range(field: str, demand: str) -> SearchValidationError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar, get_args
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
@@ -42,7 +42,7 @@ class Guard:
     """Normalises and checks every query. Stateless once built; safe for concurrent calls.
 
     Args:
-        routes: the operator's `[routes.NAME]` tables: they switch off, reword, replace or add routes.
+        routes: the operator's `[routes.NAME]` tables: they switch off, rename, reword, replace or add routes.
         strict: refuse by plain keywords too.
         secrets: the gateway's own secrets, which no query may carry.
         allowed: the only domains to search, as from `text.domains.domains`; empty for all.
@@ -80,6 +80,7 @@ class Guard:
         self,
         text: str,
         *,
+        routed: bool = True,
         max_results: int = 5,
         freshness_hours: int | None = None,
         region: str | None = None,
@@ -93,7 +94,9 @@ class Guard:
         max_results_names: Sequence[str] = ("maxResults",),
         freshness_limit: int = 168,
     ) -> CheckedQuery:
-        """The query to send. `max_results_names` are the names that callers know `max_results` by, the tools' first.
+        """The query to send. Questions for a specialist server are refused if `routed`.
+
+        `max_results_names` are the names that callers know `max_results` by, the tools' first.
 
         Raises:
             SearchValidationError: the query is refused; `details` names the field at fault or the server to use.
@@ -114,12 +117,13 @@ class Guard:
             include_domains=include,
             exclude_domains=exclude,
         )
-        return CheckedQuery(query, self._warnings_for(query.text))
+        return CheckedQuery(query, self._warnings_for(query.text, routed))
 
-    def _judge(self, text: str) -> tuple[str, ...]:
+    def _judge(self, text: str, routed: bool) -> tuple[str, ...]:
         """The warnings for a normalised text. Raises as `check`."""
         self._refuse_credentials(text)
-        self._refuse_routed(text)
+        if routed:
+            self._refuse_routed(text)
         warning = suspicious(text)
         return (warning,) if warning else ()
 
@@ -135,14 +139,14 @@ class Guard:
         reduced = matching_form(text)
         for name, route in self._routes.items():
             if route.asks(text, reduced):
-                raise SearchValidationError(route.message, details={"route": name, "use": name})
+                raise SearchValidationError(route.message, details={"route": name, "use": route.server})
         if not self._strict:
             return
         for name, route in self._routes.items():
             if keyword := route.keyword(reduced):
                 raise SearchValidationError(
                     f"{route.message} (Strict routing is on and the query holds `{keyword}`.)",
-                    details={"route": name, "use": name, "keyword": keyword},
+                    details={"route": name, "use": route.server, "keyword": keyword},
                 )
 
 
@@ -155,20 +159,32 @@ def _merged(settings: Mapping[str, RouteSettings]) -> dict[str, Route]:
         elif route.patterns:
             merged[name] = _operator_route(name, route)
         elif name not in merged:
-            raise SearchNotConfiguredError(f"The route {name} is not built in, so it needs `patterns` and a `message`.")
-        elif route.message:
-            built_in = merged[name]
-            merged[name] = Route(route.message, built_in.rules, keywords=built_in.keywords)
+            raise SearchNotConfiguredError(f"The route {name} is not built in, so it needs `patterns` and a `server`.")
+        else:
+            merged[name] = _renamed(merged[name], route.server or merged[name].server, route.message)
     return merged
 
 
+def _renamed(built_in: Route, server: str, message: str) -> Route:
+    """The route with another name of its server and, if not empty, another message."""
+    usual = built_in.message.replace(f"`{built_in.server}`", f"`{server}`")
+    return replace(built_in, server=server, message=message or usual)
+
+
 def _operator_route(name: str, route: RouteSettings) -> Route:
-    if not route.message:
-        raise SearchNotConfiguredError(f"The route {name} needs a `message` that names the server to use instead.")
+    if not route.message and not route.server:
+        raise SearchNotConfiguredError(
+            f"The route {name} needs a `message` that names the server to use instead, or its name as `server`."
+        )
     for number, pattern in enumerate(route.patterns, start=1):
         if fault := _fault(pattern):
             raise SearchNotConfiguredError(f"Pattern {number} of the route {name} is unusable: {fault}.")
-    return Route(route.message, patterns=route.patterns)
+    server = route.server or name
+    return Route(
+        route.message or f"This is for the server `{server}`: use that instead of a web search.",
+        server,
+        patterns=route.patterns,
+    )
 
 
 def _fault(pattern: str) -> str | None:

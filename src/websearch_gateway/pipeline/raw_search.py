@@ -97,6 +97,7 @@ class RawSearch:
             async with one_deadline(self.deadline_seconds) as deadline, gate:
                 checked = self.guard.check(
                     text,
+                    routed=caller.has_specialists,
                     max_results=request.results_per_query,
                     max_results_limit=MOST_RESULTS,
                     max_results_names=("resultsPerQuery",),

@@ -58,6 +58,7 @@ class SearchPipeline:
         with self.telemetry.call(request.query) as event:
             checked = self.guard.check(
                 request.query,
+                routed=caller.has_specialists,
                 max_results=request.max_results,
                 freshness_hours=request.freshness_hours,
                 region=request.region,

@@ -106,7 +106,7 @@ class WebSearch:
             Exhausted: every provider failed.
         """
         with self.telemetry.call(request.query, tool=_tool(request)) as event:
-            checked = self._checked(request)
+            checked = self._checked(request, caller)
             chosen = choose_hits(request)
             searcher = self.selection.choose(request.providers, request.topic)
             async with one_deadline(self.deadline_seconds) as deadline:
@@ -131,7 +131,7 @@ class WebSearch:
             )
             return response.model_copy(update={"warnings": (*checked.warnings, *response.warnings)})
 
-    def _checked(self, request: WebSearchRequest) -> CheckedQuery:
+    def _checked(self, request: WebSearchRequest, caller: Caller) -> CheckedQuery:
         if request.freshness is not None and request.freshness not in HOURS:
             allowed = ", ".join(HOURS)
             raise SearchValidationError(
@@ -139,6 +139,7 @@ class WebSearch:
             )
         return self.guard.check(
             request.query,
+            routed=caller.has_specialists,
             max_results=request.num_results,
             max_results_limit=MOST_RESULTS,
             max_results_names=("maxResults", "num_results"),

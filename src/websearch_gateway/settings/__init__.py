@@ -20,7 +20,6 @@ from pydantic_settings import (
     InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    SettingsError,
 )
 
 from websearch_gateway.errors import SearchNotConfiguredError
@@ -161,9 +160,6 @@ def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
 
     try:
         return WithFile(**flags)
-    except SettingsError:
-        # The library decodes only tables, and its error contains the text.
-        raise SearchNotConfiguredError("Unusable settings: ROUTES: must be JSON, or be set in the file.") from None
     except ValidationError as error:
         # The library's own text quotes the input, which may be a key.
         faults = "; ".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -109,17 +110,47 @@ class SettingsGroup(BaseModel):
 
 
 class RouteSettings(BaseModel):
-    """One `[routes.NAME]` table of the settings file: disable a built-in route, or add your own.
+    """One `[routes.NAME]` table of the settings file: change or disable a built-in route, or add your own.
 
-    A route with `patterns` (case-insensitive regular expressions, matched on the normalised query) is new and needs a
-    `message` that names the server to use instead.
+    `server` is the server to use instead, as the caller knows it. A route with `patterns` (case-insensitive regular
+    expressions, matched on the normalised query) is new and needs a `server`, or a `message` that names it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     enabled: bool = True
+    server: str = ""
     patterns: tuple[str, ...] = ()
     message: str = ""
+
+
+BUILT_IN_ROUTES = ("polymarket", "google-news-rss")
+
+
+def _routes(value: Any) -> Any:
+    """`NAME:SERVER,NAME:SERVER` as a table of the built-in routes; the others are off, and so are all with `none`."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("{"):
+        return _table(value)
+    pairs = [] if value.strip().lower() == "none" else [part.partition(":") for part in _split(value)]
+    servers = {name.strip().lower(): server.strip() for name, _, server in pairs}
+    if set(servers) - set(BUILT_IN_ROUTES):
+        raise ValueError(
+            f"names an unknown route; choose from {', '.join(BUILT_IN_ROUTES)}, or add a table [routes.NAME] to the "
+            "settings file"
+        )
+    return {name: RouteSettings(enabled=name in servers, server=servers.get(name, "")) for name in BUILT_IN_ROUTES}
+
+
+def _table(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("is not JSON") from None
+
+
+Routes = Annotated[dict[str, RouteSettings], NoDecode, BeforeValidator(_routes)]
 
 
 def any_case(*names: str) -> Any:

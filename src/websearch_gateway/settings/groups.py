@@ -13,7 +13,7 @@ from websearch_gateway.settings.fields import (
     Key,
     Names,
     OptionalUrl,
-    RouteSettings,
+    Routes,
     SettingsGroup,
     Text,
     Url,
@@ -144,8 +144,11 @@ class Behaviour(SettingsGroup):
         False,
         description="Refuse by keywords too (market, event, bet, feed ...). Also refuses innocent questions.",
     )
-    routes: dict[str, RouteSettings] = Field(
-        default_factory=dict, description="Routing table; only in the settings file."
+    routes: Routes = Field(
+        default_factory=dict,
+        description="Which questions an MCP client is sent elsewhere with: `ROUTE:SERVER` pairs. Default: "
+        "`polymarket:polymarket,google-news-rss:google-news-rss`; a route that is left out is off, with `none` all "
+        "are. Tables `[routes.ROUTE]` of the settings file can do more.",
     )
 
 

@@ -9,7 +9,7 @@ import typer
 
 from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, run
 from websearch_gateway.models import (
-    LOCAL,
+    DIRECT,
     ContentRequest,
     Freshness,
     PassagesRequest,
@@ -55,7 +55,7 @@ def search(
     request = SearchRequest(
         query, max_results, freshness_hours, region, answer, tuple(include or ()), tuple(exclude or ())
     )
-    _ask(lambda gateway, tell: gateway.search(request, LOCAL, tell), show_response, as_json, config)
+    _ask(lambda gateway, tell: gateway.search(request, DIRECT, tell), show_response, as_json, config)
 
 
 def _finder(topic: Topic, usual_freshness: Freshness | None, summary: str) -> Callable[..., None]:
@@ -88,7 +88,7 @@ def _finder(topic: Topic, usual_freshness: Freshness | None, summary: str) -> Ca
             page=page,
             topic=topic,
         )
-        _ask(lambda gateway, tell: gateway.web_search(request, LOCAL, tell), show_found, as_json, config)
+        _ask(lambda gateway, tell: gateway.web_search(request, DIRECT, tell), show_found, as_json, config)
 
     find.__doc__ = summary
     return find
@@ -110,7 +110,7 @@ def raw(
     from websearch_gateway.entrypoints.cli.render_results import show_raw
 
     request = RawSearchRequest(tuple(queries), results_per_query, region, language)
-    _ask(lambda gateway, tell: gateway.raw_search(request, LOCAL, tell), show_raw, as_json, config)
+    _ask(lambda gateway, tell: gateway.raw_search(request, DIRECT, tell), show_raw, as_json, config)
 
 
 def read(
@@ -145,7 +145,7 @@ def read(
 async def _each(gateway: Gateway, urls: list[str], max_chars: int, tell: Progress) -> PageContent:
     from websearch_gateway.entrypoints.reading import read_each, windows
 
-    return PageContent(pages=windows(await read_each(gateway, urls, LOCAL, max_chars, tell)))
+    return PageContent(pages=windows(await read_each(gateway, urls, DIRECT, max_chars, tell)))
 
 
 def _ask(

@@ -17,7 +17,7 @@ from websearch_gateway.entrypoints.python.options import (
 )
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.models import (
-    LOCAL,
+    DIRECT,
     ContentRequest,
     PassagesRequest,
     RawSearchRequest,
@@ -78,19 +78,19 @@ class Gateway:
         Raises:
             SearchError: `code`, `message` and `retry_after` say what is wrong and when to try again.
         """
-        return await self._gateway.search(SearchRequest(query, **options), LOCAL, progress)
+        return await self._gateway.search(SearchRequest(query, **options), DIRECT, progress)
 
     async def web_search(
         self, query: str, *, progress: Progress = no_progress, **options: Unpack[WebSearchOptions]
     ) -> WebSearchResponse:
         """Find pages and read them. Raises `SearchError`."""
-        return await self._gateway.web_search(WebSearchRequest(query, **options), LOCAL, progress)
+        return await self._gateway.web_search(WebSearchRequest(query, **options), DIRECT, progress)
 
     async def news(
         self, query: str, *, progress: Progress = no_progress, **options: Unpack[WebSearchOptions]
     ) -> WebSearchResponse:
         """Find news and read them. Raises `SearchError`."""
-        return await self._gateway.web_search(WebSearchRequest(query, **options, topic="news"), LOCAL, progress)
+        return await self._gateway.web_search(WebSearchRequest(query, **options, topic="news"), DIRECT, progress)
 
     async def raw_search(
         self,
@@ -100,15 +100,15 @@ class Gateway:
         **options: Unpack[RawSearchOptions],
     ) -> RawSearchResponse:
         """Results of one query or several, in Google's form, without pages. Raises `SearchError`."""
-        return await self._gateway.raw_search(RawSearchRequest(_tuple(queries), **options), LOCAL, progress)
+        return await self._gateway.raw_search(RawSearchRequest(_tuple(queries), **options), DIRECT, progress)
 
     async def read(self, url: str, **options: Unpack[ReadOptions]) -> PageContent:
         """A window of a page's Markdown. Raises `SearchError` when the page cannot be read."""
-        return await self._gateway.reading.content(ContentRequest(url, **options), LOCAL)
+        return await self._gateway.reading.content(ContentRequest(url, **options), DIRECT)
 
     async def passages(self, url: str, queries: str | Sequence[str], **options: Unpack[PassageOptions]) -> PagePassages:
         """The passages of a page that answer one question or several. Raises `SearchError`."""
-        return await self._gateway.reading.passages(PassagesRequest(url, _tuple(queries), **options), LOCAL)
+        return await self._gateway.reading.passages(PassagesRequest(url, _tuple(queries), **options), DIRECT)
 
     async def search_docs(self, query: str, **options: Unpack[DocsOptions]) -> DocsSearchResponse:
         """Sections of the documentation that is indexed on this machine; calls no upstream. Raises `SearchError`."""

@@ -41,6 +41,20 @@ def test_a_path_that_two_apis_share_is_told_apart_by_method_and_body(http: httpx
     assert all("unresponsive_engines" in reply.json() for reply in searxng)
 
 
+def test_an_app_is_not_sent_to_a_server_that_it_does_not_have(http: httpx2.Client) -> None:
+    asked = "polymarket odds on the height of the eiffel tower"
+    message = {"messages": [{"role": "user", "content": asked}]}
+    replies = [
+        http.post("/search", json={"query": asked}),
+        http.get("/search", params={"q": asked, "format": "json"}),
+        http.post("/openwebui/search", json={"query": asked}),
+        http.post("/v1/chat/completions", json=message),
+        http.post("/v1/responses", json={"input": asked}),
+    ]
+    assert [reply.status_code for reply in replies] == [200] * 5
+    assert http.post("/v1/search", json={"query": asked}).json()["error"]["details"]["use"] == "polymarket"
+
+
 def test_the_root_without_a_search_is_the_status_page(http: httpx2.Client) -> None:
     for query in ("", "?q=x", "?format=json", "?q=x&format=html"):
         assert http.get(f"/{query}").headers["content-type"].startswith("text/html")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -66,7 +67,7 @@ def serving(gateway: LazyGateway, otherwise: Endpoint) -> Endpoint:
 
 
 async def _answer(row: Compatible, gateway: LazyGateway, given: Given, request: Request) -> Response:
-    caller = caller_of(request)
+    caller = replace(caller_of(request), has_specialists=False)
     WORKING_FOR.set(caller.user)
     try:
         content = await row.answer(await gateway.get(), given, caller)
