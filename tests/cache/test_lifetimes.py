@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from websearch_gateway.cache.lifetimes import Lifetimes, is_current
+from websearch_gateway.cache.lifetimes import Lifetimes, is_current, is_timely
 from websearch_gateway.models import SearchQuery
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC).timestamp()
@@ -34,3 +34,24 @@ def test_a_freshness_filter_shortens_the_time_to_a_tenth_of_its_hours() -> None:
 def test_a_ttl_of_zero_turns_the_cache_off() -> None:
     off = Lifetimes(ttl=0)
     assert (off.fresh(LASTING, NOW), off.stale(LASTING, NOW)) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "timely"),
+    [
+        ("weather in oslo", True),
+        ("latest python version", True),
+        ("price of a macbook", True),
+        ("how much is a macbook", True),
+        ("events in berlin 2026", True),
+        ("events in berlin 2027", True),
+        ("events in berlin 2019", False),
+        ("python 3.2026", False),
+        ("who wrote hamlet", False),
+        ("who won the match", True),
+        ("Is GitHub down", True),
+        ("known issues", False),
+    ],
+)
+def test_questions_with_changing_answers_are_timely(text: str, timely: bool) -> None:
+    assert is_timely(text, 2026) is timely

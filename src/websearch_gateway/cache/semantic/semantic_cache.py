@@ -1,6 +1,6 @@
 """Serves results to questions that mean the same: from the exact cache, else from a question in other words.
 
-Vectors find similar questions, and `cache.semantic.meaning` decides whether they mean the same, since no vector tells
+Vectors find similar questions, and `same_question` decides whether they mean the same, since no vector tells
 "with nuts" from "without nuts". The figures are in `docs/semantic-cache.md`.
 """
 
@@ -14,11 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from websearch_gateway.cache.exact_cache import ExactCache, KindName, ResultKind
+from websearch_gateway.cache.lifetimes import is_timely
 from websearch_gateway.cache.result_store import Served
-from websearch_gateway.cache.semantic.meaning.difference import difference
-from websearch_gateway.cache.semantic.meaning.frames import parse_question
-from websearch_gateway.cache.semantic.meaning.language import language
-from websearch_gateway.cache.semantic.meaning.timely import is_timely
 from websearch_gateway.cache.semantic.question_index import (
     Question,
     QuestionIndex,
@@ -26,6 +23,7 @@ from websearch_gateway.cache.semantic.question_index import (
     label_of_same,
     owner_name,
 )
+from websearch_gateway.cache.semantic.same_question import Wording
 from websearch_gateway.cache.semantic.vector_index import Neighbour
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.results.answer import CacheMatch
@@ -76,7 +74,7 @@ class SemanticCache(Generic[R]):
         """See ResultCache."""
         seconds = self._exact.seconds_fresh(query, response, stopgap=stopgap)
         kept = self._exact.put(query, caller, response, stopgap=stopgap)
-        if seconds <= 0 or language(query.text) == "foreign":
+        if seconds <= 0 or not Wording.of(query.text).words:
             await kept
             return
         owner = owner_name(caller, self._exact.scope)
@@ -91,14 +89,14 @@ class SemanticCache(Generic[R]):
         self._exact.forget()
 
     async def _of_another_wording(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
-        question = parse_question(query.text)
-        if question.language == "foreign" or not question.terms:
+        question = Wording.of(query.text)
+        if not question.words:
             return None
         label = label_of_same(query, owner_name(caller, self._exact.scope), self.kind.name)
         this_year = time.gmtime(self._exact.clock()).tm_year
         oldest = TIMELY_SECONDS if is_timely(query.text, this_year) else math.inf
         for neighbour in await self._questions.nearest(query.text, label, least=LEAST_SIMILARITY, most=CANDIDATES):
-            if difference(question, parse_question(neighbour.item.query.text)) is not None:
+            if not question.is_same(Wording.of(neighbour.item.query.text)):
                 continue
             found = await self._exact.get(neighbour.item.query, caller)
             if found is None:
@@ -143,13 +141,11 @@ class SimilarQuestions:
 
     async def same(self, query: SearchQuery, caller: Caller) -> Similar | None:
         """The result for the most similar question that means the same, with any parameters."""
-        question = parse_question(query.text)
+        question = Wording.of(query.text)
         for similar in await self.find(query, caller, least=LEAST_SIMILARITY, most=CANDIDATES):
             if similar.query.text.casefold() == query.text.casefold():
                 return similar
-            if question.language == "foreign" or not question.terms:
-                continue
-            if difference(question, parse_question(similar.query.text)) is None:
+            if question.is_same(Wording.of(similar.query.text)):
                 return similar
         return None
 

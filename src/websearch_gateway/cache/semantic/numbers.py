@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from websearch_gateway.cache.semantic.meaning.words import groups
-
 _SMALL: Mapping[str, int] = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
@@ -32,7 +30,7 @@ _SIGNS: Mapping[str, str] = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy",
 
 
 def _spellings(lines: str) -> dict[str, str]:
-    return {word: group[0] for group in groups(lines) for word in group}
+    return {word: group.split()[0] for group in lines.strip().splitlines() for word in group.split()}
 
 
 UNITS: Mapping[str, str] = _spellings(
