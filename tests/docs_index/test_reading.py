@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from tests.docs_index.conftest import commit, page, version
 from tests.opening import Open
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.reading import CUT, read_docs
+from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 SECTIONS = [f"## Zebra {number}\n\n" + f"The zebra number {number} eats grass at noon. " * 40 for number in range(12)]
@@ -53,6 +57,47 @@ async def test_the_anchor_of_a_definition_within_a_section_leads_to_that_section
         for number in range(30):
             found = await read_docs(opened.docs, url=f"{tmp_path.as_uri()}/zoo.html#zoo.z{number}", max_tokens=900)
             assert f"zoo.z{number}(x)" in found.content
+
+
+@pytest.mark.parametrize(
+    "lists", [{"blocked_domains": "bad.example.org"}, {"allowed_domains": "good.example.org,127.0.0.1"}]
+)
+async def test_no_page_of_a_forbidden_domain_is_shown(gateway: Open, tmp_path: Path, lists: dict[str, str]) -> None:
+    docs_url = f"sqlite:///{tmp_path}/docs.db"
+    (tmp_path / "a.md").write_text("# Zebras\n\nZebras eat grass at home.")
+    async with gateway(docs_url=docs_url) as opened:
+        folder = await opened.docs.add(str(tmp_path), "folder", "1")
+        await opened.docs.crawl(folder.id)
+        store = opened.docs.store
+        for name in ("good", "bad"):
+            base = f"https://{name}.example.org/"
+            site = await version(store, name, "1", base)
+            await commit(store, site, page(f"{base}a.html", f"Zebras eat grass at {name}."))
+            await store.set_status(site, "completed")
+        imported = page("https://sub.bad.example.org:8443/x.html", "Zebras eat grass below bad.")
+        await commit(store, await version(store, "good", "1", "https://good.example.org/"), imported)
+        section = (await store.page_chunks(await store.find_page("https://bad.example.org/a.html", [3])))[0].section_id
+    async with gateway(docs_url=docs_url, **lists) as opened:
+        docs = opened.docs
+        found = await opened.search_docs("zebras grass")
+        assert sorted(hit.url.rpartition("/")[0] for hit in found.results) == sorted(
+            [tmp_path.as_uri(), "https://good.example.org"]
+        )
+        assert [site.name for site in await docs.completed()] == ["folder", "good"]
+        assert "good" in (await read_docs(docs, url="https://good.example.org/a.html")).content
+        for url in (
+            "https://bad.example.org/a.html",
+            "https://sub.bad.example.org:8443/x.html",
+            "http://bad.example.org",
+        ):
+            with pytest.raises(ForbiddenUrlError):
+                await read_docs(docs, url=url)
+        with pytest.raises(SearchValidationError, match="No section has this id"):
+            await read_docs(docs, section_id=section)
+        with pytest.raises(SearchValidationError, match="No indexed site has the site_id 'bad'") as caught:
+            await opened.search_docs("zebras", site_id="bad")
+        assert "3 (bad" not in caught.value.message
+        assert (await opened.search_docs("zebras", sites_filter="bad")).results == ()
 
 
 async def test_a_section_that_is_too_long_is_cut_within_the_limit_and_says_so(gateway: Open, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from websearch_gateway.app.domains import OperatorDomains
 from websearch_gateway.app.page_reading import PageReaders
 from websearch_gateway.ports import Embedder
 from websearch_gateway.settings import Settings
@@ -65,7 +66,7 @@ def _make(settings: Settings, reading: PageReaders, embedder: Embedder) -> DocsL
     store = _store(settings, embedder.name, lambda: queue.turn(WORKING_FOR.get()))
     read = DocumentReading(reading.workers, reading.browser)
     runner = CrawlRunner(store, reading.site_fetcher, reading.workers, read, embedder, settings.docs_path)
-    return DocsLibrary(store, store, runner)
+    return DocsLibrary(store, store, runner, OperatorDomains.of(settings).admit)
 
 
 def _store(settings: Settings, embedder: str, turn: Turn) -> SqlDocs:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.settings import Settings
-from websearch_gateway.text.domains import MOST_DOMAINS, domains
+from websearch_gateway.text.domains import MOST_DOMAINS, admitted, domains
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,15 @@ class OperatorDomains:
 
     allowed: tuple[str, ...]
     blocked: tuple[str, ...]
+
+    def admit(self, url: str) -> bool:
+        """Whether a page with this address may be shown. One of this machine, which has no host, always may."""
+        try:
+            if not urlsplit(url).netloc:
+                return True
+        except ValueError:
+            return False
+        return admitted(url, self.allowed, self.blocked)
 
     @classmethod
     def of(cls, settings: Settings) -> OperatorDomains:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,22 @@ MOST_NAME_CHARS = 100
 class DocsLibrary:
     """The documentation index as the entrypoints see it.
 
-    `store` and `index` may be the same object.
+    Args:
+        store, index: may be the same object.
+        is_open: whether a page with this address may be shown to callers.
     """
 
-    def __init__(self, store: DocsStore, index: ChunkIndex, runner: CrawlRunner) -> None:
+    def __init__(
+        self,
+        store: DocsStore,
+        index: ChunkIndex,
+        runner: CrawlRunner,
+        is_open: Callable[[str], bool] = lambda _: True,
+    ) -> None:
         self.store = store
         self.index = index
         self.runner = runner
+        self.is_open = is_open
 
     async def add(
         self,
@@ -104,8 +113,8 @@ class DocsLibrary:
         return found[0]
 
     async def searchable(self) -> list[SiteVersion]:
-        """The versions that have pages, including those being crawled."""
-        return [version for version in await self.store.versions() if version.page_count]
+        """The versions that have pages and may be shown, including those being crawled."""
+        return [version for version in await self.store.versions() if version.page_count and self.is_open(version.url)]
 
     async def completed(self) -> list[SiteVersion]:
         """The versions that were fully crawled at least once; an update leaves them completed."""

@@ -11,7 +11,7 @@ from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import Chunk, SiteVersion
 from websearch_gateway.docs_index.selection import select
-from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
 from websearch_gateway.results.docs import DocsOutlineEntry, DocsReadResponse
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
@@ -36,13 +36,17 @@ async def read_docs(
     Raises:
         SearchValidationError: neither or both of `section_id` and `url` are given, no indexed section or page has it,
             or a number is out of range.
+        ForbiddenUrlError: the operator does not allow the page's domain.
     """
     if (section_id is None) == (url is None):
         raise SearchValidationError("Give either section_id or url.")
     if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= 100_000):
         raise SearchValidationError(f"around must be 0 to {MOST_AROUND}, maxTokens 100 to 100000.")
-    versions = await select(await library.store.versions(), None, None, label, library.runner.workers)
+    if url is not None:
+        _check_open(library, url)
+    versions = await select(await library.searchable(), None, None, label, library.runner.workers)
     chunk = await _chunk(library, section_id, url, versions)
+    _check_open(library, chunk.url)
     page = await library.index.page_chunks(chunk.page_id)
     version = next(v for v in versions if v.id == chunk.version_id)
     response = DocsReadResponse(
@@ -57,6 +61,11 @@ async def read_docs(
         return response.model_copy(update={"outline": tuple(_entry(one) for one in page)})
     last = chunk.ordinal + around if section_id is not None else len(page) - 1
     return response.model_copy(update=_text_fields(page, chunk, max(0, chunk.ordinal - around), last, max_tokens))
+
+
+def _check_open(library: DocsLibrary, url: str) -> None:
+    if not library.is_open(url):
+        raise ForbiddenUrlError("The operator of this gateway does not allow this page's domain.")
 
 
 async def _chunk(

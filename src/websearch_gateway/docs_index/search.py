@@ -45,7 +45,9 @@ async def search_docs(
         names = ", ".join(dict.fromkeys(version.name for version in indexed))
         return DocsSearchResponse(warnings=(f"No site matches. Indexed: {names}." if names else NO_SITE,))
     vector, warnings = await _vector(embedder, text)
-    hits = await Ranker(library.index).search(text, vector, versions, limit=limit, max_tokens=max_tokens)
+    hits = await Ranker(library.index, library.is_open).search(
+        text, vector, versions, limit=limit, max_tokens=max_tokens
+    )
     return DocsSearchResponse(results=tuple(hits), warnings=warnings)
 
 

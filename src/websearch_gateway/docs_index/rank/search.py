@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -63,10 +63,11 @@ class _Candidate:
 
 
 class Ranker:
-    """Answers queries from an index."""
+    """Answers queries from an index, with pages whose addresses are open."""
 
-    def __init__(self, index: ChunkIndex) -> None:
+    def __init__(self, index: ChunkIndex, is_open: Callable[[str], bool] = lambda _: True) -> None:
         self._index = index
+        self._is_open = is_open
 
     async def search(
         self,
@@ -130,7 +131,7 @@ class Ranker:
         chunks = {chunk.id: chunk for chunk in await self._index.chunks([_best_chunk(page) for page in first])}
         groups: dict[tuple[str, str], list[tuple[RankedPage, Chunk]]] = {}
         for page in first:
-            if chunk := chunks.get(_best_chunk(page)):
+            if (chunk := chunks.get(_best_chunk(page))) and self._is_open(chunk.url):
                 key = by_id[page.version_id].name, _FORMAT.sub("", chunk.path)
                 groups.setdefault(key, []).append((page, chunk))
         for group in groups.values():
