@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import logging
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,11 +16,17 @@ from tests.entrypoints.http.auth.forging import SECRET as FORGING_SECRET
 from tests.entrypoints.http.auth.forging import token as forged
 from tests.entrypoints.http.calls import QUESTION, VERSIONS, bearer, call, post, raw, search
 from tests.entrypoints.http.conftest import SECRET, Door, address
+from tests.growth import too_much
 from websearch_gateway.entrypoints.http.auth import tokens
+from websearch_gateway.entrypoints.http.auth.shape import InvalidToken
+from websearch_gateway.entrypoints.http.auth.static_tokens import mint_static
+from websearch_gateway.entrypoints.http.authentication import OPEN_PATHS, _check_url
+from websearch_gateway.entrypoints.http.compatible.table import BY_PATH
 from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.sandbox import Sandbox
 
 AUTH = {"auth_mode": "secret", "auth_secret": SECRET}
+KEY, _ = mint_static("alice", ["search"])
 CLOSED = ["/mcp", "/v1/search", "/metrics", "/", "/nope"]
 OPEN = ["/healthz", "/readyz", "/openapi.json", "/.well-known/oauth-protected-resource"]
 
@@ -83,6 +90,37 @@ async def test_two_tokens_or_one_in_the_url_get_401(door: Door) -> None:
         also = await http.post(f"/mcp?Access_Token={token}", headers={**made["headers"], **good}, json=made["json"])
         escaped = await http.post("/mcp?access%5Ftoken=x", headers={**made["headers"], **good}, json=made["json"])
     assert [reply.status_code for reply in (twice, alone, also, escaped)] == [401] * 4
+
+
+async def test_a_token_in_the_url_gets_401_on_every_path_and_beside_a_good_one(door: Door) -> None:
+    token = bearer()["Authorization"].partition(" ")[2]
+    paths = [*BY_PATH, "/mcp", "/v1/search", "/v1/tools/get_content", "/metrics", "/nope", *OPEN_PATHS]
+    urls = [f"{path}?{query}" for path in paths for query in (f"api_key={token}", "Tavily-API-Key=tvly-1", f"q={KEY}")]
+    urls += [f"/{KEY}", f"/v1/search/{token}", f"/mcp?{'a=1&' * 200}"]
+    async with door(**AUTH) as http:
+        for url in urls:
+            for headers in ({}, bearer()):
+                for method in ("GET", "POST"):
+                    reply = await http.request(method, url, headers=headers)
+                    assert reply.status_code == 401, url
+                    assert "URL" in reply.text
+
+
+async def test_what_a_search_asks_for_is_no_token(door: Door) -> None:
+    asked = "what is api_key=1&token=x or eyJhbGciOiJIUzI1NiJ9, wsg_ and a wsg_short?"
+    async with door(**AUTH) as http:
+        for params in ({"q": asked, "format": "json"}, {"q": "x", "keys": "1", "tokens": "2", "author": "me"}):
+            assert (await http.get("/search", params=params, headers=bearer())).status_code != 401
+
+
+@pytest.mark.parametrize("text", ["eyJ", "eyJa.", "eyJa.b", "-eyJ", "wsg_", "token", "_", "%", "&"])
+def test_a_url_is_checked_in_linear_time(text: str) -> None:
+    def check(given: str) -> None:
+        scope = {"path": "/mcp", "query_string": f"q={given}".encode(), "headers": []}
+        with suppress(InvalidToken):
+            _check_url({**scope, "path": f"/{given}"})
+
+    assert too_much(check, text) is None
 
 
 async def test_a_token_in_the_url_gets_401_under_whatever_name(door: Door) -> None:

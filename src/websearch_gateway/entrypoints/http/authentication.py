@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from websearch_gateway.entrypoints.http.auth.scopes import SCOPES
 from websearch_gateway.entrypoints.http.auth.shape import InvalidToken
+from websearch_gateway.entrypoints.http.auth.static_tokens import PREFIX
 from websearch_gateway.entrypoints.http.pages.page import page_reply
 from websearch_gateway.entrypoints.http.pages.sign_in import sign_in_page
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
@@ -31,9 +32,12 @@ if TYPE_CHECKING:
 METADATA = "/.well-known/oauth-protected-resource"
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", METADATA, f"{METADATA}/mcp"})
 """Paths served without a token: those for getting one, and those for load balancers."""
-_TOKEN_PARAMETERS = frozenset({"access_token", "id_token", "token", "jwt"})
-_JWT = re.compile(r"eyJ[\w-]*\.[\w-]+\.[\w-]*", re.ASCII)
-"""Finds a token under any other name: a JSON object in base64 begins with `eyJ`."""
+_TOKEN_PARAMETER = re.compile(r".*(?:token|apikey)|jwt|key|auth|authorization|bearer", re.DOTALL)
+"""The names of parameters with a token, in lower case and without punctuation."""
+_TOKEN = re.compile(rf"(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*|{PREFIX}[\w-]{{20}}", re.ASCII)
+"""Finds a token under any other name: a JWT begins with a JSON object in base64, our keys with their prefix."""
+_PUNCTUATION = re.compile(r"[\W_]+")
+MOST_PARAMETERS = 200
 
 KEY_HEADER = b"x-api-key"
 VERIFY = "verify"
@@ -67,9 +71,8 @@ class Authentication:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        closed = scope["type"] == "http" and scope["path"] not in OPEN_PATHS
         try:
-            app = (closed and await self._refused(scope)) or self._app
+            app = (scope["type"] == "http" and await self._refused(scope)) or self._app
             await app(scope, receive, send)
         except InsufficientScope as missing:
             challenge = self._bearer(scope, {"error": "insufficient_scope", "scope": str(missing)})
@@ -78,10 +81,15 @@ class Authentication:
 
     async def _refused(self, scope: Scope) -> Response | None:
         """Set the caller in `scope`. Returns the reply to a refused caller."""
+        is_open = scope["path"] in OPEN_PATHS
         if self._verifier is None:
-            scope["caller"] = LOCAL
+            if not is_open:
+                scope["caller"] = LOCAL
             return None
         try:
+            _check_url(scope)
+            if is_open:
+                return None
             row = self._compatible(scope)
             if (token := token_of(scope, basic=row is not None and row.basic)) is None:
                 if row is not None and row.key_in_body:
@@ -125,21 +133,34 @@ def token_of(scope: Scope, *, basic: bool = False) -> str | None:
         basic: it may also be the password of HTTP Basic (RFC 7617), for clients that know nothing else.
 
     Raises:
-        InvalidToken: several tokens, another scheme, or a token in the URL, which logs and histories would keep.
+        InvalidToken: several tokens, or another scheme.
     """
     bearers = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
     keys = [value.decode("latin-1").strip() for name, value in scope["headers"] if name == KEY_HEADER]
     if not bearers and not keys:
         return None
-    parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    if any(name.lower() in _TOKEN_PARAMETERS or _JWT.search(name + value) for name, value in parameters):
-        raise InvalidToken("A token must not be in the URL.")
     if len(bearers) > 1 or len(keys) > 1:
         raise InvalidToken("Send one token.")
     given: set[str] = {*(_header_token(header, basic=basic) for header in bearers), *keys}
     if len(given) > 1:
         raise InvalidToken("Send one token: Authorization and X-API-Key differ.")
     return given.pop()
+
+
+def _check_url(scope: Scope) -> None:
+    """Refuse a token in the URL, on every path: logs and histories would keep it.
+
+    Raises:
+        InvalidToken: there is one, beside a good token too, or there are too many parameters to tell.
+    """
+    query = scope["query_string"].decode("latin-1")
+    if query.count("&") >= MOST_PARAMETERS:
+        raise InvalidToken("The URL has too many parameters.")
+    parameters = parse_qsl(query, keep_blank_values=True)
+    texts = (scope["path"], *(text for parameter in parameters for text in parameter))
+    named = any(_TOKEN_PARAMETER.fullmatch(_PUNCTUATION.sub("", name).lower()) for name, _ in parameters)
+    if named or any(_TOKEN.search(text) for text in texts):
+        raise InvalidToken("A token must not be in the URL.")
 
 
 def _header_token(header: str, *, basic: bool) -> str:

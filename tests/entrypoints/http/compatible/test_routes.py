@@ -159,6 +159,8 @@ def test_a_wrong_key_is_refused_wherever_it_stands(closed: httpx2.Client) -> Non
         closed.post("/openwebui/search", json={"query": QUERY, "api_key": KEY}),
         closed.get("/search", params={"q": QUERY, "format": "json"}, headers={"Authorization": basic}),
         closed.get("/search", params={"q": QUERY, "format": "json", "api_key": KEY}),
+        closed.post("/tavily/search", params={"api_key": KEY}, json={"query": QUERY}),
+        closed.post("/tavily/search", params={"api_key": KEY}, json={"query": QUERY, "api_key": KEY}),
         closed.get("/v1/models", headers={"Authorization": "Basic " + base64.b64encode(f"u:{KEY}".encode()).decode()}),
     ):
         assert reply.status_code == 401
