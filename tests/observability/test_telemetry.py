@@ -3,9 +3,13 @@
 import asyncio
 import json
 import logging
+import os
+import pty
+import re
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager, redirect_stderr
 
 import httpx2
 import pytest
@@ -150,6 +154,43 @@ class TestEvent:
         script = "from websearch_gateway.observability.telemetry import Telemetry\nwith Telemetry().call('x'): pass"
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
         assert (done.stdout, done.stderr) == (b"", b"")
+
+
+@contextmanager
+def terminal(secrets=()):
+    """Log to a pseudo-terminal; yields a function that gives the lines that a person sees."""
+    master, slave = pty.openpty()
+    with open(slave, "w", encoding="utf-8") as stderr, redirect_stderr(stderr):
+        configure_logging("INFO", secrets)
+        yield lambda: os.read(master, 4096).decode().splitlines()
+    os.close(master)
+
+
+class TestTerminal:
+    def test_a_call_is_a_line_of_words_without_empty_fields(self):
+        with terminal() as shown:
+            search(Telemetry(clock=Clock(0.0)))
+            (line,) = shown()
+        assert re.fullmatch(
+            r"\d\d:\d\d:\d\d search tool=search_web route=openai outcome=ok result_count=1 cost_usd=0.0105 cache=miss",
+            line,
+        )
+
+    def test_a_warning_says_so_and_hides_secrets_and_control_characters(self):
+        with terminal(["sk-s3cret"]) as shown:
+            logging.getLogger("some.library").warning("key %s\x1b[31m", "sk-s3cret")
+            (line,) = shown()
+        assert line[9:] == "WARNING key *** [31m"
+
+    def test_a_traceback_follows_on_lines_of_its_own(self):
+        with terminal() as shown:
+            try:
+                raise ZeroDivisionError("by nothing")
+            except ZeroDivisionError:
+                logging.getLogger("websearch_gateway").exception("It broke")
+            first, *trace = shown()
+        assert first.endswith("ERROR It broke")
+        assert trace[-1] == "    ZeroDivisionError: by nothing"
 
 
 class TestRedaction:

@@ -1,4 +1,4 @@
-"""The log: lines of JSON on stderr, without secrets. Writing never blocks."""
+"""The log on stderr: lines of JSON, or on a terminal lines for people. Without secrets; writing never blocks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import logging
 import re
 import select
 import sys
+import time
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
@@ -16,12 +17,15 @@ from urllib.parse import quote, quote_plus
 
 _OURS = "websearch_gateway"
 _BATCH_SECONDS = 0.05
+_NOT_FOR_PEOPLE = ("event", "exception", "query_hash", "query_length")
 _TRACEBACK_FORMATTER = logging.Formatter()
 _TRACEBACK_CHARACTERS = 3_000  # so that a record fits the 4 KiB that a pipe takes without blocking
 
 
 def configure_logging(level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secrets: Collection[str]) -> None:
-    """Send all logging of this process to stderr as lines of JSON, in place of any earlier configuration.
+    """Send all logging of this process to stderr, in place of any earlier configuration.
+
+    Each record is a line of JSON, or on a terminal a line for people.
 
     Args:
         level: the least level of the gateway's own log. Libraries always log from WARNING on, since the HTTP client
@@ -31,7 +35,7 @@ def configure_logging(level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secre
     root = logging.getLogger()
     for handler in root.handlers[:]:
         root.removeHandler(handler)
-    root.addHandler(_JsonHandler(sys.stderr, secrets))
+    root.addHandler(_Handler(sys.stderr, secrets))
     root.setLevel(logging.WARNING)
     logging.getLogger(_OURS).setLevel(level)
     # Records do not need the calling function, thread or process (https://docs.python.org/3/howto/logging.html#optimization).
@@ -45,8 +49,8 @@ def flush_logs() -> None:
         handler.flush()
 
 
-class _JsonHandler(logging.StreamHandler[TextIO]):
-    """Writes records as lines of JSON, and drops records that a slow reader does not take.
+class _Handler(logging.StreamHandler[TextIO]):
+    """Writes records as lines, and drops records that a slow reader does not take.
 
     In an event loop it writes a moment later, in batches: the answer does not wait for its record, and a record in a
     batch takes a third of the time. A warning is written at once, together with all queued records.
@@ -55,22 +59,21 @@ class _JsonHandler(logging.StreamHandler[TextIO]):
     def __init__(self, stream: TextIO, secrets: Collection[str]) -> None:
         super().__init__(stream)
         self._redacted = Redaction(secrets)
+        self._for_people = stream.isatty()
         self._scheduled_in: asyncio.AbstractEventLoop | None = None
         self._waiting: list[logging.LogRecord] = []
         self.addFilter(_is_ours_or_a_warning)
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line of JSON."""
+        """One line of JSON, or of words for people."""
         event: Any = record.msg if isinstance(record.msg, dict) else {"event": record.getMessage()}
-        event = {
-            **event,
-            "logger": record.name,
-            "level": record.levelname.lower(),
-            "timestamp": _timestamp(record.created),
-        }
+        if not self._for_people:
+            at = {"logger": record.name, "level": record.levelname.lower(), "timestamp": _timestamp(record.created)}
+            event = {**event, **at}
         if record.exc_info:
             event["exception"] = _TRACEBACK_FORMATTER.formatException(record.exc_info)[-_TRACEBACK_CHARACTERS:]
-        return json.dumps(self._redacted(event))
+        shown = self._redacted(event)
+        return _in_words(shown, record) if self._for_people else json.dumps(shown)
 
     def emit(self, record: logging.LogRecord) -> None:
         self._waiting.append(record)
@@ -111,6 +114,17 @@ class _JsonHandler(logging.StreamHandler[TextIO]):
 def _is_ours_or_a_warning(record: logging.LogRecord) -> bool:
     # A filter of the handler, since a library may set the level of its own logger at any time.
     return record.levelno >= logging.WARNING or record.name.partition(".")[0] == _OURS
+
+
+def _in_words(event: Mapping[str, Any], record: logging.LogRecord) -> str:
+    """`12:30:05 WARNING what happened name=value ...`, without the level of ordinary events and empty values."""
+    level = f"{record.levelname} " if record.levelno >= logging.WARNING else ""
+    values = [f"{name}={value}" for name, value in event.items() if name not in _NOT_FOR_PEOPLE and value]
+    told = " ".join((f"{level}{event.get('event', '')}", *values))
+    lines = f"{told}\n{event['exception']}" if "exception" in event else told
+    clean = "".join(character if character.isprintable() or character == "\n" else " " for character in lines)
+    # Indented, so that no message can look like two records.
+    return f"{time.strftime('%H:%M:%S', time.localtime(record.created))} {clean}".replace("\n", "\n    ")
 
 
 def _timestamp(created: float) -> str:

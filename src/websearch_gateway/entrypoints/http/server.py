@@ -71,7 +71,9 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
     await gateway.get()  # report bad settings before anything listens
     async with exporting(settings):
         with listening(host, port) as listener:
-            _log.info("Serving MCP at http://%s:%s/mcp", host, listener.getsockname()[1])
+            place = (f"[{host}]" if ":" in host else host, listener.getsockname()[1])
+            _log.info("Serving MCP at http://%s:%s/mcp", *place)
+            _log.info("The REST API is described at http://%s:%s/docs; / is the status page", *place)
             asyncio.get_running_loop().set_exception_handler(AcceptErrors())
             connections = Connections(min(MOST_CONNECTIONS, raise_file_limit() // 2))
             app = create_app(settings, gateway)
