@@ -47,6 +47,9 @@ ErrorCode = Literal[
 RATE_LIMITED = "rate_limit"
 """`details["reason"]` of an upstream that answered 429, or has no turn in its rate limit before the deadline."""
 
+UNUSABLE = ("AUTH", "NOT_CONFIGURED")
+"""Codes of an upstream that cannot serve until its operator corrects a setting."""
+
 BLOCKED = "blocked"
 """`details["reason"]` of an upstream that treats this address as a bot."""
 
@@ -212,7 +215,7 @@ class Exhausted(SearchError):
         )
         self.attempts = tuple(attempts)
         self.advice = advice
-        self.code = _common_code([attempt for attempt in attempts if attempt.code != "NOT_CONFIGURED"])
+        self.code = _common_code([attempt for attempt in attempts if attempt.code not in UNUSABLE])
 
 
 def _common_code(attempts: Sequence[Attempt]) -> ErrorCode:

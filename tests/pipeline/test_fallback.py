@@ -11,6 +11,7 @@ from websearch_gateway.errors import (
     Attempt,
     EngineNotConfigured,
     Exhausted,
+    NotAsked,
     SearchAuthError,
     SearchError,
     SearchProviderError,
@@ -141,9 +142,22 @@ async def test_both_failing_names_every_attempt_and_the_shortest_wait() -> None:
     assert caught.value.retry_after == 7
 
 
-async def test_a_wrong_key_of_the_secondary_is_shown_when_the_primary_is_down() -> None:
-    with pytest.raises(SearchAuthError):
-        await ask(ready("openai", SearchProviderError("down")), ready("raw-search", SearchAuthError("serper key")))
+async def test_the_first_engine_that_was_asked_shows_its_wrong_key() -> None:
+    raw = ready("raw-search", sourced("x-raw-search"))
+    resting = Ranked(ready("gemini", NotAsked("The circuit of gemini is open.")))
+    for before in ([], [Ranked(UnconfiguredEngine("openai", "OPENAI_API_KEY"))], [resting]):
+        with pytest.raises(SearchAuthError):
+            await in_a_row(*before, Ranked(ready("anthropic", SearchAuthError("key"))), raw=raw)
+    assert not raw.started.is_set()
+
+
+async def test_when_all_fail_the_error_names_wrong_keys_too() -> None:
+    with pytest.raises(Exhausted) as caught:
+        await ask(
+            ready("openai", SearchTimeoutError("late", retry_after=3)), ready("raw-search", SearchAuthError("key"))
+        )
+    assert [attempt.code for attempt in caught.value.attempts] == ["TIMEOUT", "AUTH"]
+    assert (caught.value.code, caught.value.retry_after) == ("TIMEOUT", 3)
 
 
 async def test_cancelling_the_question_cancels_both_engines() -> None:
@@ -186,12 +200,14 @@ async def test_the_engines_are_called_in_order_and_raw_search_comes_last() -> No
     assert answer.fallback.reason == "PROVIDER: down gemini: TIMEOUT: late"
 
 
-async def test_a_wrong_key_of_a_later_engine_is_shown_too() -> None:
+async def test_a_wrong_key_of_a_later_engine_is_skipped_with_a_warning() -> None:
     raw = ready("raw-search", sourced("x-raw-search"))
     engines = [Ranked(ready("openai", SearchProviderError("down"))), Ranked(ready("gemini", SearchAuthError("key")))]
-    with pytest.raises(SearchAuthError):
-        await in_a_row(*engines, raw=raw)
-    assert not raw.started.is_set()
+    answer = await in_a_row(*engines, raw=raw)
+    assert answer.provider == "x-raw-search"
+    assert answer.warnings == ("GEMINI IS SKIPPED until its setting is corrected: key",)
+    assert answer.fallback is not None
+    assert answer.fallback.reason == "PROVIDER: down gemini: AUTH: key"
 
 
 async def test_raw_search_does_not_start_beside_an_engine_that_writes_from_its_results() -> None:

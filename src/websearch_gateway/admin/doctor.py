@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 
 from websearch_gateway.budget.budget_alert import LEVELS
 from websearch_gateway.budget.ledger import Ledger
-from websearch_gateway.errors import EngineNotConfigured, SearchError, StateUnavailable
+from websearch_gateway.errors import UNUSABLE, EngineNotConfigured, SearchError, StateUnavailable
 from websearch_gateway.models import Deadline, SearchQuery
 from websearch_gateway.ports import Embedder, HostedEngine, Searcher, State
 from websearch_gateway.results.ops import Check, Diagnosis
@@ -32,10 +32,6 @@ REASONS = {
     "unreachable": "See that its *_BASE_URL is right, and that this machine's DNS and firewall let it through.",
 }
 """The same, by `details["reason"]` where an error has one."""
-
-
-_SHOWN = ("AUTH", "NOT_CONFIGURED", "VALIDATION")
-"""Errors that no fallback hides: no other upstream steps in."""
 
 
 def _today() -> date:
@@ -144,11 +140,14 @@ class Doctor:
 
 
 def _with_stand_ins(row: Sequence[Check]) -> Iterator[Check]:
-    """The checks of upstreams, in the order of use. A failed check names the next working upstream, if any."""
+    """The checks of upstreams, in the order of use. A failed check says what happens meanwhile."""
     for place, check in enumerate(row):
         stand_in = next((later.name for later in row[place + 1 :] if later.status in ("ok", "warn")), None)
-        if check.status == "fail" and stand_in and not check.finding.startswith(_SHOWN):
-            check = check.model_copy(update={"remedy": f"{check.remedy} {stand_in} serves meanwhile."})
+        meanwhile = f" {stand_in} serves meanwhile." if stand_in else ""
+        if check.finding.startswith(UNUSABLE):
+            meanwhile = " A call that asks it first fails; a call that asked another one skips it with a warning."
+        if check.status == "fail" and not check.finding.startswith("VALIDATION"):
+            check = check.model_copy(update={"remedy": f"{check.remedy}{meanwhile}"})
         yield check
 
 

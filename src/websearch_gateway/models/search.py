@@ -18,7 +18,8 @@ class SearchQuery:
     `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `include_domains` and
     `exclude_domains` are the call's lists within the operator's (see text.domains). `variant` separates calls that
     differ only in something that providers do not see, such as the choice of providers. `user` pays for the call; it is
-    not part of the question and never sent.
+    not part of the question and never sent. `behind` says that another upstream was asked before in this call, so that
+    one whose key is rejected is skipped.
     """
 
     text: str
@@ -33,6 +34,7 @@ class SearchQuery:
     exclude_domains: tuple[str, ...] = ()
     variant: str = ""
     user: str = field(default="local", compare=False, repr=False)
+    behind: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from websearch_gateway.errors import EngineNotConfigured
 from websearch_gateway.models import Answer, Deadline, Fallback, SearchQuery
 from websearch_gateway.ports import AnswerEngine, Progress
-from websearch_gateway.resilience.first_success import FirstSuccess, Trial
+from websearch_gateway.resilience.first_success import FirstSuccess, Trial, loud
 
 QUOTES_RESERVE_SECONDS = 0.25
 """Quotes that wait for an engine are served this long before the deadline (seconds)."""
@@ -41,11 +41,13 @@ class Ranked:
 class FallbackEngine:
     """`engines` in order, backed by the quotes of `raw` search.
 
-    The next engine starts when one fails. A `Refused` (a wrong key, a bad request) is shown, never masked. If no answer
-    has come after `hedge_seconds`, `raw` starts beside the running engine; the next engine does not. When `raw` has
-    found something, an engine that writes from it starts too. The first answer with a source wins, and the others are
-    cancelled. Quotes are the last resort: until the deadline is near, they wait for every engine except those that were
-    already slow when raw search began. An answer without a source wins only if all engines before it have failed.
+    The next engine starts when one fails. A `Refused` (a wrong key, a bad request) is shown, never masked, but for
+    a wrong key of an engine or provider behind one that was asked: it is skipped with a warning. If no answer has
+    come after `hedge_seconds`, `raw` starts beside the running engine; the next engine does not. When `raw` has
+    found something, an engine that writes from it starts too. The first answer with a source wins, and the others
+    are cancelled. Quotes are the last resort: until the deadline is near, they wait for every engine except those
+    that were already slow when raw search began. An answer without a source wins only if all engines before it have
+    failed.
     """
 
     engines: Sequence[Ranked]
@@ -61,7 +63,8 @@ class FallbackEngine:
         """The first answer; its `fallback` says why it is not from the first engine.
 
         Raises:
-            Refused: an engine refuses, or raw search does after all engines failed.
+            Refused: an engine refuses the request, the key of the first one that was asked is rejected, or raw search
+                refuses after all engines failed.
             Exhausted: all failed; the error names every attempt.
         """
         async with FirstSuccess[Answer](found=lambda answer: bool(answer.spans)) as race:
@@ -73,7 +76,9 @@ class FallbackEngine:
                 answer = replace(answer, fallback=self._why(race, winner))
                 self._report_overtaken(race, winner)
         # Only after the losers have ended: a nested race reports its costs when it ends.
-        return replace(answer, cost_usd=answer.cost_usd + race.lost_usd(winner))
+        cost_usd = answer.cost_usd + race.lost_usd(winner)
+        configured = [attempt for trial in race.trials for attempt in trial.attempts if _is_configured(trial)]
+        return replace(answer, cost_usd=cost_usd, warnings=(*loud(configured), *answer.warnings))
 
     def _report_overtaken(self, race: FirstSuccess[Answer], winner: Trial[Answer]) -> None:
         overdue = {trial.name for trial in race.before(winner) if trial.running}
@@ -94,6 +99,10 @@ class FallbackEngine:
         if race.stopgap and trial not in race.before(race.stopgap):
             return "TIMEOUT: no answer in time."
         return f"TIMEOUT: no answer within {self.hedge_seconds:g} s."
+
+
+def _is_configured(trial: Trial[Answer]) -> bool:
+    return not isinstance(trial.failure, EngineNotConfigured)
 
 
 class _Schedule:
@@ -152,7 +161,11 @@ class _Schedule:
     async def _begin(self, engine: AnswerEngine) -> Trial[Answer]:
         if self._latest:
             await self._progress(f"Falling back from {self._latest.name} to {engine.name}")
-        return self._race.start(engine.name, engine.answer(self._query, self._deadline, self._progress))
+        # For raw search an engine with an open circuit counts too: it failed a moment ago.
+        after = any(map(_is_configured, self._race.trials))
+        asked = engine.answer(replace(self._query, behind=after), self._deadline, self._progress)
+        behind = after if engine is self._raw else self._race.has_asked
+        return self._race.start(engine.name, asked, behind=behind)
 
     def _is_overdue(self) -> bool:
         return self._latest is not None and not self._latest.gathers and self._loop.time() >= self._hedge_at

@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from websearch_gateway.errors import Attempt, SearchNotConfiguredError
+from websearch_gateway.errors import UNUSABLE, SearchNotConfiguredError
 from websearch_gateway.models import Deadline, SearchQuery, SearchResults
 from websearch_gateway.ports import Searcher
-from websearch_gateway.resilience.first_success import FirstSuccess, Trial
+from websearch_gateway.resilience.first_success import FirstSuccess, Trial, loud
 from websearch_gateway.resilience.hedge import Hedging, Order
 
 LEAST_SHARE_SECONDS = 1.5
@@ -18,7 +18,10 @@ LEAST_SHARE_SECONDS = 1.5
 
 @dataclass(frozen=True, slots=True)
 class FallbackSearcher:
-    """Calls the next searcher if one is `Unavailable`. An empty result is an answer, and a `Refused` is never masked.
+    """Calls the next searcher if one is `Unavailable`. An empty result is an answer.
+
+    A `Refused` is never masked, but for a rejected key of a searcher that was not asked first: it is skipped with a
+    warning.
 
     `order` sorts the searchers for a call, by default as given. With `hedging` the next one also starts beside a slow
     one; the first good answer wins and the others are cancelled. `advice` tells the operator what to do if all fail.
@@ -38,7 +41,7 @@ class FallbackSearcher:
 
         Raises:
             SearchNotConfiguredError: there is no searcher.
-            Refused: a searcher refused the request, or its key was rejected.
+            Refused: a searcher refused the request, or the key of the one that was asked first was rejected.
             Exhausted: all failed. `retry_after` is the shortest wait after which one of them may serve again.
         """
         if not self.searchers:
@@ -68,7 +71,8 @@ class FallbackSearcher:
                 continue
             share = _share(deadline, len(queue))
             searcher = queue.popleft()
-            trial = race.start(searcher.name, searcher.search(query, share))
+            asked = replace(query, behind=query.behind or race.has_asked)
+            trial = race.start(searcher.name, searcher.search(asked, share), behind=asked.behind)
             slow_after = self.hedging.slow_after(searcher.name) if self.hedging and queue else None
             if winner := await race.outcome(trial, slow_after):
                 return winner
@@ -85,13 +89,10 @@ def _share(deadline: Deadline, searchers_left: int) -> Deadline:
 
 def _answer(race: FirstSuccess[SearchResults], winner: Trial[SearchResults]) -> SearchResults:
     results = winner.task.result()
+    failed = [f"{a.name} failed: {a.code}: {a.reason}" for a in race.attempts if a.code not in UNUSABLE]
     slow = [f"{trial.name} was slow; {winner.name} answered before it." for trial in race.running]
     return replace(
         results,
         cost_usd=results.cost_usd + race.lost_usd(winner),
-        warnings=(*map(_warning, race.attempts), *slow, *results.warnings),
+        warnings=(*loud(race.attempts), *failed, *slow, *results.warnings),
     )
-
-
-def _warning(attempt: Attempt) -> str:
-    return f"{attempt.name} failed: {attempt.code}: {attempt.reason}"

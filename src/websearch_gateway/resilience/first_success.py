@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextvars import copy_context
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
-from websearch_gateway.errors import Attempt, Exhausted, NotAsked, Unavailable, shortest
+from websearch_gateway.errors import (
+    UNUSABLE,
+    Attempt,
+    EngineNotConfigured,
+    Exhausted,
+    NotAsked,
+    SearchAuthError,
+    SearchNotConfiguredError,
+    Unavailable,
+    shortest,
+)
 from websearch_gateway.net.cost_context import spend, spent
 
 T = TypeVar("T")
 
+Failure = Unavailable | Exhausted | SearchAuthError | SearchNotConfiguredError
+
 
 class Trial(Generic[T]):
-    """One upstream's call, in its own task and context."""
+    """One upstream's call, in its own task and context. `behind`: another one was asked before in the same call."""
 
-    def __init__(self, name: str, call: Coroutine[Any, Any, T]) -> None:
+    def __init__(self, name: str, call: Coroutine[Any, Any, T], *, behind: bool = False) -> None:
         self.name = name
+        self.behind = behind
         self._context = copy_context()
         self._spent_before = spent()
         self.task = asyncio.create_task(call, context=self._context)
@@ -29,9 +42,15 @@ class Trial(Generic[T]):
         return not self.task.done()
 
     @property
-    def failure(self) -> Unavailable | Exhausted | None:
-        """Why this upstream cannot serve; None while it runs, if it answered, or if its error ends the race."""
+    def failure(self) -> Failure | None:
+        """Why this upstream cannot serve; None while it runs, if it answered, or if its error ends the race.
+
+        A rejected key ends the race only if no other upstream was asked before: it must be seen, but it must not stop
+        the upstreams behind it when the first one is down.
+        """
         error = None if self.running or self.task.cancelled() else self.task.exception()
+        if isinstance(error, SearchAuthError | SearchNotConfiguredError):
+            return error if self.behind else None
         return error if isinstance(error, Unavailable | Exhausted) else None
 
     @property
@@ -41,13 +60,13 @@ class Trial(Generic[T]):
 
     @property
     def was_asked(self) -> bool:
-        """Whether a request was sent."""
-        return not isinstance(self.failure, NotAsked)
+        """Whether a request was sent, or may still be."""
+        return not isinstance(self.failure, NotAsked | EngineNotConfigured)
 
     @property
     def cost_usd(self) -> float:
         """The cost so far (USD), from its context or its error."""
-        reported = self.failure.cost_usd if isinstance(self.failure, Unavailable) else 0.0
+        reported = self.failure.cost_usd if self.failure else 0.0
         return max(reported, round(spent(self._context) - self._spent_before, 9))
 
     @property
@@ -59,7 +78,16 @@ class Trial(Generic[T]):
         return error.attempts if isinstance(error, Exhausted) else (_attempt(self.name, error),)
 
 
-def _attempt(name: str, error: Unavailable) -> Attempt:
+def loud(attempts: Iterable[Attempt]) -> list[str]:
+    """A warning for each upstream that was skipped because its key or another setting is wrong."""
+    return [
+        f"{attempt.name.upper()} IS SKIPPED until its setting is corrected: {attempt.reason}"
+        for attempt in attempts
+        if attempt.code in UNUSABLE
+    ]
+
+
+def _attempt(name: str, error: Failure) -> Attempt:
     cause = error.details.get("reason")
     return Attempt(name, error.code, error.message, cause if isinstance(cause, str) else "")
 
@@ -68,7 +96,7 @@ class FirstSuccess(Generic[T]):
     """Trials in the order of their start. Leaving the context cancels running trials and waits for their end.
 
     An earlier trial has precedence. While it runs, a later trial wins only with an answer for which `found` is true,
-    and the refusal of a later trial waits until no earlier one can answer.
+    and the refusal of a later trial waits until no earlier one can answer. See `Trial.failure` for rejected keys.
 
     One trial may be the `stopgap`: it ranks after all others, even those that start later, and never wins while
     `holds_stopgap` is true or a refusal waits.
@@ -94,9 +122,14 @@ class FirstSuccess(Generic[T]):
         """All failed attempts so far."""
         return [attempt for trial in self.trials for attempt in trial.attempts]
 
-    def start(self, name: str, call: Coroutine[Any, Any, T]) -> Trial[T]:
-        """Start another trial."""
-        self.trials.append(Trial(name, call))
+    @property
+    def has_asked(self) -> bool:
+        """Whether a trial asked its upstream. One with an open circuit, or without a key, did not."""
+        return any(trial.was_asked for trial in self.trials)
+
+    def start(self, name: str, call: Coroutine[Any, Any, T], *, behind: bool = False) -> Trial[T]:
+        """Start another trial; see `Trial.behind`."""
+        self.trials.append(Trial(name, call, behind=behind))
         return self.trials[-1]
 
     async def outcome(self, latest: Trial[T] | None = None, slow_after: float | None = None) -> Trial[T] | None:
@@ -151,7 +184,7 @@ class FirstSuccess(Generic[T]):
     def exhausted(self, advice: str = "") -> Exhausted:
         """The error for a race without a winner, with `advice`, or else the advice of a trial."""
         failures = [trial.failure for trial in self.trials if trial.failure]
-        waits = [failure.retry_after for failure in failures if failure.code != "NOT_CONFIGURED"]
+        waits = [failure.retry_after for failure in failures if failure.code not in UNUSABLE]
         given = (failure.advice for failure in failures if isinstance(failure, Exhausted))
         advice = advice or next(filter(None, given), "")
         error = Exhausted(self.attempts, retry_after=shortest(waits), advice=advice)

@@ -41,6 +41,14 @@ def test_the_headline_counts_only_those_that_were_asked(snapshot: Snapshot, told
     assert level_of(snapshot, NOW) == told
 
 
+def test_the_headline_names_rejected_keys() -> None:
+    rejected = UpstreamStatus("a", "closed", None, 9, 0, None, None, error("AUTH", "No.", 5))
+    others = upstreams(b=(1, "open"), c=(1, "closed")).upstreams
+    assert level_of(replace(HEALTHY, upstreams=(rejected, others[1])), NOW) == ("warn", "Key of a rejected")
+    told = level_of(replace(HEALTHY, upstreams=(rejected, *others)), NOW)
+    assert told == ("warn", "a and b are failing. Key of a rejected")
+
+
 def test_a_gateway_that_is_to_spend_nothing_is_not_told_so_all_day() -> None:
     assert level_of(replace(HEALTHY, daily_usd=0.0), NOW)[0] == "ok"
 

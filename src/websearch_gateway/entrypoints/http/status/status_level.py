@@ -11,6 +11,8 @@ from websearch_gateway.resilience.health import UpstreamStatus
 REFUSED_SECONDS = 600.0
 """How long after rejecting our key an upstream counts as down: its circuit does not open for that."""
 
+KEY_REJECTED = "key rejected"
+
 _STATES = {"closed": ("ok", "healthy"), "half_open": ("warn", "probing"), "open": ("bad", "circuit open")}
 _MOST_NAMES = 2
 
@@ -22,7 +24,13 @@ def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
     failing = [name for name in asked if levels[name] != "ok"]
     if failing:
         level = "bad" if len(failing) == len(asked) else "warn"
-        return level, "Every upstream is failing" if len(failing) == len(levels) else _are_failing(failing)
+        if len(failing) == len(levels):
+            return level, "Every upstream is failing"
+        rejected = [upstream.name for upstream in snapshot.upstreams if state_of(upstream, now)[1] == KEY_REJECTED]
+        keys = f"Key of {' and '.join(rejected[:_MOST_NAMES])} rejected" if rejected else ""
+        if failing == rejected:
+            return level, keys
+        return level, f"{_are_failing(failing)}. {keys}" if keys else _are_failing(failing)
     if snapshot.daily_usd and snapshot.left_usd == 0:
         return "warn", "Today's budget is spent"
     if snapshot.daily_usd and snapshot.left_usd is not None:
@@ -40,7 +48,7 @@ def state_of(upstream: UpstreamStatus, now: datetime) -> tuple[str, str]:
     if upstream.breaker != "closed":
         return _STATES[upstream.breaker]
     if error and error.code in ("AUTH", "NOT_CONFIGURED") and (now - error.at).total_seconds() < REFUSED_SECONDS:
-        return "bad", "key rejected" if error.code == "AUTH" else "not set up"
+        return "bad", KEY_REJECTED if error.code == "AUTH" else "not set up"
     return _STATES["closed"] if upstream.calls else ("idle", "not asked")
 
 
