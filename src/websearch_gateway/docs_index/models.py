@@ -25,6 +25,13 @@ UrlState = Literal["due", "leased", "done", "alias", "skipped", "failed", "gone"
 SymbolKind = Literal["api", "option", "heading"]
 """`api`: defined by an inventory or a `<dt id>`. `option`: a command-line flag. `heading`: code in a heading."""
 
+IN_WORK = 6
+"""The most addresses that a crawl has in work at once, those that it leased first: while two are fetched, others are
+read, embedded and written."""
+
+MOST_DEATHS = 2
+"""So many owners in a row that died at the same address make a version `failed`."""
+
 BrowserUse = Literal["never", "auto", "always"]
 
 

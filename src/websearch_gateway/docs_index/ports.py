@@ -168,8 +168,13 @@ class DocsStore(Protocol):
     async def claim(self, version_id: int, owner: Owner, seconds: float) -> bool:
         """Take or renew the right to crawl a version for `seconds`. False if a living owner has it.
 
-        An owner process on the same machine loses it as soon as it ends.
+        An owner process on the same machine loses it as soon as it ends. If it died at the same address as the owner
+        before it, the version is `failed`, with the address in its reason, and this returns False too.
         """
+        ...
+
+    async def note_reading(self, version_id: int, url: str) -> None:
+        """Note the list of pages that the owner reads now, which may be what it dies of; "" at the end of the lists."""
         ...
 
     async def release(self, version_id: int, owner: Owner) -> None:
@@ -206,7 +211,10 @@ class DocsStore(Protocol):
         ...
 
     async def lease_urls(self, version_id: int, count: int, now: float) -> list[UrlTask]:
-        """Take up to `count` addresses that are due at `now`, the oldest first."""
+        """Take up to `count` addresses that are due at `now`, the oldest first.
+
+        An address at which the last owner may have died comes alone and before all others.
+        """
         ...
 
     async def next_due(self, version_id: int) -> float | None:

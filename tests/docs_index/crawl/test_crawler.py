@@ -14,6 +14,7 @@ from tests.docs_index.crawl.small_site import EMBEDDER, FAST, PROSE, Site, html,
 from websearch_gateway.docs_index.crawl import crawler, page_work
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
+from websearch_gateway.docs_index.store.owners import this_process
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.errors import SearchFetchError, SearchValidationError, StateUnavailable
 from websearch_gateway.workers.pool import Workers
@@ -293,6 +294,24 @@ async def test_the_error_in_a_second_process_names_the_crawling_one(docs, site, 
     assert await docs.store.claim(added.id, Owner("elsewhere", 7, 1.0), 60)
     with pytest.raises(StateUnavailable, match="Process 7 on elsewhere"):
         await docs.crawl(added.id)
+
+
+async def test_a_site_at_whose_page_two_crawls_died_does_not_stop_the_others(docs, site):
+    site.pages = {"/docs/": html("Start", links=("a.html",)), "/docs/a.html": html("Alpha"), "/b/": html("Beta")}
+    added = await docs.add(site.url, "x", "1", FAST)
+    other = await docs.add(site.url.replace("/docs/", "/b/"), "y", "1", FAST)
+    await docs.store.add_urls(added.id, {site.url: 0})
+    for number in (1, 2):
+        assert await docs.store.claim(added.id, Owner(this_process().machine, 2**22 + number, 1.0), 60)
+        await docs.store.set_status(added.id, "crawling")
+        assert len(await docs.store.lease_urls(added.id, 16, 2e9)) == 1
+    await docs.runner.drain()
+    (failed,) = await docs.find("x")
+    assert (failed.status, failed.page_count) == ("failed", 0)
+    assert f"died at {site.url}." in failed.reason
+    assert (await docs.store.version(other.id)).status == "completed"
+    again = await docs.add(site.url, "x", "1")
+    assert (await docs.crawl(again.id)).page_count == 2
 
 
 async def test_a_server_crawls_pending_sites(docs, site):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,11 @@ async def worked(folder: Path, reader: ReadDocument, workers: Workers, pages: in
     base = f"{folder.as_uri()}/"
     scope = Scope.of(base)
     work = PageWork(
-        store, FolderSource(folder, base, scope, workers), scope, reader, Embedding(StaticEmbedder(), store)
+        store,
+        FolderSource(folder, base, scope, workers, partial(store.note_reading, 0)),
+        scope,
+        reader,
+        Embedding(StaticEmbedder(), store),
     )
     version = await store.add_version("x", "1", base, CrawlOptions())
     results = []

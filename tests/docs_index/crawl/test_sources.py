@@ -28,9 +28,13 @@ class Inline:
         return function(*arguments)
 
 
-def source(folder: Path, workers: object = None) -> tuple[FolderSource, str]:
+async def note(url: str) -> None:
+    """Takes a note of nothing."""
+
+
+def source(folder: Path, workers: object = None, noted=note) -> tuple[FolderSource, str]:
     base = f"{folder.as_uri()}/"
-    return FolderSource(folder, base, Scope.of(base), workers or Inline()), Scope.of(base).folder
+    return FolderSource(folder, base, Scope.of(base), workers or Inline(), noted), Scope.of(base).folder
 
 
 async def test_of_a_page_and_its_text_in_a_folder_only_the_page_is_a_document(tmp_path):
@@ -81,11 +85,16 @@ async def test_lists_and_inventories_are_parsed_by_workers_only(tmp_path):
     (tmp_path / "a.md").write_text("# A")
     lines = b"a.b py:function 1 a.md#$ -\nc.d py:function 1 ../out.md#$ -\n"
     (tmp_path / "objects.inv").write_bytes(b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(lines))
-    inline = Inline()
-    folder, base = source(tmp_path, inline)
+    inline, noted = Inline(), []
+
+    async def noting(url: str) -> None:
+        noted.append(url)
+
+    folder, base = source(tmp_path, inline, noting)
     _, defined = await folder.seeds()
     assert defined == {f"file://{base}a.md": [("a.b", "a.b")]}
     assert inline.ran == ["folder_pages", "definitions_in"]
+    assert noted == [f"file://{base}", f"file://{base}objects.inv", ""]
 
 
 async def test_a_folder_that_is_gone_is_named(tmp_path):

@@ -238,6 +238,61 @@ async def test_a_claim_excludes_others_until_it_expires_is_released_or_its_owner
     assert (await docs.version(id_)).owner == mine
 
 
+async def died(docs, id_: int, number: int) -> bool:
+    """Claim the version for a process that has ended, of which there are many."""
+    return await docs.claim(id_, Owner(this_process().machine, 2**22 + number, 1.0), 60)
+
+
+async def test_an_address_at_which_two_owners_in_a_row_died_fails_the_version_and_is_named(docs):
+    id_ = await version(docs)
+    await docs.add_urls(id_, {f"{BASE}{number}": 0 for number in range(20)})
+    assert await died(docs, id_, 1)
+    (done, *_) = await docs.lease_urls(id_, 16, NOW)
+    await docs.finish_url(done, "done")
+    assert await died(docs, id_, 2)
+    (first,) = await docs.lease_urls(id_, 16, NOW)  # alone, since it may be the one
+    await docs.finish_url(first, "done")
+    (second,) = await docs.lease_urls(id_, 16, NOW)
+    assert not await docs.claim(id_, this_process(), 60)
+    failed = await docs.version(id_)
+    assert (failed.status, failed.owner) == ("failed", None)
+    assert f"died at {second.url}." in failed.reason
+    await docs.set_status(id_, "queued")
+    assert await docs.claim(id_, this_process(), 60)
+    (again,) = await docs.lease_urls(id_, 16, NOW)
+    await docs.finish_url(again, "done")
+    left = [await docs.lease_urls(id_, 16, NOW) for _ in range(5)]
+    assert [len(tasks) for tasks in left[:3]] == [1, 1, 1], "the others that were in work"
+    assert sum(map(len, left)) == 17, "those that waited are not suspect"
+
+
+async def test_a_list_at_which_two_owners_in_a_row_died_fails_the_version_and_is_named(docs):
+    id_ = await version(docs)
+    for number, lists in enumerate([["a", "b"], ["a"], ["b"], ["b", ""], [], ["a", "b"]], 1):
+        assert await died(docs, id_, number), lists
+        for name in lists:
+            await docs.note_reading(id_, name)
+    assert await died(docs, id_, 9)
+    await docs.note_reading(id_, "b")
+    assert not await died(docs, id_, 10)
+    assert "died at b." in (await docs.version(id_)).reason
+
+
+async def test_an_owner_that_ended_by_itself_or_lost_its_claim_did_not_die(docs, clock):
+    id_ = await version(docs)
+    await docs.add_urls(id_, {f"{BASE}{number}": 0 for number in range(20)})
+    mine = this_process()
+    for number in range(3):
+        await docs.claim(id_, mine, 60)
+        await docs.note_reading(id_, "a")
+        assert len(await docs.lease_urls(id_, 16, NOW)) == 16
+        if number < 2:
+            await docs.release(id_, mine)
+    clock.now += 61
+    assert await docs.claim(id_, Owner(mine.machine, 1, 0.0), 60)
+    assert len(await docs.lease_urls(id_, 16, NOW)) == 16
+
+
 async def test_a_released_crawl_is_queued_for_another_process(docs):
     id_ = await version(docs)
     owner = Owner("here", 1, 1.0)

@@ -11,15 +11,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from websearch_gateway.docs_index.crawl.page_work import PageWork, Result
-from websearch_gateway.docs_index.models import CrawlProgress, Owner, SiteVersion, UrlTask, VersionStatus
+from websearch_gateway.docs_index.models import IN_WORK, CrawlProgress, Owner, SiteVersion, UrlTask, VersionStatus
 from websearch_gateway.docs_index.ports import DocsStore
 from websearch_gateway.errors import Refused, SearchError, StateUnavailable
 
 LEASE_SECONDS = 60.0
 HEARTBEAT_SECONDS = 5.0
 PROGRESS_SECONDS = 0.5
-AT_ONCE = 6
-"""Pages in work at once: while two are fetched, others are read, embedded and written."""
 BATCH = 16
 FIRST_PAGES = 5
 """After this many pages without text, a crawl gives up and says why."""
@@ -121,7 +119,7 @@ class Crawler:
                     raise _ClaimLost
                 if not leased:
                     leased = await self._next_tasks(version, tally, len(running))
-                while leased and len(running) < AT_ONCE:
+                while leased and len(running) < IN_WORK:
                     running.add(asyncio.create_task(self._process(leased.pop(0), tally)))
                 if running:
                     done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)

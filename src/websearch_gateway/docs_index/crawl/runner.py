@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence, Set
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -94,7 +95,10 @@ class CrawlRunner:
         if self.index_file is not None:
             await asyncio.to_thread(_check_disk, self.index_file)
         if not await self.store.claim(version_id, owner, LEASE_SECONDS):
-            raise await self._busy(version_id)
+            version = await self.store.version(version_id)
+            if version is None or version.owner is None:  # deleted, or failed since crawls died of it
+                return version
+            raise _busy(version.owner)
         try:
             for _ in range(MOST_MOVES):
                 version = await self.store.version(version_id)
@@ -176,25 +180,27 @@ class CrawlRunner:
     @asynccontextmanager
     async def _source(self, version: SiteVersion) -> AsyncIterator[tuple[Source, Scope]]:
         options, url = version.options, version.url
+        note = partial(self.store.note_reading, version.id)
         if is_archive(urlsplit(url).path):
             base = f"{url}!/"
             scope = Scope.of(base, options.include, options.exclude)
             with tempfile.TemporaryDirectory(prefix="docs-") as folder:
+                await note(url)
                 try:
                     await self._unpack(url, Path(folder))
                 except SearchFetchError as error:
                     await self.store.set_status(version.id, "failed", error.message)
                     raise
-                yield FolderSource(Path(folder), base, scope, self.workers), scope
+                yield FolderSource(Path(folder), base, scope, self.workers, note), scope
         elif url.startswith("file:"):
             scope = Scope.of(url, options.include, options.exclude)
-            yield FolderSource(_path(url), url, scope, self.workers), scope
+            yield FolderSource(_path(url), url, scope, self.workers, note), scope
         else:
             scope = Scope.of(url, options.include, options.exclude)
             pace = self._pace(scope.origin, options.delay)
             robots = RobotsTxt(self.store, self.fetcher, self.workers, pace, clock=self.clock)
             headers = dict(options.headers)
-            yield WebSource(url, scope, self.fetcher, self.workers, pace, robots, headers), scope
+            yield WebSource(url, scope, self.fetcher, self.workers, pace, robots, headers, note), scope
 
     async def _unpack(self, url: str, folder: Path) -> None:
         if url.startswith("file:"):
@@ -213,16 +219,6 @@ class CrawlRunner:
         if key not in self._paces:
             self._paces[key] = HostPace(self.store, origin, delay, clock=self.clock)
         return self._paces[key]
-
-    async def _busy(self, version_id: int) -> StateUnavailable:
-        version = await self.store.version(version_id)
-        owner = version.owner if version else None
-        if owner is None:
-            return StateUnavailable("The site was deleted.")
-        return StateUnavailable(
-            f"Process {owner.pid} on {owner.machine} crawls this site already. "
-            "`websearch-gateway docs status` shows its progress."
-        )
 
 
 class _Crawls:
@@ -267,6 +263,13 @@ def _check_disk(file: Path) -> None:
     folder = next(path for path in file.parents if path.exists())
     if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
         raise StateUnavailable(f"The disk of {file} has less than 200 MB left. Free some space first.")
+
+
+def _busy(owner: Owner) -> StateUnavailable:
+    return StateUnavailable(
+        f"Process {owner.pid} on {owner.machine} crawls this site already. "
+        "`websearch-gateway docs status` shows its progress."
+    )
 
 
 def _is_pending(version: SiteVersion, now: float, *, refresh: bool) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,6 +27,9 @@ MAX_SITEMAPS = 50
 NOT_MODIFIED = 304
 ACCEPT = "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 _SEARCH_INDEXES = ("searchindex.js", "search/search_index.json")
+
+Note = Callable[[str], Awaitable[None]]
+"""Notes the list that is read now, which may end this process; "" at the end. See `DocsStore.note_reading`."""
 
 _log = logging.getLogger(__name__)
 
@@ -79,6 +83,7 @@ class WebSource:
         pace: HostPace,
         robots: RobotsTxt,
         headers: Mapping[str, str],
+        note: Note,
     ) -> None:
         self._start = start
         self._scope = scope
@@ -87,6 +92,7 @@ class WebSource:
         self._pace = pace
         self._robots = robots
         self._headers = headers
+        self._note = note
 
     @property
     def waiting(self) -> str:
@@ -94,6 +100,7 @@ class WebSource:
 
     async def seeds(self) -> tuple[list[str], Defined]:
         """The start URL and the pages in llms.txt, objects.inv and the sitemaps, or else in a search index."""
+        await self._note(f"{self._scope.origin}/robots.txt")
         await self._robots.open()
         start, root = canonical(self._start), f"{self._scope.origin}{self._scope.folder}"
         found: list[str] = []
@@ -104,11 +111,14 @@ class WebSource:
         found += await self._sitemaps(root)
         if not found:
             found = await self._search_index(root)
+        await self._note("")
         return await asyncio.to_thread(without_copies, dict.fromkeys((start, *found))), defined
 
     async def inventory(self, folder: str) -> Defined:
         listed = await self._published(f"{folder}objects.inv")
-        return await _definitions(self._workers, self._scope, listed.body, folder) if listed else {}
+        defined = await _definitions(self._workers, self._scope, listed.body, folder) if listed else {}
+        await self._note("")
+        return defined
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         return await self._robots.allowed(urls)
@@ -162,6 +172,7 @@ class WebSource:
 
     async def _published(self, url: str) -> Fetched | None:
         """A file that a site may publish; None if there is none, or it cannot be fetched."""
+        await self._note(url)
         try:
             if not all(await self._robots.allowed([url])):
                 return None
@@ -176,28 +187,34 @@ class FolderSource:
 
     waiting = ""
 
-    def __init__(self, root: Path, base: str, scope: Scope, workers: Run) -> None:
+    def __init__(self, root: Path, base: str, scope: Scope, workers: Run, note: Note) -> None:
         self._root = root
         self._base = canonical(base)
         self._scope = scope
         self._workers = workers
+        self._note = note
 
     async def seeds(self) -> tuple[list[str], Defined]:
         """Every document but Markdown and text copies of others; each crawl lists the files again."""
+        await self._note(self._base)
         urls: list[str] = []
         after: str | None = None
         while after != "":
             place = (str(self._root), self._base, self._scope, after or "")
             listed, after = await self._workers.run(folder_pages, *place, deadline=Deadline.after(PAGE_SECONDS))
             urls += listed
-        return await asyncio.to_thread(without_copies, urls), await self.inventory(self._base)
+        defined = await self.inventory(self._base)
+        return await asyncio.to_thread(without_copies, urls), defined
 
     async def inventory(self, folder: str) -> Defined:
-        try:
-            listed = await self.fetch(UrlTask(0, 0, f"{folder}objects.inv"))
-        except SearchFetchError:
-            return {}
-        return await _definitions(self._workers, self._scope, listed.body, folder)
+        url = f"{folder}objects.inv"
+        await self._note(url)
+        defined: Defined = {}
+        with suppress(SearchFetchError):
+            listed = await self.fetch(UrlTask(0, 0, url))
+            defined = await _definitions(self._workers, self._scope, listed.body, folder)
+        await self._note("")
+        return defined
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         return [True] * len(urls)

@@ -80,7 +80,14 @@ CREATE INDEX symbols_name ON symbols
 """
 """The definitions of a name are read in their order, up to a limit."""
 
-MIGRATIONS = (_FIRST, _RANKED)
+_DEATHS = """
+ALTER TABLE urls ADD COLUMN deaths integer NOT NULL DEFAULT 0;
+CREATE INDEX urls_deaths ON urls (version_id) WHERE deaths > 0;
+ALTER TABLE versions ADD COLUMN reading text NOT NULL DEFAULT '';
+ALTER TABLE versions ADD COLUMN died_reading text NOT NULL DEFAULT '';
+"""
+
+MIGRATIONS = (_FIRST, _RANKED, _DEATHS)
 """Script n (from 1) takes the tables from version n - 1 to n. Only ever append."""
 
 

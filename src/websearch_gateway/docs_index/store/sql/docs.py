@@ -139,6 +139,10 @@ class SqlDocs:
         """See `DocsStore`."""
         return await self.file.write(lambda db: sites.claim(db, version_id, owner, self._clock(), seconds))
 
+    async def note_reading(self, version_id: int, url: str) -> None:
+        """See `DocsStore`."""
+        await self.file.write(lambda db: sites.note_reading(db, version_id, url))
+
     async def release(self, version_id: int, owner: Owner) -> None:
         """See `DocsStore`."""
         await self.file.write(lambda db: sites.release(db, version_id, owner))

@@ -75,14 +75,20 @@ def known_urls(db: Database, version_id: int) -> list[str]:
 
 def lease(db: Database, version_id: int, count: int, now: float) -> list[UrlTask]:
     """See `DocsStore.lease_urls`."""
+    return _leased(db, "deaths > 0", (version_id, now, 1)) or _leased(db, "TRUE", (version_id, now, count))
+
+
+def _leased(db: Database, condition: str, values: tuple[int, float, int]) -> list[UrlTask]:
+    """Lease the addresses of a version that are due at a time and meet the condition, up to a number."""
+    version_id, now, count = values
     rows = db.execute(
         f"""
-        UPDATE urls SET state = 'leased' WHERE id IN (
-            SELECT id FROM urls WHERE version_id = ? AND state = 'due' AND due <= ? ORDER BY due, id LIMIT ?
-            {db.skip_locked}
+        UPDATE urls SET state = 'leased', due = ? WHERE id IN (
+            SELECT id FROM urls WHERE version_id = ? AND state = 'due' AND due <= ? AND {condition} ORDER BY due, id
+            LIMIT ? {db.skip_locked}
         ) RETURNING {_TASK}
         """,
-        (version_id, now, count),
+        (now, version_id, now, count),
     ).fetchall()
     return [UrlTask(*row) for row in sorted(rows)]
 
@@ -109,7 +115,7 @@ def finish(
     db.execute(
         """
         UPDATE urls SET state = :state, reason = :reason, due = coalesce(:due, due), attempts = attempts + :failed,
-            final_url = coalesce(:alias, final_url), links = coalesce(:links, links)
+            deaths = 0, final_url = coalesce(:alias, final_url), links = coalesce(:links, links)
         WHERE id = :id
         """,
         {
@@ -129,7 +135,7 @@ def finish_page(db: Database, task: UrlTask, page: PageDraft, links: Sequence[in
     db.execute(
         """
         UPDATE urls SET state = 'done', reason = '', etag = ?, last_modified = ?, body_hash = ?, final_url = ?,
-            links = ?
+            links = ?, deaths = 0
         WHERE id = ?
         """,
         (page.etag, page.last_modified, page.body_hash, page.url, pack_ids(links), task.id),

@@ -6,7 +6,16 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, SiteVersion, VersionStatus
+from websearch_gateway.docs_index.models import (
+    IN_WORK,
+    MOST_DEATHS,
+    Booking,
+    CrawlOptions,
+    HostState,
+    Owner,
+    SiteVersion,
+    VersionStatus,
+)
 from websearch_gateway.docs_index.store.owners import is_dead
 from websearch_gateway.docs_index.store.sql.database import Database
 from websearch_gateway.docs_index.store.sql.pages import remove_pages
@@ -56,8 +65,13 @@ def claim(db: Database, version_id: int, owner: Owner, now: float, seconds: floa
     if row is None:
         return False
     before = Owner(*row[:3]) if row[0] is not None else None
-    if before not in (None, owner) and row[3] > now and not is_dead(before):
-        return False
+    if before is not None and before != owner:
+        died = is_dead(before)
+        if row[3] > now and not died:
+            return False
+        if (died or before.machine != owner.machine) and (place := _blamed(db, version_id)):
+            _fail(db, version_id, place, now)
+            return False
     db.execute(
         "UPDATE versions SET machine = ?, pid = ?, started = ?, heartbeat = ?, lease_until = ? WHERE id = ?",
         (owner.machine, owner.pid, owner.started, now, now + seconds, version_id),
@@ -67,12 +81,43 @@ def claim(db: Database, version_id: int, owner: Owner, now: float, seconds: floa
     return True
 
 
+def note_reading(db: Database, version_id: int, url: str) -> None:
+    """See `DocsStore.note_reading`."""
+    db.execute("UPDATE versions SET reading = ? WHERE id = ?", (url, version_id))
+
+
+def _blamed(db: Database, version_id: int) -> str:
+    """Note where an owner died. Returns the address at which the owner before it died too, "" if there is none."""
+    reading, before = db.execute("SELECT reading, died_reading FROM versions WHERE id = ?", (version_id,)).fetchone()
+    db.execute("UPDATE versions SET died_reading = reading, reading = '' WHERE id = ?", (version_id,))
+    rows = db.execute(
+        """
+        UPDATE urls SET deaths = deaths + 1 WHERE id IN (
+            SELECT id FROM urls WHERE version_id = ? AND state = 'leased' ORDER BY due, id LIMIT ?
+        ) RETURNING url, deaths
+        """,
+        (version_id, IN_WORK),
+    ).fetchall()
+    if reading and reading == before:
+        return str(reading)
+    return next((url for url, deaths in rows if deaths >= MOST_DEATHS), "")
+
+
+def _fail(db: Database, version_id: int, url: str, now: float) -> None:
+    reason = f"Two crawls in a row died at {url}. Leave it out with --exclude, or `add` the site again to retry."
+    set_status(db, version_id, "failed", reason, now=now, refresh_at=None)
+    db.execute(
+        "UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL WHERE id = ?", (version_id,)
+    )
+    _free_urls(db, version_id)
+
+
 def release(db: Database, version_id: int, owner: Owner) -> None:
     """See `DocsStore.release`."""
     freed = db.execute(
         """
         UPDATE versions SET machine = NULL, pid = NULL, started = NULL, lease_until = NULL,
-            status = CASE WHEN status = 'crawling' THEN 'queued' ELSE status END
+            reading = '', died_reading = '', status = CASE WHEN status = 'crawling' THEN 'queued' ELSE status END
         WHERE id = ? AND machine = ? AND pid = ? AND started = ?
         """,
         (version_id, owner.machine, owner.pid, owner.started),
@@ -157,7 +202,7 @@ def pause_host(db: Database, name: str, until: float, reason: str) -> None:
 
 
 def _free_urls(db: Database, version_id: int) -> None:
-    db.execute("UPDATE urls SET state = 'due' WHERE version_id = ? AND state = 'leased'", (version_id,))
+    db.execute("UPDATE urls SET state = 'due', due = 0 WHERE version_id = ? AND state = 'leased'", (version_id,))
 
 
 def _version(row: tuple[Any, ...]) -> SiteVersion:

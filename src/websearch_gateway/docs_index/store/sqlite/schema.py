@@ -78,6 +78,16 @@ CREATE INDEX IF NOT EXISTS symbols_name ON symbols
 """The definitions of a name are read in their order, up to a limit; sorting 200,000 of them took two seconds."""
 
 
+_DEATHS = """
+ALTER TABLE urls ADD COLUMN deaths INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX urls_deaths ON urls (version_id) WHERE deaths > 0;
+ALTER TABLE versions ADD COLUMN reading TEXT NOT NULL DEFAULT '';
+ALTER TABLE versions ADD COLUMN died_reading TEXT NOT NULL DEFAULT ''
+"""
+"""`deaths` counts the owners in a row that died with the address in work. `reading` is the list that the owner reads,
+`died_reading` the one that the owner before it was reading when it died."""
+
+
 def _index_texts_again(connection: sqlite3.Connection) -> None:
     """The text index rows of Chinese, Japanese and Korean have changed; ten seconds for 30,000 chunks."""
     from websearch_gateway.docs_index.store.sql.pages import stored_rows
@@ -89,7 +99,13 @@ def _index_texts_again(connection: sqlite3.Connection) -> None:
         db.index_text(list(stored_rows(db, url_id).values()))
 
 
-MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (_FIRST, _COUNTED, _index_texts_again, _RANKED)
+MIGRATIONS: tuple[str | Callable[[sqlite3.Connection], None], ...] = (
+    _FIRST,
+    _COUNTED,
+    _index_texts_again,
+    _RANKED,
+    _DEATHS,
+)
 """Step n (from 1), a script or a function, takes a file from version n - 1 to n. Only ever append."""
 
 
