@@ -95,7 +95,6 @@ async def test_similar_questions_come_with_their_answers_for_any_parameters(answ
         {"text": QUESTION, "threshold": 1.1},
         {"text": QUESTION, "threshold": float("nan")},
         {"text": QUESTION, "limit": 0},
-        {"text": QUESTION, "limit": 21},
     ],
 )
 async def test_the_guard_refuses_bad_questions_here_too(answers: CachedAnswers, call: dict) -> None:

@@ -78,10 +78,10 @@ def test_control_characters_are_refused_without_repeating_the_query(character: s
 @pytest.mark.parametrize(
     ("parameter", "value", "field", "allowed"),
     [
-        *[("max_results", value, "maxResults", "1-8") for value in (0, 9, -1, True, "5", 5.0, None)],
+        *[("max_results", value, "maxResults", "1-8") for value in (0, -1, True, "5", 5.0, None)],
         *[("freshness_hours", value, "freshnessHours", "1-168") for value in (0, 169, True, "24", 1.5)],
-        *[("region", value, "region", "ISO 3166-1 alpha-2") for value in ("UK", "XX", "", "GBR", 44, "G B")],
-        *[("language", value, "language", "ISO 639-1") for value in ("xx", "eng", "", 1)],
+        *[("region", value, "region", "ISO 3166-1 alpha-2") for value in ("XX", "", "GBR", 44, "G B", "Atlantis")],
+        *[("language", value, "language", "ISO 639-1") for value in ("xx", "eng", "", 1, "Klingon")],
         *[("include_answers", value, "includeAnswers", "true, false") for value in (1, "true", None)],
         *[("safe_search", value, "safeSearch", "off, moderate, strict") for value in ("on", True, [])],
         *[("topic", value, "topic", "general, news") for value in ("sport", None)],
@@ -97,7 +97,30 @@ def test_a_bad_parameter_is_refused_under_its_wire_name(parameter: str, value: A
 def test_a_tool_may_set_wider_limits() -> None:
     query = GUARD.check("cup", max_results=50, max_results_limit=50, freshness_hours=8760, freshness_limit=8760).query
     assert (query.max_results, query.freshness_hours) == (50, 8760)
-    assert refusal(GUARD, "cup", max_results=51, max_results_limit=50).details["allowed"] == "1-50"
+    assert refusal(GUARD, "cup", max_results=0, max_results_limit=50).details["allowed"] == "1-50"
+
+
+@pytest.mark.parametrize(("asked", "limit"), [(9, 8), (20, 8), (10**12, 8), (51, 50)])
+def test_more_results_than_there_are_become_the_most_that_there_are_with_a_warning(asked: int, limit: int) -> None:
+    checked = GUARD.check("who won the cup", max_results=asked, max_results_limit=limit)
+    assert checked.query.max_results == limit
+    assert checked.warnings == (f"`maxResults` is at most {limit}: {limit} is used.",)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "given", "code"),
+    [
+        *[("region", name, "GB") for name in ("UK", "uk", "gb", "United Kingdom", "Great Britain", " U.K. ")],
+        *[("region", name, "US") for name in ("USA", "United States", "the United States of America")],
+        *[("region", name, "DE") for name in ("Germany", "de")],
+        *[("language", name, "de") for name in ("German", "DE", "de-AT")],
+        *[("language", name, "zh") for name in ("Chinese", "mandarin", "zh-Hans")],
+    ],
+)
+def test_a_country_and_a_language_may_be_named_in_english(parameter: str, given: str, code: str) -> None:
+    checked = GUARD.check("who won the cup", **{parameter: given})  # type: ignore[arg-type]
+    assert getattr(checked.query, parameter) == code
+    assert checked.warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -112,8 +112,9 @@ BAD: list[tuple[Any, str]] = [
     (ContentRequest(URL, offset=-1), "offset"),
     (ContentRequest(URL, offset=len(TEXT) + 1), "beyond the end"),
     (ContentRequest(URL, max_chars=0), "maxChars"),
-    (ContentRequest(URL, max_chars=100_001), "maxChars"),
-    (ContentRequest("example.com"), "absolute http"),
+    (ContentRequest("example"), "absolute http"),
+    (ContentRequest("localhost:8080/tides"), "absolute http"),
+    (ContentRequest("mailto:someone@example.com"), "absolute http"),
     (ContentRequest(""), "absolute http"),
     (PassagesRequest(URL, ()), "query"),
     (PassagesRequest(URL, ("tide",) * (MOST_QUERIES + 1)), "query"),
@@ -121,8 +122,8 @@ BAD: list[tuple[Any, str]] = [
     (PassagesRequest(URL, ("tide", " \u200b ")), "1 to 400"),
     (PassagesRequest(URL, ("x" * 401,)), "1 to 400"),
     (PassagesRequest(URL, ("x" * 1_000_000,)), "1 to 400"),
-    (PassagesRequest(URL, ("tide",), max_results=51), "maxResults"),
-    (PassagesRequest("example.com", ("tide",)), "absolute http"),
+    (PassagesRequest(URL, ("tide",), max_results=0), "maxResults"),
+    (PassagesRequest("/tides", ("tide",)), "absolute http"),
 ]
 
 
@@ -134,6 +135,18 @@ async def run(reading: PageReading, request: Any) -> Any:
 async def test_bad_input_is_refused_with_the_allowed_values(reading: PageReading, request_: Any, told: str) -> None:
     with pytest.raises(SearchValidationError, match=told):
         await run(reading, request_)
+
+
+async def test_more_than_there_is_becomes_the_most_there_is_with_a_warning(reading: PageReading) -> None:
+    content = await reading.content(ContentRequest(URL, max_chars=100_001))
+    assert content.warnings == ("`maxChars` is at most 100000: 100000 is used.",)
+    found = await reading.passages(PassagesRequest(URL, ("tide",), max_results=51))
+    assert found.warnings == ("`maxResults` is at most 50: 50 is used.",)
+
+
+@pytest.mark.parametrize("url", [URL.removeprefix("https://"), URL.removeprefix("https:"), f" {URL} "])
+async def test_an_address_without_its_scheme_is_understood(reading: PageReading, url: str) -> None:
+    assert (await reading.content(ContentRequest(url))).url == URL
 
 
 async def test_the_end_of_a_page_is_an_empty_window(reading: PageReading) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.urls import canonical, find_urls, host, is_web_address
+from websearch_gateway.text.urls import canonical, find_urls, host, is_web_address, with_scheme
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,18 @@ def test_any_text_can_be_searched_for_urls(text: str) -> None:
     assert canonical(once) == once
     if is_web_address("https://" + text):
         assert host("https://" + text)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("en.wikipedia.org/wiki/Tide", "https://en.wikipedia.org/wiki/Tide"),
+        ("//example.org/a", "https://example.org/a"),
+        ("example.org", "https://example.org"),
+        ("example.org:8443?q=1", "https://example.org:8443?q=1"),
+        ("http://example.org/", "http://example.org/"),
+        *[(other, None) for other in ("", "tides", "/tides", "localhost:80/x", "mailto:a@b.example", "two words.org")],
+    ],
+)
+def test_an_address_that_begins_with_its_host_gets_a_scheme(given: str, meant: str | None) -> None:
+    assert with_scheme(given) == meant

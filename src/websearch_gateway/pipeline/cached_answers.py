@@ -11,7 +11,7 @@ from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationE
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.pipeline.deadline import one_deadline
-from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.guard import Guard, up_to
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.cache import CachedAnswer, FoundPage, SimilarAnswer, SimilarAnswers
@@ -76,15 +76,14 @@ class CachedAnswers:
             least = self.threshold if threshold is None else threshold
             if not 0 <= least <= 1:
                 raise _out_of_range("threshold", "a number from 0 to 1")
-            if not 1 <= limit <= MOST_SIMILAR:
-                raise _out_of_range("limit", f"a whole number from 1 to {MOST_SIMILAR}")
+            most, warnings = up_to(("limit",), limit, MOST_SIMILAR)
             if self.similar_questions is None:
                 raise SearchNotConfiguredError("The semantic cache is off. SEMANTIC_CACHE turns it on.")
             async with one_deadline(self.deadline_seconds):
                 await self.rate_limits.admit(caller)
-                found = await self.similar_questions.find(query, caller, least=least, most=limit)
+                found = await self.similar_questions.find(query, caller, least=least, most=most)
             event.served("cache", len(found))
-            return SimilarAnswers(results=tuple(map(_shown, found)))
+            return SimilarAnswers(results=tuple(map(_shown, found)), warnings=warnings)
 
     async def _found(self, query: SearchQuery, caller: Caller) -> CachedAnswer:
         known = self.answers.recent(query, caller) or await self.answers.get(query, caller)

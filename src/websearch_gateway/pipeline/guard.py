@@ -16,7 +16,7 @@ from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationE
 from websearch_gateway.models import SafeSearch, SearchQuery, Topic
 from websearch_gateway.observability.tracing import stage
 from websearch_gateway.settings import RouteSettings
-from websearch_gateway.text.codes import COUNTRIES, LANGUAGES
+from websearch_gateway.text.codes import COUNTRIES, country_named, language_code
 from websearch_gateway.text.domains import domains, narrowed
 from websearch_gateway.text.normalise import checked_query, matching_form
 from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, repeats_a_repetition
@@ -103,9 +103,10 @@ class Guard:
         """
         wanted, unwanted = domains("includeDomains", include_domains), domains("excludeDomains", exclude_domains)
         include, exclude = narrowed(wanted, unwanted, self._allowed, self._blocked)
+        most, warnings = up_to(max_results_names, max_results, max_results_limit)
         query = SearchQuery(
             text=checked_query(text),
-            max_results=_whole_number(max_results_names, max_results, max_results_limit),
+            max_results=most,
             freshness_hours=None
             if freshness_hours is None
             else _whole_number(("freshnessHours",), freshness_hours, freshness_limit),
@@ -117,7 +118,7 @@ class Guard:
             include_domains=include,
             exclude_domains=exclude,
         )
-        return CheckedQuery(query, self._warnings_for(query.text, routed))
+        return CheckedQuery(query, (*warnings, *self._warnings_for(query.text, routed)))
 
     def _judge(self, text: str, routed: bool) -> tuple[str, ...]:
         """The warnings for a normalised text. Raises as `check`."""
@@ -212,6 +213,17 @@ def _whole_number(names: Sequence[str], value: int, limit: int) -> int:
     return value
 
 
+def up_to(names: Sequence[str], value: int, limit: int) -> tuple[int, tuple[str, ...]]:
+    """`value`, or `limit` with a warning if it is larger: to ask for more than there is has only one meaning.
+
+    Raises:
+        SearchValidationError: it is not a whole number from 1 on; `names` are those of the parameter.
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value > limit:
+        return limit, (f"`{names[0]}` is at most {limit}: {limit} is used.",)
+    return _whole_number(names, value, limit), ()
+
+
 def _flag(field: str, value: bool) -> bool:
     if not isinstance(value, bool):
         raise _invalid(field, "true or false", "true, false")
@@ -226,14 +238,17 @@ def _one_of(field: str, value: T, allowed: tuple[T, ...]) -> T:
 
 
 def _region(region: str) -> str:
-    code = region.upper() if isinstance(region, str) else ""
-    if code not in COUNTRIES:
-        raise _invalid("region", "an ISO 3166-1 alpha-2 code such as GB", "ISO 3166-1 alpha-2")
+    given = region.strip() if isinstance(region, str) else ""
+    code = given.upper() if given.upper() in COUNTRIES else country_named(given)
+    if code is None:
+        raise _invalid(
+            "region", "an ISO 3166-1 alpha-2 code such as GB, or a country's English name", "ISO 3166-1 alpha-2"
+        )
     return code
 
 
 def _language(language: str) -> str:
-    code = language.lower() if isinstance(language, str) else ""
-    if code not in LANGUAGES:
-        raise _invalid("language", "an ISO 639-1 code such as en", "ISO 639-1")
+    code = language_code(language) if isinstance(language, str) else None
+    if code is None:
+        raise _invalid("language", "an ISO 639-1 code such as en, or a language's English name", "ISO 639-1")
     return code

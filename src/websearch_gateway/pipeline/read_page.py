@@ -14,11 +14,13 @@ from websearch_gateway.models import LOCAL, Caller, ContentRequest, Deadline, Pa
 from websearch_gateway.net.cost_context import pay_as
 from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.pipeline.deadline import one_deadline
+from websearch_gateway.pipeline.guard import up_to
 from websearch_gateway.pipeline.passages import Findings, PassageFinder
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.results.read import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
 from websearch_gateway.text.normalise import normalise
 from websearch_gateway.text.retrieval.windows import window
+from websearch_gateway.text.urls import with_scheme
 
 MOST_CHARS = 100_000
 MOST_OFFSET = 100_000_000
@@ -57,7 +59,7 @@ class PageReading:
         """
         with self.telemetry.call(request.url, tool="get_content") as event:
             _check_number("offset", request.offset, 0, MOST_OFFSET)
-            _check_number("maxChars", request.max_chars, 1, MOST_CHARS)
+            most, warnings = up_to(("maxChars",), request.max_chars, MOST_CHARS)
             async with one_deadline(self.deadline_seconds) as deadline:
                 page = await self._read(request.url, caller, deadline, fresh=request.refresh)
             total = len(page.markdown)
@@ -66,7 +68,7 @@ class PageReading:
                     f"`offset` is beyond the end of the page, which has {total} characters.",
                     details={"field": "offset", "allowed": f"0-{total}"},
                 )
-            text, next_offset = window(page.markdown, request.offset, request.max_chars)
+            text, next_offset = window(page.markdown, request.offset, most)
             event.served("page", 1, cache=page.cache)
         return PageContent(
             url=page.url,
@@ -76,7 +78,7 @@ class PageReading:
             total_chars=total,
             cache=page.cache,
             age_seconds=self._age(page),
-            warnings=_warnings(page),
+            warnings=(*warnings, *_warnings(page)),
         )
 
     async def passages(self, request: PassagesRequest, caller: Caller = LOCAL) -> PagePassages:
@@ -89,11 +91,11 @@ class PageReading:
         """
         with self.telemetry.call(request.url, tool="read_from_page") as event:
             pay_as(caller.user)
-            _check_number("maxResults", request.max_results, 1, MOST_PASSAGES)
+            most, warnings = up_to(("maxResults",), request.max_results, MOST_PASSAGES)
             queries = _checked(request.queries)
             async with one_deadline(self.deadline_seconds) as deadline:
                 page = await self._read(request.url, caller, deadline, fresh=request.force_refresh)
-                found = await self.finder.find(page, queries, request.max_results, deadline)
+                found = await self.finder.find(page, queries, most, deadline)
             event.served("page", sum(map(len, found.answers)), cache=page.cache)
         return PagePassages(
             url=page.url,
@@ -107,7 +109,7 @@ class PageReading:
             ),
             note=" ".join(found.notes),
             metadata=_metadata(page, found) if request.include_metadata else None,
-            warnings=_warnings(page),
+            warnings=(*warnings, *_warnings(page)),
         )
 
     async def warm_up(self) -> None:
@@ -118,7 +120,7 @@ class PageReading:
         return round(max(0.0, self.clock() - page.fetched_at), 1)
 
     async def _read(self, url: str, caller: Caller, deadline: Deadline, *, fresh: bool) -> Page:
-        if "://" not in url:
+        if (address := with_scheme(url)) is None:
             raise SearchValidationError(
                 "`url` must be an absolute http or https URL.", details={"field": "url", "allowed": "http, https"}
             )
@@ -130,7 +132,7 @@ class PageReading:
             await self.rate_limits.admit(caller)
 
         async with self.gate:
-            page = await self.page_cache.read(url.strip(), deadline, fresh=fresh, user=caller.user, admit=admit)
+            page = await self.page_cache.read(address, deadline, fresh=fresh, user=caller.user, admit=admit)
         if not left:
             await self.cached_limits.admit(caller)
         return page

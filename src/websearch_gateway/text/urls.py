@@ -19,6 +19,7 @@ def _balanced(plain: str) -> str:
 # Only the scheme ignores case: under IGNORECASE the long s and the Kelvin sign would exclude "s" and "k".
 _URL = re.compile(rf"(?i:https?)://{_balanced(_PATH)}++(?:[?#]{_balanced(_QUERY)}*+)?")
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#\x00-\x1f\x7f]+[^\s\x00-\x1f\x7f]*", re.IGNORECASE)
+_HOST_FIRST = re.compile(r"(?://)?(?:[^\W_](?:[\w-]{0,62}\.))+[^\W\d_]{2,63}\.?(?::\d{1,5})?(?:[/?#]\S*)?")
 _PUNCTUATION = ".,;:!?'*…"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -35,6 +36,14 @@ def find_urls(text: str) -> list[tuple[int, int]]:
 def is_web_address(url: str) -> bool:
     """Whether `url` is an absolute http(s) URL with a host and without blanks or control characters."""
     return bool(_WEB_ADDRESS.fullmatch(url)) and bool(host(url))
+
+
+def with_scheme(url: str) -> str | None:
+    """An absolute URL as it is, one that begins with its host under `https://`; None for anything else."""
+    url = url.strip()
+    if "://" in url:
+        return url
+    return f"https://{url.removeprefix('//')}" if _HOST_FIRST.fullmatch(url) else None
 
 
 def canonical(url: str) -> str:

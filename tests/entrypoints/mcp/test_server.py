@@ -66,7 +66,7 @@ async def test_no_tool_costs_an_agent_more_than_seven_hundred_tokens(connect: Co
 BAD_INPUT: list[tuple[dict[str, Any], str]] = [
     ({}, "query"),
     ({"query": "ab"}, "3 to 400"),
-    ({"query": QUESTION, "maxResults": 9}, "maxResults"),
+    ({"query": QUESTION, "maxResults": 0}, "maxResults"),
     ({"query": QUESTION, "maxResults": "5"}, "maxResults"),
     ({"query": QUESTION, "most": 5}, "most"),
     ({"query": QUESTION, "region": "XX"}, "region"),

@@ -89,13 +89,13 @@ async def test_each_call_has_marks_of_its_own(connect: Connect) -> None:
 
 
 UNACCEPTABLE: list[tuple[str, dict[str, Any], str]] = [
-    ("web_search", {"query": "tides", "num_results": 51}, "num_results"),
+    ("web_search", {"query": "tides", "num_results": -1}, "num_results"),
     ("web_search", {"query": "tides", "num_results": "3"}, "num_results"),
     ("web_search", {"query": "tides", "most": 3}, "most"),
     ("web_search", {"query": "tides", "freshness": "decade"}, "freshness"),
     ("web_search", {"query": "tides", "providers": ["bing"]}, "duckduckgo"),
     ("web_search", {"query": "polymarket odds on a fed cut"}, "polymarket"),
-    ("web_search_raw", {"query": ["tides"], "resultsPerQuery": 51}, "resultsPerQuery"),
+    ("web_search_raw", {"query": ["tides"], "resultsPerQuery": 0}, "resultsPerQuery"),
     ("web_search_raw", {"query": []}, "1 to 20"),
     ("web_search_raw", {"query": ["tides"] * 21}, "At most 20 items"),
     ("web_search_raw", {"query": "tides", "region": "XX"}, "region"),
@@ -112,6 +112,19 @@ async def test_what_is_unacceptable_is_said_and_asked_of_nobody(connect: Connect
         assert error["code"] == "VALIDATION", told
         assert told in error["message"]
     assert [sandbox.calls(name) for name in ("google", "serper", "pages")] == [0, 0, 0]
+
+
+async def test_what_can_mean_only_one_thing_is_understood(connect: Connect) -> None:
+    async with connect(TOOLSETS="answer,search,read,cache") as client:
+        answer = structured(await client.call_tool("search_web", {**ESPRESSO, "maxResults": 20, "region": "UK"}))
+        found = structured(await client.call_tool("web_search", {**ESPRESSO, "num_results": 99, "language": "German"}))
+        raw = structured(await client.call_tool("web_search_raw", {**ESPRESSO, "resultsPerQuery": 200}))
+        similar = structured(await client.call_tool("search_similar", {**ESPRESSO, "limit": 30}))
+    assert answer["filters"]["region"]["requested"] == "GB"
+    assert answer["warnings"][0] == "`maxResults` is at most 8: 8 is used."
+    assert found["warnings"][0] == "`maxResults` is at most 50: 50 is used."
+    assert raw["warnings"][0] == "`resultsPerQuery` is at most 50: 50 is used."
+    assert similar["warnings"] == ["`limit` is at most 20: 20 is used."]
 
 
 async def test_named_providers_serve_alone_and_one_without_its_key_is_named(connect: Connect, sandbox: Sandbox) -> None:

@@ -21,9 +21,7 @@ class SearchWebArguments(Arguments):
     query: Annotated[StrictStr, declared("The question.", minLength=1, maxLength=400)]
     max_results: Annotated[StrictInt, declared("Sources to cite at most.", minimum=1, maximum=8)] = 5
     freshness_hours: Annotated[StrictInt | None, declared("Only what is this new.", minimum=1, maximum=168)] = None
-    region: Annotated[
-        StrictStr | None, declared("ISO 3166-1 alpha-2 country, such as DE.", pattern="^[A-Za-z]{2}$")
-    ] = None
+    region: Annotated[StrictStr | None, declared("Country, such as DE.")] = None
     include_domains: Annotated[tuple[StrictStr, ...], declared("Only these domains.", maxItems=MOST_DOMAINS)] = ()
     exclude_domains: Annotated[tuple[StrictStr, ...], declared("Not these.", maxItems=MOST_DOMAINS)] = ()
     include_answers: Annotated[StrictBool, declared("false: sources without the written answer.")] = True

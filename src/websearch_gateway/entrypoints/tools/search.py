@@ -33,10 +33,8 @@ class WebSearchArguments(Arguments):
         tuple[StrictStr, ...], declared("Only these domains and those below them.", maxItems=MOST_DOMAINS)
     ] = ()
     exclude_domains: Annotated[tuple[StrictStr, ...], declared("Not these.", maxItems=MOST_DOMAINS)] = ()
-    language: Annotated[StrictStr | None, declared("ISO 639-1, such as de.", pattern="^[A-Za-z]{2}$")] = None
-    region: Annotated[
-        StrictStr | None, declared("ISO 3166-1 alpha-2 country, such as DE.", pattern="^[A-Za-z]{2}$")
-    ] = None
+    language: Annotated[StrictStr | None, declared("Such as de.")] = None
+    region: Annotated[StrictStr | None, declared("Country, such as DE.")] = None
     page: Annotated[StrictInt, declared("Page of results.", minimum=1, maximum=LAST_PAGE)] = 1
 
 
@@ -49,10 +47,8 @@ class WebSearchRawArguments(Arguments):
         StrictStr | tuple[StrictStr, ...], declared("One query, or up to 20.", minLength=1, maxLength=400, maxItems=20)
     ]
     results_per_query: Annotated[StrictInt, declared("Items at most.", minimum=1, maximum=50)] = 10
-    region: Annotated[
-        StrictStr | None, declared("ISO 3166-1 alpha-2 country, such as DE.", pattern="^[A-Za-z]{2}$")
-    ] = None
-    language: Annotated[StrictStr | None, declared("ISO 639-1, such as de.", pattern="^[A-Za-z]{2}$")] = None
+    region: Annotated[StrictStr | None, declared("Country, such as DE.")] = None
+    language: Annotated[StrictStr | None, declared("Such as de.")] = None
     safe_search: Annotated[SafeSearch | None, declared("Default: the operator's.")] = None
     use_cache: Annotated[StrictBool, declared("false: search again.")] = True
 

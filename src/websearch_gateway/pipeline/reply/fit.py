@@ -163,7 +163,7 @@ def fit_similar(found: SimilarAnswers, tokens: int) -> SimilarAnswers:
     warning = (
         f"{cut} answers are left out to fit the reply: ask for fewer with `limit`, or one of the questions itself."
     )
-    return found.model_copy(update={"results": tuple(kept), "warnings": (warning,)})
+    return found.model_copy(update=with_warning({"results": tuple(kept)}, found.warnings, warning))
 
 
 def _citations_of(response: SearchResponse, length: int) -> list[Citation]:
