@@ -11,7 +11,7 @@ from websearch_gateway.text.urls import is_web_address
 
 def is_stopgap(response: SearchResponse) -> bool:
     """Whether this is a fallback's answer because a configured engine failed, so that a better one may come soon."""
-    return response.fallback is not None and not response.fallback.reason.startswith("NOT_CONFIGURED")
+    return response.fallback is not None
 
 
 def unbilled(response: SearchResponse) -> SearchResponse:

@@ -60,7 +60,7 @@ class FallbackEngine:
         return self.engines[0].name
 
     async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
-        """The first answer; its `fallback` says why it is not from the first engine.
+        """The first answer; its `fallback` says why it is not from the first configured engine.
 
         Raises:
             Refused: an engine refuses the request, the key of the first one that was asked is rejected, or raw search
@@ -86,10 +86,15 @@ class FallbackEngine:
             if ranked.name in overdue:
                 ranked.overtaken()
 
-    def _why(self, race: FirstSuccess[Answer], winner: Trial[Answer]) -> Fallback:
-        """The first engine with its reason, then the other engines that failed or were too slow."""
-        asked = [trial for trial in race.trials if trial not in (winner, race.stopgap)]
-        first, *others = [trial for trial in asked if trial.failure or trial.running]
+    def _why(self, race: FirstSuccess[Answer], winner: Trial[Answer]) -> Fallback | None:
+        """The first engine with its reason, then the other engines that failed or were too slow; None if none is
+        configured: then nobody expects another answer.
+        """
+        asked = [trial for trial in race.trials if trial not in (winner, race.stopgap) and _is_configured(trial)]
+        unable = [trial for trial in asked if trial.failure or trial.running]
+        if not unable:
+            return None
+        first, *others = unable
         reasons = [self._reason(race, first), *(f"{trial.name}: {self._reason(race, trial)}" for trial in others)]
         return Fallback(first.name, " ".join(reasons))
 
