@@ -94,7 +94,7 @@ async def test_no_page_of_a_forbidden_domain_is_shown(gateway: Open, tmp_path: P
                 await read_docs(docs, url=url)
         with pytest.raises(SearchValidationError, match="No section has this id"):
             await read_docs(docs, section_id=section)
-        with pytest.raises(SearchValidationError, match="No indexed site has the site_id 'bad'") as caught:
+        with pytest.raises(SearchValidationError, match="No indexed site has the siteId 'bad'") as caught:
             await opened.search_docs("zebras", site_id="bad")
         assert "3 (bad" not in caught.value.message
         assert (await opened.search_docs("zebras", sites_filter="bad")).results == ()

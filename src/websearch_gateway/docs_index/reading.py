@@ -39,7 +39,7 @@ async def read_docs(
         ForbiddenUrlError: the operator does not allow the page's domain.
     """
     if (section_id is None) == (url is None):
-        raise SearchValidationError("Give either section_id or url.")
+        raise SearchValidationError("Give either sectionId or url.")
     if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= 100_000):
         raise SearchValidationError(f"around must be 0 to {MOST_AROUND}, maxTokens 100 to 100000.")
     if url is not None:

@@ -32,7 +32,7 @@ async def select(
     """
     chosen = list(versions)
     if site_id is not None:
-        chosen = _known([v for v in chosen if site_id in (str(v.id), v.name)], "site_id", site_id, versions)
+        chosen = _known([v for v in chosen if site_id in (str(v.id), v.name)], "siteId", site_id, versions)
     if sites_filter is not None:
         matches = await _matching(sites_filter, [(v.name, v.url) for v in chosen], workers)
         chosen = [chosen[place] for place in matches]
@@ -51,7 +51,7 @@ def matching(pattern: str, sites: Sequence[Sequence[str]]) -> list[int] | str:
         compiled = re.compile(pattern, re.IGNORECASE)
         found = [place for place, texts in enumerate(sites) if any(map(compiled.search, texts))]
     except (re.error, OverflowError, RecursionError) as error:
-        return _holding(pattern, sites) or f"sites_filter is not a regular expression: {error}."
+        return _holding(pattern, sites) or f"sitesFilter is not a regular expression: {error}."
     return found or _holding(pattern, sites)
 
 
@@ -62,7 +62,7 @@ def _holding(text: str, sites: Sequence[Sequence[str]]) -> list[int]:
 
 async def _matching(pattern: str, sites: Sequence[Sequence[str]], workers: Run) -> list[int]:
     if len(pattern) > MOST_PATTERN_CHARS:
-        raise SearchValidationError(f"sites_filter must have at most {MOST_PATTERN_CHARS} characters.")
+        raise SearchValidationError(f"sitesFilter must have at most {MOST_PATTERN_CHARS} characters.")
     if re.fullmatch(r"[\w -]*", pattern):  # words need no process of their own
         return _holding(pattern, sites)
     deadline = Deadline.after(QUEUE_SECONDS)
@@ -71,7 +71,7 @@ async def _matching(pattern: str, sites: Sequence[Sequence[str]], workers: Run) 
     except (SearchTimeoutError, SearchFetchError) as error:
         if isinstance(error, SearchTimeoutError) and error.details.get("reason") != TOO_COSTLY:
             raise
-        raise SearchValidationError("sites_filter is too costly to match. Use a simpler expression.") from None
+        raise SearchValidationError("sitesFilter is too costly to match. Use a simpler expression.") from None
     if isinstance(found, str):
         raise SearchValidationError("".join(one if one.isprintable() else "\ufffd" for one in found))
     return found

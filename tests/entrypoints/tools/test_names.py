@@ -21,7 +21,7 @@ def test_the_number_of_results_is_understood_by_any_usual_name(tool: str, field:
     assert BY_NAME[tool].parse({"query": "How tall?", name: 2}).model_dump()[field] == 2
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.toolset in ("answer", "search", "read", "cache")])
+@pytest.mark.parametrize("tool", TOOLS)
 def test_names_are_listed_in_one_style(tool: Tool) -> None:
     listed = [field.alias for field in tool.arguments.model_fields.values()]
     assert listed == [name and to_camel(name) for name in listed]
@@ -66,5 +66,30 @@ def test_a_name_that_is_given_twice_or_means_nothing_is_refused(given: dict[str,
         BY_NAME["search_web"].parse(given)
 
 
-def test_no_word_stands_for_two_things() -> None:
-    assert sum(map(len, SYNONYMS)) == len(frozenset().union(*SYNONYMS))
+@pytest.mark.parametrize(
+    ("tool", "given", "field", "value"),
+    [
+        ("search_docs", {"site_id": 1}, "site_id", "1"),
+        ("search_docs", {"siteId": 1.0}, "site_id", "1"),
+        ("search_docs", {"site": "python"}, "site_id", "python"),
+        ("search_docs", {"sites_filter": "127.0.0.1"}, "sites_filter", "127.0.0.1"),
+        ("search_docs", {"sites": "py"}, "sites_filter", "py"),
+        ("search_docs", {"version": 3, "max_tokens": 500}, "version", "3"),
+        ("search_docs", {"maxResults": 3}, "limit", 3),
+        ("read_docs", {"section_id": "3979840b7d36f4ce"}, "section_id", "3979840b7d36f4ce"),
+        ("read_docs", {"id": "3979840b7d36f4ce"}, "section_id", "3979840b7d36f4ce"),
+        ("update_docs", {"siteId": 2, "label": "3.12"}, "site", "2"),
+        ("add_docs", {"link": "https://example.org/", "max_pages": 5}, "max_pages", 5),
+    ],
+)
+def test_the_arguments_of_the_documentation_tools_are_understood_by_other_names(
+    tool: str, given: dict[str, object], field: str, value: object
+) -> None:
+    asked = {"query": "zebra"} if tool == "search_docs" else {}
+    assert BY_NAME[tool].parse({**asked, **given}).model_dump()[field] == value
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_no_tool_has_two_arguments_that_one_word_may_mean(tool: Tool) -> None:
+    listed = [str(field.alias).lower() for field in tool.arguments.model_fields.values()]
+    assert [words for words in SYNONYMS if len(words.intersection(listed)) > 1] == []

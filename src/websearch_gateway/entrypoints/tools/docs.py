@@ -1,11 +1,11 @@
-"""The toolset `docs`: the documentation index. Searching and reading it reaches nobody outside."""
+"""The toolsets `docs` and `docs-admin`: the documentation index. Searching and reading it reaches nobody outside."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
@@ -54,17 +54,7 @@ def _timed(run: Run) -> Run:
     return _counted(timed)
 
 
-def _name(field: str) -> str:
-    return "maxTokens" if field == "max_tokens" else field
-
-
-class DocsArguments(Arguments):
-    """Names as in the results of this toolset."""
-
-    model_config = ConfigDict(alias_generator=_name)
-
-
-class SearchDocsArguments(DocsArguments):
+class SearchDocsArguments(Arguments):
     query: Annotated[StrictStr, declared("A name, a flag, or words.", minLength=1, maxLength=1000)]
     site_id: Annotated[StrictStr | None, declared("An id or name of list_sites.")] = None
     sites_filter: Annotated[
@@ -75,7 +65,7 @@ class SearchDocsArguments(DocsArguments):
     max_tokens: Annotated[StrictInt, declared("Of all sections.", minimum=100, maximum=50_000)] = 2_000
 
 
-class ReadDocsArguments(DocsArguments):
+class ReadDocsArguments(Arguments):
     section_id: Annotated[StrictStr | None, declared("Of search_docs; or give `url`.")] = None
     url: Annotated[StrictStr | None, declared("An indexed page.")] = None
     version: Annotated[StrictStr | None, declared("Such as 3.12.")] = None
@@ -84,21 +74,21 @@ class ReadDocsArguments(DocsArguments):
     outline: Annotated[StrictBool, declared("true: list the page's sections.")] = False
 
 
-class NoDocsArguments(DocsArguments):
+class NoDocsArguments(Arguments):
     pass
 
 
-class SiteArguments(DocsArguments):
+class SiteArguments(Arguments):
     site: Annotated[StrictStr, declared("An id, name or URL of docs_status.")]
     version: Annotated[StrictStr | None, declared("Default: the only one.")] = None
 
 
-class DocsStatusArguments(DocsArguments):
+class DocsStatusArguments(Arguments):
     site: Annotated[StrictStr | None, declared("An id, name or URL. Default: every site.")] = None
     version: Annotated[StrictStr | None, declared("Default: every one.")] = None
 
 
-class AddDocsArguments(DocsArguments):
+class AddDocsArguments(Arguments):
     url: Annotated[StrictStr, declared("Where the documentation begins, or a zip or tar of it.")]
     name: Annotated[StrictStr | None, declared("Default: its host.")] = None
     version: Annotated[StrictStr | None, declared("Default: latest.")] = None
@@ -164,7 +154,7 @@ async def _add(gateway: Gateway, given: AddDocsArguments, _: Caller, progress: P
         raise SearchValidationError("url must begin with https:// or http://. Folders are added on the command line.")
     options = {name: value for name in ("max_pages", "delay") if (value := getattr(given, name)) is not None}
     if not (1 <= options.get("max_pages", 1) <= 1_000_000 and 0 <= options.get("delay", 0) <= 600):
-        raise SearchValidationError("max_pages must be 1 to 1000000, delay 0 to 600.")
+        raise SearchValidationError("maxPages must be 1 to 1000000, delay 0 to 600.")
     site = await gateway.docs.add(given.url, given.name, given.version, **options)
     return await _crawled(gateway, site, progress)
 
@@ -235,7 +225,7 @@ DOCS: tuple[Tool, ...] = (
     ),
     Tool(
         name="add_docs",
-        toolset="docs",
+        toolset="docs-admin",
         title="Index documentation",
         description="Crawl a documentation site and index it. Takes minutes; the same call again resumes.",
         arguments=AddDocsArguments,
@@ -246,7 +236,7 @@ DOCS: tuple[Tool, ...] = (
     ),
     Tool(
         name="update_docs",
-        toolset="docs",
+        toolset="docs-admin",
         title="Refresh documentation",
         description="Fetch what has changed on an indexed site, or go on with a crawl that was stopped.",
         arguments=SiteArguments,
@@ -257,7 +247,7 @@ DOCS: tuple[Tool, ...] = (
     ),
     Tool(
         name="delete_docs",
-        toolset="docs",
+        toolset="docs-admin",
         title="Delete documentation",
         description="Remove one version of a site from the index.",
         arguments=SiteArguments,
@@ -269,7 +259,7 @@ DOCS: tuple[Tool, ...] = (
     ),
     Tool(
         name="docs_status",
-        toolset="docs",
+        toolset="docs-admin",
         title="Status of the documentation index",
         description="How far crawls are, which pages failed and why.",
         arguments=DocsStatusArguments,

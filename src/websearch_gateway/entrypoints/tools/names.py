@@ -19,8 +19,13 @@ SYNONYMS: tuple[frozenset[str], ...] = (
     frozenset({"includedomains", "alloweddomains", "domains", "sites", "site"}),
     frozenset({"excludedomains", "blockeddomains"}),
     frozenset({"offset", "start", "startindex"}),
+    frozenset({"siteid", "site", "sitename", "library"}),
+    frozenset({"sitesfilter", "sitefilter", "sites", "filter"}),
+    frozenset({"sectionid", "section", "id"}),
+    frozenset({"version", "siteversion", "label"}),
+    frozenset({"maxtokens", "tokens", "tokenlimit"}),
 )
-"""Names that mean the same, in lower case and without underscores."""
+"""Names that mean the same, in lower case and without underscores. A name in several groups means what the tool has."""
 
 MOST_NAMES = 50
 """A call with more names is refused as it stands."""
@@ -51,8 +56,8 @@ def _meant(name: str, known: list[str]) -> str:
     plain = _plain(name)
     same = [one for one in known if _plain(one) == plain]
     if not same:
-        group = next((words for words in SYNONYMS if plain in words), frozenset())
-        same = [one for one in known if _plain(one) in group]
+        alike = frozenset[str]().union(*(words for words in SYNONYMS if plain in words))
+        same = [one for one in known if _plain(one) in alike]
     return same[0] if len(same) == 1 else name
 
 
