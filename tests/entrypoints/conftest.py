@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from mcp.client import Client
+from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.entrypoints.stdio import serving
@@ -36,16 +37,19 @@ def served_environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
 def connect(served_environment: Mapping[str, str]) -> Connect:
     """A function that starts a server in this process and connects to it, for tests of what is said over the pipe.
 
-    Keyword arguments are settings for the server, as in the environment; `mode` is the protocol era.
+    Keyword arguments are settings for the server, as in the environment; `mode` is the protocol era, `told` takes what
+    the server says of itself.
     """
 
     @asynccontextmanager
-    async def start(mode: str = "auto", **settings: str) -> AsyncIterator[Client]:
+    async def start(
+        mode: str = "auto", told: MessageHandlerFnT | None = None, **settings: str
+    ) -> AsyncIterator[Client]:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in {**served_environment, **settings}.items():
                 patch.setenv(name, value)
             loaded = load_settings()
-        async with Client(serving(loaded), mode=mode) as client:
+        async with Client(serving(loaded), mode=mode, message_handler=told) as client:
             yield client
 
     return start

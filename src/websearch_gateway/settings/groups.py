@@ -20,7 +20,7 @@ from websearch_gateway.settings.fields import (
     any_case,
 )
 
-TOOLSETS = ("answer", "search", "read", "docs", "cache", "ops", "admin")
+TOOLSETS = ("answer", "search", "read", "docs", "docs-admin", "cache", "ops", "admin")
 DEFAULT_TOOLSETS = ("answer", "search", "read")
 
 
@@ -155,7 +155,11 @@ class Behaviour(SettingsGroup):
 class Serving(SettingsGroup):
     """Serving"""
 
-    toolsets: Names = Field(DEFAULT_TOOLSETS, description="The toolsets whose tools are listed; `all` for every one.")
+    toolsets: Names = Field(
+        DEFAULT_TOOLSETS,
+        description="The toolsets whose tools are listed; `all` for every one. Unless it is set, `docs` joins "
+        "as soon as a site is indexed.",
+    )
     max_reply_tokens: int = Field(
         20_000, ge=2_000, description="The largest reply of a tool, in tokens of three bytes. Agents cut at 25,000."
     )

@@ -10,12 +10,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import jsonschema
 import pytest
+from mcp.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp.types import INVALID_REQUEST, PARSE_ERROR, TextContent
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, TextContent, ToolListChangedNotification, ToolsCapability
 
 from tests.entrypoints.conftest import Connect
+from websearch_gateway.docs_index.models import CrawlOptions
+from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
+from websearch_gateway.entrypoints.mcp import server
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
 QUESTION = "How tall is the Eiffel Tower?"
@@ -107,10 +112,75 @@ async def test_a_flood_of_bad_arguments_gets_a_short_error(connect: Connect) -> 
     assert [size for result in results if (size := len(result.model_dump_json())) > 10_000] == []
 
 
-async def test_an_unknown_tool_is_a_protocol_error(connect: Connect) -> None:
+async def test_an_unknown_tool_is_a_protocol_error_that_names_the_listed_tools(connect: Connect) -> None:
     async with connect() as client:
-        with pytest.raises(MCPError, match="search_web"):
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        with pytest.raises(MCPError, match=f"The tools are: {', '.join(listed)}[.]"):
             await client.call_tool("no_such_tool", {})
+        with pytest.raises(MCPError, match="There is no tool of that name here"):
+            await client.call_tool("delete_docs", {"site": "1"})
+
+
+DEFAULT = ["search_web", "web_search", "search_news", "web_search_raw", "get_content", "read_from_page"]
+DOCS = ["search_docs", "read_docs", "list_sites"]
+DOCS_ADMIN = ["add_docs", "update_docs", "delete_docs", "docs_status"]
+
+
+async def index_a_site(path: Path) -> SqliteDocs:
+    store = SqliteDocs(path, "tests/1")
+    site = await store.add_version("python", "3", "https://example.org/", CrawlOptions())
+    await store.set_status(site.id, "completed")
+    return store
+
+
+async def test_the_tools_that_change_the_index_are_listed_only_when_named(connect: Connect, tmp_path: Path) -> None:
+    await (await index_a_site(tmp_path / "docs.db")).close()
+    for toolsets, names in (
+        ({}, [*DEFAULT, *DOCS]),
+        ({"TOOLSETS": "docs"}, DOCS),
+        ({"TOOLSETS": "docs-admin"}, DOCS_ADMIN),
+        ({"TOOLSETS": "docs,docs-admin"}, [*DOCS, *DOCS_ADMIN]),
+    ):
+        async with connect(DOCS_URL=f"sqlite:///{tmp_path}/docs.db", **toolsets) as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == names
+    async with connect(TOOLSETS="all") as client:
+        assert {*DOCS, *DOCS_ADMIN} <= {tool.name for tool in (await client.list_tools()).tools}
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_client_is_told_when_the_first_site_is_indexed_and_the_last_one_is_deleted(
+    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setattr(server, "LOOK_SECONDS", 0.01)
+    news: asyncio.Queue[object] = asyncio.Queue()
+
+    async def note(message: object) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            news.put_nowait(message)
+
+    async def listen(client: Client) -> None:
+        async with client.listen(tools_list_changed=True) as stream:
+            news.put_nowait("listening")
+            async for event in stream:
+                news.put_nowait(event)
+
+    path = tmp_path / "docs.db"
+    async with connect(mode, note, DOCS_URL=f"sqlite:///{path}") as client, anyio.create_task_group() as tasks:
+        assert client.server_capabilities.tools == ToolsCapability(list_changed=True)
+        if mode == "auto":
+            assert client.protocol_version == "2026-07-28"
+            tasks.start_soon(listen, client)
+            assert await news.get() == "listening"
+        assert [tool.name for tool in (await client.list_tools()).tools] == DEFAULT
+        store = await index_a_site(path)
+        await news.get()
+        assert [tool.name for tool in (await client.list_tools()).tools] == [*DEFAULT, *DOCS]
+        await store.delete_version(1)
+        await news.get()
+        assert [tool.name for tool in (await client.list_tools()).tools] == DEFAULT
+        assert news.empty()
+        await store.close()
+        tasks.cancel_scope.cancel()
 
 
 async def test_progress_is_told_in_rising_steps(connect: Connect, sandbox: Sandbox) -> None:

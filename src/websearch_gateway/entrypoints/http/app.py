@@ -30,7 +30,7 @@ from websearch_gateway.entrypoints.http.status import status_endpoint
 from websearch_gateway.entrypoints.http.tracing import Tracing
 from websearch_gateway.entrypoints.http.transport import HostOriginCheck
 from websearch_gateway.entrypoints.lazy import LazyGateway
-from websearch_gateway.entrypoints.tools import listed, toolsets_of
+from websearch_gateway.entrypoints.tools import callable_tools, listed, toolsets_of
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
@@ -99,10 +99,11 @@ def _routes(
         Route("/metrics", metrics_endpoint(gateway)),
         *metadata_routes(verifier, settings),
     ]
-    tools = listed(toolsets_of(settings))
-    routes += tool_routes(tools, gateway)
+    routes += tool_routes(callable_tools(settings), gateway)
     routes += compatible_routes(gateway)
-    routes += description_routes(openapi(tools, with_token=verifier is not None))
+    routes += description_routes(
+        lambda toolsets: openapi(listed(toolsets), with_token=verifier is not None), lambda: toolsets_of(settings)
+    )
     return routes
 
 

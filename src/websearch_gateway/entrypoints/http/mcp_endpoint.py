@@ -26,7 +26,8 @@ class McpEndpoint:
     async def running(self) -> AsyncIterator[None]:
         """The context that must be open while requests are served."""
         # The SDK's check of Host and Origin stays off: ours has checked every request already.
-        server = create_server(self._gateway)
+        # Requests are independent, so nobody waits for news: clients list the tools again.
+        server = create_server(self._gateway, tells_changes=False)
         whole = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
         streamed = StreamableHTTPSessionManager(server, stateless=True)
 

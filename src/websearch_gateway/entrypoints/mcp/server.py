@@ -11,11 +11,14 @@ import json
 import logging
 import os
 import signal
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from mcp.server import Server, ServerRequestContext
+from mcp.server import NotificationOptions, Server, ServerRequestContext
+from mcp.server.models import InitializationOptions
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -40,7 +43,14 @@ from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.entrypoints.mcp.icon import ICON
 from websearch_gateway.entrypoints.mcp.prompts import filled, listed_prompts
 from websearch_gateway.entrypoints.mcp.surrogate_fix import SurrogateFixStream
-from websearch_gateway.entrypoints.tools import Arguments, Tool, listed, toolsets_of
+from websearch_gateway.entrypoints.tools import (
+    Arguments,
+    Tool,
+    callable_tools,
+    is_fixed,
+    listed,
+    toolsets_of,
+)
 from websearch_gateway.entrypoints.tools.schema import input_schema, output_schema
 from websearch_gateway.errors import SearchAuthError
 from websearch_gateway.models import LOCAL, Caller
@@ -57,15 +67,22 @@ INSTRUCTIONS = (
 INTERRUPTED = 130
 """The exit code of a process that Ctrl-C ended."""
 
+LOOK_SECONDS = 5.0
+"""How often to look whether the list of tools has changed (seconds)."""
+
 Context = ServerRequestContext[Any, Any]
 
 _log = logging.getLogger(__name__)
 
 
-def create_server(gateway: LazyGateway) -> Server[Any]:
-    """The MCP server over a gateway. A caller sees the tools of the configured toolsets that its scopes allow."""
+def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server[Any]:
+    """The MCP server over a gateway. A caller sees the tools of the configured toolsets that its scopes allow.
+
+    Args:
+        tells_changes: clients stay connected, and are told when the list of tools changes.
+    """
     handlers = _Handlers(gateway)
-    server: Server[Any] = Server(
+    server: Server[Any] = (_TellingServer if tells_changes else Server)(
         "websearch-gateway",
         version=__version__,
         title="Web search gateway",
@@ -76,31 +93,79 @@ def create_server(gateway: LazyGateway) -> Server[Any]:
         on_get_prompt=handlers.get_prompt,
         icons=[ICON],
         get_tool_input_schema=handlers.input_schema,  # else the SDK lists all tools for each call
+        **handlers.changes.options() if tells_changes else {},
     )
     server.add_notification_handler("notifications/initialized", NotificationParams, handlers.on_initialized)
     return server
+
+
+class _TellingServer(Server[Any]):
+    """A server whose capabilities say that it tells changes of its list of tools."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *options: Any, **more: Any
+    ) -> InitializationOptions:
+        notification_options = notification_options or NotificationOptions(tools_changed=True)
+        return super().create_initialization_options(notification_options, *options, **more)
+
+
+class _ToolListChanges:
+    """Tells the connected client that the list of tools has changed: the first site of documentation is indexed, or the
+    last one deleted, perhaps by another process. In protocol version 2026-07-28 clients listen for that, in earlier
+    versions they are told anyway.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._bus = InMemorySubscriptionBus()
+        self._session: ServerSession | None = None
+
+    def options(self) -> dict[str, Any]:
+        """The options of the server."""
+        return {"lifespan": self._watching, "on_subscriptions_listen": ListenHandler(self._bus)}
+
+    def tell(self, session: ServerSession) -> None:
+        """Tell this client, of an earlier protocol version, from now on."""
+        self._session = session
+
+    @asynccontextmanager
+    async def _watching(self, _: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        task = None if is_fixed(self._settings) else asyncio.create_task(self._watch(toolsets_of(self._settings)))
+        try:
+            yield {}
+        finally:
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+    async def _watch(self, known: tuple[str, ...]) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            if (now := await asyncio.to_thread(toolsets_of, self._settings)) != known:
+                known = now
+                await self._bus.publish(ToolsListChanged())
+                if self._session is not None:
+                    await self._session.send_tool_list_changed()
 
 
 class _Handlers:
     """The handlers of each kind of request."""
 
     def __init__(self, gateway: LazyGateway) -> None:
-        toolsets = gateway.settings.toolsets
-        if "toolsets" not in gateway.settings.model_fields_set:
-            toolsets = (*toolsets, "docs")
+        self.changes = _ToolListChanges(gateway.settings)
         self._gateway = gateway
-        self._tools = listed(toolsets)
+        self._tools = callable_tools(gateway.settings)
         self._described = {tool.name: _describe_tool(tool) for tool in self._tools}
         self._by_name = {name: tool for tool in self._tools for name in (tool.name, *tool.aliases)}
 
-    async def on_initialized(self, _: Context, __: NotificationParams) -> None:
+    async def on_initialized(self, context: Context, _: NotificationParams) -> None:
         self._gateway.warm_up()
+        if context.request is None:
+            self.changes.tell(context.session)
 
     async def list_tools(self, context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         self._gateway.warm_up()
-        caller = _caller(context)
-        shown = [tool for tool in listed(toolsets_of(self._gateway.settings)) if may_use(caller, tool.needed_scope)]
-        return ListToolsResult(tools=[self._described[tool.name] for tool in shown])
+        return ListToolsResult(tools=[self._described[tool.name] for tool in self._listed(_caller(context))])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
         caller = _caller(context)
@@ -126,10 +191,12 @@ class _Handlers:
     def input_schema(self, name: str) -> dict[str, Any] | None:
         return self._described[name].input_schema if name in self._described else None
 
+    def _listed(self, caller: Caller) -> list[Tool]:
+        return [tool for tool in listed(toolsets_of(self._gateway.settings)) if may_use(caller, tool.needed_scope)]
+
     def _tool(self, name: str, caller: Caller) -> Tool:
         if (tool := self._by_name.get(name)) is None:
-            names = ", ".join(tool.name for tool in self._tools if may_use(caller, tool.needed_scope))
-            known = names or "none for this token"
+            known = ", ".join(tool.name for tool in self._listed(caller)) or "none for this token"
             raise MCPError(INVALID_PARAMS, f"There is no tool of that name here. The tools are: {known}.")
         return tool
 

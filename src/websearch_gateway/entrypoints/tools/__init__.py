@@ -18,10 +18,15 @@ from websearch_gateway.entrypoints.tools.search import SEARCH
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings
 
-__all__ = ["TOOLS", "Arguments", "Tool", "listed", "toolsets_of"]
+__all__ = ["TOOLS", "Arguments", "Tool", "callable_tools", "is_fixed", "listed", "toolsets_of"]
 
 TOOLS: tuple[Tool, ...] = (*ANSWER, *SEARCH, *READ, *DOCS, *CACHE, *OPS, *ADMIN)
 """In the order in which they are listed."""
+
+
+def is_fixed(settings: Settings) -> bool:
+    """Whether the toolsets in force stay the same: TOOLSETS is set, or a database is assumed to hold sites."""
+    return "toolsets" in settings.model_fields_set or settings.docs_path is None
 
 
 def toolsets_of(settings: Settings) -> tuple[str, ...]:
@@ -32,6 +37,13 @@ def toolsets_of(settings: Settings) -> tuple[str, ...]:
     if "toolsets" in settings.model_fields_set or (path is not None and not has_site(path)):
         return settings.toolsets
     return (*settings.toolsets, "docs")
+
+
+def callable_tools(settings: Settings) -> tuple[Tool, ...]:
+    """The tools that may be called: those that are listed now or later."""
+    if "toolsets" in settings.model_fields_set:
+        return listed(settings.toolsets)
+    return listed((*settings.toolsets, "docs"))
 
 
 def listed(toolsets: tuple[str, ...]) -> tuple[Tool, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -11,6 +12,8 @@ from openapi_spec_validator import validate
 
 from tests.entrypoints.http.calls import QUESTION
 from tests.entrypoints.http.conftest import SECRET, Door
+from websearch_gateway.docs_index.models import CrawlOptions
+from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.entrypoints.http.compatible.table import BY_PATH
 from websearch_gateway.entrypoints.http.rest.compatible_paths import compatible_paths
 from websearch_gateway.entrypoints.http.rest.endpoint import SHORT_PATHS, paths_of
@@ -85,6 +88,26 @@ async def test_only_the_tools_that_are_listed_are_described(door: Door) -> None:
         path for name in ("get_content", "read_from_page") for path in paths_of(BY_NAME[name])
     }
     assert described["paths"]["/v1/read"]["post"]["security"] == [{"bearer": ["read"]}, {"key": ["read"]}]
+
+
+async def test_documentation_is_described_as_soon_as_a_site_is_indexed_and_served_before(
+    door: Door, tmp_path: Path
+) -> None:
+    store = SqliteDocs(tmp_path / "docs.db", "tests/1")
+    async with door(docs_url=f"sqlite:///{tmp_path}/docs.db") as http:
+        before = (await http.get("/openapi.json")).json()
+        empty = (await http.post("/v1/docs", json={"query": "zebra"})).json()
+        site = await store.add_version("book", "1", "https://example.org/", CrawlOptions())
+        await store.set_status(site.id, "completed")
+        await store.close()
+        after = (await http.get("/openapi.json")).json()
+        page = (await http.get("/docs")).text
+        hidden = await http.post("/v1/tools/delete_docs", json={"site": "book"})
+    new = {path for name in ("search_docs", "read_docs", "list_sites") for path in paths_of(BY_NAME[name])}
+    assert set(after["paths"]) - set(before["paths"]) == new
+    assert "POST /v1/docs" in page
+    assert "No site is indexed" in empty["warnings"][0]
+    assert hidden.status_code == 404
 
 
 def test_every_compatible_endpoint_is_described_with_its_methods() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,17 +16,27 @@ from websearch_gateway.entrypoints.http.pages.html import Html, joined, tag
 from websearch_gateway.entrypoints.http.pages.page import document, page_reply
 from websearch_gateway.entrypoints.http.replies import json_reply
 
+Toolsets = tuple[str, ...]
 
-def description_routes(described: Mapping[str, Any]) -> list[BaseRoute]:
-    """The document as JSON and as a page."""
-    page = rendered(described)
-    encoded = json_reply(described).body  # once: strangers may ask for it
+
+def description_routes(
+    describe: Callable[[Toolsets], Mapping[str, Any]], toolsets: Callable[[], Toolsets]
+) -> list[BaseRoute]:
+    """The document for the toolsets in force, as JSON and as a page."""
+
+    @functools.cache  # strangers may ask for it
+    def encoded(toolsets: Toolsets) -> bytes:
+        return bytes(json_reply(describe(toolsets)).body)
+
+    @functools.cache
+    def page(toolsets: Toolsets) -> str:
+        return rendered(describe(toolsets))
 
     async def as_json(_: Request) -> Response:
-        return Response(encoded, media_type="application/json")
+        return Response(encoded(toolsets()), media_type="application/json")
 
     async def as_page(_: Request) -> Response:
-        return page_reply(page)
+        return page_reply(page(toolsets()))
 
     return [Route("/openapi.json", as_json), Route("/docs", as_page)]
 
