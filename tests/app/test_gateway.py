@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.opening import Open
+from websearch_gateway.app import Gateway
 from websearch_gateway.errors import (
     Exhausted,
     SearchAuthError,
@@ -18,7 +21,15 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
     SearchValidationError,
 )
-from websearch_gateway.models import LOCAL, Caller, SearchRequest
+from websearch_gateway.models import (
+    LOCAL,
+    Caller,
+    ContentRequest,
+    PassagesRequest,
+    RawSearchRequest,
+    SearchRequest,
+    WebSearchRequest,
+)
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.sandbox import Sandbox
 
@@ -256,12 +267,38 @@ async def test_users_do_not_share_answers_when_the_scope_is_user(gateway: Open, 
     assert sandbox.calls("openai") == 2
 
 
-async def test_a_credential_in_a_question_never_leaves(gateway: Open, sandbox: Sandbox) -> None:
-    async with gateway() as opened:
+KEY = "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"
+PAGE = "https://example.com/"
+WITH_A_KEY: dict[str, Callable[[Gateway], Awaitable[object]]] = {
+    "query of search_web": lambda g: g.search(SearchRequest(f"why does {KEY} not work")),
+    "domains to include": lambda g: g.search(SearchRequest("what is new", include_domains=(f"{KEY}.example.org",))),
+    "domains to exclude": lambda g: g.search(SearchRequest("what is new", exclude_domains=("a.example", KEY))),
+    "query of web_search": lambda g: g.web_search(WebSearchRequest(f"why does {KEY} not work")),
+    "domains of web_search": lambda g: g.web_search(WebSearchRequest("what is new", include_domains=(KEY,))),
+    "second query of raw_search": lambda g: g.raw_search(RawSearchRequest((f"why does {KEY} not work",))),
+    "query of search_cached": lambda g: g.search_cached(f"why does {KEY} not work"),
+    "query of search_similar": lambda g: g.search_similar(f"why does {KEY} not work"),
+    "address to read": lambda g: g.reading.content(ContentRequest(f"{PAGE}?q={KEY}")),
+    "address of passages": lambda g: g.reading.passages(PassagesRequest(f"{PAGE}{KEY}", ("what is new",))),
+    "query of read_from_page": lambda g: g.reading.passages(PassagesRequest(PAGE, ("what is new", KEY))),
+    "query of search_docs": lambda g: g.search_docs(f"why does {KEY} not work"),
+    "address of documentation": lambda g: g.add_docs(f"{PAGE}{KEY}/"),
+}
+
+
+@pytest.mark.parametrize("place", WITH_A_KEY)
+async def test_a_credential_never_leaves(gateway: Open, sandbox: Sandbox, tmp_path: Path, place: str) -> None:
+    settings = {
+        "embedding_server_url": sandbox.environment()["OPENAI_BASE_URL"],
+        "semantic_cache": True,
+        "docs_url": f"sqlite:///{tmp_path}/docs.db",
+    }
+    async with gateway(**settings) as opened:
         with pytest.raises(SearchValidationError) as caught:
-            await opened.search(SearchRequest("why does tvly-dev-0123456789abcdefghijABCDEFGHIJ01 not work"))
-    assert "tvly-dev" not in str(caught.value)
-    assert sandbox.calls("openai") == 0
+            await WITH_A_KEY[place](opened)
+    assert caught.value.details["credential"] == "Tavily key"
+    assert KEY not in str(caught.value) + str(caught.value.details)
+    assert [vendor for vendor in ("openai", "pages", *RAW) if sandbox.calls(vendor)] == []
 
 
 async def test_a_provider_named_without_its_key_is_told_at_the_start(gateway: Open) -> None:

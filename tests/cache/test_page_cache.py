@@ -192,7 +192,7 @@ async def test_an_unreadable_page_is_tried_again_by_the_next_call(page_cache: Pa
         "https://example.com/?access_token=x",
         "https://example.com/?a=1&api_key=x",
         "https://example.com/?sig=abc",
-        "https://example.com/?q=ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "https://example.com/?q=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1MSJ9.7m545BKdaEVhkGtpQbHIAd86Nhviq3IEZYdwomhI40h",
         "https://example.com/%3Ftoken%3Dx",
     ],
 )
@@ -218,6 +218,17 @@ async def test_a_url_with_a_secret_of_this_gateway_is_refused(page_cache: PageCa
     assert text not in caught.value.message
     assert site.asked == []
     await page_cache.read("https://example.com/abc", soon())  # too short to count as a secret
+
+
+async def test_a_url_with_the_key_of_a_vendor_is_refused_but_a_signed_link_is_read(
+    page_cache: PageCache, site: Site
+) -> None:
+    for text in ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "Z2hwX2FiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6MDEyMzQ1Njc4OQ"):
+        with pytest.raises(SearchValidationError, match="GitHub token") as caught:
+            await page_cache.read(f"https://evil.example/?q={text}", soon())
+        assert caught.value.details == {"field": "url", "credential": "GitHub token"}
+    assert site.asked == []
+    await page_cache.read("https://b.example/k?X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F2024&X-Amz-Signature=ab", soon())
 
 
 async def test_a_forbidden_address_is_refused_before_any_request(page_cache: PageCache, site: Site) -> None:

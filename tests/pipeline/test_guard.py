@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic.alias_generators import to_camel
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import SearchQuery
@@ -231,6 +232,40 @@ def test_a_secret_of_this_gateway_is_refused() -> None:
     refused = refusal(guard, "what does hunter2hunter2 open")
     assert refused.details["credential"] == "secret of this gateway's configuration"
     assert "hunter2" not in refused.message
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "{key}",
+        "https://{key}.example.org/path",
+        "https://example.org/{key}",
+        "{wide}.example.org",
+        "{lower}.example.org",
+        "*.{key}.example.org",
+    ],
+)
+@pytest.mark.parametrize("field", ["include_domains", "exclude_domains"])
+def test_a_credential_in_a_list_of_domains_is_refused(field: str, entry: str) -> None:
+    key = "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"
+    wide = "".join(chr(ord(letter) + 0xFEE0) for letter in key)
+    given = entry.format(key=key, wide=wide, lower=key.lower())
+    refused = refusal(GUARD, "what is new", **{field: ["example.com", given]})
+    assert refused.details == {"field": to_camel(field), "credential": "Tavily key"}
+    assert "NLOid" not in refused.message
+
+
+def test_a_secret_of_this_gateway_is_refused_in_a_list_of_domains_which_loses_capitals() -> None:
+    guard = Guard({}, strict=False, secrets=("Tr0ub4dor-3-horse",))
+    for entry in ("Tr0ub4dor-3-horse.example.org", "tr0ub4dor3.horse.example.org"):
+        assert refusal(guard, "what is new", exclude_domains=[entry]).details["field"] == "excludeDomains"
+
+
+def test_a_text_for_the_embedder_is_normalised_and_checked() -> None:
+    assert GUARD.clean("query", " a\u200bsync\tfor ") == "async for"
+    for text in ("x" * (LONGEST_RAW_QUERY + 1), "a\x00b", "why 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"):
+        with pytest.raises(SearchValidationError):
+            GUARD.clean("query", text)
 
 
 def test_a_credential_takes_precedence_over_a_route() -> None:

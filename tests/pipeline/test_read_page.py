@@ -21,6 +21,7 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Caller, ContentRequest, Deadline, Page, PassagesRequest
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.observability.telemetry import CallRecord, Telemetry
+from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.passages import PassageFinder
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.pipeline.read_page import CUT_OFF, MOST_QUERIES, PageReading
@@ -70,6 +71,7 @@ def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReadi
         RateLimits(MemoryState(), ""),
         asyncio.Semaphore(8),
         Telemetry([events.append]),
+        Guard({}, strict=False, secrets=()),
         deadline_seconds=5,
     )
 
@@ -147,6 +149,15 @@ async def test_more_than_there_is_becomes_the_most_there_is_with_a_warning(readi
 @pytest.mark.parametrize("url", [URL.removeprefix("https://"), URL.removeprefix("https:"), f" {URL} "])
 async def test_an_address_without_its_scheme_is_understood(reading: PageReading, url: str) -> None:
     assert (await reading.content(ContentRequest(url))).url == URL
+
+
+async def test_a_query_with_a_credential_is_refused_before_the_page_is_read(book: Book, reading: PageReading) -> None:
+    key = "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"
+    for queries in ((key,), ("tide", f"why is {key} rejected"), (key[:20], key[20:])):
+        with pytest.raises(SearchValidationError, match="credential") as refused:
+            await reading.passages(PassagesRequest(URL, queries))
+        assert refused.value.details == {"field": "query", "credential": "Tavily key"}
+    assert book.reads == 0
 
 
 async def test_the_end_of_a_page_is_an_empty_window(reading: PageReading) -> None:

@@ -83,7 +83,7 @@ def build(settings: Settings) -> Gateway:
         cache=_cache_admin(shared, caches, pages),
         web=_web_search(settings, shared, guard, Recall(caches.web, flights, limits.searches, limits.cached), pages),
         raw=_raw_search(settings, shared, guard, Recall(caches.raw, flights, limits.searches, limits.cached)),
-        reading=_page_reading(settings, shared, limits, pages),
+        reading=_page_reading(settings, shared, guard, limits, pages),
         engines=engines,
         doctor=_doctor(engines, shared, pages),
         health=shared.health,
@@ -201,7 +201,9 @@ def _cached_answers(
     )
 
 
-def _page_reading(settings: Settings, shared: _Shared, limits: _Limits, pages: PageReaders) -> PageReading:
+def _page_reading(
+    settings: Settings, shared: _Shared, guard: Guard, limits: _Limits, pages: PageReaders
+) -> PageReading:
     return PageReading(
         page_cache=pages.page_cache,
         finder=pages.finder,
@@ -209,6 +211,7 @@ def _page_reading(settings: Settings, shared: _Shared, limits: _Limits, pages: P
         cached_limits=limits.cached,
         gate=shared.gate,
         telemetry=shared.telemetry,
+        guard=guard,
         deadline_seconds=settings.search_deadline_seconds,
     )
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.admin.cache_admin import CacheAdmin
 from websearch_gateway.admin.doctor import Doctor
@@ -33,6 +33,7 @@ from websearch_gateway.workers.pool import Workers
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.library import DocsLibrary
+    from websearch_gateway.docs_index.models import SiteVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +102,34 @@ class Gateway:
         limit: int = 10,
         max_tokens: int = 2_000,
     ) -> DocsSearchResponse:
-        """Search the documentation index. Raises what `docs_index.search.search_docs` and `one_deadline` raise."""
+        """Search the documentation index.
+
+        Raises what `Guard.clean`, `one_deadline` and `docs_index.search.search_docs` raise.
+        """
         from websearch_gateway.docs_index.search import search_docs
 
         async with one_deadline(self.reading.deadline_seconds):
             return await search_docs(
                 self.docs,
                 self.embedder,
-                query,
+                self.pipeline.guard.clean("query", query),
                 site_id=site_id,
                 sites_filter=sites_filter,
                 label=label,
                 limit=limit,
                 max_tokens=max_tokens,
             )
+
+    async def add_docs(
+        self, source: str, name: str | None = None, label: str | None = None, **options: Any
+    ) -> SiteVersion:
+        """Register a site to crawl. Raises what `DocsLibrary.add` raises.
+
+        Raises:
+            SearchValidationError: the address carries a credential.
+        """
+        self.pipeline.guard.refuse_credentials_in_address("url", source)
+        return await self.docs.add(source, name, label, **options)
 
     async def diagnose(self) -> Diagnosis:
         """Call every configured upstream once and say what is wrong."""

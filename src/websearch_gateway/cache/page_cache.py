@@ -19,14 +19,13 @@ from websearch_gateway.errors import (
     ForbiddenUrlError,
     SearchFetchError,
     SearchTimeoutError,
-    SearchValidationError,
     Unavailable,
 )
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.own_threads import in_cache_thread
 from websearch_gateway.ports import Progress, Reader
 from websearch_gateway.text.durations import in_words
-from websearch_gateway.text.safety.secrets import SHORTEST_CONFIGURED_SECRET, credential_kind
+from websearch_gateway.text.safety.secrets import credential_error, credential_kind, credential_kind_in_address
 from websearch_gateway.text.urls import canonical
 
 KEEP_SECONDS = 7 * 86_400.0
@@ -83,7 +82,7 @@ class PageCache:
         self._check = check
         self._ttl_seconds = ttl_seconds
         self._stale_seconds = stale_seconds
-        self._secrets = tuple(secret for secret in secrets if len(secret) >= SHORTEST_CONFIGURED_SECRET)
+        self._secrets = secrets
         self._clock = clock
         self._single_flight = SingleFlight()
 
@@ -104,7 +103,7 @@ class PageCache:
             admit: called before the page's site is asked; not for a stored page, nor for one that another call reads.
 
         Raises:
-            SearchValidationError: the URL carries a secret of this gateway.
+            SearchValidationError: the URL carries a secret of this gateway, or the key of a vendor.
             SearchRateLimitError: `admit` refused.
             ForbiddenUrlError, SearchFetchError, SearchTimeoutError: see `ports.Reader.read`.
         """
@@ -186,10 +185,8 @@ class PageCache:
         return page if is_valid else None
 
     def _refuse_secrets(self, url: str) -> None:
-        if any(secret in text for text in (url, unquote(url)) for secret in self._secrets):
-            raise SearchValidationError(
-                "The URL carries a secret of this gateway's configuration. Nothing was sent.", details={"field": "url"}
-            )
+        if kind := credential_kind_in_address(url, self._secrets):
+            raise credential_error("url", "The URL", kind)
 
 
 def _with_reserve(deadline: Deadline) -> Deadline:

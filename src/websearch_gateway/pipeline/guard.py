@@ -1,13 +1,15 @@
 """The first stage: may the gateway send this question to the web?
 
-Nothing leaves the process before its query has passed the guard, which refuses malformed queries, queries with
-credentials, and questions for a specialist server. Text that reads like orders to a model only gets a warning.
+Nothing leaves the process before its query has passed the guard, which refuses malformed queries, queries and lists
+of domains with credentials, and questions for a specialist server. Text that reads like orders to a model only gets a
+warning. Addresses to read are checked where they are read, in `cache/page_cache.py`.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, get_args
@@ -18,12 +20,15 @@ from websearch_gateway.observability.tracing import stage
 from websearch_gateway.settings import RouteSettings
 from websearch_gateway.text.codes import COUNTRIES, country_named, language_code
 from websearch_gateway.text.domains import domains, narrowed
-from websearch_gateway.text.normalise import checked_query, matching_form
+from websearch_gateway.text.normalise import LONGEST_RAW_QUERY, checked_query, matching_form, normalise
 from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, repeats_a_repetition
 from websearch_gateway.text.safety.injection import suspicious
-from websearch_gateway.text.safety.secrets import credential_kind
+from websearch_gateway.text.safety.secrets import credential_error, credential_kind, credential_kind_in_address
 
 LONGEST_PATTERN = 500
+
+_LONGEST_HOST = 300
+"""The part of an address in a list of domains that may hold its host (characters). The rest is never sent."""
 
 _LOOKS_LIKE_A_KEY = "sk-proj-0123456789abcdefghijKLMNOPQRST"
 
@@ -101,7 +106,8 @@ class Guard:
         Raises:
             SearchValidationError: the query is refused; `details` names the field at fault or the server to use.
         """
-        wanted, unwanted = domains("includeDomains", include_domains), domains("excludeDomains", exclude_domains)
+        wanted = self._domains("includeDomains", include_domains)
+        unwanted = self._domains("excludeDomains", exclude_domains)
         include, exclude = narrowed(wanted, unwanted, self._allowed, self._blocked)
         most, warnings = up_to(max_results_names, max_results, max_results_limit)
         query = SearchQuery(
@@ -120,20 +126,47 @@ class Guard:
         )
         return CheckedQuery(query, (*warnings, *self._warnings_for(query.text, routed)))
 
+    def clean(self, field: str, text: str) -> str:
+        """The normalised text of a parameter that is no web query, to send to the embedder.
+
+        Raises:
+            SearchValidationError: it is too long to be checked, contains a control character or carries a credential.
+        """
+        if len(text) > LONGEST_RAW_QUERY:
+            raise _invalid(field, f"at most {LONGEST_RAW_QUERY} characters", f"0-{LONGEST_RAW_QUERY} characters")
+        text = normalise(text)
+        self.refuse_credentials(field, text)
+        return text
+
+    def refuse_credentials(self, field: str, text: str) -> None:
+        """Refuse a normalised text, given as the parameter `field`, that would carry a credential to an upstream.
+
+        Raises:
+            SearchValidationError: `details` names the field and the kind of credential.
+        """
+        if kind := credential_kind(text, self._secrets):
+            subject = "The query" if field == "query" else f"`{field}`"
+            raise credential_error(field, subject, kind)
+
+    def refuse_credentials_in_address(self, field: str, url: str) -> None:
+        """As `refuse_credentials`, for an address to read, which may be a signed link."""
+        if kind := credential_kind_in_address(url, self._secrets):
+            raise credential_error(field, "The URL", kind)
+
+    def _domains(self, field: str, given: Sequence[str]) -> tuple[str, ...]:
+        """The normalised domains of a list. Checks them also as given, since a host loses the capitals of a key."""
+        names = domains(field, given)
+        as_given = unicodedata.normalize("NFKC", " ".join(one.strip()[:_LONGEST_HOST] for one in given))
+        self.refuse_credentials(field, f"{as_given}\n{' '.join(names)}")
+        return names
+
     def _judge(self, text: str, routed: bool) -> tuple[str, ...]:
         """The warnings for a normalised text. Raises as `check`."""
-        self._refuse_credentials(text)
+        self.refuse_credentials("query", text)
         if routed:
             self._refuse_routed(text)
         warning = suspicious(text)
         return (warning,) if warning else ()
-
-    def _refuse_credentials(self, text: str) -> None:
-        if kind := credential_kind(text, self._secrets):
-            raise SearchValidationError(
-                f"The query carries a credential ({kind}). Nothing was sent; remove it and ask again.",
-                details={"field": "query", "credential": kind},
-            )
 
     def _refuse_routed(self, text: str) -> None:
         """Refuse a question for a specialist server."""

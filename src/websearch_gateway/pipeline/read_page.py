@@ -14,7 +14,7 @@ from websearch_gateway.models import LOCAL, Caller, ContentRequest, Deadline, Pa
 from websearch_gateway.net.cost_context import pay_as
 from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.pipeline.deadline import one_deadline
-from websearch_gateway.pipeline.guard import up_to
+from websearch_gateway.pipeline.guard import Guard, up_to
 from websearch_gateway.pipeline.passages import Findings, PassageFinder
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.results.read import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
@@ -46,6 +46,7 @@ class PageReading:
     cached_limits: RateLimits
     gate: asyncio.Semaphore
     telemetry: Telemetry
+    guard: Guard
     deadline_seconds: float
     clock: Callable[[], float] = time.time
 
@@ -85,7 +86,7 @@ class PageReading:
         """The passages of a page that answer each query.
 
         Raises:
-            SearchValidationError: a query or parameter is unacceptable.
+            SearchValidationError: a query or parameter is unacceptable, or carries a credential.
             SearchRateLimitError: the caller has read too often.
             ForbiddenUrlError, SearchFetchError, SearchTimeoutError: the page cannot be read.
         """
@@ -93,6 +94,7 @@ class PageReading:
             pay_as(caller.user)
             most, warnings = up_to(("maxResults",), request.max_results, MOST_PASSAGES)
             queries = _checked(request.queries)
+            self.guard.refuse_credentials("query", "\n".join(queries))  # they go to the embedder
             async with one_deadline(self.deadline_seconds) as deadline:
                 page = await self._read(request.url, caller, deadline, fresh=request.force_refresh)
                 found = await self.finder.find(page, queries, most, deadline)

@@ -11,6 +11,8 @@ from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import SearchQuery
 
 MOST_DOMAINS = 150
+LONGEST_ENTRY = 2_000
+"""The longest entry of a list (characters), which may be the URL of a page."""
 MOST_SITES = 8
 MOST_WORDS = 32
 LONGEST_QUERY = 400
@@ -25,7 +27,7 @@ def domains(field: str, given: Iterable[str]) -> tuple[str, ...]:
         SearchValidationError: the list is too long, or an entry is not a domain; `field` is the list's name.
     """
     entries = [entry for entry in given if entry.strip()]
-    found = tuple(dict.fromkeys(map(_domain, entries)))
+    found = tuple(dict.fromkeys(_domain(entry) if len(entry) <= LONGEST_ENTRY else None for entry in entries))
     if len(entries) > MOST_DOMAINS or None in found:
         raise SearchValidationError(
             f"`{field}` must be a list of at most {MOST_DOMAINS} domains such as example.org.",

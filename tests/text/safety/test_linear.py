@@ -34,6 +34,7 @@ from websearch_gateway.text.robots_txt import may_read, rules_for
 from websearch_gateway.text.safety.injection import suspicious
 from websearch_gateway.text.safety.invisible import strip_invisible_characters
 from websearch_gateway.text.safety.sanitise import clean_markdown, reads_like_orders, without_orders, wrap_untrusted
+from websearch_gateway.text.safety.secrets import credential_kind, credential_kind_in_address
 from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import canonical, find_urls, host
 
@@ -123,6 +124,14 @@ ALPHABETS: dict[str, Text] = {
     "rules": "disallow: /*a\n",
     "objects": '{"a":',
     "lists": "[1,",
+    "prefixes of keys": "sk-a1 ",
+    "keys in pieces": "jina_ a1B ",
+    "keys of one letter": "j i n a _ a 1 ",
+    "connection strings": "server= ",
+    "cookies": "session=",
+    "percents": "%25",
+    "encoded": "c2stcHJvai",
+    "cards": "4111-",
 }
 
 FUNCTIONS: dict[str, Callable[[str], object]] = {
@@ -147,6 +156,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "safety.without_orders": without_orders,
     "safety.clean_markdown": lambda text: clean_markdown(text, "https://example.com/"),
     "safety.wrap_untrusted": lambda text: wrap_untrusted(text, "a1" * 10),
+    "safety.credential_kind": lambda text: credential_kind(text, ("Correct-Horse-7-Battery",)),
+    "safety.credential_kind_in_address": credential_kind_in_address,
     "normalise.matching_form": matching_form,
     "payload.one_line": one_line,
     "retrieval.near_duplicates": lambda text: near_duplicates([text[at : at + 500] for at in range(0, len(text), 500)]),

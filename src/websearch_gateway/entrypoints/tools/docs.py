@@ -155,7 +155,7 @@ async def _add(gateway: Gateway, given: AddDocsArguments, _: Caller, progress: P
     options = {name: value for name in ("max_pages", "delay") if (value := getattr(given, name)) is not None}
     if not (1 <= options.get("max_pages", 1) <= 1_000_000 and 0 <= options.get("delay", 0) <= 600):
         raise SearchValidationError("maxPages must be 1 to 1000000, delay 0 to 600.")
-    site = await gateway.docs.add(given.url, given.name, given.version, **options)
+    site = await gateway.add_docs(given.url, given.name, given.version, **options)
     return await _crawled(gateway, site, progress)
 
 

@@ -1,11 +1,13 @@
-"""Finds credentials in a query before it is sent.
+"""Finds credentials in a text before it is sent.
 
 Three layers: the gateway's own configured secrets; our rules for secrets that common rule sets miss (keys of search and
-model vendors, keys recognisable only by context, passwords in connection strings); and the provider rules of Yelp's
-`detect-secrets` (https://github.com/Yelp/detect-secrets), imported only for a query with a part as long as a key.
+model vendors, keys recognisable only by context, passwords in connection strings, payment cards); and the provider
+rules of Yelp's `detect-secrets` (https://github.com/Yelp/detect-secrets), imported only for a text with a part as long
+as a key. A text is read in several ways, since a key that is spaced out or encoded is a key for whoever receives it.
 
 False alarms matter as much: git hashes, UUIDs, addresses, slugs and long words are ordinary in queries. A format that
-they share with keys (40 hex digits, a UUID) counts only near a word such as `key`.
+they share with keys (40 hex digits, a UUID) counts only near a word such as `key`. A key in pieces counts only if most
+pieces look random.
 """
 
 from __future__ import annotations
@@ -14,22 +16,28 @@ import base64
 import binascii
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from websearch_gateway.errors import SearchValidationError
 
 if TYPE_CHECKING:
     from detect_secrets.plugins.base import BasePlugin
 
+_CONFIGURED = "secret of this gateway's configuration"
 SHORTEST_CONFIGURED_SECRET = 8
 """Configured secrets with fewer characters are ignored: they would match ordinary words."""
+
+_MIXED = r"(?=[\w-]{0,80}?\d)(?=[\w-]{0,80}?[a-z])(?=[\w-]{0,80}?[A-Z])"
 
 # Tokens with a known prefix, as in the vendors' documentation and SDKs.
 _TOKENS = {
     "OpenAI key": r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}",
     "Anthropic key": r"sk-ant-[\w-]{20,}",
     "OpenRouter key": r"sk-or-v1-[0-9a-f]{32,}",
-    "Tavily key": r"tvly-(?=[\w-]*\d)[\w-]{16,}",
-    "Brave key": r"BSA(?=[\w-]*\d)(?=[\w-]*[a-z])(?=[\w-]*[A-Z])[\w-]{28}(?![\w-])",
+    "Tavily key": r"tvly-(?=[\w-]{0,80}?(?:\d|[a-z][A-Z]))[\w-]{16,}",
+    "Brave key": r"BSA(?=[\w-]{0,80}?\d)(?=[\w-]{0,80}?[a-z])(?=[\w-]{0,80}?[A-Z])[\w-]{28}(?![\w-])",
     "synthetic.new key": r"(?:syn|glhf)_[A-Za-z0-9]{20,}",
     "Perplexity key": r"pplx-[A-Za-z0-9]{32,}",
     "Jina key": r"jina_[\w-]{32,}",
@@ -46,7 +54,7 @@ _TOKENS = {
     "Google OAuth token": r"ya29\.[\w-]{20,}|1//0[\w-]{24,}|GOCSPX-[\w-]{20,}",
     "Google search engine id": r"(?:[0-9a-f]{17}|\d{21}):[\w-]{10,11}(?![\w-])",
     "AWS access key": r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?!\w)",
-    "Slack token": r"xox[abeoprs][-.](?=[\w.-]*\d)[\w.-]{16,}|xapp-\d-[\w-]{16,}",
+    "Slack token": r"xox[abeoprs][-.](?=[\w.-]{0,80}?\d)[\w.-]{16,}|xapp-\d-[\w-]{16,}",
     "Stripe key": r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,}",
     "npm token": r"npm_[A-Za-z0-9]{36}",
     "PyPI token": r"pypi-Ag[\w-]{40,}",
@@ -56,30 +64,76 @@ _TOKENS = {
     "Shopify token": r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}",
     "Vault token": r"hvs\.[\w-]{24,}",
     "Supabase key": r"sbp_[0-9a-f]{40}|sb_secret_[\w-]{20,}",
-    "Grafana token": r"gl(?:sa|c)_(?=\w*\d)[A-Za-z0-9+/=_]{32,}",
+    "Grafana token": r"gl(?:sa|c)_(?=\w{0,80}?\d)[A-Za-z0-9+/=_]{32,}",
     "Notion token": r"ntn_[A-Za-z0-9]{40,}",
     "Linear key": r"lin_api_[A-Za-z0-9]{32,}",
     "Atlassian token": r"ATATT3[\w=-]{40,}",
     "JSON Web Token": r"eyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]{8,}",
+    "private key": r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: ?BLOCK)?-----(?:\\[rn]|\s){0,20}[A-Za-z0-9+/=]{20}",
+    "token of a websearch-gateway": r"wsg_[\w-]{40,}",
+    "Figma token": r"fig[a-z]{1,2}_(?=[\w-]{0,80}?\d)[\w-]{36,}",
+    "Mailgun key": r"(?:pub)?key-[0-9a-f]{32}(?!\w)|[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])",
+    "Square token": r"sq0[a-z]{3}-[\w-]{22,}|EAAA(?=[\w-]{0,80}?\d)(?=[\w-]{0,80}?[a-z])[\w-]{56,60}(?![\w-])",
+    "Doppler token": r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{2,35}\.)?[A-Za-z0-9]{40,}",
+    "Langfuse key": r"[sp]k-lf-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    "Voyage key": rf"pa-{_MIXED}[\w-]{{40,}}",
+    "age secret key": r"AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{50,}",
+    "Airtable token": r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}",
+    "Brevo key": r"xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}",
+    "Cerebras key": r"csk-(?=[a-z]{0,40}\d)[a-z0-9]{40,}",
+    "Contentful token": r"CFPAT-[\w-]{40,}",
+    "Fireworks key": rf"fw_{_MIXED}[A-Za-z0-9]{{22,}}",
+    "Fly token": r"fo1_[\w-]{40,}|fm2_[\w+/=]{60,}",
+    "Heroku key": r"HRKU-[\w-]{36,}",
+    "Mapbox token": r"sk\.eyJ[\w-]{40,}\.[\w-]{20,}",
+    "Netlify token": r"nfp_[A-Za-z0-9]{36,}",
+    "New Relic key": r"NRAK-[A-Z0-9]{27}",
+    "Pinecone key": r"pcsk_[\w-]{40,}",
+    "PlanetScale token": r"pscale_(?:tkn|pw|oauth)_[\w.-]{32,}",
+    "Postman key": r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}",
+    "PostHog key": r"ph[sx]_[A-Za-z0-9]{40,}",
+    "RubyGems key": r"rubygems_[0-9a-f]{48}",
+    "SendGrid key": r"SG\.[\w-]{22}\.[\w-]{43}",
+    "Sentry token": r"sntry[su]_[\w+/=]{40,}",
+    "Sourcegraph token": r"sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}",
+    "Terraform token": r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}",
+    "WooCommerce key": r"c[ks]_[0-9a-f]{40}(?!\w)",
 }
+
+_OUTSIDE_LINKS = tuple(
+    kind for kind in _TOKENS if kind not in ("AWS access key", "Google search engine id", "JSON Web Token")
+)
+"""The kinds without those that links carry by design: a signature names its access key, a search page its engine."""
 
 _HEX_OR_UUID = (
     r"(?<![\w-])(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![\w-])"
 )
-_RANDOM = r"(?=[\w+/-]*\d)(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])(?:[\w+-]{24,}|[A-Za-z0-9+/]{40}(?![\w+/]))"
+_RANDOM = (
+    r"(?=[\w+/-]{0,80}?\d)(?=[\w+/-]{0,80}?[a-z])(?=[\w+/-]{0,80}?[A-Z])(?:[\w+-]{24,}|[A-Za-z0-9+/]{40}(?![\w+/]))"
+)
 _LABEL = r"(?i:(?<![a-z])(?:key|token|secret|credential|password|passwd|apikey|bearer|serper|exa(?!\.))s?(?![a-z]))"
 _ASSIGNED = r"""(?i:\s*(?:is|[:=]|=>|->)?\s*['"`]?(?:bearer )?)"""
 _PLACEHOLDER = r"(?:(?:pass(?:word|wd)?|pwd|secret|token|x+|\*+|\.+|(?:your|my)\w*|changeme)(?=[\s;@&'\"]|$)|[<${\[])"
 _LOGIN = r"(?:server|data source|host|dbname|database|initial catalog|user(?: id)?|uid|accountname|endpoint)\s*="
 _PASSWORD = rf"(?:password|pwd|accountkey|sharedaccesskey)\s*=\s*(?!{_PLACEHOLDER})[^\s;]{{4,}}"
 
+_MIXED_ENCODED = r"(?=[\w%+/-]{0,80}?\d)(?=[\w%+/-]{0,80}?[a-z])(?=[\w%+/-]{0,80}?[A-Z])"
+_COOKIE = (
+    r"(?:sess(?:ion)?(?:[-_.]?(?:id|token|key|data))?|sid|logged_in|(?:auth|remember|login|csrf|xsrf)[-_.]?token)"
+    r"(?:[-_.][0-9a-f]{1,40})?"
+)
+_ALPHANUMERIC = r"(?=[A-Za-z]{0,11}\d)(?=\d{0,11}[A-Za-z])[A-Za-z0-9]{12}"
 _PHRASES = {
-    "private key": r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\\[rn]|\s)*[A-Za-z0-9+/=]{20}",
     "Slack webhook": r"hooks\.slack\.com/(?:services|workflows)/T\w+/\w+/\w+",
-    "password in a URL": rf"(?i)\b[a-z][a-z0-9+.-]*://[^\s/@:]*:(?!{_PLACEHOLDER})[^\s/@]{{3,}}@[\w.-]",
+    "Discord webhook": r"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{15,20}/[\w-]{40,}",
+    "Okta token": rf"(?<![\w-])00{_MIXED}[\w-]{{40}}(?![\w-])|\bSSWS\s+[\w-]{{30,}}",
+    "Azure shared access signature": rf"(?<![\w-])sig={_MIXED_ENCODED}[\w%+/=-]{{40,}}",
+    "session cookie": rf"(?i)(?<![\w&?%-])[\w.:-]{{0,40}}?{_COOKIE}=[\w%.+/:~|-]{{0,80}}?{_ALPHANUMERIC}"
+    rf"|\bcookie:\s*[\w.-]{{1,60}}=[\w%.+/:~|-]{{0,80}}?{_ALPHANUMERIC}",
+    "password in a URL": rf"(?i)\b[a-z][a-z0-9+.-]{{0,20}}://[^\s/@:]*:(?!{_PLACEHOLDER})[^\s/@]{{3,}}@[\w.-]",
     "password in a connection string": rf"(?i)\b{_LOGIN}[^;]{{1,200}}?[; ]\s*{_PASSWORD}|\b{_PASSWORD}[; ]\s*{_LOGIN}",
     "password": rf"(?i:(?<![a-z])(?:password|passwd|passphrase|secret)\s*(?:is|[:=])\s*)(?i:(?!{_PLACEHOLDER}))['\"]?"
-    r"(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])\S{8,}",
+    r"(?=\S{0,80}?\d)(?=\S{0,80}?[a-z])(?=\S{0,80}?[A-Z])\S{8,}",
 }
 
 # These formats are secrets only near the words of _LABEL, and not near those of _PUBLIC, which mark public values.
@@ -90,9 +144,29 @@ _PUBLIC = (
 )
 _BASIC_HEADER = r"(?i)\bbasic\s+([A-Za-z0-9+/]{8,}={0,2})"
 
-# Fast path: ordinary questions contain no part that is long enough or looks like an assignment or a URL.
-_WORTH_A_LOOK = r"[!-~]{16}|=|://|(?i:pass|secret)"
-_KEY_SIZED = r"(?=[!-~]{20})[!-~]*?\d"
+_CARD = (
+    r"(?<![\w.])(?:(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|35\d\d|6\d{3})(?P<gap>[ -]?)\d{4}(?P=gap)\d{4}(?P=gap)\d{4}"
+    r"|3[47]\d\d(?P<space>[ -]?)\d{6}(?P=space)\d{5}"
+    r"|3(?:0[0-5]|[68]\d)\d(?P<blank>[ -]?)\d{6}(?P=blank)\d{4})(?!\w|\.\d)"
+)
+
+# Fast path: ordinary questions contain no part that is long enough, or looks like an assignment, a URL or a card, or is
+# encoded or spaced out.
+_WORTH_A_LOOK = r"[!-~]{16}|=|://|(?i:pass|secret)|%[0-9A-Fa-f]{2}|\d(?:[ -]?\d){12}"
+_KEY_SIZED = r"(?<![!-~])(?=[!-~]{20})[!-~]*?\d"
+_LONGEST_FOR_LIBRARY = 2_000
+
+_SPACED = r"(?<!\w)[!-~]([ .,;:|/_*~+-])(?:[!-~]\1){10,}[!-~]"
+_BETWEEN_PIECES = r"[\s,;|/?&=\"'`+()\[\]{}<>]+"
+_RANDOM_PIECE = r"\d[A-Za-z]|[A-Za-z]\d|[a-z][A-Z]"
+_DIGITS_OF_A_KEY = r"[A-Z\d]|(?!(?:19|20)\d\d$)\d{3,}"
+"""Also: a piece of one capital or digit, or of digits that are not a year."""
+_MOST_PIECES, _LONGEST_KEY = 80, 3_000
+_RANDOM_SHARE, _RANDOM_SHARE_OF_SHORT = 0.5, 0.3
+
+_BASE64, _HEX = r"[A-Za-z0-9+/_-]{12,}", r"(?:[0-9A-Fa-f]{2}){8,}"
+_PRINTABLE = rb"[ -~\t\r\n]{8,}"
+_LONGEST_DECODED, _DEEPEST = 20_000, 2
 
 # Rules of the library that cause false alarms in prose (entropy, keywords, addresses), or have stricter ones above.
 _UNUSED_LIBRARY_RULES = frozenset(
@@ -114,9 +188,20 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 @functools.cache
-def _own_rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    tokens = [(kind, rf"(?<![\w-])(?:{shape})") for kind, shape in _TOKENS.items()]
-    return tuple((kind, re.compile(pattern)) for kind, pattern in (*tokens, *_PHRASES.items()))
+def _compiled_bytes(pattern: bytes) -> re.Pattern[bytes]:
+    return re.compile(pattern)
+
+
+@functools.cache
+def _tokens(kinds: tuple[str, ...]) -> re.Pattern[str]:
+    """One pattern with a group for each kind: a search for each would read the text many times."""
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(f'({_TOKENS[kind]})' for kind in kinds)})")
+
+
+@functools.cache
+def _token_in_pieces() -> re.Pattern[str]:
+    """Any token, whatever precedes and follows it: the next piece may be a word."""
+    return re.compile("|".join(re.sub(r"\(\?!\[?\\w-?\]?\)", "", shape) for shape in _TOKENS.values()))
 
 
 @functools.cache
@@ -129,7 +214,17 @@ def _library_rules() -> tuple[BasePlugin, ...]:
 
 
 def _shaped(text: str) -> str | None:
-    return next((kind for kind, rule in _own_rules() if rule.search(text)), None)
+    found = _token(text, tuple(_TOKENS))
+    return found or next((kind for kind, shape in _PHRASES.items() if _compiled(shape).search(text)), None)
+
+
+def _key_of_vendor(text: str) -> str | None:
+    return _token(text, _OUTSIDE_LINKS)
+
+
+def _token(text: str, kinds: tuple[str, ...]) -> str | None:
+    found = _tokens(kinds).search(text)
+    return kinds[found.lastindex - 1] if found and found.lastindex else None
 
 
 def _in_context(text: str) -> str | None:
@@ -149,24 +244,141 @@ def _basic_header(text: str) -> str | None:
     return None
 
 
+def _card(text: str) -> str | None:
+    """A payment card, by its first digits, its length and its check digit (ISO/IEC 7812-1, Luhn)."""
+    for found in _compiled(_CARD).finditer(text):
+        digits = [int(one) for one in found.group() if one.isdigit()][::-1]
+        doubled = (sum(divmod(2 * digit, 10)) for digit in digits[1::2])
+        if (sum(digits[::2]) + sum(doubled)) % 10 == 0:
+            return "payment card"
+    return None
+
+
 def _known_to_library(text: str) -> str | None:
+    text = text[:_LONGEST_FOR_LIBRARY]
     if not _compiled(_KEY_SIZED).search(text):
         return None
     return next((rule.secret_type for rule in _library_rules() if any(True for _ in rule.analyze_string(text))), None)
 
 
-_FINDERS: tuple[Callable[[str], str | None], ...] = (_shaped, _in_context, _basic_header, _known_to_library)
+_Finder = Callable[[str], str | None]
+_IN_TEXT: tuple[_Finder, ...] = (_shaped, _in_context, _basic_header, _card, _known_to_library)
+_IN_ADDRESSES: tuple[_Finder, ...] = (_key_of_vendor,)
 
 
 def credential_kind(text: str, configured: Iterable[str] = ()) -> str | None:
     """The kind of credential in a normalised text, such as "Tavily key"; None if there is none.
 
+    A key also counts percent-encoded, as base64 or hex, backwards, and with blanks or other marks in it.
+
     Args:
         text: the query after `normalise`, so that invisible characters and wide letters cannot hide a key.
-        configured: the secrets of this gateway, which are matched verbatim.
+        configured: the secrets of this gateway. Long ones count without regard to case and punctuation.
     """
-    if any(secret in text for secret in configured if len(secret) >= SHORTEST_CONFIGURED_SECRET):
-        return "secret of this gateway's configuration"
-    if not _compiled(_WORTH_A_LOOK).search(text):
+    return _kind(text, tuple(configured), _IN_TEXT)
+
+
+def credential_kind_in_address(url: str, configured: Iterable[str] = ()) -> str | None:
+    """As `credential_kind`, for an address to read: only secrets of this gateway and keys of vendors.
+
+    A signed link is a credential too, but one that its site has made for whoever reads the page.
+    """
+    return _kind(url, tuple(configured), _IN_ADDRESSES)
+
+
+def credential_error(field: str, subject: str, kind: str) -> SearchValidationError:
+    """The refusal of a text that carries a credential; `subject` begins its message, such as "The query"."""
+    return SearchValidationError(
+        f"{subject} carries a credential ({kind}). Nothing was sent; remove it and ask again.",
+        details={"field": field, "credential": kind},
+    )
+
+
+def _kind(text: str, configured: tuple[str, ...], finders: tuple[_Finder, ...], depth: int = 0) -> str | None:
+    if _holds_configured(text, configured):
+        return _CONFIGURED
+    spaced_out = [found.group()[::2] for found in _compiled(_SPACED).finditer(text[:_LONGEST_DECODED])]
+    pieces = _pieces(text[:_LONGEST_DECODED])
+    if not (spaced_out or pieces or _compiled(_WORTH_A_LOOK).search(text)):
         return None
-    return next((kind for find in _FINDERS if (kind := find(text))), None)
+    if kind := next((kind for find in finders if (kind := find(text))), None):
+        return kind
+    shaped = finders[0]
+    for run in spaced_out:  # the run may begin with a word of one letter
+        if kind := shaped(" ".join(run[start:] for start in range(4))) or (_card in finders and _card(run)) or None:
+            return kind
+    if pieces and (kind := _in_pieces(pieces, shaped)):
+        return kind
+    if depth == _DEEPEST:
+        return None
+    readings = _readings(text[:_LONGEST_DECODED], "".join(pieces))
+    if kind := next((kind for one in readings if (kind := _kind(one, configured, finders, depth + 1))), None):
+        return kind
+    return _key_of_vendor(text[::-1]) if _compiled(_KEY_SIZED).search(text) else None
+
+
+def _holds_configured(text: str, configured: tuple[str, ...]) -> bool:
+    if any(secret in text for secret in configured if len(secret) >= SHORTEST_CONFIGURED_SECRET):
+        return True
+    squeezed = _squeezed_secrets(configured)
+    return bool(squeezed) and any(map(_squeeze(text).__contains__, squeezed))
+
+
+@functools.lru_cache(maxsize=8)
+def _squeezed_secrets(configured: tuple[str, ...]) -> tuple[str, ...]:
+    """The secrets that cannot be mistaken for words, even without case and punctuation."""
+    squeezed = map(_squeeze, configured)
+    return tuple(one for one in squeezed if len(one) >= 12 and not one.isalpha())
+
+
+def _squeeze(text: str) -> str:
+    return _compiled(r"[\W_]+").sub("", text).casefold()
+
+
+def _pieces(text: str) -> list[str]:
+    """The pieces of a text if some look random, else none."""
+    if len(_compiled(_RANDOM_PIECE).findall(text)) < 3:
+        return []
+    pieces = [piece for piece in _compiled(_BETWEEN_PIECES).split(text) if piece]
+    return pieces if len(pieces) > 1 else []
+
+
+def _looks_random(piece: str) -> bool:
+    return bool(_compiled(_RANDOM_PIECE).search(piece) or _compiled(_DIGITS_OF_A_KEY).fullmatch(piece))
+
+
+def _in_pieces(pieces: list[str], shaped: _Finder) -> str | None:
+    """The kind of a key that is written in several pieces, which begins where one of them does."""
+    joined, starts = "".join(pieces), [0]
+    for piece in pieces:
+        starts.append(starts[-1] + len(piece))
+    for first, start in enumerate(starts[:-1]):
+        if not _token_in_pieces().match(joined, start, start + _LONGEST_KEY):
+            continue
+        for last in range(first + 2, min(first + _MOST_PIECES, len(starts))):
+            if found := _token_in_pieces().match(joined, start, starts[last]):
+                rest = pieces[first + 1 : last]
+                is_short = sum(map(len, rest)) < 3 * len(rest)
+                share = _RANDOM_SHARE_OF_SHORT if is_short else _RANDOM_SHARE
+                if sum(map(_looks_random, rest)) >= share * len(rest):
+                    return shaped(found.group())
+                break
+    return None
+
+
+def _readings(text: str, joined: str) -> Iterator[str]:
+    """What the text says to somebody who decodes it."""
+    if (plain := functools.reduce(lambda form, _: unquote(form), range(_DEEPEST + 1), text)) != text:
+        yield plain
+    for form in (text, joined) if joined else (text,):
+        for run in _compiled(_BASE64).findall(form):
+            standard = run.replace("-", "+").replace("_", "/")
+            for skipped in range(4):
+                part = standard[skipped:]
+                yield from _printable(base64.b64decode(part + "A" * (-len(part) % 4)))
+        for run in _compiled(_HEX).findall(form):
+            yield from _printable(bytes.fromhex(run))
+
+
+def _printable(raw: bytes) -> Iterator[str]:
+    return (found.decode("ascii") for found in _compiled_bytes(_PRINTABLE).findall(raw))

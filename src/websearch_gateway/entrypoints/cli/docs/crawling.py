@@ -63,7 +63,7 @@ def add(
         }
         options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
         async with open_gateway(settings) as gateway:
-            site = await gateway.docs.add(source, name, version or label, **options)
+            site = await gateway.add_docs(source, name, version or label, **options)
             again = f"websearch-gateway docs add {shlex.join([source, site.name, site.label])}"
             return await _crawled(gateway, [site], again, background=background, config=config, as_json=as_json)
 

@@ -30,6 +30,11 @@ def test_a_long_message_without_a_question_is_cut_between_words(message: str) ->
     assert " " not in message.strip() or message[len(asked)] == " "
 
 
+def test_a_message_is_never_cut_within_a_word_where_the_half_of_a_key_would_remain() -> None:
+    asked = question(f"{LONG}Why does postgres://admin:S3cr3tWord9@db.example:5432/app?", []).query
+    assert asked == "Why does postgres://admin:S3cr3tWord9@db.example:5432/app?"
+
+
 def test_the_domains_of_the_search_tool_are_those_of_the_question() -> None:
     tool = {"type": "web_search", "filters": {"allowed_domains": ["a.example", 7], "blocked_domains": None}}
     assert question("What is new there?", [tool]).include_domains == ("a.example",)

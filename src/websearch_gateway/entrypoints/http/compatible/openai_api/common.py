@@ -23,7 +23,8 @@ MODEL = "search_web"
 
 _TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _PIECE = 200
-_SENTENCE_END = re.compile(r"(?<=[.!?:;。！？؟]) ?(?=\S)")
+# Never within a word, or the half of a key would remain, which the guard cannot recognise.
+_SENTENCE_END = re.compile(r"(?<=[.!?:;؟]) (?=\S)|(?<=[。！？]) ?(?=\S)")
 _SHORTEST = 10
 """The fewest characters of a question that names its subject; "OK?" is shorter."""
 
