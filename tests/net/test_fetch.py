@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from pathlib import Path
 
 import pytest
 
 from websearch_gateway import __version__
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
+from websearch_gateway.net import fetch as fetch_module
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import MAX_REDIRECTS, USER_AGENT, Fetched, Fetcher, user_agent
 
@@ -339,3 +341,29 @@ async def test_each_request_of_a_fetch_is_announced_before_it_is_sent(serve: Ser
     watch = Watch(server)
     assert (await fetch(server, sending=watch)).body == b"here"
     assert watch.told == ["sending 0", "sent", "sending 1", "sent"]
+
+
+async def test_a_download_is_written_into_a_file_decompressed_and_within_its_limit(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch_module, "PART_BYTES", 1_000)
+    body = bytes(range(256)) * 40
+    server = await serve(page(gzip.compress(body), "Content-Encoding: gzip"))
+    async with Fetcher(AddressPolicy([server.pair])) as fetcher:
+        await fetcher.download(server.url("/a.zip"), tmp_path / "a.zip", Deadline.after(60), max_bytes=len(body))
+        assert (tmp_path / "a.zip").read_bytes() == body
+        with pytest.raises(SearchFetchError, match="too large"):
+            await fetcher.download(server.url("/a.zip"), tmp_path / "b.zip", Deadline.after(60), max_bytes=5_000)
+        with pytest.raises(ForbiddenUrlError):
+            await fetcher.download("http://127.0.0.1:1/a.zip", tmp_path / "c.zip", Deadline.after(60), max_bytes=1)
+
+
+async def test_a_download_that_stalls_ends_at_its_deadline(serve: Serve, tmp_path: Path) -> None:
+    async def stall(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx")
+        await reader.read()
+
+    server = await serve(stall)
+    async with Fetcher(AddressPolicy([server.pair])) as fetcher:
+        with pytest.raises(SearchTimeoutError, match="did not deliver the file in time"):
+            await fetcher.download(server.url("/a.zip"), tmp_path / "a.zip", Deadline.after(0.2), max_bytes=1_000)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
@@ -13,12 +13,16 @@ from websearch_gateway.app.page_reading import PageReaders
 from websearch_gateway.ports import Embedder
 from websearch_gateway.settings import Settings
 from websearch_gateway.state.extras import require
+from websearch_gateway.workers.child import Limits
 from websearch_gateway.workers.fair_queue import FairQueue
-from websearch_gateway.workers.pool import WORKING_FOR
+from websearch_gateway.workers.pool import WORKING_FOR, Workers
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.library import DocsLibrary
     from websearch_gateway.docs_index.store.sql.docs import SqlDocs, Turn
+
+UNPACKING = Limits(megabytes=512, seconds=600.0, cpu_seconds=120.0)
+"""For an archive of 500 MB that unpacks to 2 GB."""
 
 
 @dataclass(slots=True)
@@ -26,6 +30,7 @@ class LazyDocs:
     """Makes the index on first use: its fifty modules take 3 MB, and most servers have no documentation."""
 
     make: Callable[[], DocsLibrary]
+    closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     _made: DocsLibrary | None = None
     _lock: Lock = field(default_factory=Lock)
 
@@ -40,6 +45,8 @@ class LazyDocs:
         """Release its files, sockets and threads. Idempotent."""
         if self._made is not None:
             await self._made.close()
+            for close in self.closers:
+                await close()
 
 
 def lazy_docs(settings: Settings, reading: PageReaders, embedder: Embedder) -> LazyDocs:
@@ -52,10 +59,11 @@ def lazy_docs(settings: Settings, reading: PageReaders, embedder: Embedder) -> L
         require("lancedb", extra="lancedb", setting="DOCS_VECTORS")
     if settings.docs_path is None:
         require("psycopg_pool", extra="postgres", setting="DOCS_URL")
-    return LazyDocs(partial(_make, settings, reading, embedder))
+    unpackers = Workers(count=1, limits=UNPACKING, idle_seconds=1)
+    return LazyDocs(partial(_make, settings, reading, unpackers, embedder), (unpackers.aclose,))
 
 
-def _make(settings: Settings, reading: PageReaders, embedder: Embedder) -> DocsLibrary:
+def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder: Embedder) -> DocsLibrary:
     from websearch_gateway.app.docs_documents import DocumentReading
     from websearch_gateway.docs_index.crawl.runner import CrawlRunner
     from websearch_gateway.docs_index.library import DocsLibrary
@@ -65,7 +73,8 @@ def _make(settings: Settings, reading: PageReaders, embedder: Embedder) -> DocsL
     queue = FairQueue(MOST_SEARCHES // 2, MOST_SEARCHES // 2)
     store = _store(settings, embedder.name, lambda: queue.turn(WORKING_FOR.get()))
     read = DocumentReading(reading.workers, reading.browser)
-    runner = CrawlRunner(store, reading.site_fetcher, reading.workers, read, embedder, settings.docs_path)
+    fetcher, workers = reading.site_fetcher, reading.workers
+    runner = CrawlRunner(store, fetcher, workers, unpackers, read, embedder, settings.docs_path)
     return DocsLibrary(store, store, runner, OperatorDomains.of(settings).admit)
 
 

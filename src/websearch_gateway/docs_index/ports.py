@@ -28,6 +28,8 @@ from websearch_gateway.docs_index.models import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from websearch_gateway.docs_index.models import BrowserUse, Document
     from websearch_gateway.models import Deadline
     from websearch_gateway.net.fetch import Fetched, Sending
@@ -49,6 +51,10 @@ class Fetch(Protocol):
         sending: Sending | None = ...,
     ) -> Fetched:
         """See `net.fetch.Fetcher.fetch`."""
+        ...
+
+    async def download(self, url: str, path: Path, deadline: Deadline, *, max_bytes: int) -> None:
+        """See `net.fetch.Fetcher.download`."""
         ...
 
 

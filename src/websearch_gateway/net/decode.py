@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, AsyncIterator
 from typing import Protocol
 
 ACCEPT_ENCODING = "gzip, deflate"
@@ -116,7 +116,17 @@ async def give_way(pieces: int) -> None:
 async def read_body(
     pieces: AsyncIterable[bytes], content_encoding: str, *, max_bytes: int, max_pieces: int | None = None
 ) -> bytes:
-    """The decoded body that arrives in `pieces`.
+    """The decoded body that arrives in `pieces`. Raises what `decoded_body` raises."""
+    body = bytearray()
+    async for piece in decoded_body(pieces, content_encoding, max_bytes=max_bytes, max_pieces=max_pieces):
+        body += piece
+    return bytes(body)
+
+
+async def decoded_body(
+    pieces: AsyncIterable[bytes], content_encoding: str, *, max_bytes: int, max_pieces: int | None = None
+) -> AsyncIterator[bytes]:
+    """The decoded pieces of the body that arrives in `pieces`.
 
     Raises:
         CodingError: its compressed data is invalid, or its coding was not requested.
@@ -124,14 +134,14 @@ async def read_body(
         BodyCutShort: the pieces end too early.
     """
     decoder = decoder_for(content_encoding)
-    body = bytearray()
-    count = 0
+    size = count = 0
     async for piece in pieces:
         count += 1
         await give_way(count)
-        body += decoder.feed(piece, max_bytes + 1 - len(body))
-        if len(body) > max_bytes or (max_pieces is not None and count > max_pieces):
+        decoded = decoder.feed(piece, max_bytes + 1 - size)
+        size += len(decoded)
+        if size > max_bytes or (max_pieces is not None and count > max_pieces):
             raise BodyTooLarge
+        yield decoded
     if not decoder.complete:
         raise BodyCutShort
-    return bytes(body)

@@ -7,9 +7,10 @@ import json as json_text
 import logging
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import urljoin
@@ -21,7 +22,7 @@ from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressPolicy, Target
 from websearch_gateway.net.charset import charset_of
-from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, BodyCutShort, BodyTooLarge, read_body
+from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, BodyCutShort, BodyTooLarge, decoded_body
 from websearch_gateway.net.dial import HEADER_BYTES, MeteredStream, Resolve, SystemResolver
 from websearch_gateway.net.errors import mapped_page_errors
 from websearch_gateway.net.outbound import DIRECT, ConnectionPools, Outbound
@@ -35,10 +36,16 @@ USER_AGENT = f"{PRODUCT}/{__version__} (reads pages that a user asked for)"
 ACCEPT_PAGE = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"
 MAX_REDIRECTS = 8
 MAX_PIECES = 20_000
+LEAST_PIECE_BYTES = 2_000
+"""The least bytes of a piece of a large file, on average."""
+PART_BYTES = 1_000_000
+"""How much of a file is written at once."""
 KEPT_CONNECTIONS = 12
 _REDIRECTS = (301, 302, 303, 307, 308)
 # Matches only valid media types: error messages show the type, and the server could send any text.
 _TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)
+
+Read = Callable[[httpcore2.Response, Mapping[str, str], int], Awaitable[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +187,16 @@ class Fetcher:
         except TimeoutError:
             raise SearchTimeoutError(f"{target.host} did not deliver the page in time.") from None
 
+    async def download(self, url: str, path: Path, deadline: Deadline, *, max_bytes: int) -> None:
+        """GET `url`, follow redirects, and write the body into the file `path`. Raises what `fetch` raises."""
+        target = self._policy.check_url(url)
+        own = {**self._own_headers, "accept": "*/*"}
+        try:
+            async with asyncio.timeout(deadline.remaining()):
+                await self._follow(url, target, own, {}, max_bytes, None, partial(_save, path))
+        except TimeoutError:
+            raise SearchTimeoutError(f"{target.host} did not deliver the file in time.") from None
+
     async def _follow(
         self,
         url: str,
@@ -188,9 +205,10 @@ class Fetcher:
         extra: Mapping[str, str],
         max_bytes: int,
         sending: Sending | None,
+        read: Read | None = None,
     ) -> Fetched:
         for _ in range(MAX_REDIRECTS + 1):
-            reply = await self._exchange(url, target, {**own, **extra}, max_bytes, sending=sending)
+            reply = await self._exchange(url, target, {**own, **extra}, max_bytes, sending=sending, read=read)
             if isinstance(reply, Fetched):
                 return reply
             if (reply.scheme, reply.netloc) != (target.scheme, target.netloc):
@@ -214,8 +232,12 @@ class Fetcher:
         body: bytes | None = None,
         *,
         sending: Sending | None = None,
+        read: Read | None = None,
     ) -> Fetched | Target:
-        """The reply of `target` to a GET, or to a POST of `body`; or the target of its redirect."""
+        """The reply of `target` to a GET, or to a POST of `body`; or the target of its redirect.
+
+        `read` gives the body of the reply instead of the body that arrives.
+        """
         method = "GET" if body is None else "POST"
         with mapped_page_errors(target.host):
             wire = [(b"host", target.netloc.encode()), *((n.lower().encode(), v.encode()) for n, v in sent.items())]
@@ -228,7 +250,7 @@ class Fetcher:
                 # Only the host: a path or query may contain a secret.
                 _log.debug("fetch %s: status %d", target.host, response.status)
                 _check_status(target.host, response.status, headers, sent)
-                content = await _read(response, headers, max_bytes)
+                content = await (read or _read)(response, headers, max_bytes)
         declared = headers.get("content-type", "")
         kind = _TYPE.match(declared)
         charset = charset_of(content, declared)
@@ -251,6 +273,25 @@ async def _tell(sending: Sending, event: str, _: object) -> None:
 
 
 async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
+    return b"".join([piece async for piece in _body(response, headers, max_bytes, MAX_PIECES)])
+
+
+async def _save(path: Path, response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int) -> bytes:
+    """Write the body into a file, whose content is not kept in memory. Returns nothing of it."""
+    part = bytearray()
+    with await asyncio.to_thread(path.open, "wb") as file:
+        async for piece in _body(response, headers, max_bytes, max_bytes // LEAST_PIECE_BYTES):
+            part += piece
+            if len(part) >= PART_BYTES:
+                await asyncio.to_thread(file.write, bytes(part))
+                part.clear()
+        await asyncio.to_thread(file.write, bytes(part))
+    return b""
+
+
+async def _body(
+    response: httpcore2.Response, headers: Mapping[str, str], max_bytes: int, max_pieces: int
+) -> AsyncIterator[bytes]:
     too_large = SearchFetchError(
         f"The page is too large: more than {max_bytes:,} bytes.", details={"reason": "too_large"}
     )
@@ -260,7 +301,8 @@ async def _read(response: httpcore2.Response, headers: Mapping[str, str], max_by
     stream.allowance = max_bytes + HEADER_BYTES
     coding = headers.get("content-encoding", "")
     try:
-        return await read_body(response.aiter_stream(), coding, max_bytes=max_bytes, max_pieces=MAX_PIECES)
+        async for piece in decoded_body(response.aiter_stream(), coding, max_bytes=max_bytes, max_pieces=max_pieces):
+            yield piece
     except BodyTooLarge:
         raise too_large from None
     except BodyCutShort:

@@ -75,6 +75,6 @@ async def library(
     """A library over a store, which is closed at the end."""
     read = DocumentReading(workers, None)  # type: ignore[arg-type]
     async with Fetcher(AddressPolicy([f"127.0.0.1:{port}"])) as fetcher:
-        runner = CrawlRunner(store, fetcher, workers, read, EMBEDDER, None, owner=owner or this_process())
+        runner = CrawlRunner(store, fetcher, workers, workers, read, EMBEDDER, None, owner=owner or this_process())
         yield DocsLibrary(store, store, runner)
         await store.close()

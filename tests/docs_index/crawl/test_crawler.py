@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import tempfile
 import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -260,8 +262,6 @@ async def test_options_that_are_not_given_again_stay(docs, site):
 
 
 async def test_a_folder_and_an_archive_are_sources_too(docs, tmp_path):
-    import shutil
-
     folder = tmp_path / "handbook"
     (folder / "sub").mkdir(parents=True)
     (folder / "index.html").write_text(html("Start", links=("sub/a.md",)))
@@ -275,6 +275,43 @@ async def test_a_folder_and_an_archive_are_sources_too(docs, tmp_path):
     version = await docs.crawl(added.id)
     assert (version.status, version.page_count) == ("completed", 2)
     assert await found(docs, version.id, "walrus") == set()
+
+
+async def test_an_archive_is_downloaded_and_unpacked_and_leaves_no_files(docs, site, tmp_path, monkeypatch):
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "a.md").write_text(f"# Alpha\n\nThe zebra. {PROSE}")
+    book = shutil.make_archive(str(tmp_path / "b"), "gztar", tmp_path / "book")
+    site.raw["/docs/book.tar.gz"] = Path(book).read_bytes()
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    version = await crawled(docs, f"{site.url}book.tar.gz")
+    assert (version.status, version.page_count) == ("completed", 1)
+    assert await found(docs, version.id, "zebra") == {"book.tar.gz!/a.md"}
+    assert list((tmp_path / "tmp").iterdir()) == []
+    added = await docs.add(f"{site.url}gone.zip", "y", "1", FAST)
+    with pytest.raises(SearchFetchError, match="HTTP status 404"):
+        await docs.crawl(added.id)
+    assert (await docs.store.version(added.id)).status == "failed"
+
+
+async def test_unpacking_ends_with_the_crawl(docs, tmp_path, monkeypatch):
+    (tmp_path / "book.zip").write_bytes(b"")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    begun = asyncio.Event()
+
+    class Endless:
+        async def run(self, function, *arguments, deadline):
+            begun.set()
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(docs.runner, "unpackers", Endless())
+    crawl = asyncio.create_task(docs.crawl((await docs.add(str(tmp_path / "book.zip"))).id))
+    await begun.wait()
+    crawl.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await crawl
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 async def test_a_file_that_is_no_archive_is_refused_and_a_damaged_one_fails(docs, tmp_path):

@@ -77,3 +77,51 @@ def test_nothing_is_written_outside(tmp_path: Path) -> None:
         tmp_path / "out",
     )
     assert [path.name for path in tmp_path.rglob("*.html")] == ["in.html"]
+
+
+def headed(path: Path, kind: bytes, size: int) -> Path:
+    """A tar whose extended header has this type and size, before a document."""
+    header, document = tarfile.TarInfo("x"), tarfile.TarInfo("a.html")
+    header.type, header.size, document.size = kind, size, 1
+    text = f"{size} comment=".encode().ljust(size - 1, b"x") + b"\n"
+    with gzip.open(path, "wb") as file:
+        file.write(header.tobuf(tarfile.GNU_FORMAT) + text + bytes(-size % 512))
+        file.write(document.tobuf(tarfile.GNU_FORMAT) + b"x" + bytes(511) + bytes(1024))
+    return path
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK])
+def test_an_extended_header_of_more_than_a_megabyte_is_refused(tmp_path: Path, kind: bytes) -> None:
+    unpack(headed(tmp_path / "a.tar.gz", kind, 1_000_000), tmp_path / "out")
+    assert len(list((tmp_path / "out").iterdir())) == 1
+    with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+        unpack(headed(tmp_path / "b.tar.gz", kind, 1_000_001), tmp_path / "large")
+
+
+@pytest.mark.parametrize("make", [zipped, tarred])
+def test_members_that_are_not_documents_count_too(
+    make: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = (zipped if make is zipped else tarred)(tmp_path / "a", {f"{number}.bin": b"" for number in range(20)})
+    archive = archive.rename(tmp_path / ("a.zip" if make is zipped else "a.tar.gz"))
+    unpack(archive, tmp_path / "out")
+    monkeypatch.setattr(files, "MAX_FILES", 19)
+    with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+        unpack(archive, tmp_path / "out")
+
+
+def test_the_entries_of_a_zip_are_counted_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = zipped(tmp_path / "a.zip", {f"{number}.html": b"x" for number in range(40)})
+    for block in (4, 7, 64, 1_000_000):
+        monkeypatch.setattr(files, "_BLOCK", block)
+        monkeypatch.setattr(files, "MAX_FILES", 40)
+        unpack(archive, tmp_path / "out")
+        monkeypatch.setattr(files, "MAX_FILES", 39)
+        with pytest.raises(SearchFetchError, match="more than may be unpacked"):
+            unpack(archive, tmp_path / "out")
+
+
+def test_a_document_below_endless_folders_is_left_out(tmp_path: Path) -> None:
+    unpack(tarred(tmp_path / "a.tar.gz", {"a/" * 200 + "x.html": b"x", "a/b/y.html": b"y"}), tmp_path / "out")
+    assert [path.name for path in tmp_path.rglob("*.html")] == ["y.html"]
+    assert len(list((tmp_path / "out").rglob("*"))) == 3

@@ -10,10 +10,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Self
 from urllib.parse import quote
 
-from websearch_gateway.docs_index.crawl.scope import Scope
+from websearch_gateway.docs_index.crawl.scope import MAX_URL_CHARS, Scope
 from websearch_gateway.errors import SearchFetchError
 
 MAX_PAGE_BYTES = 5_000_000
@@ -32,9 +32,25 @@ LISTED_AT_ONCE = 50_000
 LISTED_CHARS = 8_000_000
 """The most addresses of one listing, and about their most characters: a worker's reply is limited."""
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+ARCHIVE_REASONS = ("damaged", "too_large")
+"""`details["reason"]` of the errors of `unpack`."""
 MAX_ARCHIVE_BYTES = 500_000_000
 MAX_UNPACKED_BYTES = 2_000_000_000
 MAX_FILES = 200_000
+MAX_FOLDERS = 30
+"""The most folders above a document in an archive."""
+MAX_HEADER_BYTES = 1_000_000
+"""The most bytes of an extended header of tar, which holds long names."""
+
+_BLOCK = 1_000_000
+_ZIP_ENTRY = b"PK\x01\x02"  # https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, section 4.3.12
+_EXTENDED = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
 
 
 def folder_pages(root: str, base: str, scope: Scope, after: str = "") -> tuple[list[str], str]:
@@ -98,7 +114,12 @@ def _entries(root: str, folder: str, last: list[str]) -> list[str] | None:
 
 def is_archive(name: str) -> bool:
     """Whether a file or address of this name is an archive."""
-    return name.lower().endswith(ENDINGS)
+    return bool(archive_ending(name))
+
+
+def archive_ending(name: str) -> str:
+    """The ending of an archive's name; "" if it is not an archive."""
+    return next((ending for ending in ENDINGS if name.lower().endswith(ending)), "")
 
 
 def unpack(archive: Path, target: Path) -> None:
@@ -107,35 +128,73 @@ def unpack(archive: Path, target: Path) -> None:
     Raises:
         SearchFetchError: the file is not an archive, or holds more than may be unpacked.
     """
-    total = 0
     try:
-        for count, (name, file) in enumerate(_members(archive), 1):
-            place = _place(target, name)
-            if place is None:
-                continue
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with file, place.open("wb") as copy:
-                shutil.copyfileobj(_Capped(file), copy)
-            total += place.stat().st_size
-            if total > MAX_UNPACKED_BYTES or count > MAX_FILES:
-                raise _too_large()
+        _unpack(archive, target)
+    except MemoryError:
+        raise _too_large() from None
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError) as error:
-        raise SearchFetchError(f"The archive cannot be unpacked ({type(error).__name__}).") from error
+        message = f"The archive cannot be unpacked ({type(error).__name__})."
+        raise SearchFetchError(message, details={"reason": "damaged"}) from error
+
+
+def _unpack(archive: Path, target: Path) -> None:
+    total = 0
+    folders: set[Path] = set()
+    for name, file in _members(archive):
+        place = _place(target, name)
+        if place is None:
+            continue
+        place.parent.mkdir(parents=True, exist_ok=True)
+        folders.update(place.parents)
+        with file, place.open("wb") as copy:
+            shutil.copyfileobj(_Capped(file), copy)
+        total += place.stat().st_size
+        if total > MAX_UNPACKED_BYTES or len(folders) > MAX_FILES:
+            raise _too_large()
 
 
 def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """The names and contents of the documents."""
     if archive.name.lower().endswith(".zip"):
+        if _zip_entries(archive) > MAX_FILES:
+            raise _too_large()
         with zipfile.ZipFile(archive) as zipped:
             for entry in zipped.infolist():
                 if not entry.is_dir() and _is_document(entry.filename):
                     yield entry.filename, zipped.open(entry)
         return
-    with tarfile.open(archive) as tarred:
-        for member in tarred:
-            if member.offset_data + member.size > MAX_UNPACKED_BYTES:  # skipping a compressed member unpacks it
-                raise _too_large()
+    count = 0
+    with tarfile.open(archive, tarinfo=_Header) as tarred:
+        while (member := tarred.next()) is not None:
+            count += 1
+            if count > MAX_FILES or member.offset_data + member.size > MAX_UNPACKED_BYTES:
+                raise _too_large()  # skipping a compressed member unpacks it, so it counts too
             if member.isfile() and _is_document(member.name) and (file := tarred.extractfile(member)) is not None:
                 yield member.name, file
+            tarred.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
+            tarred.pax_headers = {}
+
+
+def _zip_entries(archive: Path) -> int:
+    """How often the signature of an entry occurs in a zip: the most entries that `zipfile` could load."""
+    count, rest = 0, b""
+    with archive.open("rb") as file:
+        while block := file.read(_BLOCK):
+            block = rest + block
+            count += block.count(_ZIP_ENTRY)
+            rest = block[len(block) - len(_ZIP_ENTRY) + 1 :]
+    return count
+
+
+class _Header(tarfile.TarInfo):
+    """A header that may not announce an extended one of more than `MAX_HEADER_BYTES`, which `tarfile` loads whole."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in _EXTENDED and header.size > MAX_HEADER_BYTES:
+            raise _too_large()
+        return header
 
 
 def _too_large() -> SearchFetchError:
@@ -147,7 +206,9 @@ def _is_document(name: str) -> bool:
 
 
 def _place(target: Path, name: str) -> Path | None:
-    """The path for a member; None if its name leads outside `target`."""
+    """The path for a member; None if its name leads outside `target`, or no address could have it."""
+    if len(name) > MAX_URL_CHARS or name.count("/") > MAX_FOLDERS or "\0" in name:
+        return None
     path = (target / name.replace("\\", "/")).resolve()
     return path if path.is_relative_to(target.resolve()) else None
 

@@ -19,7 +19,13 @@ from urllib.request import url2pathname
 
 from websearch_gateway.docs_index.crawl.crawler import LEASE_SECONDS, Crawler, OnProgress
 from websearch_gateway.docs_index.crawl.embedding import Embedding
-from websearch_gateway.docs_index.crawl.files import MAX_ARCHIVE_BYTES, is_archive, unpack
+from websearch_gateway.docs_index.crawl.files import (
+    ARCHIVE_REASONS,
+    MAX_ARCHIVE_BYTES,
+    archive_ending,
+    is_archive,
+    unpack,
+)
 from websearch_gateway.docs_index.crawl.page_work import Moved, PageWork
 from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical
@@ -53,13 +59,14 @@ async def ignore_progress(_: CrawlProgress) -> None:
 class CrawlRunner:
     """Crawls versions of a store.
 
-    `index_file` is the file of the index, whose disk must have room; None for a database server. `clock` gives seconds
-    since the epoch, the same as the store's.
+    `unpackers` run what takes longer than the reading of a page. `index_file` is the file of the index, whose disk
+    must have room; None for a database server. `clock` gives seconds since the epoch, the same as the store's.
     """
 
     store: DocsStore
     fetcher: Fetch
     workers: Run
+    unpackers: Run
     read: ReadDocument
     embedder: Embedder
     index_file: Path | None
@@ -184,14 +191,17 @@ class CrawlRunner:
         if is_archive(urlsplit(url).path):
             base = f"{url}!/"
             scope = Scope.of(base, options.include, options.exclude)
-            with tempfile.TemporaryDirectory(prefix="docs-") as folder:
+            folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="docs-"))
+            try:
                 await note(url)
                 try:
-                    await self._unpack(url, Path(folder))
-                except SearchFetchError as error:
+                    await self._unpack(url, folder)
+                except SearchError as error:
                     await self.store.set_status(version.id, "failed", error.message)
                     raise
-                yield FolderSource(Path(folder), base, scope, self.workers, note), scope
+                yield FolderSource(folder, base, scope, self.workers, note), scope
+            finally:
+                await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
         elif url.startswith("file:"):
             scope = Scope.of(url, options.include, options.exclude)
             yield FolderSource(_path(url), url, scope, self.workers, note), scope
@@ -203,16 +213,26 @@ class CrawlRunner:
             yield WebSource(url, scope, self.fetcher, self.workers, pace, robots, headers, note), scope
 
     async def _unpack(self, url: str, folder: Path) -> None:
+        """Unpack an archive, in a worker process that ends when this call is cancelled.
+
+        Raises:
+            SearchError: the archive cannot be fetched or unpacked.
+        """
+        deadline = Deadline.after(ARCHIVE_SECONDS)
         if url.startswith("file:"):
             archive = _path(url)
-            if not archive.is_file():
+            if not await asyncio.to_thread(archive.is_file):
                 raise SearchFetchError(f"The archive {archive} does not exist.", details={"reason": "missing"})
-            await asyncio.to_thread(unpack, archive, folder)
-            return
-        fetched = await self.fetcher.fetch(url, Deadline.after(ARCHIVE_SECONDS), max_bytes=MAX_ARCHIVE_BYTES)
-        archive = folder / urlsplit(url).path.rpartition("/")[2]
-        await asyncio.to_thread(archive.write_bytes, fetched.body)
-        await asyncio.to_thread(unpack, archive, folder)
+        else:
+            archive = folder / f"archive{archive_ending(urlsplit(url).path)}"
+            await self.fetcher.download(url, archive, deadline, max_bytes=MAX_ARCHIVE_BYTES)
+        try:
+            await self.unpackers.run(unpack, archive, folder, deadline=deadline)
+        except SearchFetchError as error:
+            if error.details.get("reason") in ARCHIVE_REASONS:
+                raise
+            message = "The archive takes too much time or memory to unpack. Unpack it, and add the folder."
+            raise SearchFetchError(message, details={"reason": "too_large"}) from error
 
     def _pace(self, origin: str, delay: float) -> HostPace:
         key = f"{origin} {delay}"
