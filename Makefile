@@ -12,7 +12,7 @@ TOGETHER := $(MAKE) --no-print-directory --jobs
 # Without compiled modules each process that the tests start takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test prepared check lint types layers unit coverage conformance docs picture bench bench-answers bench-docs bench-extract bench-fidelity bench-languages bench-questions bench-replay bench-semantic clean
+.PHONY: demo test prepared check lint types layers unit coverage conformance docs bundle picture bench bench-answers bench-docs bench-extract bench-fidelity bench-languages bench-questions bench-replay bench-semantic clean
 
 # With uv, which is faster, or with pip where uv cannot be installed or knows no registry.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -90,6 +90,11 @@ docs: $(VENV)/.installed
 	$(BIN)/python tools/layer_picture.py --write
 	$(BIN)/python tools/registry_entry.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# For Claude Desktop and other clients that install an .mcpb file.
+bundle: $(VENV)/.installed
+	rm -rf build/bundle && $(BIN)/python -m tools.bundle build/bundle
+	npx --yes @anthropic-ai/mcpb@2.1.2 pack build/bundle build/websearch-gateway.mcpb
 
 picture: $(VENV)/.installed
 	$(BIN)/python tools/demo_picture.py

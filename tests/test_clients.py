@@ -69,7 +69,7 @@ def _snippets() -> Iterator[Snippet]:
     text = (ROOT / "docs" / "clients.md").read_text()
     for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         client = section.partition("\n")[0]
-        for language, body in re.findall(r"```(\w+)\n(.*?)```", section, re.DOTALL):
+        for language, body in re.findall(r"```(sh|json|toml)\n(.*?)```", section, re.DOTALL):
             yield Snippet(client, language, body)
 
 

@@ -37,6 +37,7 @@ NOT_RUN = {
     "python tools/": "needs a teacher model and texts, or pages; the tools have tests of their own",
     "uvx --from . websearch-gateway": "run by tests/test_clients.py",
     "claude mcp add": "its command is run by tests/test_clients.py",
+    "claude plugin": "needs the client; tests/test_release.py starts what it starts",
     "websearch-gateway serve --http": "serves until it is stopped; tests/entrypoints/http run it",
     "websearch-gateway sandbox": "serves until it is stopped; tests/entrypoints/test_cli.py runs it",
     "websearch-gateway cache migrate postgresql://": "needs PostgreSQL; run by tests/entrypoints/tools/test_admin.py",

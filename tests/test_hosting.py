@@ -1,11 +1,14 @@
-"""The workflows and the Compose file: parsed here, and linted where the linter is installed."""
+"""The workflows, the image and the Compose file: linted, and done here as far as it goes without Docker."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +86,74 @@ def test_compose_holds_no_secret(services: dict[str, Any]) -> None:
         for name in secrets & set(service["environment"]):
             outside = re.sub(r"\$\{\w+(:\?[^}]*|:-)\}", "$", service["environment"][name])
             assert outside in ("$", "postgresql://gateway:$@postgres/gateway"), name
+
+
+DOCKERFILE = re.sub(r"\\\n", " ", (ROOT / "Dockerfile").read_text())
+
+
+def instructions(name: str) -> list[str]:
+    """The arguments of each instruction of that name in the Dockerfile."""
+    return re.findall(rf"^{name} +(.+)$", DOCKERFILE, re.MULTILINE)
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Path:
+    """A folder with what the build copies out of its context."""
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    for line in instructions("COPY"):
+        *sources, target = [word for word in line.split() if not word.startswith("--")]
+        for source in sources if "--from" not in line else ():
+            assert f"!{source}" in ignored, "everything that is not named there stays out of the context"
+            where = tmp_path / target
+            if (ROOT / source).is_dir():
+                shutil.copytree(ROOT / source, where, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(ROOT / source, where / source if target.endswith("/") else where)
+    return tmp_path
+
+
+def test_the_image_is_built_from_the_files_that_it_copies(context: Path, tmp_path: Path) -> None:
+    uv = Path(sys.executable).with_name("uv")
+    if not uv.exists():
+        pytest.skip("uv is not installed: pip install uv")
+    (install,) = [line for line in instructions("RUN") if "pip install" in line]
+    match = re.search(r'--constraint (\S+) "\.\[([\w,]+)\]"', install)
+    assert match
+    assert (context / match[1]).exists()
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(match[2].split(",")) <= set(extras)
+    command = [uv, "build", "--quiet", "--wheel", "--python", sys.executable, "--out-dir", tmp_path / "dist", context]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_image_has_a_python_that_the_package_supports() -> None:
+    stages = [re.fullmatch(r"python:3\.(\d+)-slim(?: AS \w+)?", line) for line in instructions("FROM")]
+    versions = {int(stage[1]) for stage in stages if stage}
+    assert len(stages) == 2
+    assert len(versions) == 1
+    assert f"Python :: 3.{versions.pop()}" in (ROOT / "pyproject.toml").read_text()
+    assert instructions("USER") == ["10001"], "nobody with rights"
+
+
+@pytest.mark.parametrize("place", ["Dockerfile", "compose.yaml"])
+def test_a_server_that_the_image_starts_is_healthy(place: str, services: dict[str, Any], tmp_path: Path) -> None:
+    (line,) = re.findall(r"^HEALTHCHECK .*CMD (\[.+\])$", DOCKERFILE, re.MULTILINE)
+    check = json.loads(line) if place == "Dockerfile" else services["gateway"]["healthcheck"]["test"][1:]
+    (started,) = instructions("CMD")
+    command = ["0" if word == "8080" else word for word in json.loads(started)]
+    settings = {"AUTH_MODE": "secret", "AUTH_SECRET": "a-secret-of-more-than-32-characters", "DATA_DIR": str(tmp_path)}
+    settings |= {"PUBLIC_URL": "https://search.example.com", "STATE_URL": "memory://"}
+    script = Path(sys.executable).with_name(command[0])
+    process = subprocess.Popen(
+        [script, *command[1:]], env={**os.environ, **settings}, stderr=subprocess.PIPE, text=True
+    )
+    with process as server:
+        try:
+            assert server.stderr is not None
+            port = next(found[1] for line in server.stderr if (found := re.search(r":(\d+)/mcp", line)))
+            code = check[-1].replace(":8080/", f":{port}/")
+            assert code != check[-1]
+            subprocess.run([sys.executable, *check[1:-1], code], check=True, timeout=60)
+        finally:
+            server.terminate()

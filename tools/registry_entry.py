@@ -6,20 +6,27 @@ import json
 from pathlib import Path
 from typing import Any
 
+from websearch_gateway.answers import ENGINES
 from websearch_gateway.providers import PROVIDERS
 from websearch_gateway.settings import Settings
 
 FILE = Path(__file__).parents[1] / "server.json"
-FIRST, LAST = ("openai_api_key",), ("toolsets",)
+FIRST = tuple(entry.needs[0] for entry in ENGINES if len(entry.needs) == 1)
+LAST = ("toolsets",)
 
 
 def entry() -> str:
     """The whole file: the variables are those of the code, everything else stays."""
     document = json.loads(FILE.read_text(encoding="utf-8"))
     (package,) = document["packages"]
-    needed = [setting for provider in PROVIDERS for setting in provider.needs]
-    package["environmentVariables"] = [_variable(name) for name in (*FIRST, *needed, *LAST)]
+    package["environmentVariables"] = variables()
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def variables() -> list[dict[str, Any]]:
+    """The settings that a client may ask its user for."""
+    needed = [setting for provider in PROVIDERS for setting in provider.needs]
+    return [_variable(name) for name in (*FIRST, *needed, *LAST)]
 
 
 def _variable(name: str) -> dict[str, Any]:
