@@ -280,7 +280,7 @@ async def _save(path: Path, response: httpcore2.Response, headers: Mapping[str, 
     """Write the body into a file, whose content is not kept in memory. Returns nothing of it."""
     part = bytearray()
     with await asyncio.to_thread(path.open, "wb") as file:
-        async for piece in _body(response, headers, max_bytes, max_bytes // LEAST_PIECE_BYTES):
+        async for piece in _body(response, headers, max_bytes, max(MAX_PIECES, max_bytes // LEAST_PIECE_BYTES)):
             part += piece
             if len(part) >= PART_BYTES:
                 await asyncio.to_thread(file.write, bytes(part))
