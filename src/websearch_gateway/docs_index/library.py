@@ -14,6 +14,7 @@ from websearch_gateway.docs_index.crawl.runner import CrawlRunner, ignore_progre
 from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion, UrlFailure
 from websearch_gateway.docs_index.ports import ChunkIndex, DocsStore
+from websearch_gateway.docs_index.selection import named, quoted
 from websearch_gateway.errors import SearchValidationError
 
 DEFAULT_LABEL = "latest"
@@ -95,9 +96,8 @@ class DocsLibrary:
         found = [v for v in versions if site in (v.name, v.url, str(v.id)) or canonical(site) == canonical(v.url) != ""]
         found = [v for v in found if label is None or v.label == label]
         if not found:
-            known = ", ".join(f"{v.name} {v.label}" for v in versions) or "none"
             wanted = " ".join(filter(None, (site, label)))
-            raise SearchValidationError(f"No such site is indexed: {wanted}. Known: {known}.")
+            raise SearchValidationError(f"No such site is indexed: {quoted(wanted)}. Known: {named(versions)}.")
         return found
 
     async def find_one(self, site: str, label: str | None = None) -> SiteVersion:
@@ -108,8 +108,7 @@ class DocsLibrary:
         """
         found = await self.find(site, label)
         if len(found) > 1:
-            labels = ", ".join(v.label for v in found)
-            raise SearchValidationError(f"{site} has several versions: {labels}. Name the one that you mean.")
+            raise SearchValidationError(f"Several versions match: {named(found)}. Name the one that you mean.")
         return found[0]
 
     async def searchable(self) -> list[SiteVersion]:
@@ -141,12 +140,13 @@ def source_url(source: str) -> str:
     """
     if source.startswith(("http://", "https://")):
         if not canonical(source):
-            raise SearchValidationError(f"{source} is not the address of a page.")
+            raise SearchValidationError(f"{quoted(source)} is not the address of a page.")
         return source
     path = Path(source.removeprefix("file://")).expanduser()
     if not source.strip() or not (path.is_dir() or (path.is_file() and is_archive(path.name))):
         raise SearchValidationError(
-            f"{source} is neither an address that begins with https:// nor a folder or archive ({', '.join(ENDINGS)})."
+            f"{quoted(source)} is neither an address that begins with https:// nor a folder or archive "
+            f"({', '.join(ENDINGS)})."
         )
     uri = path.resolve().as_uri()
     return f"{uri}/" if path.is_dir() else uri

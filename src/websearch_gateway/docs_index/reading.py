@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from urllib.parse import unquote, urldefrag
+from urllib.parse import unquote, urldefrag, urlsplit
 
 from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.library import DocsLibrary
@@ -42,8 +42,6 @@ async def read_docs(
         raise SearchValidationError("Give either sectionId or url.")
     if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= 100_000):
         raise SearchValidationError(f"around must be 0 to {MOST_AROUND}, maxTokens 100 to 100000.")
-    if url is not None:
-        _check_open(library, url)
     versions = await select(await library.searchable(), None, None, label, library.runner.workers)
     chunk = await _chunk(library, section_id, url, versions)
     _check_open(library, chunk.url)
@@ -76,7 +74,12 @@ async def _chunk(
         if chunk is None or chunk.version_id not in {v.id for v in versions}:
             raise SearchValidationError("No section has this id: the page may have changed. Search again.")
         return chunk
-    address, anchor = urldefrag(url or "")
+    try:
+        address, anchor = urldefrag(url or "")
+        urlsplit(address.encode())
+    except ValueError:
+        raise SearchValidationError("url is not the address of a page.") from None
+    _check_open(library, address)
     ids = [v.id for v in versions]
     page_id = await library.index.find_page(address, ids) or await library.index.find_page(canonical(address), ids)
     page = await library.index.page_chunks(page_id) if page_id is not None else []

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.rank.search import Ranker
-from websearch_gateway.docs_index.selection import select
+from websearch_gateway.docs_index.selection import named, select
 from websearch_gateway.docs_index.status import NO_SITE
 from websearch_gateway.errors import SearchValidationError, Unavailable
 from websearch_gateway.ports import Embedder
 from websearch_gateway.results.docs import DocsSearchResponse
+from websearch_gateway.text.normalise import normalise
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -34,16 +35,16 @@ async def search_docs(
     Raises:
         SearchValidationError: a value is out of range, or no indexed site has that id, name or label.
     """
-    text = " ".join(query.split())
-    if not text or len(text) > MOST_QUERY_CHARS:
+    text = normalise(query) if len(query) <= 10 * MOST_QUERY_CHARS else query
+    if not 1 <= len(text) <= MOST_QUERY_CHARS:
         raise SearchValidationError(f"query must have 1 to {MOST_QUERY_CHARS} characters.")
     if not (1 <= limit <= 50 and 100 <= max_tokens <= 50_000):
         raise SearchValidationError("limit must be 1 to 50, maxTokens 100 to 50000.")
     indexed = await library.searchable()
     versions = await select(indexed, site_id, sites_filter, label, library.runner.workers)
     if not versions:
-        names = ", ".join(dict.fromkeys(version.name for version in indexed))
-        return DocsSearchResponse(warnings=(f"No site matches. Indexed: {names}." if names else NO_SITE,))
+        warning = f"No site matches. Indexed: {named(indexed)}." if indexed else NO_SITE
+        return DocsSearchResponse(warnings=(warning,))
     vector, warnings = await _vector(embedder, text)
     hits = await Ranker(library.index, library.is_open).search(
         text, vector, versions, limit=limit, max_tokens=max_tokens

@@ -11,6 +11,8 @@ from websearch_gateway.errors import TOO_COSTLY, SearchFetchError, SearchTimeout
 from websearch_gateway.models import Deadline
 
 MOST_PATTERN_CHARS = 200
+MOST_QUOTED = 100
+MOST_NAMED = 20
 PATTERN_SECONDS = 2.0
 """The time limit of a pattern over all sites. An honest one takes milliseconds."""
 
@@ -80,5 +82,16 @@ async def _matching(pattern: str, sites: Sequence[Sequence[str]], workers: Run) 
 def _known(found: list[SiteVersion], field: str, value: str, among: Sequence[SiteVersion]) -> list[SiteVersion]:
     if found:
         return found
-    names = ", ".join(f"{v.id} ({v.name} {v.label})" for v in among) or "none"
-    raise SearchValidationError(f"No indexed site has the {field} {value[:100]!r}. Indexed: {names}.")
+    raise SearchValidationError(f"No indexed site has the {field} {quoted(value)}. Indexed: {named(among)}.")
+
+
+def quoted(text: str) -> str:
+    """A caller's text for an error: cut, and with escapes for what is not printable."""
+    return repr(text if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]}…")
+
+
+def named(versions: Sequence[SiteVersion]) -> str:
+    """Versions for an error: the first ones by id, name and label."""
+    some = ", ".join(f"{v.id} ({v.name} {v.label})" for v in versions[:MOST_NAMED]) or "none"
+    more = len(versions) - MOST_NAMED
+    return f"{some} and {more} more" if more > 0 else some

@@ -128,6 +128,15 @@ async def test_symbols_are_found_whole_by_their_last_part_and_in_any_case(docs):
     assert await docs.find_symbols(["c"], [id_], 10) == []
 
 
+async def test_titles_and_headings_are_shown_up_to_a_length(docs):
+    id_ = await version(docs)
+    draft = page(f"{BASE}a.html", "A zebra.", title="zebra " * 50_000, headings=("A", "grass " * 50_000))
+    await commit(docs, id_, draft)
+    (chunk,) = await docs.page_chunks(await docs.find_page(draft.url, [id_]))
+    assert (len(chunk.page_title), [len(heading) for heading in chunk.heading_path]) == (300, [1, 300])
+    assert len(await docs.search_text(TextQuery(("grass",)), [id_], 10)) == 1
+
+
 async def test_of_many_names_that_end_alike_the_best_are_found(docs):
     id_, other = await version(docs), await version(docs, "other")
     for number in range(3):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,47 @@ async def test_whatever_is_asked_fits_and_reading_on_reaches_the_end(gateway: Op
         await told(opened, "docs_status")
     assert "left out to fit the reply" in found.warnings[-1]
     assert all(f"zebra number {number} " in seen for number in range(len(SECTIONS)))
+
+
+LONG = ["x" * 900_000, "http://e.org/" + "x" * 900_000, "\x1b[31m" * 20_000]
+
+
+@pytest.mark.parametrize("text", LONG, ids=["word", "url", "escapes"])
+async def test_an_error_quotes_the_beginning_of_an_argument_at_most(gateway: Open, text: str) -> None:
+    calls = [("docs_status", "site"), ("update_docs", "site"), ("delete_docs", "site"), ("add_docs", "url")]
+    calls += [("read_docs", "url"), ("read_docs", "sectionId"), ("search_docs", "query")]
+    async with gateway(max_reply_tokens=TOKENS) as opened:
+        for tool, field in calls:
+            with pytest.raises(SearchValidationError) as caught:
+                await told(opened, tool, **{field: text})
+            assert len(caught.value.message) < 500
+            assert caught.value.message.isprintable()
+
+
+@pytest.mark.parametrize("text", ["\ud800", "http://a\ud800/", "http://[", "http://e.org/\0", "%", "x" * 3])
+async def test_no_text_is_an_unexpected_error(gateway: Open, tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.md").write_text("# Zebras\n\nZebras eat grass.")
+    given = {
+        "search_docs": ["query", "siteId", "sitesFilter", "version"],
+        "read_docs": ["url", "sectionId", "version"],
+        "docs_status": ["site", "version"],
+    }
+    async with gateway() as opened:
+        site = await opened.docs.add(str(tmp_path), "book", "1", CrawlOptions())
+        await opened.docs.crawl(site.id)
+        for tool, fields in given.items():
+            needed = {"search_docs": {"query": "zebra"}, "docs_status": {"site": "book"}}.get(tool, {})
+            for field in fields:
+                with contextlib.suppress(SearchValidationError):
+                    await told(opened, tool, **{**needed, field: text})
+
+
+async def test_errors_name_a_few_of_many_sites(gateway: Open) -> None:
+    async with gateway() as opened:
+        for number in range(30):
+            await opened.docs.add(f"https://{number}.example.org/", f"site {number:02}")
+        with pytest.raises(SearchValidationError, match=r"site 00 latest.* and 10 more\.$"):
+            await told(opened, "docs_status", site="nowhere")
 
 
 async def test_what_sections_say_is_marked_as_data(gateway: Open, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Databas
 from websearch_gateway.docs_index.store.sql.pages import last_part, load_body, split_headings
 
 MOST_CHUNKS = 2**31 - 1
+LONGEST_TITLE = 300
+"""The most characters of a title or heading that are shown: a longer one would leave no room for other results."""
 MOST_ALIASES = 4
 """The longest chain of aliases that is followed to a page."""
 _CHUNK = """
@@ -145,8 +147,12 @@ def _chunk(row: tuple[Any, ...], markdown: str) -> Chunk:
         url=f"{url}#{anchor}" if anchor else url,
         path=path,
         anchor=anchor,
-        page_title=title,
-        heading_path=split_headings(headings),
+        page_title=_cut(title),
+        heading_path=tuple(map(_cut, split_headings(headings))),
         content=f"{before}{markdown[start:stop]}{after}",
         fetched_at=fetched_at,
     )
+
+
+def _cut(title: str) -> str:
+    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
