@@ -14,8 +14,10 @@ from websearch_gateway.docs_index.selection import select
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
 from websearch_gateway.results.docs import DocsOutlineEntry, DocsReadResponse
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
+from websearch_gateway.text.urls import with_scheme
 
 MOST_AROUND = 20
+MOST_TOKENS = 100_000
 CUT = "[Cut: the rest of this section needs more maxTokens.]"
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
@@ -40,8 +42,8 @@ async def read_docs(
     """
     if (section_id is None) == (url is None):
         raise SearchValidationError("Give either sectionId or url.")
-    if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= 100_000):
-        raise SearchValidationError(f"around must be 0 to {MOST_AROUND}, maxTokens 100 to 100000.")
+    if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= MOST_TOKENS):
+        raise SearchValidationError(f"around must be 0 to {MOST_AROUND}, maxTokens 100 to {MOST_TOKENS}.")
     versions = await select(await library.searchable(), None, None, label, library.runner.workers)
     chunk = await _chunk(library, section_id, url, versions)
     _check_open(library, chunk.url)
@@ -81,8 +83,10 @@ async def _chunk(
         raise SearchValidationError("url is not the address of a page.") from None
     _check_open(library, address)
     ids = [v.id for v in versions]
-    page_id = await library.index.find_page(address, ids) or await library.index.find_page(canonical(address), ids)
-    page = await library.index.page_chunks(page_id) if page_id is not None else []
+    page: list[Chunk] = []
+    for spelling in dict.fromkeys((address, canonical(address), canonical(with_scheme(address) or ""))):
+        if not page and (page_id := await library.index.find_page(spelling, ids)) is not None:
+            page = await library.index.page_chunks(page_id)
     if not page:
         raise SearchValidationError("No page with this address is indexed. `list_sites` lists the indexed sites.")
     ordinal = await library.index.find_anchor(page[0].page_id, unquote(anchor)) if anchor else None

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 MOST_QUERY_CHARS = 1_000
+MOST_SECTIONS = 50
+MOST_TOKENS = 50_000
 
 
 async def search_docs(
@@ -38,8 +40,8 @@ async def search_docs(
     text = normalise(query) if len(query) <= 10 * MOST_QUERY_CHARS else query
     if not 1 <= len(text) <= MOST_QUERY_CHARS:
         raise SearchValidationError(f"query must have 1 to {MOST_QUERY_CHARS} characters.")
-    if not (1 <= limit <= 50 and 100 <= max_tokens <= 50_000):
-        raise SearchValidationError("limit must be 1 to 50, maxTokens 100 to 50000.")
+    if not (1 <= limit <= MOST_SECTIONS and 100 <= max_tokens <= MOST_TOKENS):
+        raise SearchValidationError(f"limit must be 1 to {MOST_SECTIONS}, maxTokens 100 to {MOST_TOKENS}.")
     indexed = await library.searchable()
     versions = await select(indexed, site_id, sites_filter, label, library.runner.workers)
     if not versions:

@@ -74,6 +74,7 @@ class DocsReadResponse(_Snake):
     truncated: bool = False
     outline: tuple[DocsOutlineEntry, ...] = ()
     fetched_at: str = ""
+    warnings: tuple[str, ...] = ()
     error: ErrorInfo | None = None
 
 

@@ -88,6 +88,30 @@ async def test_no_text_is_an_unexpected_error(gateway: Open, tmp_path: Path, tex
                     await told(opened, tool, **{**needed, field: text})
 
 
+async def test_a_number_above_its_limit_becomes_the_limit_with_a_warning(gateway: Open, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Zebras\n\nZebras eat grass.")
+    async with gateway() as opened:
+        site = await opened.docs.add(str(tmp_path), "book", "1", CrawlOptions())
+        await opened.docs.crawl(site.id)
+        found = await BY_NAME["search_docs"].call(
+            opened,
+            BY_NAME["search_docs"].parse({"query": "zebra", "limit": 99, "maxTokens": 99_999}),
+            LOCAL,
+            no_progress,
+        )
+        section = found.results[0].section_id
+        read = BY_NAME["read_docs"].parse({"sectionId": section, "around": 21, "maxTokens": 10**6})
+        part = await BY_NAME["read_docs"].call(opened, read, LOCAL, no_progress)
+        for wrong in ({"limit": 0}, {"limit": -1}, {"maxTokens": 99}):
+            with pytest.raises(SearchValidationError):
+                await told(opened, "search_docs", query="zebra", **wrong)
+        with pytest.raises(SearchValidationError):
+            await told(opened, "read_docs", sectionId=section, around=-1)
+    assert found.warnings == ("`limit` is at most 50: 50 is used.", "`maxTokens` is at most 50000: 50000 is used.")
+    assert part.warnings == ("`around` is at most 20: 20 is used.", "`maxTokens` is at most 100000: 100000 is used.")
+    assert "grass" in part.content
+
+
 async def test_errors_name_a_few_of_many_sites(gateway: Open) -> None:
     async with gateway() as opened:
         for number in range(30):

@@ -12,12 +12,14 @@ from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller
 from websearch_gateway.pipeline.deadline import one_deadline
+from websearch_gateway.pipeline.guard import up_to
 from websearch_gateway.pipeline.reply.docs import fit_docs, fit_docs_status, fit_outline, fit_sites
 from websearch_gateway.pipeline.reply.fit import MARKS
 from websearch_gateway.pipeline.reply.size import BYTES_PER_TOKEN, size_of
 from websearch_gateway.ports import Progress
 from websearch_gateway.results.base import WireModel
 from websearch_gateway.results.docs import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
+from websearch_gateway.text.urls import with_scheme
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
@@ -101,34 +103,40 @@ class AddDocsArguments(Arguments):
 
 
 async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: Progress) -> DocsSearchResponse:
+    from websearch_gateway.docs_index.search import MOST_SECTIONS, MOST_TOKENS
+
+    limit, fewer = up_to(("limit",), given.limit, MOST_SECTIONS)
+    max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_TOKENS)
     found = await gateway.search_docs(
         given.query,
         site_id=given.site_id,
         sites_filter=given.sites_filter,
         label=given.version,
-        limit=given.limit,
-        max_tokens=given.max_tokens,
+        limit=limit,
+        max_tokens=max_tokens,
     )
-    marked = found.model_copy(update={"notice": NOTICE}) if found.results else found
-    return fit_docs(marked, reply_tokens(gateway))
+    fields = {"notice": NOTICE if found.results else "", "warnings": (*found.warnings, *fewer, *shorter)}
+    return fit_docs(found.model_copy(update=fields), reply_tokens(gateway))
 
 
 async def _read(gateway: Gateway, given: ReadDocsArguments, _: Caller, __: Progress) -> DocsReadResponse:
     """Text that is too large for the reply is read again with fewer tokens, so that it ends where a section does."""
-    from websearch_gateway.docs_index.reading import read_docs
+    from websearch_gateway.docs_index.reading import MOST_AROUND, MOST_TOKENS, read_docs
 
-    most, max_tokens = reply_tokens(gateway), given.max_tokens
+    most = reply_tokens(gateway)
+    around, fewer = up_to(("around",), given.around, MOST_AROUND) if given.around else (0, ())
+    max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_TOKENS)
     while True:
         found = await read_docs(
             gateway.docs,
             section_id=given.section_id,
             url=given.url,
             label=given.version,
-            around=given.around,
+            around=around,
             max_tokens=max_tokens,
             outline=given.outline,
         )
-        found = fit_outline(found, most)
+        found = fit_outline(found.model_copy(update={"warnings": (*fewer, *shorter)}), most)
         size, room = size_of(found), most * BYTES_PER_TOKEN - MARKS
         if size <= room or max_tokens == LEAST_TOKENS:
             return marked(found, "content", fresh_nonce()) if found.content else found
@@ -150,12 +158,13 @@ async def _status(gateway: Gateway, given: DocsStatusArguments, _: Caller, __: P
 
 
 async def _add(gateway: Gateway, given: AddDocsArguments, _: Caller, progress: Progress) -> DocsStatus:
-    if not given.url.startswith(("http://", "https://")):
+    url = with_scheme(given.url) or ""
+    if not url.startswith(("http://", "https://")):
         raise SearchValidationError("url must begin with https:// or http://. Folders are added on the command line.")
     options = {name: value for name in ("max_pages", "delay") if (value := getattr(given, name)) is not None}
     if not (1 <= options.get("max_pages", 1) <= 1_000_000 and 0 <= options.get("delay", 0) <= 600):
         raise SearchValidationError("maxPages must be 1 to 1000000, delay 0 to 600.")
-    site = await gateway.add_docs(given.url, given.name, given.version, **options)
+    site = await gateway.add_docs(url, given.name, given.version, **options)
     return await _crawled(gateway, site, progress)
 
 
