@@ -29,6 +29,7 @@ async def test_an_engine_answers_with_verified_spans(gateway: Open, name: str) -
     assert "330" in response.text
     assert all(response.text[c.start_index : c.end_index] for c in response.citations)
     assert response.citations
+    assert all(f"[{c.rank}]" in response.text for c in response.citations)
     assert response.cost_usd > 0
     assert (response.search_suggestions is not None) == (name == "gemini")
     assert checks[name] == "ok"

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from websearch_gateway.models import Answer, AppliedFilters, Fallback, SearchQuery, Source, Span, TokenUsage
-from websearch_gateway.pipeline.finalize import MAX_SOURCES, finalize
+from websearch_gateway.pipeline.finalize import MAX_SOURCES, finalize, places_of
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.text.urls import canonical, host
 
@@ -67,6 +67,16 @@ def test_citations_beyond_the_wanted_number_are_cut_with_a_warning() -> None:
     assert [c.url for c in response.citations] == [TOWER]
     assert [source.url for source in response.sources] == [RIVER]
     assert response.warnings == ("Cited pages beyond maxResults, listed in sources without their place: 1.",)
+
+
+def test_each_place_is_visible_as_a_link_or_a_mark_with_the_number_of_its_citation() -> None:
+    text = f"High. It sways. ([tower.example]({TOWER})) Long. [7]"
+    response = settled(text, cited(text, "High.", RIVER), cited(text, f"([tower.example]({TOWER}))", TOWER))
+    assert response.text == f"High. [1] It sways. ([tower.example]({TOWER})) Long. [7]"
+    assert [(place.number, response.text[place.start : place.end]) for place in places_of(response)] == [
+        (1, "High."),
+        (2, f"([tower.example]({TOWER}))"),
+    ]
 
 
 def test_without_answers_there_is_no_text_and_the_snippets_remain() -> None:
@@ -139,7 +149,7 @@ def test_lone_surrogates_are_replaced_so_that_the_answer_can_be_encoded() -> Non
     """JSON may carry half of a surrogate pair; UTF-8 cannot."""
     response = settled("A claim \ud83d.", Span(TOWER, "half \udc00", 0, 10))
     assert response.model_dump_json().encode()
-    assert response.text == "A claim \ufffd."
+    assert response.text == "A claim \ufffd. [1]"
     assert response.citations[0].title == "half"
 
 

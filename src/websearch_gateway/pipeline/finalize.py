@@ -7,6 +7,7 @@ and any offsets that it claimed.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from websearch_gateway.results.answer import (
 )
 from websearch_gateway.results.base import FallbackInfo
 from websearch_gateway.text.citation.cite import by_page, repair, without_trackers
+from websearch_gateway.text.citation.references import Cited, with_marks
 from websearch_gateway.text.citation.snippet import snippets
 from websearch_gateway.text.citation.spans import cut, moved
 from websearch_gateway.text.trackers import strip_trackers
@@ -44,9 +46,10 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> S
     """The response for `answer`. Never raises.
 
     The text has no control characters except tab and line feed, and none that change the writing direction. Citations
-    hold verified spans only: one entry per page with all its places, ranked by first use, at most `query.max_results`.
-    The other pages that the answer names are in `sources`, at most MAX_SOURCES. Without `query.include_answers` the
-    text is empty, every span is 0/0 and the snippets hold the cited text.
+    hold verified spans only: one entry per page with all its places, ranked by first use, at most `query.max_results`;
+    each place is visible in the text, as a link or by a mark with the rank. The other pages that the answer names are
+    in `sources`, at most MAX_SOURCES. Without `query.include_answers` the text is empty, every span is 0/0 and the
+    snippets hold the cited text.
 
     Args:
         responded_at: the time of the answer, with a time zone.
@@ -55,7 +58,7 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> S
     verified = repair(text, spans)
     pages = by_page(verified)
     known = _pages_by_url(answer, spans)
-    cited = _citations(text, pages[: query.max_results], known, placed=query.include_answers)
+    shown, cited = _citations(text, pages, known, query)
     sources = tuple(islice(_sources(known, cited), MAX_SOURCES))
     warnings = _warnings(text, lost=len(answer.spans) - len(verified), cited=bool(cited), sources=bool(sources))
     if len(pages) > query.max_results:
@@ -63,7 +66,7 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> S
             f"Cited pages beyond maxResults, listed in sources without their place: {len(pages) - query.max_results}."
         )
     return SearchResponse(
-        text=text if query.include_answers else "",
+        text=shown,
         citations=cited,
         sources=sources,
         provider=answer.provider,
@@ -129,26 +132,52 @@ def _printable(title: str) -> str:
     return _UNPRINTABLE.sub(" ", title).strip()
 
 
+def places_of(response: SearchResponse) -> list[Cited]:
+    """Every place in the text that a citation of `response` has."""
+    return [
+        Cited(span.start_index, span.end_index, citation.rank, citation.url)
+        for citation in response.citations
+        for span in citation.spans
+    ]
+
+
 def _citations(
-    text: str, pages: Sequence[Sequence[Span]], known: Mapping[str, Source], *, placed: bool
-) -> tuple[Citation, ...]:
-    cited_texts = snippets(text, [(page[0].start, page[0].end) for page in pages])
-    return tuple(
-        _citation(page, snippet, known[canonical(page[0].url)], rank, placed=placed)
-        for rank, (page, snippet) in enumerate(zip(pages, cited_texts, strict=True), start=1)
+    text: str, pages: Sequence[Sequence[Span]], known: Mapping[str, Source], query: SearchQuery
+) -> tuple[str, tuple[Citation, ...]]:
+    """The text with visible citations, and the citations; without an answer both have no places."""
+    listed = pages[: query.max_results]
+    cited_texts = snippets(text, [(page[0].start, page[0].end) for page in listed])
+    places: list[Cited] = []
+    if query.include_answers:
+        text, places = with_marks(text, _places(listed), _places(pages[query.max_results :]))
+    by_rank: dict[int, list[CitedSpan]] = defaultdict(list)
+    for place in places:
+        by_rank[place.number].append(CitedSpan(start_index=place.start, end_index=place.end))
+    citations = tuple(
+        _citation(page[0], snippet, known[canonical(page[0].url)], rank, by_rank[rank])
+        for rank, (page, snippet) in enumerate(zip(listed, cited_texts, strict=True), start=1)
     )
+    return text if query.include_answers else "", citations
 
 
-def _citation(page: Sequence[Span], snippet: str, known: Source, rank: int, *, placed: bool) -> Citation:
-    places = dict.fromkeys((span.start, span.end) for span in page) if placed else {}
-    start, end = next(iter(places), (0, 0))
+def _places(pages: Sequence[Sequence[Span]]) -> list[Cited]:
+    """The distinct places of each page; the first page has number 1."""
+    return [
+        Cited(start, end, rank, page[0].url)
+        for rank, page in enumerate(pages, start=1)
+        for start, end in dict.fromkeys((span.start, span.end) for span in page)
+    ]
+
+
+def _citation(first: Span, snippet: str, known: Source, rank: int, spans: Sequence[CitedSpan]) -> Citation:
+    start, end = (spans[0].start_index, spans[0].end_index) if spans else (0, 0)
     return Citation(
-        url=page[0].url,
-        title=page[0].title or known.title or host(known.url),
+        url=first.url,
+        title=first.title or known.title or host(known.url),
         text_snippet=snippet,
         start_index=start,
         end_index=end,
         rank=rank,
-        spans=tuple(CitedSpan(start_index=start, end_index=end) for start, end in places),
+        spans=tuple(spans),
         published_at=known.published,
     )

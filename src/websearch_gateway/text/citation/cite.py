@@ -29,7 +29,7 @@ NEAR = 80
 LONGEST_CLAIM = 2_000
 """The most characters of a span that are searched for names and links; longer ones would make this quadratic."""
 
-_REFERENCE = re.compile(r"\[\^?\d{1,3}\]|【[^【】\n]{1,80}】")
+REFERENCE = re.compile(r"\[\^?\d{1,3}\]|【[^【】\n]{1,80}】")
 _MARKERS = re.compile(f"{MARKER}++")
 _AROUND = {"(": ")", "（": "）", "<": ">"}
 _OPEN, _CLOSED = "([{（", ")]}）"
@@ -84,7 +84,7 @@ def _with_one_title(page: Sequence[Span]) -> list[Span]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Link:
+class Link:
     """A link in the text: its range without and with the brackets around it, and the parts that may be cited alone."""
 
     bare: Range
@@ -99,7 +99,7 @@ class _Link:
 class _PageLinks:
     """The links to one page, which do not overlap."""
 
-    def __init__(self, links: Iterable[_Link]) -> None:
+    def __init__(self, links: Iterable[Link]) -> None:
         self._links = sorted(links, key=lambda link: link.bare)
         self._starts = [link.bare[0] for link in self._links]
         self.citable = {place for link in self._links for place in (link.bare, link.whole, *link.parts)}
@@ -109,7 +109,7 @@ class _PageLinks:
         first = bisect_left(self._starts, start)
         return first < len(self._links) and self._links[first].bare[1] <= end
 
-    def nearest(self, start: int, end: int) -> _Link:
+    def nearest(self, start: int, end: int) -> Link:
         """The link nearest to the range: the last before its start, or the first from there on."""
         first = bisect_left(self._starts, start)
         return min(self._links[max(first - 1, 0) : first + 1], key=lambda link: link.distance(start, end))
@@ -118,7 +118,7 @@ class _PageLinks:
 class _PageRuns:
     """Finds out whether all links in a range lead to one page."""
 
-    def __init__(self, links: Mapping[str, Sequence[_Link]]) -> None:
+    def __init__(self, links: Mapping[str, Sequence[Link]]) -> None:
         ordered = sorted((link.bare[0], page) for page, some in links.items() for link in some)
         self._starts = [start for start, _ in ordered]
         self._changes = [place for place in range(1, len(ordered)) if ordered[place][1] != ordered[place - 1][1]]
@@ -134,7 +134,7 @@ class _Layout:
 
     def __init__(self, text: str, spans: Sequence[Span]) -> None:
         self.text = text
-        found = _links(text)
+        found = links(text)
         self.links = {page: _PageLinks(links) for page, links in found.items()}
         self._runs = _PageRuns(found)
         self.is_linked = any(canonical(span.url) in self.links for span in spans)
@@ -158,7 +158,7 @@ class _Layout:
     def place(self, span: Span) -> Range | None:
         """The range that the span should have; None if it must be dropped."""
         start, end = self._trimmed(span)
-        if _REFERENCE.fullmatch(self.text, start, end):
+        if REFERENCE.fullmatch(self.text, start, end):
             return start, end
         if links := self.links.get(canonical(span.url)):
             if (start, end) in links.citable or self._is_claim(start, end, links):
@@ -224,13 +224,13 @@ class _Layout:
         return first, last
 
 
-def _links(text: str) -> dict[str, list[_Link]]:
+def links(text: str) -> dict[str, list[Link]]:
     """Every link of the text by canonical URL: Markdown links first, then the bare URLs outside them."""
-    links: dict[str, list[_Link]] = defaultdict(list)
+    links: dict[str, list[Link]] = defaultdict(list)
     taken: list[Range] = []
     for match in LINK.finditer(text):
         parts = (match.span(1), match.span(2))
-        links[canonical(match[2])].append(_Link(match.span(), _with_brackets(text, *match.span()), parts))
+        links[canonical(match[2])].append(Link(match.span(), _with_brackets(text, *match.span()), parts))
         taken.append(match.span())
     inside = iter([*taken, (len(text), len(text))])
     current = next(inside)
@@ -238,7 +238,7 @@ def _links(text: str) -> dict[str, list[_Link]]:
         while current[1] <= start and current[0] < len(text):
             current = next(inside)
         if not current[0] <= start < current[1]:
-            links[canonical(text[start:end])].append(_Link((start, end), _with_brackets(text, start, end)))
+            links[canonical(text[start:end])].append(Link((start, end), _with_brackets(text, start, end)))
     return links
 
 

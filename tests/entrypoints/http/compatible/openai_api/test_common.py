@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
 import pytest
 
-from websearch_gateway.entrypoints.http.compatible.openai_api.common import question
+from websearch_gateway.app import Gateway
+from websearch_gateway.entrypoints.http.compatible.openai_api.common import answered, cited_places, question
+from websearch_gateway.models import LOCAL, SearchRequest
+from websearch_gateway.sandbox import key_of
+from websearch_gateway.sandbox.keys import ENGINES, LLM_MODEL
 from websearch_gateway.text.normalise import LONGEST_QUERY
+from websearch_gateway.text.urls import host
+
+Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 
 LONG = "I have an old machine in the kitchen. " * 20
 
@@ -39,3 +49,20 @@ def test_the_domains_of_the_search_tool_are_those_of_the_question() -> None:
     tool = {"type": "web_search", "filters": {"allowed_domains": ["a.example", 7], "blocked_domains": None}}
     assert question("What is new there?", [tool]).include_domains == ("a.example",)
     assert question("What is new there?", [{"type": "web_search", "filters": None}]).include_domains == ()
+
+
+@pytest.mark.parametrize("engine", ["openai", *ENGINES, "llm", "raw"])
+async def test_every_citation_is_a_link_whatever_engine_wrote_the_answer(gateway: Open, engine: str) -> None:
+    settings = {f"{name}_api_key": key_of(name) for name in ENGINES} | {"llm_model": LLM_MODEL}
+    raw = dict.fromkeys(settings) | {"openai_api_key": None}
+    asked = SearchRequest("How tall is the Eiffel Tower?")
+    async with gateway(**(raw if engine == "raw" else {**settings, "answer_engines": engine})) as opened:
+        answer = await answered(opened, asked, LOCAL)
+        own = await opened.search(asked)
+    places = cited_places(answer)
+    assert {place["url"] for place in places} == {citation.url for citation in own.citations} != set()
+    for place in places:
+        link = f"([{host(place['url'])}]({place['url']}))"
+        shown = answer.text[place["start_index"] : place["end_index"]]
+        assert link == shown or (engine == "openai" and place["url"] in shown)
+    assert "[1]" not in answer.text

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller, SearchRequest
+from websearch_gateway.pipeline.finalize import places_of
 from websearch_gateway.pipeline.reply.fit import fit_answer
-from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results.answer import CitedSpan, SearchResponse
 from websearch_gateway.results.base import ErrorInfo
+from websearch_gateway.text.citation.references import linked
 from websearch_gateway.text.codes import country_code
 from websearch_gateway.text.normalise import LONGEST_QUERY
 
@@ -36,8 +39,30 @@ def openai_error(error: ErrorInfo, status: int) -> Any:
 
 
 async def answered(gateway: Gateway, asked: SearchRequest, caller: Caller) -> SearchResponse:
-    """The answer of `search_web`, in half of a reply: each link is listed twice, as a source and as a citation."""
-    return fit_answer(await gateway.search(asked, caller), gateway.max_reply_tokens // 2)
+    """The answer of `search_web` with its citations as links, as OpenAI's models write them.
+
+    It takes half of a reply: each link is listed twice, as a source and as a citation.
+    """
+    return fit_answer(_linked(await gateway.search(asked, caller)), gateway.max_reply_tokens // 2)
+
+
+def _linked(answer: SearchResponse) -> SearchResponse:
+    text, places = linked(answer.text, places_of(answer))
+    spans: dict[int, list[CitedSpan]] = defaultdict(list)
+    for place in places:
+        spans[place.number].append(CitedSpan(start_index=place.start, end_index=place.end))
+    citations = tuple(
+        one.model_copy(
+            update={
+                "spans": tuple(found),
+                "start_index": found[0].start_index if found else 0,
+                "end_index": found[0].end_index if found else 0,
+            }
+        )
+        for one in answer.citations
+        for found in (spans[one.rank],)
+    )
+    return answer.model_copy(update={"text": text, "citations": citations})
 
 
 def new_id(prefix: str) -> str:
