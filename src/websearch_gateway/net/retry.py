@@ -1,4 +1,4 @@
-"""The only place that retries.
+"""The only place that repeats requests.
 
 It makes at most two attempts, and retries only if the error is `retryable`: 429, 500, 502, 503 and broken connections,
 never a timeout, an unreadable reply or an exhausted quota. Retries in other places would multiply with these.
