@@ -77,6 +77,13 @@ def test_a_word_without_pieces_is_one_unknown_piece(own: WordPieces) -> None:
     assert own("你 hello 😀") == [UNKNOWN, *own("hello"), UNKNOWN]
 
 
+def test_a_word_that_is_too_long_is_not_remembered(own: WordPieces) -> None:
+    before = own._of_word.cache_info().currsize
+    word = "x" * (LONGEST_WORD + 1)
+    assert own(word) == [*own.counts(word)] == [UNKNOWN]
+    assert own._of_word.cache_info().currsize == before
+
+
 @given(st.text(alphabet="abcé .,-漢\n", max_size=60))
 def test_the_counts_are_those_of_the_pieces(own: WordPieces, text: str) -> None:
     assert own.counts(text) == Counter(own(text))

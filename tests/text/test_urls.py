@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_gateway.models import LONGEST_URL
 from websearch_gateway.text.urls import canonical, find_urls, host, is_web_address, with_scheme
 
 
@@ -55,6 +56,12 @@ def test_different_pages_have_different_canonical_forms(one: str, other: str) ->
 
 def test_the_host_has_no_www_and_is_empty_for_an_invalid_url() -> None:
     assert [host(url) for url in ("https://WWW.A.example:1/x", "http://[", "mailto:a@b.c")] == ["a.example", "", ""]
+
+
+def test_an_address_that_is_too_long_is_not_looked_at() -> None:
+    url = "https://a.example/#".ljust(LONGEST_URL + 1, "x")
+    assert (host(url), is_web_address(url), canonical(url)) == ("", False, url)
+    assert (host(url[:-1]), is_web_address(url[:-1]), canonical(url[:-1])) == ("a.example", True, "https://a.example")
 
 
 @given(st.text())

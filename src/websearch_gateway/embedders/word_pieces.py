@@ -47,20 +47,21 @@ class WordPieces:
 
     def __call__(self, text: str) -> list[int]:
         """The pieces of a text; one UNKNOWN for each word that cannot be spelled."""
-        return [piece for word in words(text) for piece in self._of_word(word)]
+        return [piece for word in words(text) for piece in self._pieces(word)]
 
     def counts(self, text: str) -> dict[int, int]:
         """The number of times that each piece occurs in a text, in the order of the first occurrences."""
         counts: dict[int, int] = {}
         for word, times in Counter(words(text)).items():
-            for piece in self._of_word(word):
+            for piece in self._pieces(word):
                 counts[piece] = counts.get(piece, 0) + times
         return counts
 
+    def _pieces(self, word: str) -> tuple[int, ...]:
+        return self._of_word(word) if len(word) <= LONGEST_WORD else (UNKNOWN,)
+
     def _spell(self, word: str) -> tuple[int, ...]:
         """The longest piece that begins the word, then the longest that continues it, and so on to its end."""
-        if len(word) > LONGEST_WORD:
-            return (UNKNOWN,)
         pieces: list[int] = []
         start = 0
         while start < len(word):

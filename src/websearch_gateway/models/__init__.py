@@ -9,6 +9,7 @@ from websearch_gateway.models.answers import Answer, Fallback, Source, Span, Tok
 from websearch_gateway.models.call import DIRECT, LOCAL, Caller, Deadline
 from websearch_gateway.models.pages import Gathered, Page, Passage
 from websearch_gateway.models.requests import (
+    LONGEST_URL,
     ContentRequest,
     Freshness,
     PassagesRequest,
@@ -24,6 +25,7 @@ from websearch_gateway.models.state import StateEntry, StateUsage
 __all__ = [
     "DIRECT",
     "LOCAL",
+    "LONGEST_URL",
     "Answer",
     "AppliedFilters",
     "Caller",

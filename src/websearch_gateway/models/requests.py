@@ -9,6 +9,9 @@ Topic = Literal["general", "news"]
 SafeSearch = Literal["off", "moderate", "strict"]
 Freshness = Literal["day", "week", "month", "year"]
 
+LONGEST_URL = 8_000
+"""Characters of the longest address to look at. Longer ones never reach `urlsplit`, which remembers its last 128."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:

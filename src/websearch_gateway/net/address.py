@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from urllib.parse import SplitResult, quote, urlsplit
 
 from websearch_gateway.errors import ForbiddenUrlError, SearchNotConfiguredError
+from websearch_gateway.models import LONGEST_URL
 
-MAX_URL_LENGTH = 8_000
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 # The ranges that the IANA IPv4 special-purpose registry calls not globally reachable, multicast, and a cloud service.
@@ -214,8 +214,8 @@ def normal_host(host: str) -> str:
 
 def _split(url: str) -> SplitResult:
     url = url.strip(" \r\n\t")
-    if len(url) > MAX_URL_LENGTH:
-        raise _forbidden(f"it is longer than {MAX_URL_LENGTH:,} characters")
+    if len(url) > LONGEST_URL:
+        raise _forbidden(f"it is longer than {LONGEST_URL:,} characters")
     if _CONTROL.search(url):
         raise _forbidden("it holds control characters")
     try:

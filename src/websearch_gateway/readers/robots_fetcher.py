@@ -14,8 +14,7 @@ from weakref import WeakValueDictionary
 from cachetools import TTLCache
 
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
-from websearch_gateway.models import Deadline
-from websearch_gateway.net.address import MAX_URL_LENGTH
+from websearch_gateway.models import LONGEST_URL, Deadline
 from websearch_gateway.net.charset import decode
 from websearch_gateway.net.decode import MAX_BYTES
 from websearch_gateway.net.fetch import ACCEPT_PAGE, PRODUCT, Fetched, Fetcher
@@ -100,11 +99,11 @@ class RobotsFetcher:
         return fetched
 
     async def _check(self, url: str, deadline: Deadline) -> None:
+        if len(url) > LONGEST_URL:
+            return  # the fetcher rejects it
         try:
             parts = urlsplit(url.strip())
         except ValueError:
-            return  # the fetcher rejects it
-        if len(url) > MAX_URL_LENGTH:
             return  # likewise
         rules = await self._rules_of(f"{parts.scheme}://{parts.netloc}/robots.txt", parts.hostname or "", deadline)
         if not await self._allows(rules, url, deadline):

@@ -8,7 +8,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import SearchQuery
+from websearch_gateway.models import LONGEST_URL, SearchQuery
 
 MOST_DOMAINS = 150
 LONGEST_ENTRY = 2_000
@@ -63,6 +63,8 @@ def narrowed(
 
 def admitted(url: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
     """Whether the host of `url` is in or below `include` (any host if empty), and not in or below `exclude`."""
+    if len(url) > LONGEST_URL:
+        return False
     try:
         host = _ascii((urlsplit(url).hostname or "").rstrip("."))
     except ValueError:
@@ -95,6 +97,8 @@ def _within(name: str, listed: Iterable[str]) -> bool:
 
 
 def _domain(entry: str) -> str | None:
+    if len(entry) > LONGEST_URL:
+        return None
     text = entry.strip().lower()
     try:
         host = urlsplit(text if "://" in text else f"//{text}").hostname or ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
+from websearch_gateway.models import LONGEST_URL
 from websearch_gateway.text.trackers import strip_trackers
 
 _UNSAFE = r"\s()\[\]<>\"`\\^{|}\x00-\x1f\x7f"
@@ -35,7 +36,7 @@ def find_urls(text: str) -> list[tuple[int, int]]:
 
 def is_web_address(url: str) -> bool:
     """Whether `url` is an absolute http(s) URL with a host and without blanks or control characters."""
-    return bool(_WEB_ADDRESS.fullmatch(url)) and bool(host(url))
+    return len(url) <= LONGEST_URL and bool(_WEB_ADDRESS.fullmatch(url)) and bool(host(url))
 
 
 def with_scheme(url: str) -> str | None:
@@ -50,8 +51,10 @@ def canonical(url: str) -> str:
     """The canonical URL of a page, for comparison and never for fetching.
 
     It has the scheme and host in lower case, and no default port, fragment, trackers, empty query or trailing slash.
-    The rest of the query keeps its order, since it may identify the page. Returns invalid URLs unchanged.
+    The rest of the query keeps its order, since it may identify the page. Returns invalid and too long URLs unchanged.
     """
+    if len(url) > LONGEST_URL:
+        return url
     try:
         parts = urlsplit(strip_trackers(url))
         port = parts.port
@@ -68,9 +71,9 @@ def canonical(url: str) -> str:
 
 
 def host(url: str) -> str:
-    """The host of `url` in lower case without `www.`; empty if there is none."""
+    """The host of `url` in lower case without `www.`; empty if there is none, or the URL is too long."""
     try:
-        name = urlsplit(url).hostname or ""
+        name = (urlsplit(url).hostname or "") if len(url) <= LONGEST_URL else ""
     except ValueError:
         return ""
     return name.removeprefix("www.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
-from websearch_gateway.net.address import MAX_URL_LENGTH
+from websearch_gateway.models import LONGEST_URL
 from websearch_gateway.text.trackers import strip_trackers
 
 MAX_URL_CHARS = 500
@@ -51,7 +51,7 @@ def canonical(url: str) -> str:
 
     "" if it is not the address of a page.
     """
-    if len(url) > MAX_URL_LENGTH:
+    if len(url) > LONGEST_URL:
         return ""
     try:
         parts = urlsplit(strip_trackers(url.strip()))

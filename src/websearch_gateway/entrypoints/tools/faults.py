@@ -11,6 +11,8 @@ from pydantic import BaseModel
 
 from websearch_gateway.errors import SearchValidationError
 
+LONGEST_TEXT = 10_000
+"""Characters of one text among the arguments: more than the longest address."""
 MOST_FAULTS = 10
 MOST_CHARS = 100
 """The most characters to quote from the caller or from a library's message."""
@@ -25,9 +27,10 @@ class Fault:
 
 
 def shape_faults(model: type[BaseModel], given: Mapping[str, Any]) -> list[Fault]:
-    """The faults that are visible before validation: unknown names, and lists longer than `maxItems`.
+    """The faults that are visible before validation: unknown names, lists longer than `maxItems`, and long texts.
 
-    pydantic reports each of 95,000 unknown names and each of 500,000 wrong items, which takes a gigabyte.
+    pydantic reports each of 95,000 unknown names and each of 500,000 wrong items, which takes a gigabyte; a long text
+    could be echoed, or stay in the cache of a library.
     """
     known = {field.validation_alias or field.alias or name: field for name, field in model.model_fields.items()}
     unknown = (Fault(name, "Unknown argument") for name in given if name not in known)
@@ -38,7 +41,15 @@ def shape_faults(model: type[BaseModel], given: Mapping[str, Any]) -> list[Fault
         value = given.get(str(name))
         if isinstance(limit, int) and isinstance(value, Sequence) and not isinstance(value, str) and len(value) > limit:
             faults.append(Fault(str(name), f"At most {limit} items are allowed, not {len(value)}"))
+        elif is_too_long(value):
+            faults.append(Fault(str(name), f"At most {LONGEST_TEXT} characters are allowed"))
     return faults
+
+
+def is_too_long(value: Any) -> bool:
+    """Whether a text, or a text in a list, is longer than `LONGEST_TEXT`."""
+    texts = value if isinstance(value, list | tuple) else (value,)
+    return any(isinstance(text, str) and len(text) > LONGEST_TEXT for text in texts)
 
 
 def refusal(tool: str, faults: Sequence[Fault]) -> SearchValidationError:

@@ -13,8 +13,7 @@ from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, 
 from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
 from websearch_gateway.entrypoints.tools.rendering import page_text, passages_text
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import Caller, ContentRequest, PassagesRequest
-from websearch_gateway.net.address import MAX_URL_LENGTH
+from websearch_gateway.models import LONGEST_URL, Caller, ContentRequest, PassagesRequest
 from websearch_gateway.pipeline.reply.fit import fit_content, fit_passages
 from websearch_gateway.ports import Progress
 from websearch_gateway.results.base import ErrorInfo
@@ -89,7 +88,7 @@ def _warnings_of(pages: Sequence[PageContent]) -> tuple[str, ...]:
 def _unread(arguments: GetContentArguments, error: ErrorInfo) -> dict[str, Any]:
     """The reason for a missing page, in its place."""
     given = arguments.url or ""
-    url = given if len(given) <= MAX_URL_LENGTH else ""  # a longer one is never fetched
+    url = given if len(given) <= LONGEST_URL else ""  # a longer one is never fetched
     note = unreadable_note(error.code, error.details, host(url), error.message)
     return {"url": url, "page_content": note, **_protected(error)}
 

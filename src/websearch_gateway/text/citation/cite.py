@@ -26,6 +26,9 @@ from websearch_gateway.text.urls import canonical, find_urls, host
 NEAR = 80
 """The most characters between a span and its citation, found by host, title or word boundary."""
 
+LONGEST_NAME = 300
+"""Characters of a source's title that may stand in an answer; a longer one is not looked for."""
+
 LONGEST_CLAIM = 2_000
 """The most characters of a span that are searched for names and links; longer ones would make this quadratic."""
 
@@ -250,7 +253,7 @@ def _with_brackets(text: str, start: int, end: int) -> Range:
 def _names(span: Span) -> re.Pattern[str] | None:
     """A pattern that finds the host or the title of a source as plain words."""
     known = (host(span.url), " ".join(span.title.split()))
-    names = [re.escape(name) for name in known if len(name) > 3 and _has_words(name)]
+    names = [re.escape(name) for name in known if 3 < len(name) <= LONGEST_NAME and _has_words(name)]
     return re.compile(rf"(?<!\w)(?:{'|'.join(names)})(?!\w)", re.IGNORECASE) if names else None
 
 

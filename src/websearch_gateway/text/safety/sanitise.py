@@ -9,6 +9,7 @@ import html
 import re
 from urllib.parse import urlsplit
 
+from websearch_gateway.models import LONGEST_URL
 from websearch_gateway.text.normalise import matching_letters
 from websearch_gateway.text.safety.certain_code import code_pieces
 from websearch_gateway.text.safety.injection import suspicious
@@ -236,7 +237,7 @@ def _is_safe(address: str) -> bool:
 
 def _may_be_loaded(address: str, page_url: str) -> bool:
     """Whether loading an image leaks no data: it is on the page's own site, or its URL is short and has no query."""
-    if _scheme(address) not in ("", "http", "https"):
+    if len(address) > LONGEST_URL or _scheme(address) not in ("", "http", "https"):
         return False
     try:
         target, page = urlsplit(html.unescape(address)), urlsplit(page_url).hostname or ""

@@ -10,11 +10,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from starlette.types import Scope
 
 from websearch_gateway.entrypoints.http.replies import ErrorShape
+from websearch_gateway.entrypoints.tools.faults import LONGEST_TEXT, is_too_long
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
+
+MOST_ITEMS = 1_000
 
 Given = Mapping[str, Any]
 """The parameters of a request: a JSON object, or the fields of a query string or form."""
@@ -52,10 +55,14 @@ class Lenient(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _drop_absent(cls, given: Any) -> Any:
+    def _take_present(cls, given: Any) -> Any:
         if not isinstance(given, Mapping):
             return given
-        return {name: value for name, value in given.items() if value is not None and value != ""}
+        present = {name: given[name] for name in cls.model_fields if given.get(name) not in (None, "")}
+        for name, value in present.items():
+            if cls.model_fields[name].annotation is not Any and (limit := _exceeded(value)):
+                raise SearchValidationError(f"`{name}`: at most {limit} are allowed.", details={"field": name})
+        return present
 
     @classmethod
     def of(cls, given: Given) -> Self:
@@ -70,6 +77,13 @@ class Lenient(BaseModel):
             fault = error.errors(include_input=False, include_url=False)[0]
             field = ".".join(str(part) for part in fault["loc"][:2]) or "body"
             raise SearchValidationError(f"`{field}`: {fault['msg']}.", details={"field": field}) from None
+
+
+def _exceeded(value: Any) -> str | None:
+    """The limit that a value exceeds: pydantic would report each item, and a long text could be echoed or cached."""
+    if isinstance(value, list) and len(value) > MOST_ITEMS:
+        return f"{MOST_ITEMS} items"
+    return f"{LONGEST_TEXT} characters" if is_too_long(value) else None
 
 
 def as_list(value: Any) -> Any:

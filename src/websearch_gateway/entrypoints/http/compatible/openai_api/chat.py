@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient
 from websearch_gateway.entrypoints.http.compatible.openai_api.common import (
     MODEL,
+    ModelName,
     answered,
     cited_places,
     new_id,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class ChatRequest(Lenient):
     """The fields that mean something here; only the last message of the user reaches the search."""
 
-    model: str = MODEL
+    model: ModelName = MODEL
     messages: Any = ()
     stream: bool = False
     stream_options: Any = None

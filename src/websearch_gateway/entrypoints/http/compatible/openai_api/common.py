@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
+
+from pydantic import Field
 
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller, SearchRequest
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
 
 MODEL = "search_web"
 """The only listed model. Clients may name any other; the reply repeats the name."""
+
+ModelName = Annotated[str, Field(max_length=200)]
+MOST_ECHOED = 2_000
+"""Characters, as JSON, of a part of the request that the reply repeats."""
 
 _TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _PIECE = 200
@@ -68,6 +75,11 @@ def _linked(answer: SearchResponse) -> SearchResponse:
 def new_id(prefix: str) -> str:
     """An id in OpenAI's form."""
     return f"{prefix}_{uuid4().hex}"
+
+
+def echoed(value: Any, otherwise: Any) -> Any:
+    """A part of the request for the reply to repeat, as OpenAI does; `otherwise` if it is absent or long."""
+    return value if value and len(json.dumps(value)) <= MOST_ECHOED else otherwise
 
 
 def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
@@ -129,9 +141,11 @@ def _last_of_user(items: Any) -> str:
 
 def _in_short(message: str) -> str:
     """The question in a message that is too long for a search: the last one, else the beginning."""
+    if len(message) <= LONGEST_QUERY:
+        return message
     text = " ".join(message.split())
     if len(text) <= LONGEST_QUERY:
-        return message
+        return text
     # Text without sentence marks is one piece, which is cut.
     questions = [one for one in _SENTENCE_END.split(text) if one.endswith(("?", "？", "؟")) and len(one) >= _SHORTEST]
     asked = questions[-1] if questions else text

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient
 from websearch_gateway.entrypoints.http.compatible.openai_api.common import (
     MODEL,
+    ModelName,
     answered,
     cited_places,
+    echoed,
     new_id,
     openai_error,
     question,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 class ResponsesRequest(Lenient):
     """The fields that mean something here; instructions and earlier messages do not reach a search."""
 
-    model: str = MODEL
+    model: ModelName = MODEL
     input: Any = ""
     tools: Any = ()
     stream: bool = False
@@ -100,11 +102,11 @@ class ResponseObject:
             "output": output,
             "parallel_tool_calls": True,
             "tool_choice": "auto",
-            "tools": self._wanted.tools or [],
+            "tools": echoed(self._wanted.tools, []),
             "error": None,
             "incomplete_details": None,
-            "instructions": self._wanted.instructions,
-            "metadata": self._wanted.metadata or {},
+            "instructions": echoed(self._wanted.instructions, None),
+            "metadata": echoed(self._wanted.metadata, {}),
             "temperature": None,
             "top_p": None,
             "usage": None if answer is None else _usage(answer),
