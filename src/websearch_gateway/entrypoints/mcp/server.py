@@ -17,7 +17,6 @@ from typing import Any
 
 from mcp.server import NotificationOptions, Server, ServerRequestContext
 from mcp.server.models import InitializationOptions
-from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
@@ -118,15 +117,15 @@ class _ToolListChanges:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._bus = InMemorySubscriptionBus()
-        self._session: ServerSession | None = None
+        self._client: Context | None = None
 
     def options(self) -> dict[str, Any]:
         """The options of the server."""
         return {"lifespan": self._watching, "on_subscriptions_listen": ListenHandler(self._bus)}
 
-    def tell(self, session: ServerSession) -> None:
+    def tell(self, client: Context) -> None:
         """Tell this client, of an earlier protocol version, from now on."""
-        self._session = session
+        self._client = client
 
     @asynccontextmanager
     async def _watching(self, _: Server[Any]) -> AsyncIterator[dict[str, Any]]:
@@ -144,8 +143,8 @@ class _ToolListChanges:
             if (now := await asyncio.to_thread(toolsets_of, self._settings)) != known:
                 known = now
                 await self._bus.publish(ToolsListChanged())
-                if self._session is not None:
-                    await self._session.send_tool_list_changed()
+                if self._client is not None:
+                    await self._client.session.send_tool_list_changed()
 
 
 class _Handlers:
@@ -161,7 +160,7 @@ class _Handlers:
     async def on_initialized(self, context: Context, _: NotificationParams) -> None:
         self._gateway.warm_up()
         if context.request is None:
-            self.changes.tell(context.session)
+            self.changes.tell(context)
 
     async def list_tools(self, context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         self._gateway.warm_up()
