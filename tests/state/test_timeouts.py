@@ -101,3 +101,33 @@ async def test_no_verb_begins_after_closing():
     assert await tried.close() is False
     with pytest.raises(StateUnavailable, match="closed"):
         await tried.run(answer)
+
+
+async def test_a_cooldown_ends_when_the_backend_answers_a_probe():
+    is_back, answered = asyncio.Event(), asyncio.Event()
+
+    async def probe() -> None:
+        if not is_back.is_set():
+            raise Foreign
+        answered.set()
+
+    tried = Timeouts("Postbox", lambda: (Foreign,), seconds=0.01, cooldown_seconds=600, probe=probe, probe_seconds=0.01)
+    with pytest.raises(StateUnavailable, match="did not answer within"):
+        await tried.run(never)
+    with pytest.raises(StateUnavailable, match="a moment ago"):
+        await tried.run(answer)
+    is_back.set()
+    await answered.wait()
+    assert tried._probing is not None
+    await tried._probing
+    assert await tried.run(answer) == 42
+
+
+async def test_a_state_that_closes_stops_probing():
+    tried = Timeouts("Postbox", lambda: (Foreign,), seconds=0.01, cooldown_seconds=600, probe=never)
+    with pytest.raises(StateUnavailable):
+        await tried.run(never)
+    await tried.close()
+    assert tried._probing is not None
+    await asyncio.wait({tried._probing})
+    assert tried._probing.cancelled()

@@ -62,7 +62,9 @@ class PostgresState:
         cooldown_seconds: float = 5.0,
     ) -> None:
         self._pool = PostgresPool(url, seconds=timeout_seconds)
-        self._timeouts = Timeouts("PostgreSQL", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
+        self._timeouts = Timeouts(
+            "PostgreSQL", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds, probe=self._probe
+        )
         self._increments = CoalescedIncrements(self._send_increment)
         self._clock = clock
         self._writes = 0
@@ -120,6 +122,10 @@ class PostgresState:
         await self._increments.close()
         if await self._timeouts.close():
             await self._pool.close()
+
+    async def _probe(self) -> None:
+        """Read an entry that does not exist."""
+        await self._pool.fetch(_GET, {"key": b"", "now": 0.0})
 
     async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
         ((count,),) = await self._write(_ADD, key, ttl, {"amount": amount})

@@ -104,6 +104,7 @@ class PostgresPool:
             min_size=1,
             max_size=_MOST_CONNECTIONS,
             timeout=self._seconds,
+            reconnect_timeout=0,  # or it waits for up to minutes; each verb and probe starts an attempt anyway
             configure=self._configure,
             open=False,
         )

@@ -22,10 +22,19 @@ class Timeouts:
             time limit, since a slow import is not the backend's fault.
         seconds: the time limit of a verb.
         cooldown_seconds: how long all verbs fail at once after a timeout; otherwise each search would wait.
+        probe: asks the backend for something small. It runs every `probe_seconds` of a cooldown, which ends when the
+            backend answers; without it a cooldown lasts its whole time.
     """
 
     def __init__(
-        self, backend: str, load: Callable[[], tuple[type[Exception], ...]], *, seconds: float, cooldown_seconds: float
+        self,
+        backend: str,
+        load: Callable[[], tuple[type[Exception], ...]],
+        *,
+        seconds: float,
+        cooldown_seconds: float,
+        probe: Callable[[], Coroutine[Any, Any, object]] | None = None,
+        probe_seconds: float = 1.0,
     ) -> None:
         self._backend = backend
         self._load = load
@@ -33,6 +42,9 @@ class Timeouts:
         self._seconds = seconds
         self._cooldown_seconds = cooldown_seconds
         self._cooldown_until = 0.0
+        self._probe = probe
+        self._probe_seconds = probe_seconds
+        self._probing: asyncio.Task[None] | None = None
         self._closed = False
         self._running: set[asyncio.Task[Any]] = set()
 
@@ -58,6 +70,8 @@ class Timeouts:
         if not task.done():
             task.cancel()
             self._cooldown_until = time.monotonic() + self._cooldown_seconds
+            if self._probe is not None and (self._probing is None or self._probing.done()):
+                self._probing = asyncio.create_task(self._look(self._probe))
             raise StateUnavailable(f"{self._backend} did not answer within {self._seconds:g} s.")
         try:
             return task.result()
@@ -68,9 +82,21 @@ class Timeouts:
     async def close(self) -> bool:
         """Refuse new verbs, and wait for running verbs that have waiting callers. False if already closed."""
         closed, self._closed = self._closed, True
+        if self._probing is not None:
+            self._probing.cancel()
         if awaited := [task for task in self._running if not task.cancelling()]:
             await asyncio.wait(awaited, timeout=self._seconds)
         return not closed
+
+    async def _look(self, probe: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        """End the cooldown when the backend answers."""
+        while time.monotonic() < self._cooldown_until:
+            await asyncio.sleep(self._probe_seconds)
+            task = self._started(probe())
+            await asyncio.wait({task}, timeout=self._probe_seconds)
+            if task.done() and not task.cancelled() and task.exception() is None:
+                self._cooldown_until = 0.0
+            task.cancel()
 
     def _started(self, verb: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(verb)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx2
+import pytest
 from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics
 
 from tests.entrypoints.http.calls import QUESTION, bearer, post, search
 from tests.entrypoints.http.conftest import SECRET, Door
+from websearch_gateway.entrypoints.http.loop_lag import LoopLag
 from websearch_gateway.sandbox import Sandbox
 
 AUTH = {"auth_mode": "secret", "auth_secret": SECRET}
@@ -52,6 +54,13 @@ async def test_the_counts_are_those_of_the_calls(door: Door) -> None:
     assert 0 < paid < 0.1
     assert samples[key("budget_left_usd")] == 1.0 - paid
     assert samples[("process_resident_memory_bytes", frozenset())] > 0
+
+
+async def test_a_delay_of_the_event_loop_is_shown(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with door() as http:
+        assert 0 <= (await scraped(http))[key("event_loop_lag_seconds")] < 10
+        monkeypatch.setattr(LoopLag, "seconds", 3.5)
+        assert (await scraped(http))[key("event_loop_lag_seconds")] == 3.5
 
 
 async def test_failures_are_counted_by_code_and_fallbacks_by_reason(door: Door, sandbox: Sandbox) -> None:
@@ -105,5 +114,5 @@ async def test_every_metric_is_in_its_document(door: Door) -> None:
         reply = await http.get("/metrics")
     families = [family.name for family in parser.text_string_to_metric_families(reply.text)]
     ours = [name.removeprefix("websearch_gateway_") for name in families if name.startswith("websearch_gateway_")]
-    assert len(ours) == 13
+    assert len(ours) == 14
     assert [name for name in ours if f"`{name}`" not in document and f"`{name}_total`" not in document] == []

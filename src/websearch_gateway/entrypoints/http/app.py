@@ -96,7 +96,7 @@ def _routes(
         Route("/", serving(gateway, status_endpoint(gateway))),
         Route("/healthz", healthz),
         Route("/readyz", readyz(gateway, lag)),
-        Route("/metrics", metrics_endpoint(gateway)),
+        Route("/metrics", metrics_endpoint(gateway, lag)),
         *metadata_routes(verifier, settings),
     ]
     routes += tool_routes(callable_tools(settings), gateway)

@@ -25,10 +25,14 @@ PREFIX = "websearch_gateway_"
 Labels = tuple[str, ...]
 
 
-def exposition(snapshot: Snapshot, accept: str) -> tuple[bytes, str]:
-    """The text for a scraper that sent this `Accept`, and its media type: OpenMetrics if requested."""
+def exposition(snapshot: Snapshot, lag: float, accept: str) -> tuple[bytes, str]:
+    """The text for a scraper that sent this `Accept`, and its media type: OpenMetrics if requested.
+
+    Args:
+        lag: `LoopLag.seconds`.
+    """
     registry = CollectorRegistry()
-    registry.register(_Families(snapshot))
+    registry.register(_Families(snapshot, lag))
     ProcessCollector(registry=registry)
     encode, media_type = choose_encoder(accept)
     return encode(registry), media_type
@@ -37,6 +41,7 @@ def exposition(snapshot: Snapshot, accept: str) -> tuple[bytes, str]:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Families(Collector):
     snapshot: Snapshot
+    lag: float
 
     def collect(self) -> Iterator[Metric]:
         yield from self._calls()
@@ -47,6 +52,8 @@ class _Families(Collector):
         figures, in_flight = self.snapshot.figures, self.snapshot.in_flight
         yield _gauge("build_info", "The version that runs.", ("version",), [((__version__,), 1)])
         yield _gauge("calls_in_flight", "Calls of tools under way.", (), [((), in_flight)])
+        lag = "The largest delay of the event loop in the last ten seconds."
+        yield _gauge("event_loop_lag_seconds", lag, (), [((), self.lag)])
         yield _counter("calls", "Calls of tools, by who served.", ("tool", "route", "outcome"), figures.routes.items())
         durations = figures.durations.items()
         yield _histogram("call_seconds", "How long calls of tools took.", ("tool", "outcome"), durations)

@@ -28,7 +28,7 @@ class LoopLag:
     def seconds(self) -> float:
         """The largest delay of the last ten seconds, including that of an overdue timer."""
         now = self._clock()
-        overdue = now - self._due if self._due else 0.0
+        overdue = max(0.0, now - self._due) if self._due else 0.0
         return max([overdue, *(late for moment, late in self._beats if moment > now - WINDOW_SECONDS)])
 
     @asynccontextmanager
