@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ from websearch_gateway.entrypoints.http.compatible.table import BY_PATH
 from websearch_gateway.sandbox import Sandbox
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+LITELLM = "litellm==1.106.2"
 OPEN_WEBUI = {
     "ENABLE_WEB_SEARCH",
     "WEB_SEARCH_ENGINE",
@@ -94,3 +97,40 @@ def test_the_configuration_of_librechat_has_names_that_it_reads() -> None:
     assert set(read["webSearch"]) == LIBRECHAT
     assert set(read["endpoints"]["custom"][0]) == {"name", "apiKey", "baseURL", "models"}
     assert paths(text) - {"/v1"} <= set(BY_PATH)
+
+
+def test_litellm_searches_and_answers_by_its_configuration(address: str) -> None:
+    """LiteLLM in an environment of its own: it wants another version of OpenAI's SDK than the other clients."""
+    uv = Path(sys.executable).with_name("uv")
+    if not uv.exists():
+        pytest.skip("uv is not installed: pip install uv")
+    text = (EXAMPLES / "litellm.yaml").read_text()
+    assert paths(text) - {"/v1", "/tavily", "/searxng"} == set()
+    config = text.replace("http://GATEWAY:8080", address).replace("os.environ/GATEWAY_TOKEN", "any")
+    script = PYTHON.parents[3] / "tests" / "clients" / "litellm_search.py"
+    alone = ["run", "--quiet", "--no-project", "--python", sys.executable, "--with", LITELLM]
+    command = [str(uv), *alone, "python", "-W", "ignore", str(script)]
+    done = subprocess.run(command, input=config, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    seen = json.loads(done.stdout.splitlines()[-1])
+    for name in ("websearch", "websearch-searxng"):
+        assert seen[name][0].endswith("/pages/descale-espresso-machine"), name
+    assert "330 metres" in seen["answer"]
+
+
+def test_openclaw_searches_by_its_configuration(address: str, tmp_path: Path) -> None:
+    """Half a gigabyte, so it is not installed for this test."""
+    command = shutil.which("openclaw")
+    if command is None:
+        pytest.skip("OpenClaw is not installed: npm install -g openclaw, then its SearXNG plugin")
+    (tmp_path / ".openclaw").mkdir()
+    config = (EXAMPLES / "openclaw.json").read_text().replace("http://127.0.0.1:8080", address)
+    (tmp_path / ".openclaw" / "openclaw.json").write_text(config)
+
+    def openclaw(*arguments: str) -> str:
+        environment = {**os.environ, "HOME": str(tmp_path)}
+        return subprocess.check_output([command, *arguments], env=environment, text=True, timeout=100)
+
+    shown = openclaw("infer", "web", "search", "--query", "How do I descale an espresso machine?", "--json")
+    assert "/pages/descale-espresso-machine" in shown
+    assert "6 tools" in openclaw("mcp", "probe", "websearch")
