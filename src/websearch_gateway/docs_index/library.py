@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from websearch_gateway.docs_index.crawl.crawler import OnProgress
 from websearch_gateway.docs_index.crawl.files import ENDINGS, is_archive
-from websearch_gateway.docs_index.crawl.runner import CrawlRunner, ignore_progress
+from websearch_gateway.docs_index.crawl.runner import CrawlRunner, check_source, ignore_progress
 from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.models import CrawlOptions, SiteVersion, UrlFailure
 from websearch_gateway.docs_index.ports import ChunkIndex, DocsStore
@@ -60,7 +60,8 @@ class DocsLibrary:
                 pages of another source.
         """
         url = source_url(source)
-        name, label = _checked(name or default_name(url), "name"), _checked(label or DEFAULT_LABEL, "version")
+        name = checked_name(name or default_name(url), "name")
+        label = checked_name(label or DEFAULT_LABEL, "version")
         known = next((v for v in await self.store.versions() if (v.name, v.label) == (name, label)), None)
         if known is not None and known.page_count and canonical(url) != canonical(known.url):
             if canonical(url) not in await self.store.known_urls(known.id):  # an address that has moved
@@ -77,7 +78,12 @@ class DocsLibrary:
         return version
 
     async def requeue(self, version: SiteVersion) -> None:
-        """Mark a version as pending for a crawling process; a completed one gets a refresh."""
+        """Mark a version as pending for a crawling process; a completed one gets a refresh.
+
+        Raises:
+            SearchValidationError: the version cannot be crawled.
+        """
+        check_source(version)
         if version.status in ("completed", "suspicious"):
             await self.store.start_generation(version.id)
         await self.store.set_status(version.id, "queued")
@@ -159,7 +165,12 @@ def default_name(url: str) -> str:
     return host or parts.path.rstrip("/").rpartition("/")[2] or "site"
 
 
-def _checked(text: str, field: str) -> str:
+def checked_name(text: str, field: str) -> str:
+    """The name or version of a site without needless blanks.
+
+    Raises:
+        SearchValidationError: it is empty, too long, or not printable.
+    """
     text = " ".join(text.split())
     if not text or len(text) > MOST_NAME_CHARS or not text.isprintable():
         raise SearchValidationError(f"The {field} of a site must have 1 to {MOST_NAME_CHARS} characters.")

@@ -137,5 +137,8 @@ def _entry(chunk: Chunk) -> DocsOutlineEntry:
 
 
 def iso_date(seconds: float | None) -> str | None:
-    """A time as ISO 8601, UTC."""
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    """A time as ISO 8601, UTC; None if there is none, or no calendar has it."""
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (OverflowError, ValueError, OSError):
+        return None

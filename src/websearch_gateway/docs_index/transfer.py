@@ -2,6 +2,10 @@
 
 The file is gzip over JSON lines. The first line is the site, each other line a page with its chunks, symbols, links and
 vectors. The headers of a crawl may hold a password and are left out.
+
+An export may come from a stranger. An import writes only what the crawler could have written: addresses of the site,
+text without control characters and live links, times of a calendar. A site that was a folder or an archive on another
+machine gets an address that nothing can crawl.
 """
 
 from __future__ import annotations
@@ -11,16 +15,25 @@ import base64
 import gzip
 import json
 import os
+import re
+import time
 import zlib
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from websearch_gateway.docs_index.crawl.scope import canonical
-from websearch_gateway.docs_index.library import DocsLibrary
+from websearch_gateway.docs_index.crawl.chunking import cut
+from websearch_gateway.docs_index.crawl.crawler import URLS_PER_PAGE
+from websearch_gateway.docs_index.crawl.files import base_url
+from websearch_gateway.docs_index.crawl.page_work import LONGEST_TITLE, sendable
+from websearch_gateway.docs_index.crawl.scope import Scope, canonical
+from websearch_gateway.docs_index.crawl.symbols import LONGEST_NAME, MOST_SYMBOLS, page_symbols
+from websearch_gateway.docs_index.library import DocsLibrary, checked_name
 from websearch_gateway.docs_index.models import (
     ChunkDraft,
     CrawlOptions,
@@ -30,20 +43,50 @@ from websearch_gateway.docs_index.models import (
     Symbol,
     SymbolKind,
 )
+from websearch_gateway.docs_index.section_id import content_of
 from websearch_gateway.docs_index.store.packing import pack_vectors, unpack_vectors
 from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.text.chunk import MAX_TITLE
+from websearch_gateway.text.safety.invisible import strip_invisible_characters
+from websearch_gateway.text.safety.sanitise import without_live_parts
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
 
 FORMAT = "websearch-gateway-docs/1"
-MAX_LINE_BYTES = 60_000_000
+MAX_LINE_BYTES = 16_000_000
+"""The most bytes of a page. `export_site` leaves out the vectors of a page that needs more."""
 BATCH = 50
+BATCH_BYTES = 4_000_000
+"""The most lines, and about the most bytes, that are written in one transaction."""
 AT_ONCE = 2
 """Concurrent writes: one batch is written while the next is prepared and the one after that is parsed."""
 INTERRUPTED = "The import was interrupted. Import the file again, or delete the site."
+IMPORTED = "imported:"
+"""The scheme of the addresses of pages that were files on another machine."""
+MOST_CHUNKS = 20_000
+MAX_TEXT_CHARS = 6_000_000
+MOST_STRINGS = 200_000
+MAX_FRAME_BYTES = 1_000_000
+"""The most strings of a line, and the most bytes outside them: a million empty lists would take half a gigabyte."""
+MOST_LINKS = 5_000
+LARGEST_REPEAT = 100_000
+"""The most characters of fences and table heads that the chunks of a small page repeat."""
+LONGEST_VECTOR = 1.1
+"""The length of a unit vector whose numbers are rounded to eight bits, and some room."""
+LATEST = 253_402_300_799.0
+"""The end of the year 9999 (seconds since the epoch)."""
+
+_FOLDER = "https://folder.invalid/"
+"""Stands for the folder of files while their paths are checked like those of a website."""
+_ANCHOR = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]{1,200}")
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
+_HASH = re.compile(r"[0-9a-f]{1,64}")
 
 _Place = Annotated[int, Field(ge=0)]
+_Glob = Annotated[str, Field(max_length=500)]
+_Url = Annotated[str, Field(max_length=5_000)]
+_Seconds = Annotated[float, Field(ge=0, le=LATEST, allow_inf_nan=False)]
 
 
 class _Line(BaseModel):
@@ -56,29 +99,29 @@ class _Head(_Line):
     format: Literal["websearch-gateway-docs/1"]
     name: str
     version: str
-    url: str
+    url: _Url
     embedder: str
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    max_pages: int = 20_000
-    delay: Annotated[float, Field(ge=0)] = 0.25
+    include: Annotated[tuple[_Glob, ...], Field(max_length=100)] = ()
+    exclude: Annotated[tuple[_Glob, ...], Field(max_length=100)] = ()
+    max_pages: Annotated[int, Field(ge=1, le=1_000_000)] = 20_000
+    delay: Annotated[float, Field(ge=0, le=600, allow_inf_nan=False)] = 0.25
     indexed_at: float | None = None
 
 
 class _Page(_Line):
     """A page. `dimensions` is 0 if it has no vectors."""
 
-    address: str
-    url: str
+    address: _Url
+    url: _Url
     title: str
-    markdown: str
-    chunks: tuple[tuple[_Place, _Place, tuple[str, ...], str, str, str], ...]
-    symbols: tuple[tuple[str, SymbolKind, str, _Place], ...]
-    links: tuple[str, ...]
+    markdown: Annotated[str, Field(max_length=MAX_TEXT_CHARS)]
+    chunks: Annotated[tuple[tuple[_Place, _Place, tuple[str, ...], str, str, str], ...], Field(max_length=MOST_CHUNKS)]
+    symbols: Annotated[tuple[tuple[str, SymbolKind, str, _Place], ...], Field(max_length=MOST_SYMBOLS)]
+    links: Annotated[tuple[str, ...], Field(max_length=MOST_LINKS)]
     etag: str | None
     last_modified: str | None
     body_hash: str
-    fetched_at: float
+    fetched_at: _Seconds
     dimensions: Annotated[int, Field(ge=0, le=16_384)]
     vectors: str
 
@@ -121,7 +164,8 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
     """Import a version that `export_site` wrote; it is searchable when this returns.
 
     Vectors of another embedder are left out: `status` counts the pages without vectors, and the next update makes
-    them. A failed import leaves nothing of the version.
+    them. Pages outside the site are left out too; the `reason` of the version says how many. A failed import leaves
+    nothing of the version.
 
     Raises:
         SearchValidationError: the file is not an export or is damaged, or the version is indexed already.
@@ -131,8 +175,9 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
             lines = _lines(file)
             head = _Head.model_validate_json(next(lines, b""))
             version = await _new_version(library, head)
+            checks = _Checks(head, version, with_vectors=head.embedder == embedder)
             try:
-                await _put_all(library, version, lines, with_vectors=head.embedder == embedder)
+                await _put_all(library, version, lines, checks)
             except BaseException:
                 await asyncio.shield(library.delete(version))
                 raise
@@ -143,28 +188,34 @@ async def import_site(library: DocsLibrary, embedder: str, path: Path) -> SiteVe
         raise SearchValidationError(f"{path} is not an export of a site, or it is damaged.") from error
 
 
-async def _put_all(library: DocsLibrary, version: SiteVersion, lines: Iterator[bytes], *, with_vectors: bool) -> None:
+async def _put_all(library: DocsLibrary, version: SiteVersion, lines: Iterator[bytes], checks: _Checks) -> None:
     await library.store.set_status(version.id, "failed", INTERRUPTED)  # a failed version is not crawled
     writes: deque[asyncio.Task[None]] = deque()
     try:
-        while batch := await asyncio.to_thread(_batch, lines, with_vectors):
-            writes.append(asyncio.create_task(library.store.put_pages(version.id, batch)))
+        while batch := await asyncio.to_thread(_batch, lines, checks):
+            writes.append(asyncio.create_task(library.store.put_pages(version.id, list(filter(None, batch)))))
             if len(writes) == AT_ONCE:
                 await writes.popleft()
         await asyncio.gather(*writes)
     finally:
         await asyncio.gather(*writes, return_exceptions=True)
-    await library.store.set_status(version.id, "completed")
+    left_out = f"{checks.left_out} pages of the file lie outside the site." if checks.left_out else ""
+    await library.store.set_status(version.id, "completed", left_out)
 
 
 async def _new_version(library: DocsLibrary, head: _Head) -> SiteVersion:
-    if not canonical(head.url):
-        raise SearchValidationError("The export has no usable address for its site.")
+    name, label = checked_name(head.name, "name"), checked_name(head.version, "version")
     for known in await library.store.versions():
-        if (known.name, known.label) == (head.name, head.version) and known.page_count and known.indexed_at:
+        if (known.name, known.label) == (name, label) and known.page_count and known.indexed_at:
             raise SearchValidationError(f"{known.name} {known.label} is indexed already. Delete it first.")
+    if head.url.startswith(("file:", IMPORTED)):
+        url = f"{IMPORTED}{quote(name, safe='')}/{quote(label, safe='')}/"
+    elif head.url.startswith(("https://", "http://")) and canonical(head.url) and head.url.isprintable():
+        url = head.url
+    else:
+        raise SearchValidationError("The export has no usable address for its site.")
     options = CrawlOptions(head.include, head.exclude, head.max_pages, head.delay)
-    return await library.store.add_version(head.name, head.version, head.url, options)
+    return await library.store.add_version(name, label, url, options)
 
 
 async def _pages(library: DocsLibrary, version_id: int) -> AsyncIterator[list[StoredPage]]:
@@ -176,8 +227,13 @@ async def _pages(library: DocsLibrary, version_id: int) -> AsyncIterator[list[St
 
 def _write(file: gzip.GzipFile, pages: list[StoredPage]) -> None:
     for page in pages:
-        file.write(json.dumps(_encoded(page), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+        line = _line(page)
+        file.write(line if len(line) < MAX_LINE_BYTES else _line(replace(page, vectors=None)))
         file.write(b"\n")
+
+
+def _line(page: StoredPage) -> bytes:
+    return json.dumps(_encoded(page), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _encoded(page: StoredPage) -> dict[str, Any]:
@@ -204,32 +260,140 @@ def _lines(file: gzip.GzipFile) -> Iterator[bytes]:
         yield line
 
 
-def _batch(lines: Iterator[bytes], with_vectors: bool) -> list[StoredPage]:
-    found: list[StoredPage] = []
-    while len(found) < BATCH and (line := next(lines, None)) is not None:
-        found.append(_decoded(_Page.model_validate_json(line), with_vectors))
+def _batch(lines: Iterator[bytes], checks: _Checks) -> list[StoredPage | None]:
+    """The next pages, None for each that is left out; empty at the end."""
+    found: list[StoredPage | None] = []
+    size = 0
+    while len(found) < BATCH and size < BATCH_BYTES and (line := next(lines, None)) is not None:
+        size += len(line)
+        _check_parts(line)
+        found.append(checks.page(_Page.model_validate_json(line)))
     return found
 
 
-def _decoded(page: _Page, with_vectors: bool) -> StoredPage:
-    draft = PageDraft(
-        url=page.url,
-        title=page.title,
-        markdown=page.markdown,
-        chunks=tuple(ChunkDraft(*chunk) for chunk in page.chunks),
-        symbols=tuple(Symbol(*symbol) for symbol in page.symbols),
-        etag=page.etag,
-        last_modified=page.last_modified,
-        body_hash=page.body_hash,
+def _check_parts(line: bytes) -> None:
+    """Raises ValueError if the line has more parts than any page, before they are all in memory."""
+    frame, count = len(line), 0
+    for count, string in enumerate(_STRING.finditer(line), 1):
+        frame -= string.end() - string.start()
+        if count > MOST_STRINGS:
+            break
+    if count > MOST_STRINGS or frame > MAX_FRAME_BYTES:
+        raise ValueError("no page has so many parts")
+
+
+class _Checks:
+    """Makes pages of lines, as far as the crawler could have written them. `left_out` counts those that it could not.
+
+    Args:
+        version: the new version, whose address and name are checked.
+    """
+
+    def __init__(self, head: _Head, version: SiteVersion, *, with_vectors: bool) -> None:
+        self.left_out = 0
+        self._with_vectors = with_vectors
+        self._old, self._new = "", ""
+        base = base_url(head.url)
+        if version.url.startswith(IMPORTED):
+            self._old, self._new = canonical(base) or base, version.url
+            base = _FOLDER
+        self._scope = Scope.of(base, head.include, head.exclude)
+        self._links: set[int] = set()
+        self._count = 0
+
+    def page(self, page: _Page) -> StoredPage | None:
+        """The page; None if it lies outside the site.
+
+        Raises:
+            ValueError: a number or the text of a chunk is not that of a page.
+        """
+        address = self._address(page.address)
+        self._count += 1
+        if not address:
+            self.left_out += 1
+            return None
+        index = f"{address}index.html"
+        draft = PageDraft(
+            url=index if page.url == f"{page.address}index.html" else address,
+            title=strip_invisible_characters(" ".join(page.title.split()))[0][:LONGEST_TITLE],
+            markdown=page.markdown,
+            chunks=tuple(ChunkDraft(*chunk) for chunk in page.chunks),
+            symbols=tuple(_symbols(page)),
+            etag=sendable(page.etag),
+            last_modified=sendable(page.last_modified),
+            body_hash=page.body_hash if _HASH.fullmatch(page.body_hash) else "",
+        )
+        _check_places(draft)
+        vectors = _unpacked(page) if self._with_vectors and page.dimensions else None
+        if not all(_is_clean(chunk, page.markdown, draft.url) for chunk in draft.chunks):
+            draft, vectors = _cleaned(draft), None
+        return StoredPage(address, draft, self._in_scope(page.links), min(page.fetched_at, time.time()), vectors)
+
+    def _address(self, url: str) -> str:
+        """The canonical address of a page of the site, in the new folder if it was a file; "" if it is not one."""
+        if self._old:
+            if not url.startswith(self._old):
+                return ""
+            found = self._scope.link(_FOLDER, _FOLDER + url.removeprefix(self._old))
+            return self._new + found.removeprefix(_FOLDER) if found else ""
+        return self._scope.link(url, url)
+
+    def _in_scope(self, links: Sequence[str]) -> tuple[str, ...]:
+        """The links to pages of the site, as far as a crawl would take them into its frontier."""
+        most = URLS_PER_PAGE * max(self._count, CrawlOptions().max_pages)
+        found = dict.fromkeys(filter(None, map(self._address, links)))
+        kept = [url for url in found if hash(url) in self._links or len(self._links) < most]
+        self._links.update(map(hash, kept))
+        return tuple(kept)
+
+
+def _symbols(page: _Page) -> Iterator[Symbol]:
+    for name, kind, anchor, ordinal in page.symbols:
+        if 0 < len(name) <= LONGEST_NAME and name.isprintable() and ordinal < len(page.chunks):
+            yield Symbol(name, kind, anchor if _ANCHOR.fullmatch(anchor) else "", ordinal)
+
+
+def _check_places(page: PageDraft) -> None:
+    """Raises ValueError unless the chunks follow one another and hold at most twice the text of the page."""
+    end = size = 0
+    for chunk in page.chunks:
+        if not end <= chunk.start <= chunk.stop <= len(page.markdown):
+            raise ValueError("the chunks do not fit the text")
+        end = chunk.stop
+        size += chunk.stop - chunk.start + len(chunk.before) + len(chunk.after)
+    if size > 2 * len(page.markdown) + LARGEST_REPEAT:
+        raise ValueError("the chunks hold more than the text")
+
+
+def _is_clean(chunk: ChunkDraft, markdown: str, url: str) -> bool:
+    """Whether the text, headings and anchor of a chunk are as the crawler writes them."""
+    content = content_of(chunk, markdown)
+    headings = " ".join(chunk.heading_path)
+    return (
+        headings.isprintable()
+        and strip_invisible_characters(headings)[0] == headings
+        and all(len(heading) <= MAX_TITLE for heading in chunk.heading_path)
+        and (not chunk.anchor or bool(_ANCHOR.fullmatch(chunk.anchor)))
+        and without_live_parts(content, url)[0] == content
     )
-    vectors = _unpacked(page) if with_vectors and page.dimensions else None
-    return StoredPage(page.address, draft, page.links, page.fetched_at, vectors)
+
+
+def _cleaned(page: PageDraft) -> PageDraft:
+    """The page with sanitised text, cut again."""
+    markdown, _ = without_live_parts(page.markdown, page.url)
+    chunks = cut(markdown)
+    return replace(page, markdown=markdown, chunks=chunks, symbols=page_symbols(markdown, chunks, ()))
 
 
 def _unpacked(page: _Page) -> Vectors:
+    import numpy as np
+
     data = base64.b64decode(page.vectors, validate=True)
     if len(data) != len(page.chunks) * (page.dimensions + 4):
         raise ValueError("vectors do not fit the chunks")
     scales, numbers = unpack_vectors(data, page.dimensions)
     scaled: Vectors = scales[:, None] * numbers
+    lengths = np.linalg.norm(scaled, axis=1)
+    if not (np.isfinite(lengths).all() and (lengths <= LONGEST_VECTOR).all()):
+        raise ValueError("vectors are not of unit length")
     return scaled

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO, Self
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from websearch_gateway.docs_index.crawl.scope import MAX_URL_CHARS, Scope
 from websearch_gateway.errors import SearchFetchError
@@ -120,6 +120,11 @@ def is_archive(name: str) -> bool:
 def archive_ending(name: str) -> str:
     """The ending of an archive's name; "" if it is not an archive."""
     return next((ending for ending in ENDINGS if name.lower().endswith(ending)), "")
+
+
+def base_url(url: str) -> str:
+    """The address below which the documents of a source lie; those in an archive follow its own address."""
+    return f"{url}!/" if is_archive(urlsplit(url).path) else url
 
 
 def unpack(archive: Path, target: Path) -> None:

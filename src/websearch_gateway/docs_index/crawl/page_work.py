@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -31,6 +31,8 @@ FIRST_PAGES, ENOUGH_RENDERED = 5, 3
 """If so many of the first pages need a browser, every page of the site gets one."""
 _GENERAL_INDEX = "/genindex.html"  # of Sphinx, with its inventory in the same folder
 RETRY_SECONDS = 30.0
+LONGEST_TITLE = 500
+"""The most characters of a page's title, which the text index repeats for each chunk."""
 _PASSING_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 _GONE = (404, 410)
 _LOGIN_WORDS = ("login", "signin", "sign-in", "sso", "oauth", "auth/")
@@ -249,12 +251,12 @@ class PageWork:
 def _page(fetched: Fetched, task: UrlTask, document: Document, digest: str) -> PageDraft:
     return PageDraft(
         url=fetched.final_url if fetched.final_url.endswith("index.html") else task.url,
-        title=document.title or task.url.rstrip("/").rpartition("/")[2],
+        title=document.title[:LONGEST_TITLE] or task.url.rstrip("/").rpartition("/")[2],
         markdown=document.markdown,
         chunks=document.chunks,
         symbols=document.symbols,
-        etag=_sendable(fetched.headers, "etag"),
-        last_modified=_sendable(fetched.headers, "last-modified"),
+        etag=sendable(fetched.headers.get("etag")),
+        last_modified=sendable(fetched.headers.get("last-modified")),
         body_hash=digest,
     )
 
@@ -263,7 +265,7 @@ def _is_login(url: str) -> bool:
     return bool(_LOGIN_PAGE.search(urlsplit(url).path))
 
 
-def _sendable(headers: Mapping[str, str], name: str) -> str | None:
-    """A validator of the reply; None if it is missing, or not safe to send back."""
-    value = headers.get(name, "")
+def sendable(validator: str | None) -> str | None:
+    """A validator of a reply; None if it is missing, or not safe to send back."""
+    value = validator or ""
     return value if 0 < len(value) <= 300 and value.isascii() and value.isprintable() else None

@@ -23,6 +23,7 @@ from websearch_gateway.docs_index.crawl.files import (
     ARCHIVE_REASONS,
     MAX_ARCHIVE_BYTES,
     archive_ending,
+    base_url,
     is_archive,
     unpack,
 )
@@ -33,7 +34,7 @@ from websearch_gateway.docs_index.crawl.sources import FolderSource, Source, Web
 from websearch_gateway.docs_index.models import CrawlProgress, Owner, SiteVersion
 from websearch_gateway.docs_index.ports import DocsStore, Fetch, ReadDocument, Run
 from websearch_gateway.docs_index.store.owners import is_dead, this_process
-from websearch_gateway.errors import SearchError, SearchFetchError, StateUnavailable
+from websearch_gateway.errors import SearchError, SearchFetchError, SearchValidationError, StateUnavailable
 from websearch_gateway.models import Deadline
 from websearch_gateway.ports import Embedder
 
@@ -83,7 +84,7 @@ class CrawlRunner:
 
         Raises:
             StateUnavailable: another process crawls the version, or the disk is nearly full.
-            Refused: a setting or the embedder is at fault.
+            Refused: a setting or the embedder is at fault, or the version cannot be crawled.
         """
         while (ended := self._running.get(version_id)) is not None:
             await ended.wait()
@@ -111,6 +112,7 @@ class CrawlRunner:
                 version = await self.store.version(version_id)
                 if version is None:
                     return None
+                check_source(version)
                 if version.status in ("completed", "suspicious"):
                     await self.store.start_generation(version_id)
                     version = await self.store.version(version_id) or version
@@ -189,7 +191,7 @@ class CrawlRunner:
         options, url = version.options, version.url
         note = partial(self.store.note_reading, version.id)
         if is_archive(urlsplit(url).path):
-            base = f"{url}!/"
+            base = base_url(url)
             scope = Scope.of(base, options.include, options.exclude)
             folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="docs-"))
             try:
@@ -277,6 +279,15 @@ class _Crawls:
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+
+def check_source(version: SiteVersion) -> None:
+    """Raises SearchValidationError if the source of a version is not on this machine or the web."""
+    if not version.url.startswith(("https://", "http://", "file:")):
+        raise SearchValidationError(
+            f"{version.name} {version.label} was a folder or an archive on another machine and is not refreshed here. "
+            "Import a newer export, or delete it and add its documents."
+        )
 
 
 def _check_disk(file: Path) -> None:
