@@ -79,6 +79,36 @@ def test_the_error_names_an_unreadable_file_without_its_content(file: Path, cont
     assert "do-not-show" not in message
 
 
+def test_the_users_own_file_is_skipped_with_a_warning_if_it_cannot_be_read(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config_path().mkdir(parents=True)
+    assert load_settings().concurrency == 64
+    (told,) = (record.getMessage() for record in caplog.records)
+    assert str(config_path()) in told
+    assert "cannot be read" in told
+    monkeypatch.setenv("WEBSEARCH_GATEWAY_CONFIG", str(config_path()))
+    assert "cannot be read" in refusal()
+
+
+def test_a_user_without_a_home_has_settings_and_a_data_folder_that_nobody_can_make(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_home(*_: object, **__: object) -> str:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr("platformdirs.user_config_dir", no_home)
+    monkeypatch.setattr("platformdirs.user_data_dir", no_home)
+    monkeypatch.delenv("DATA_DIR")
+    data = load_settings().data_dir
+    with pytest.raises(OSError, match="directory"):
+        data.mkdir(parents=True)
+
+
+def test_a_data_folder_in_the_home_of_nobody_is_refused() -> None:
+    assert refusal(data_dir="~nobody-has-this-name/data").startswith("Unusable settings: DATA_DIR: must not begin")
+
+
 @pytest.mark.parametrize("blank", ["", "  "])
 def test_a_blank_value_of_an_optional_setting_counts_as_unset(
     file: Path, monkeypatch: pytest.MonkeyPatch, blank: str

@@ -43,6 +43,32 @@ def test_a_terminal_that_lacks_a_character_still_shows_the_answer(environment: d
     assert "330 metres" in done.stdout
 
 
+def test_where_nothing_can_be_written_the_answer_ends_with_one_warning(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    done = run({**environment, "DATA_DIR": str(tmp_path / "file"), "COLUMNS": "400"}, "search", QUESTION)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "330 metres" in done.stdout
+    assert done.stdout.count("lost when it ends. Let DATA_DIR name a folder that can be written, or set STATE_URL") == 1
+    assert "BUDGET" not in done.stdout
+    checked = run({**environment, "DATA_DIR": str(tmp_path / "file")}, "doctor", "--json")
+    (state,) = (check for check in json.loads(checked.stdout)["checks"] if check["name"] == "state")
+    assert (state["status"], "STATE_URL=memory://" in state["remedy"]) == ("warn", True)
+    cleared = run({**environment, "DATA_DIR": str(tmp_path / "file")}, "cache", "clear", "--yes")
+    assert cleared.returncode == 1
+    assert "not that in the file" in cleared.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
+def test_a_process_that_may_write_no_files_still_answers(environment: dict[str, str]) -> None:
+    command = f"ulimit -f 0; exec {sys.executable} -m websearch_gateway search '{QUESTION}'"
+    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, timeout=200)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "330 metres" in done.stdout
+    assert "The state file cannot be used" in done.stdout
+
+
 def test_search_json_is_the_response_of_the_tool(environment: dict[str, str]) -> None:
     response = json.loads(run({**environment, "OPENAI_MODELS": "gpt-6-luna"}, "search", QUESTION, "--json").stdout)
     assert response["provider"] == "gpt-6-luna-web-search"

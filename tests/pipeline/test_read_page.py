@@ -69,6 +69,7 @@ def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReadi
         finder,
         RateLimits(MemoryState(), ""),
         RateLimits(MemoryState(), ""),
+        MemoryState(),
         asyncio.Semaphore(8),
         Telemetry([events.append]),
         Guard({}, strict=False, secrets=()),

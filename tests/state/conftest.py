@@ -10,6 +10,7 @@ from websearch_gateway.ports import State
 from websearch_gateway.state.firestore import FirestoreState
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.postgres import PostgresState
+from websearch_gateway.state.spare import SpareState
 from websearch_gateway.state.sqlite import SqliteState
 
 PATIENCE = 20.0
@@ -46,6 +47,22 @@ def memory_state(clock) -> State:
 @pytest.fixture
 async def sqlite_state(tmp_path, clock) -> AsyncIterator[State]:
     state = SqliteState(tmp_path / "state.db", clock=clock)
+    yield state
+    await state.close()
+
+
+@pytest.fixture
+async def spare_state(tmp_path, clock) -> AsyncIterator[State]:
+    state = SpareState(SqliteState(tmp_path / "state.db", clock=clock), clock=clock)
+    yield state
+    await state.close()
+
+
+@pytest.fixture
+async def spare_memory_state(tmp_path, clock) -> AsyncIterator[State]:
+    """A SpareState whose file cannot be made."""
+    (tmp_path / "file").touch()
+    state = SpareState(SqliteState(tmp_path / "file" / "state.db", clock=clock), clock=clock)
     yield state
     await state.close()
 

@@ -14,7 +14,7 @@ from websearch_gateway.ports import State
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.postgres import PostgresState
 
-BACKENDS = ["memory", "sqlite", "postgresql", "firestore"]
+BACKENDS = ["memory", "sqlite", "spare", "spare_memory", "postgresql", "firestore"]
 
 ODD_KEYS = [
     "",

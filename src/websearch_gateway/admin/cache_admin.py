@@ -18,7 +18,7 @@ from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import StateUsage
 from websearch_gateway.observability.statistics import Statistics
 from websearch_gateway.observability.telemetry import Telemetry
-from websearch_gateway.ports import BoundedState, State
+from websearch_gateway.ports import BoundedState, State, problem_of
 from websearch_gateway.results.admin import CacheClearResult
 from websearch_gateway.results.answer import CacheState
 from websearch_gateway.results.ops import CacheStats
@@ -104,7 +104,7 @@ class CacheAdmin:
             evictions=usage.evictions if usage else 0,
             oldest_seconds=round(max(tally.ages), 1) if tally.ages else None,
             newest_seconds=round(min(tally.ages), 1) if tally.ages else None,
-            warnings=tuple(tally.warnings),
+            warnings=(*tally.warnings, *([str(problem)] if (problem := problem_of(self.state)) else [])),
         )
 
     async def clear(self, *, older_than_hours: float | None = None, query: str | None = None) -> CacheClearResult:
@@ -129,6 +129,8 @@ class CacheAdmin:
             for memory in self.memories:
                 memory.forget()
         await advance(self.state)
+        if problem := problem_of(self.state):
+            raise StateUnavailable(f"The cache of this process is cleared, but not that in the file: {problem}")
         return CacheClearResult(removed=sum(removed.values()), removed_by_kind=removed)
 
     async def _remove(self, kind: Kind, least_age: float, question: str | None) -> int:

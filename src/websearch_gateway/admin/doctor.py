@@ -11,7 +11,7 @@ from websearch_gateway.budget.budget_alert import LEVELS
 from websearch_gateway.budget.ledger import Ledger
 from websearch_gateway.errors import UNUSABLE, EngineNotConfigured, SearchError, StateUnavailable
 from websearch_gateway.models import Deadline, SearchQuery
-from websearch_gateway.ports import Embedder, HostedEngine, Searcher, State
+from websearch_gateway.ports import Embedder, HostedEngine, Searcher, State, problem_of
 from websearch_gateway.results.ops import Check, Diagnosis
 
 PROBE = SearchQuery("example domain", max_results=1)
@@ -136,6 +136,8 @@ class Doctor:
                 finding=error.message,
                 remedy="Fix STATE_URL or DATA_DIR. Searches work without the state.",
             )
+        if problem := problem_of(self.state):
+            return Check(name="state", status="warn", finding=problem.finding, remedy=problem.remedy)
         return Check(name="state", finding="reads and writes")
 
 

@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 from websearch_gateway import __version__
 from websearch_gateway.budget.ledger import Day, Ledger
 from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.models import StateProblem
 from websearch_gateway.observability.statistics import Figures, Statistics, ToolFigures
 from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.ports import State, problem_of
 from websearch_gateway.resilience.best_effort import BestEffort
 from websearch_gateway.resilience.health import HealthRegistry, UpstreamStatus
 from websearch_gateway.results.ops import (
@@ -43,6 +45,7 @@ class Snapshot:
     in_flight: int
     daily_usd: float | None
     days: Sequence[Day]
+    state_problem: StateProblem | None = None
 
     @property
     def left_usd(self) -> float | None:
@@ -60,6 +63,7 @@ class Operations:
     statistics: Statistics
     ledger: Ledger
     telemetry: Telemetry
+    state: State
     best_effort: BestEffort = field(default_factory=lambda: BestEffort("Snapshots lack the costs of the day"))
 
     def provider_status(self) -> ProviderStatuses:
@@ -78,6 +82,7 @@ class Operations:
             self.telemetry.in_flight,
             self.ledger.daily_usd,
             costs,
+            problem_of(self.state),
         )
 
     async def _days(self, count: int) -> Sequence[Day]:
@@ -102,7 +107,7 @@ class Operations:
             daily_budget_usd=budget,
             left_today_usd=max(0.0, round(budget - days[0].usd, 6)) if budget is not None and days else None,
             days=tuple(_cost(day) for day in days if any(day.calls_by_latency) or day.usd or day is days[0]),
-            warnings=warnings,
+            warnings=(*warnings, *([str(problem)] if (problem := problem_of(self.state)) else [])),
         )
 
 

@@ -52,6 +52,8 @@ from websearch_gateway.results.search import WebSearchResponse
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.spare import SpareState
+from websearch_gateway.state.sqlite import SqliteState
 from websearch_gateway.workers.pool import Workers
 
 
@@ -73,7 +75,7 @@ def build(settings: Settings) -> Gateway:
     return Gateway(
         pipeline=SearchPipeline(
             guard=guard,
-            recall=Recall(caches.answers, flights, limits.answers, limits.cached),
+            recall=Recall(caches.answers, flights, limits.answers, limits.cached, shared.state),
             engine=_answers(settings, shared, engines, gather, pages),
             telemetry=shared.telemetry,
             deadline_seconds=settings.search_deadline_seconds,
@@ -81,13 +83,17 @@ def build(settings: Settings) -> Gateway:
         cached=_cached_answers(settings, shared, guard, caches, limits.cached),
         caches=caches,
         cache=_cache_admin(shared, caches, pages),
-        web=_web_search(settings, shared, guard, Recall(caches.web, flights, limits.searches, limits.cached), pages),
-        raw=_raw_search(settings, shared, guard, Recall(caches.raw, flights, limits.searches, limits.cached)),
+        web=_web_search(
+            settings, shared, guard, Recall(caches.web, flights, limits.searches, limits.cached, shared.state), pages
+        ),
+        raw=_raw_search(
+            settings, shared, guard, Recall(caches.raw, flights, limits.searches, limits.cached, shared.state)
+        ),
         reading=_page_reading(settings, shared, guard, limits, pages),
         engines=engines,
         doctor=_doctor(engines, shared, pages),
         health=shared.health,
-        operations=Operations(shared.health, shared.statistics, shared.ledger, shared.telemetry),
+        operations=Operations(shared.health, shared.statistics, shared.ledger, shared.telemetry, shared.state),
         migration=Migration(shared.state, settings.effective_state_url, open_state, settings.data_dir),
         workers=pages.workers,
         lazy_docs=docs,
@@ -126,6 +132,8 @@ def _shared(settings: Settings) -> _Shared:
     client, retry = create_client(outbound=outbound(settings)), Retry()
     health, statistics, workers = HealthRegistry(), Statistics(), Workers(warm_up=WARM_UP)
     state = open_state(settings.effective_state_url)
+    if isinstance(state, SqliteState):
+        state = SpareState(state)
     if isinstance(state, BoundedState):
         state.limit(settings.max_state_mb * 2**20, tuple(PREFIXES.values()))
     ledger = Ledger(state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd)
@@ -209,6 +217,7 @@ def _page_reading(
         finder=pages.finder,
         rate_limits=limits.reads,
         cached_limits=limits.cached,
+        state=shared.state,
         gate=shared.gate,
         telemetry=shared.telemetry,
         guard=guard,

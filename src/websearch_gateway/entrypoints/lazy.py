@@ -7,6 +7,7 @@ import gc
 import importlib
 import logging
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import SearchError
@@ -88,11 +89,18 @@ class LazyGateway:
     async def _crawl(self) -> None:
         """Crawl pending documentation, from when there is an index."""
         index = self.settings.docs_path
-        while index is not None and not await asyncio.to_thread(index.is_file):  # noqa: ASYNC110 - a file has no event
+        while index is not None and not await asyncio.to_thread(_is_there, index):  # noqa: ASYNC110 - a file has no event
             await asyncio.sleep(LOOK_SECONDS)
         gateway = await self.get()
         docs = await asyncio.to_thread(gateway.lazy_docs.get)
         await docs.runner.keep_crawling(3600 * self.settings.docs_refresh_hours)
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # a folder of another user
+        return False
 
 
 def _collect_rarely() -> None:

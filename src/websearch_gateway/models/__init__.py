@@ -20,7 +20,7 @@ from websearch_gateway.models.requests import (
     WebSearchRequest,
 )
 from websearch_gateway.models.search import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery, SearchResults
-from websearch_gateway.models.state import StateEntry, StateUsage
+from websearch_gateway.models.state import StateEntry, StateProblem, StateUsage
 
 __all__ = [
     "DIRECT",
@@ -48,6 +48,7 @@ __all__ = [
     "Source",
     "Span",
     "StateEntry",
+    "StateProblem",
     "StateUsage",
     "TokenUsage",
     "Topic",

@@ -1,4 +1,4 @@
-"""The entries and the size that a State reports."""
+"""The entries, the size and the problem that a State reports."""
 
 from __future__ import annotations
 
@@ -22,3 +22,14 @@ class StateUsage:
     bytes: int
     most_bytes: int | None = None
     evictions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StateProblem:
+    """Why a State is not what it was set up to be, what is lost by that, and what its operator can do."""
+
+    finding: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.finding} {self.remedy}"

@@ -22,7 +22,9 @@ _TRACEBACK_FORMATTER = logging.Formatter()
 _TRACEBACK_CHARACTERS = 3_000  # so that a record fits the 4 KiB that a pipe takes without blocking
 
 
-def configure_logging(level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secrets: Collection[str]) -> None:
+def configure_logging(
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secrets: Collection[str], *, told: Collection[str] = ()
+) -> None:
     """Send all logging of this process to stderr, in place of any earlier configuration.
 
     Each record is a line of JSON, or on a terminal a line for people.
@@ -31,11 +33,14 @@ def configure_logging(level: Literal["DEBUG", "INFO", "WARNING", "ERROR"], secre
         level: the least level of the gateway's own log. Libraries always log from WARNING on, since the HTTP client
             logs whole URLs below that.
         secrets: values that must not appear; each is replaced by `***` anywhere in a record.
+        told: names of loggers whose warnings the replies contain anyway, so that only their errors are logged.
     """
     root = logging.getLogger()
-    for handler in root.handlers[:]:
-        root.removeHandler(handler)
-    root.addHandler(_Handler(sys.stderr, secrets))
+    for earlier in root.handlers[:]:
+        root.removeHandler(earlier)
+    handler = _Handler(sys.stderr, secrets)
+    handler.addFilter(lambda record: record.levelno >= logging.ERROR or record.name not in told)
+    root.addHandler(handler)
     root.setLevel(logging.WARNING)
     logging.getLogger(_OURS).setLevel(level)
     # Records do not need the calling function, thread or process (https://docs.python.org/3/howto/logging.html#optimization).

@@ -17,6 +17,7 @@ from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard, up_to
 from websearch_gateway.pipeline.passages import Findings, PassageFinder
 from websearch_gateway.pipeline.rate_limit import RateLimits
+from websearch_gateway.ports import State, problem_of
 from websearch_gateway.results.read import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
 from websearch_gateway.text.normalise import normalise
 from websearch_gateway.text.retrieval.windows import window
@@ -38,12 +39,14 @@ class PageReading:
     Attributes:
         rate_limits: for calls that ask the page's site.
         cached_limits: for calls with a stored page, and for those that join a read in flight.
+        state: its problem becomes a warning of every reply.
     """
 
     page_cache: PageCache
     finder: PassageFinder
     rate_limits: RateLimits
     cached_limits: RateLimits
+    state: State
     gate: asyncio.Semaphore
     telemetry: Telemetry
     guard: Guard
@@ -79,7 +82,7 @@ class PageReading:
             total_chars=total,
             cache=page.cache,
             age_seconds=self._age(page),
-            warnings=(*warnings, *_warnings(page)),
+            warnings=(*warnings, *self._warnings(page)),
         )
 
     async def passages(self, request: PassagesRequest, caller: Caller = LOCAL) -> PagePassages:
@@ -111,12 +114,17 @@ class PageReading:
             ),
             note=" ".join(found.notes),
             metadata=_metadata(page, found) if request.include_metadata else None,
-            warnings=(*warnings, *_warnings(page)),
+            warnings=(*warnings, *self._warnings(page)),
         )
 
     async def warm_up(self) -> None:
         """Load everything that the first query would wait for and that needs no network."""
         await asyncio.to_thread(self.finder.warm_up)
+
+    def _warnings(self, page: Page) -> tuple[str, ...]:
+        cut_off = (CUT_OFF,) if page.truncated else ()
+        problem = problem_of(self.state)
+        return (*page.warnings, *cut_off, *([str(problem)] if problem else []))
 
     def _age(self, page: Page) -> float:
         return round(max(0.0, self.clock() - page.fetched_at), 1)
@@ -156,10 +164,6 @@ def _metadata(page: Page, found: Findings) -> PageMetadata:
         total_chars=len(page.markdown),
         passages=found.passages,
     )
-
-
-def _warnings(page: Page) -> tuple[str, ...]:
-    return (*page.warnings, CUT_OFF) if page.truncated else page.warnings
 
 
 def _checked(queries: tuple[str, ...]) -> list[str]:

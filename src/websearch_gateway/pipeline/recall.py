@@ -15,7 +15,7 @@ from websearch_gateway.errors import Exhausted, Unavailable
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.observability.tracing import child_span
 from websearch_gateway.pipeline.rate_limit import RateLimits
-from websearch_gateway.ports import Progress, no_progress
+from websearch_gateway.ports import Progress, State, no_progress, problem_of
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.search import WebSearchResponse
 
@@ -29,12 +29,14 @@ class Recall(Generic[R]):
     Attributes:
         rate_limits: for calls that leave the cache.
         cached_limits: for calls with a stored result, and for those that join an identical call.
+        state: its problem becomes a warning of every result.
     """
 
     cache: ResultCache[R]
     single_flight: SingleFlight
     rate_limits: RateLimits
     cached_limits: RateLimits
+    state: State
 
     async def __call__(
         self,
@@ -51,6 +53,19 @@ class Recall(Generic[R]):
             SearchRateLimitError: a limit is reached.
             SearchError: what `ask` raises.
         """
+        served = await self._served(query, caller, ask, progress, use_cache=use_cache)
+        problem = problem_of(self.state)
+        return _warned(served, str(problem)) if problem else served
+
+    async def _served(
+        self,
+        query: SearchQuery,
+        caller: Caller,
+        ask: Callable[[Progress], Awaitable[Served[R]]],
+        progress: Progress,
+        *,
+        use_cache: bool,
+    ) -> Served[R]:
         if not use_cache:
             await self.rate_limits.admit(caller)
             return await ask(progress)
@@ -81,3 +96,8 @@ class Recall(Generic[R]):
         if joined:  # the first caller is billed
             return Served(self.cache.kind.unbilled(served.response), served.saved_usd, joined=True)
         return served
+
+
+def _warned(served: Served[R], warning: str) -> Served[R]:
+    response = served.response.model_copy(update={"warnings": (*served.response.warnings, warning)})
+    return served._replace(response=response)

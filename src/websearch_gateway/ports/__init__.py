@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.ports.embedder import Embedder
 from websearch_gateway.ports.pages import Reader, Workers
-from websearch_gateway.ports.state import BoundedState, State
+from websearch_gateway.ports.state import BoundedState, SparedState, State, problem_of
 from websearch_gateway.ports.upstreams import (
     AnswerEngine,
     Composer,
@@ -37,7 +37,9 @@ __all__ = [
     "Provider",
     "Reader",
     "Searcher",
+    "SparedState",
     "State",
     "Workers",
     "no_progress",
+    "problem_of",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol, runtime_checkable
 
-from websearch_gateway.models import StateEntry, StateUsage
+from websearch_gateway.models import StateEntry, StateProblem, StateUsage
 
 
 @runtime_checkable
@@ -67,3 +67,18 @@ class BoundedState(Protocol):
             StateUnavailable: the state cannot be read.
         """
         ...
+
+
+@runtime_checkable
+class SparedState(Protocol):
+    """A State that goes on in memory while its backend cannot be used."""
+
+    @property
+    def problem(self) -> StateProblem | None:
+        """What is wrong; None while the backend is in use."""
+        ...
+
+
+def problem_of(state: State) -> StateProblem | None:
+    """The problem of a state that may have one."""
+    return state.problem if isinstance(state, SparedState) else None

@@ -7,6 +7,7 @@ the same names in lower case. Flags override the environment, and the environmen
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
 from collections.abc import Iterator
@@ -46,6 +47,8 @@ __all__ = [
     "config_path",
     "load_settings",
 ]
+
+_log = logging.getLogger(__name__)
 
 GROUPS = (Upstreams, ProviderSettings, Pages, Storage, Behaviour, Serving)
 
@@ -112,22 +115,32 @@ class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, 
 
 
 def config_path(explicit: Path | None = None) -> Path:
-    """The settings file in use, whether or not it exists."""
+    """The settings file in use, whether or not it exists. For a user without a home it cannot exist."""
     if explicit is not None:
         return explicit
     if named := os.environ.get("WEBSEARCH_GATEWAY_CONFIG"):
         return Path(named)
-    return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / "config.toml"
+    try:
+        return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False)) / "config.toml"
+    except RuntimeError:
+        return Path(os.devnull, APP_NAME, "config.toml")
 
 
 def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
+    """The values in the file. Without `required` the file may be missing, or belong to somebody else."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if required:
             raise SearchNotConfiguredError(f"The settings file {path} does not exist.") from None
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        if required:
+            raise SearchNotConfiguredError(f"The settings file {path} cannot be read: {reason}.") from None
+        _log.warning("The settings file %s cannot be read (%s), so its settings are not in force.", path, reason)
+        return {}
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SearchNotConfiguredError(f"The settings file {path} cannot be read: {error}.") from None
     if unknown := sorted(set(values) - set(Settings.model_fields)):
         raise SearchNotConfiguredError(f"The settings file {path} has unknown names: {', '.join(unknown)}.")

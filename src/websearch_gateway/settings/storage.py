@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Literal
@@ -20,11 +21,19 @@ HTTP_LIMITS = {
 """What limits that are not set are over HTTP, where users share a gateway."""
 
 
+def _data_dir() -> Path:
+    """The folder for data of this user. For a user without a home it is one that nobody can make."""
+    try:
+        return Path(platformdirs.user_data_dir(APP_NAME, appauthor=False))
+    except RuntimeError:
+        return Path(os.devnull, APP_NAME)
+
+
 class Storage(SettingsGroup):
     """State, cache, limits and budgets"""
 
     data_dir: Path = Field(
-        default_factory=lambda: Path(platformdirs.user_data_dir(APP_NAME, appauthor=False)),
+        default_factory=lambda: _data_dir(),
         description="The folder of local files.",
     )
     state_url: Text = Field(
@@ -118,6 +127,14 @@ class Storage(SettingsGroup):
     )
 
     _scope_case = any_case("cache_scope")
+
+    @field_validator("data_dir")
+    @classmethod
+    def _at_home(cls, value: Path) -> Path:
+        try:
+            return value.expanduser()
+        except RuntimeError:
+            raise ValueError("must not begin with ~ for a user without a home folder") from None
 
     @field_validator("docs_vectors")
     @classmethod

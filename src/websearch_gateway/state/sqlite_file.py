@@ -24,7 +24,32 @@ MIGRATIONS = (
 )
 """Statement n (from 1) takes a file from version n - 1 to n. Append only: files of every version are in use."""
 
+UNUSABLE_FILE = "unusable_file"
+"""`details["reason"]` of an error that stays as long as the file or its disk is as it is."""
+
 _log = logging.getLogger(__name__)
+
+
+def unusable(error: sqlite3.Error | OSError) -> StateUnavailable:
+    """The error for a file that cannot be used: on a full or read-only disk, in a folder of somebody else."""
+    import sqlite3
+
+    reasons = {
+        sqlite3.SQLITE_FULL: "its disk is full",
+        sqlite3.SQLITE_READONLY: "it is read-only",
+        sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+        sqlite3.SQLITE_PERM: "it cannot be opened",
+        sqlite3.SQLITE_IOERR: "its disk fails",
+    }
+    if isinstance(error, FileExistsError | FileNotFoundError | NotADirectoryError):
+        reason = "its folder cannot be made"
+    elif isinstance(error, OSError):
+        reason = error.strerror or type(error).__name__
+    else:
+        reason = reasons.get(_primary_code(error), "")
+    kind = getattr(error, "sqlite_errorname", type(error).__name__)
+    details = {"reason": UNUSABLE_FILE} if reason else None
+    return StateUnavailable(f"The state file cannot be used ({reason or kind}).", details=details)
 
 
 def is_damaged(error: sqlite3.Error) -> bool:
@@ -164,7 +189,9 @@ def _migrate(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     version = _version(connection)  # again, under the lock: another process may have been faster
     if version > len(MIGRATIONS):
-        raise StateUnavailable("The state file was written by a newer version of the gateway.")
+        raise StateUnavailable(
+            "The state file was written by a newer version of the gateway.", details={"reason": UNUSABLE_FILE}
+        )
     for number, statement in enumerate(MIGRATIONS[version:], version + 1):
         connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {number:d}")

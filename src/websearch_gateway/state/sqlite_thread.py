@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.state.sqlite_file import SqliteFile, is_damaged, is_locked
+from websearch_gateway.state.sqlite_file import SqliteFile, is_damaged, is_locked, unusable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -143,8 +143,7 @@ class SqliteThread:
             self._cooldown_until = time.monotonic() + self._cooldown_seconds
         if isinstance(error, sqlite3.Error) and is_damaged(error):
             self._file.close(damaged=True)
-        kind = getattr(error, "sqlite_errorname", type(error).__name__)
-        unavailable = StateUnavailable(f"The state file cannot be used ({kind}).")
+        unavailable = unusable(error)
         unavailable.__cause__ = error
         return unavailable
 

@@ -18,13 +18,21 @@ async def test_a_server_with_its_state_is_ready(door: Door) -> None:
     assert [(reply.status_code, reply.json()["status"]) for reply in replies] == [(200, "ok"), (200, "ready")]
 
 
-async def test_a_server_without_its_state_lives_and_is_not_ready(door: Door, tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    async with door(state_url=f"sqlite:///{blocked}/state.db") as http:
+async def test_a_server_without_its_state_lives_and_is_not_ready(door: Door) -> None:
+    async with door(state_url="postgresql://somebody@127.0.0.1:1/x") as http:
         replies = [await http.get(path) for path in ("/healthz", "/readyz")]
     assert [reply.status_code for reply in replies] == [200, 503]
     assert replies[1].json()["reason"]
+
+
+async def test_a_server_that_keeps_its_state_in_memory_is_ready_and_its_page_says_so(
+    door: Door, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    async with door(state_url=f"sqlite:///{tmp_path / 'file'}/state.db") as http:
+        replies = [await http.get(path) for path in ("/readyz", "/")]
+    assert [reply.status_code for reply in replies] == [200, 200]
+    assert "Costs, limits and cache in memory only" in replies[1].text
 
 
 async def test_a_gateway_that_cannot_be_built_is_not_ready_and_says_why(door: Door) -> None:

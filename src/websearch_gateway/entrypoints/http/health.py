@@ -35,7 +35,7 @@ def readyz(gateway: LazyGateway, lag: LoopLag) -> Callable[[Request], Awaitable[
             return json_reply({"status": "not ready", "reason": error.message}, 503)
         except TimeoutError:
             return json_reply({"status": "not ready", "reason": "The state does not answer in time."}, 503)
-        trouble = check.finding if check.status != "ok" else built.workers.trouble
+        trouble = check.finding if check.status == "fail" else built.workers.trouble
         if lag.seconds > MOST_LAG_SECONDS:
             trouble = "The event loop is blocked: calls wait for seconds."
         if trouble:

@@ -27,6 +27,7 @@ STEPS_BETWEEN_LOOKS = 10_000
 """How often a statement looks whether it should stop, in steps of SQLite's machine: less than a millisecond."""
 LARGEST_CHECKED_BYTES = 300_000_000
 """A file with more bytes is not checked on opening, because that would take seconds."""
+ELSEWHERE = "DATA_DIR or DOCS_URL may name a folder that can be written."
 LEAST_FREE_BYTES = 1_000_000
 """On a disk with fewer, an error of the device means that it is full: SQLite's shared memory finds no room."""
 
@@ -113,7 +114,9 @@ class SqliteFile:
             raise self._unavailable(error) from error
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise StateUnavailable(f"The documentation index {self.path} cannot be opened: {reason}.") from error
+            raise StateUnavailable(
+                f"The documentation index {self.path} cannot be opened: {reason}. {ELSEWHERE}"
+            ) from error
 
     def _unavailable(self, error: sqlite3.Error) -> StateUnavailable:
         import sqlite3
@@ -125,9 +128,12 @@ class SqliteFile:
             return StateUnavailable("Another process keeps the documentation index locked. Try again.", retry_after=5)
         has_room = shutil.disk_usage(self.path.parent).free >= LEAST_FREE_BYTES
         if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and not has_room):
-            return StateUnavailable(f"The disk that holds {self.path} is full. Free some space and try again.")
+            return StateUnavailable(
+                f"The disk that holds {self.path} is full. Free some space and try again. {ELSEWHERE}"
+            )
         name = getattr(error, "sqlite_errorname", type(error).__name__)
-        return StateUnavailable(f"The documentation index {self.path} cannot be used ({name}).")
+        cure = f" {ELSEWHERE}" if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) else ""
+        return StateUnavailable(f"The documentation index {self.path} cannot be used ({name}).{cure}")
 
     def _damaged(self) -> StateUnavailable:
         return StateUnavailable(

@@ -10,11 +10,11 @@ def has_site(path: Path) -> bool:
     """Whether the file at `path` holds a site that was fully crawled at least once. False if it cannot be read."""
     import sqlite3
 
-    if not path.is_file():
-        return False
     try:
+        if not path.is_file():
+            return False
         with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=1.0)) as connection:
             query = "SELECT 1 FROM versions WHERE indexed_at IS NOT NULL LIMIT 1"
             return connection.execute(query).fetchone() is not None
-    except sqlite3.Error:
+    except (sqlite3.Error, OSError):
         return False

@@ -31,6 +31,8 @@ def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
         if failing == rejected:
             return level, keys
         return level, f"{_are_failing(failing)}. {keys}" if keys else _are_failing(failing)
+    if snapshot.state_problem:
+        return "warn", "Costs, limits and cache in memory only"
     if snapshot.daily_usd and snapshot.left_usd == 0:
         return "warn", "Today's budget is spent"
     if snapshot.daily_usd and snapshot.left_usd is not None:
