@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +48,10 @@ __all__ = [
     "config_path",
     "load_settings",
 ]
+
+MOST_FILE_BYTES = 1_000_000
+"""Of the settings file."""
+MOST_UNKNOWN = 10
 
 _log = logging.getLogger(__name__)
 
@@ -129,7 +134,7 @@ def config_path(explicit: Path | None = None) -> Path:
 def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
     """The values in the file. Without `required` the file may be missing, or belong to somebody else."""
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(_bytes_of(path).decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         if required:
             raise SearchNotConfiguredError(f"The settings file {path} does not exist.") from None
@@ -140,11 +145,28 @@ def _read_file(path: Path, *, required: bool) -> dict[str, Any]:
             raise SearchNotConfiguredError(f"The settings file {path} cannot be read: {reason}.") from None
         _log.warning("The settings file %s cannot be read (%s), so its settings are not in force.", path, reason)
         return {}
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # among them those of TOML and of UTF-8
         raise SearchNotConfiguredError(f"The settings file {path} cannot be read: {error}.") from None
     if unknown := sorted(set(values) - set(Settings.model_fields)):
-        raise SearchNotConfiguredError(f"The settings file {path} has unknown names: {', '.join(unknown)}.")
+        named = ", ".join(name if name.isprintable() else ascii(name) for name in unknown[:MOST_UNKNOWN])
+        more = f" and {len(unknown) - MOST_UNKNOWN} more" if len(unknown) > MOST_UNKNOWN else ""
+        raise SearchNotConfiguredError(f"The settings file {path} has unknown names: {named}{more}.")
     return values
+
+
+def _bytes_of(path: Path) -> bytes:
+    """The content of a file, never of a pipe or a device, which may have no end.
+
+    Raises:
+        OSError, ValueError: there is none, it is no regular file, or it is too large.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("it is not a regular file")
+    with path.open("rb") as file:
+        content = file.read(MOST_FILE_BYTES + 1)
+    if len(content) > MOST_FILE_BYTES:
+        raise ValueError(f"it has more than {MOST_FILE_BYTES:,} bytes")
+    return content
 
 
 def _is_secret(name: str, value: Any) -> bool:

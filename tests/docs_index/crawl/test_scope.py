@@ -86,6 +86,12 @@ def test_a_site_moves_within_its_host_and_never_to_a_folder_above_its_own():
     assert not scope.may_move_to("https://elsewhere.org/docs/")
 
 
+def test_a_site_never_moves_from_https_to_http():
+    assert Scope.of("http://example.org/docs/").may_move_to("http://www.example.org/docs/")
+    assert not Scope.of("https://example.org/docs/").may_move_to("http://www.example.org/docs/")
+    assert not Scope.of("https://example.org/docs/").may_move_to("HTTP://example.org/docs/en/")
+
+
 def test_addresses_that_differ_in_digits_only_are_limited():
     traps = TrapDetector()
     assert sum(traps.admit(f"https://a.org/calendar/{day}") for day in range(10 * MAX_LIKE)) == MAX_LIKE

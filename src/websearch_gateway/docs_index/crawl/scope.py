@@ -115,10 +115,12 @@ class Scope:
         return cls(f"{parts.scheme}://{parts.netloc}", folder, tuple(include), tuple(exclude))
 
     def may_move_to(self, final: str) -> bool:
-        """Whether the start URL may redirect to `final`: on the same site, and not to a folder above its own."""
+        """Whether the start URL may redirect to `final`: on the same site, not to a folder above its own, and not from
+        https to http, which would send the site's headers in the clear."""
         there = Scope.of(final)
         is_wider = self.folder != there.folder and self.folder.startswith(there.folder)
-        return _site(there.origin) == _site(self.origin) and not is_wider
+        is_clear = self.origin.startswith("https:") and not there.origin.startswith("https:")
+        return _site(there.origin) == _site(self.origin) and not is_wider and not is_clear
 
     def contains(self, url: str) -> bool:
         """Whether a canonical address may be fetched for this site."""
