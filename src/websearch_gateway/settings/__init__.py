@@ -7,6 +7,7 @@ the same names in lower case. Flags override the environment, and the environmen
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import stat
@@ -161,7 +162,7 @@ def _bytes_of(path: Path) -> bytes:
         OSError, ValueError: there is none, it is no regular file, or it is too large.
     """
     if not stat.S_ISREG(path.stat().st_mode):
-        raise ValueError("it is not a regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     with path.open("rb") as file:
         content = file.read(MOST_FILE_BYTES + 1)
     if len(content) > MOST_FILE_BYTES:
