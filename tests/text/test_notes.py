@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_gateway.text.notes import REASONS, reason, unreadable_note
+from websearch_gateway.models import SearchQuery
+from websearch_gateway.text.notes import REASONS, nothing_found, reason, unreadable_note
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,24 @@ def test_every_reason_has_its_own_note(why: str) -> None:
 def test_a_host_cannot_write_markdown() -> None:
     assert "](" not in unreadable_note("TIMEOUT", None, "a](javascript:alert(1))", "")
     assert unreadable_note("TIMEOUT", None, "", "").startswith("**This page could not be read: too slow.**")
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        (SearchQuery("q"), "Nothing was found: try fewer or other words."),
+        (
+            SearchQuery("q", freshness_hours=168, topic="news"),
+            "Nothing was found with these filters: the last 7 days (usual for news). Try more, or other words.",
+        ),
+        (
+            SearchQuery(
+                "q", region="DE", language="de", exclude_domains=("a.example", "b.example", "c.example", "d.example")
+            ),
+            "Nothing was found with these filters: not a.example, b.example, c.example, ...; the region DE; the "
+            "language de. Try other `excludeDomains`, no `region`, no `language`, or other words.",
+        ),
+    ],
+)
+def test_a_search_that_found_nothing_tells_its_filters(query: SearchQuery, told: str) -> None:
+    assert nothing_found(query, longer="more") == told

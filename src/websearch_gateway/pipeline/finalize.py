@@ -29,6 +29,7 @@ from websearch_gateway.text.citation.cite import by_page, repair, without_tracke
 from websearch_gateway.text.citation.references import Cited, with_marks
 from websearch_gateway.text.citation.snippet import snippets
 from websearch_gateway.text.citation.spans import cut, moved
+from websearch_gateway.text.notes import nothing_found
 from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import canonical, host, is_web_address
 
@@ -61,6 +62,9 @@ def finalize(query: SearchQuery, answer: Answer, *, responded_at: datetime) -> S
     shown, cited = _citations(text, pages, known, query)
     sources = tuple(islice(_sources(known, cited), MAX_SOURCES))
     warnings = _warnings(text, lost=len(answer.spans) - len(verified), cited=bool(cited), sources=bool(sources))
+    is_filtered = query.freshness_hours is not None or query.include_domains or query.exclude_domains
+    if text.strip() and not cited and not sources and is_filtered:
+        warnings.append(nothing_found(query))
     if len(pages) > query.max_results:
         warnings.append(
             f"Cited pages beyond maxResults, listed in sources without their place: {len(pages) - query.max_results}."

@@ -24,6 +24,7 @@ from websearch_gateway.resilience.provider_selection import ProviderSelection
 from websearch_gateway.results.base import ErrorInfo
 from websearch_gateway.results.search import RawQuery, RawSearchResponse
 from websearch_gateway.text.google_format import imitated, merged
+from websearch_gateway.text.notes import nothing_found
 
 GOOGLE = "google"
 MOST_QUERIES = 20
@@ -146,6 +147,8 @@ class RawSearch:
             missing = self.selection.absent.get(GOOGLE)
             because = f": google cannot serve here: {missing}." if missing else "."
             warnings = (f"These are results of {found.provider} in the form of Google's{because}",)
+        if not result.get("items"):
+            warnings = (*warnings, f"{query.text}: {nothing_found(query)}")
         return RawResult(
             provider=found.provider, result=result, cost_usd=found.cost_usd, warnings=(*warnings, *found.warnings)
         )

@@ -44,6 +44,7 @@ from websearch_gateway.ports import Progress, Reader, Searcher, Workers, no_prog
 from websearch_gateway.resilience.provider_selection import ProviderSelection
 from websearch_gateway.results.answer import Filters, FilterState
 from websearch_gateway.results.search import WebSearchResponse
+from websearch_gateway.text.notes import nothing_found
 
 MOST_RESULTS = 50
 SEARCH_SHARE = 2 / 3
@@ -177,6 +178,7 @@ class WebSearch:
             warnings=(
                 *found.warnings,
                 *self._unmet(call.query, found),
+                *_emptied(call, found),
                 *page_warnings(outcomes),
                 *text_warnings,
             ),
@@ -221,6 +223,14 @@ class WebSearch:
         if query.topic == "news" and found.provider not in self.selection.news:
             warnings.append(f"{found.provider} has no search for news: these are results from the whole web.")
         return warnings
+
+
+def _emptied(call: _Call, found: SearchResults) -> list[str]:
+    """Why there are no results, if there are none."""
+    if found.hits:
+        beyond = not call.choice.of(distinct(found.hits, call.query.max_results))
+        return [f"Page {call.choice.page} is beyond the last result: try a smaller `page`."] if beyond else []
+    return [nothing_found(call.query, longer='`freshness` "month" or "year"')]
 
 
 def _filters(query: SearchQuery, applied: AppliedFilters) -> Filters:

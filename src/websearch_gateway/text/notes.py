@@ -1,10 +1,13 @@
-"""Notes that replace a page that could not be read: a fixed Markdown text per reason, never an empty one."""
+"""Notes in fixed words: in place of a page that could not be read, and about a search that found nothing."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from typing import Any
+
+from websearch_gateway.models import SearchQuery
+from websearch_gateway.text.durations import in_words
 
 _NOTES = {
     "protected": ("access is restricted", "The page may require a login, or not allow programs."),
@@ -55,3 +58,28 @@ def unreadable_note(code: str, details: Mapping[str, Any] | None, host: str, mes
     title, advice = _NOTES[reason(code, details)]
     of_host = f" of {shown}" if (shown := _NOT_OF_HOSTS.sub("", host)) else ""
     return " ".join(filter(None, (f"**This page{of_host} could not be read: {title}.**", message, advice)))
+
+
+_MOST_NAMED = 3
+"""The domains to name of a list."""
+
+
+def nothing_found(query: SearchQuery, *, longer: str = "a larger `freshnessHours` or none") -> str:
+    """Which filters a search had that found nothing, and what to try. `longer` says how to ask for a longer period."""
+    filters, cures = [], []
+    if query.freshness_hours is not None:
+        usual = " (usual for news)" if query.topic == "news" else ""
+        filters.append(f"the last {in_words(query.freshness_hours * 3600)}{usual}")
+        cures.append(longer)
+    for name, listed in (("includeDomains", query.include_domains), ("excludeDomains", query.exclude_domains)):
+        if listed:
+            named = ", ".join(listed[:_MOST_NAMED]) + (", ..." if len(listed) > _MOST_NAMED else "")
+            filters.append(f"{'only' if name == 'includeDomains' else 'not'} {named}")
+            cures.append(f"other `{name}`")
+    for name, code in (("region", query.region), ("language", query.language)):
+        if code:
+            filters.append(f"the {name} {code}")
+            cures.append(f"no `{name}`")
+    if not filters:
+        return "Nothing was found: try fewer or other words."
+    return f"Nothing was found with these filters: {'; '.join(filters)}. Try {', '.join(cures)}, or other words."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import StrictBool, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
+from websearch_gateway.entrypoints.tools.rendering import answer_text
 from websearch_gateway.models import Caller, SearchRequest
 from websearch_gateway.pipeline.reply.fit import fit_answer
 from websearch_gateway.ports import Progress
@@ -41,11 +42,12 @@ ANSWER: tuple[Tool, ...] = (
         title="Search the web",
         description=(
             "Answer a question from the live web in a few cited sentences. One question per call. To read pages use "
-            "web_search; markets, bets and feeds have their own servers. `fallback` and `warnings` tell when the "
-            "answer came another way."
+            "web_search; data of prediction markets and feeds have their own servers. Warnings tell when the answer "
+            "came another way."
         ),
         arguments=SearchWebArguments,
         result=SearchResponse,
         run=_search_web,
+        text=answer_text,
     ),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
+from websearch_gateway.entrypoints.tools.rendering import cached_text, similar_text
 from websearch_gateway.models import Caller
 from websearch_gateway.pipeline.reply.fit import fit_answer, fit_similar
 from websearch_gateway.ports import Progress
@@ -52,6 +53,7 @@ CACHE: tuple[Tool, ...] = (
         arguments=SearchSimilarArguments,
         result=SimilarAnswers,
         run=_search_similar,
+        text=similar_text,
         open_world=False,
     ),
     Tool(
@@ -62,6 +64,7 @@ CACHE: tuple[Tool, ...] = (
         arguments=SearchCachedArguments,
         result=CachedAnswer,
         run=_search_cached,
+        text=cached_text,
         open_world=False,
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import TypeVar
 
@@ -9,6 +10,8 @@ from websearch_gateway.results.base import WireModel
 from websearch_gateway.text.safety.sanitise import wrap_untrusted
 
 R = TypeVar("R", bound=WireModel)
+
+_MARKED = re.compile(r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL)
 
 
 def fresh_nonce() -> str:
@@ -19,3 +22,9 @@ def fresh_nonce() -> str:
 def marked(result: R, field: str, nonce: str) -> R:
     """`result` with the text of `field` between marks."""
     return result.model_copy(update={field: wrap_untrusted(getattr(result, field), nonce)})
+
+
+def unmarked(text: str) -> tuple[str, str | None]:
+    """The text between the marks of `marked`, and their nonce, to mark it with more; any other text as it is."""
+    found = _MARKED.fullmatch(text)
+    return (found[2], found[1]) if found else (text, None)

@@ -1,69 +1,170 @@
-"""Renders results as text for models, for clients that do not show structured content: complete, but compact."""
+"""Renders results as text for models, for clients that do not show structured content: compact, complete for reading.
+
+Warnings come first. Everything from the web stands between the marks for untrusted text: answers, titles, links,
+snippets and pages. One pair of marks holds one source, so that no page can pretend to be another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from websearch_gateway.entrypoints.tools.marking import fresh_nonce, unmarked
+from websearch_gateway.pipeline.finalize import places_of
+from websearch_gateway.pipeline.reply.size import shortened
+from websearch_gateway.results.answer import SearchResponse, SourceInfo
+from websearch_gateway.results.cache import CachedAnswer, FoundPage, SimilarAnswer, SimilarAnswers
 from websearch_gateway.results.read import PageContent, PagePassages, PageWindow
-from websearch_gateway.results.search import RawSearchResponse, WebSearchResponse
+from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
+from websearch_gateway.text.citation.references import numbered
+from websearch_gateway.text.durations import in_words
+from websearch_gateway.text.safety.sanitise import wrap_untrusted
+
+ANSWER_SHARE = 1.3
+"""The most characters of an answer with its list, as a share of the answer and its links: long titles are cut."""
+
+SHORTEST_TITLE = 12
+MOST_UNCITED = 5
+"""The sources to list for an answer that cites none."""
+
+
+def answer_text(response: SearchResponse) -> str:
+    """The answer with marks such as `[1]`, and a numbered list of what it cites."""
+    return _joined(_warned((*_instead(response), *response.warnings)), _untrusted(_answer(response)) or "No answer.")
+
+
+def cached_text(response: CachedAnswer) -> str:
+    """A stored answer as `answer_text`, or stored results."""
+    if not response.found:
+        return _joined(_warned(response.warnings), "Nothing is stored for this question.")
+    if not response.results:
+        return answer_text(response)
+    return _joined(_warned(response.warnings), _untrusted(_found_pages(response.results)))
+
+
+def similar_text(found: SimilarAnswers) -> str:
+    """The stored answers, each under its question."""
+    parts = [_untrusted(_similar(one)) for one in found.results]
+    return _joined(_warned(found.warnings), *(parts or ["Nothing similar is stored."]))
 
 
 def found_text(response: WebSearchResponse) -> str:
     """Each result under its title, with its link and its page."""
-    parts = []
-    for number, one in enumerate(response.results, start=1):
-        about = " · ".join(filter(None, (one.link, one.published_date, one.provider, f"{one.relevance_score:.2f}")))
-        parts.append(f"[{number}] {one.title}\n{about}\n{one.snippet}\n{one.page_content}")
-    details = [f"(cache: {response.cache}, costUsd: {response.cost_usd:g})"] if response.results else ["No results."]
-    details += [f"(domains filtered: {domains})"] if (domains := response.filters.domains) else []
-    return "\n\n".join([*parts, *details, *_warned(response.warnings)])
+    parts = [f"[{number}]\n{_untrusted(_result(one))}" for number, one in enumerate(response.results, start=1)]
+    return _joined(_warned(response.warnings), *(parts or ["No results."]))
 
 
 def raw_text(response: RawSearchResponse) -> str:
     """The items of each query, one under another."""
-    parts = []
-    for query in response.queries:
-        age = "" if query.cache == "miss" else f", cache: {query.cache}, {query.age_seconds:.0f} s old"
-        lines = [f"# {query.query} ({query.provider}{age})"]
-        if error := query.result.get("error"):
-            lines.append(f"error: {_of(error, 'code')}: {_of(error, 'message')}")
-        items = query.result.get("items", [])
-        lines += [f"- {_of(item, 'title')}\n  {_of(item, 'link')}\n  {_of(item, 'snippet')}" for item in items]
-        parts.append("\n".join(lines))
-    return "\n\n".join([*parts, *_warned(response.warnings)])
+    return _joined(_warned(response.warnings), *map(_raw_query, response.queries))
 
 
 def page_text(page: PageContent) -> str:
     """The text of a page, or of several, and how to read on."""
-    if page.pages:
-        return "\n\n".join([*map(_window_text, page.pages), *_warned(page.warnings)])
-    return "\n\n".join([_window_text(page), *_warned(page.warnings)])
+    return _joined(_warned(page.warnings), *map(_window, page.pages or (page,)))
 
 
 def passages_text(found: PagePassages) -> str:
     """The passages of each query with their scores, and the note."""
-    parts = [f"{found.title}\n{found.url} · as of {found.last_crawled}"]
+    parts = [found.title]
     for query in found.queries:
         parts.append(f"# {query.query}")
-        parts += [
-            f"[{one.score:.2f}] {' > '.join(one.section_path)} (id {one.id})\n{one.text}" for one in query.results
-        ]
-    if found.metadata is not None:
-        parts.append(f"(metadata: {found.metadata.model_dump_json(by_alias=True)})")
-    return "\n\n".join([*parts, *([f"Note: {found.note}"] if found.note else []), *_warned(found.warnings)])
+        for one in query.results:
+            text, _ = unmarked(one.text)
+            path = [part for part in one.section_path if part != found.title]
+            is_told = not path or path[-1] in text.partition("\n")[0]
+            parts.append(f"[{one.score:.2f}]{'' if is_told else ' ' + ' > '.join(path)}\n{text}")
+    note = [f"Note: {found.note}"] if found.note else []
+    metadata = [_untrusted(found.metadata.model_dump_json(by_alias=True))] if found.metadata is not None else []
+    about = f"{found.url} · as of {found.last_crawled}"
+    return _joined(_warned(found.warnings), *note, about, _untrusted("\n\n".join(filter(None, parts))), *metadata)
 
 
-def _window_text(page: PageContent | PageWindow) -> str:
+def _instead(response: SearchResponse) -> list[str]:
+    """Whose answer this is, where it is not the first engine's."""
+    fallback = response.fallback
+    return [f"{response.provider} answered instead of {fallback.from_} ({fallback.reason})"] if fallback else []
+
+
+def _answer(response: SearchResponse) -> str:
+    text = numbered(response.text, places_of(response)).strip()
+    if not response.citations:
+        return _joined(text, *_uncited(response.sources))
+    titles = _titles(response, len(text))
+    lines = [
+        f"[{one.rank}] {title} - {one.url}" + ("" if text else f"\n{one.text_snippet}")
+        for one, title in zip(response.citations, titles, strict=True)
+    ]
+    return _joined(text, "\n".join(lines))
+
+
+def _titles(response: SearchResponse, written: int) -> list[str]:
+    """The titles of the citations, cut equally if the list would be too long for so short an answer."""
+    links = sum(len(one.url) for one in response.citations)
+    around = sum(len(f"[{one.rank}]  - \n") for one in response.citations)
+    room = int(ANSWER_SHARE * (len(response.text) + links)) - written - links - around - 1
+    titles = [one.title for one in response.citations]
+    if not response.text or sum(map(len, titles)) <= room:
+        return titles
+    return [shortened(title, max(SHORTEST_TITLE, room // len(titles))) for title in titles]
+
+
+def _uncited(sources: Sequence[SourceInfo]) -> list[str]:
+    listed = "\n".join(f"- {one.title} - {one.url}" for one in sources[:MOST_UNCITED])
+    return [f"Found, not cited:\n{listed}"] if listed else []
+
+
+def _similar(one: SimilarAnswer) -> str:
+    heading = f"# {one.query} ({one.tool}, {in_words(one.age_seconds)} old, similarity {one.similarity:.2f})"
+    if one.results:
+        return f"{heading}\n{_found_pages(one.results)}"
+    return f"{heading}\n{_answer(SearchResponse(text=one.text, citations=one.citations, sources=one.sources))}"
+
+
+def _found_pages(pages: Sequence[FoundPage]) -> str:
+    return "\n".join(f"- {one.title} - {one.link}\n  {one.snippet}" for one in pages)
+
+
+def _result(one: WebResult) -> str:
+    about = " · ".join(filter(None, (one.link, one.published_date, one.provider)))
+    content, _ = unmarked(one.page_content)
+    return "\n".join(filter(None, (*_unless_in(content, one.title), about, *_unless_in(content, one.snippet), content)))
+
+
+def _raw_query(query: RawQuery) -> str:
+    age = "" if query.cache == "miss" else f", cache: {query.cache}, {in_words(query.age_seconds)} old"
+    heading = f"# {query.query} ({query.provider}{age})" if query.provider else f"# {query.query}"
+    if error := query.result.get("error"):
+        return f"{heading}\nerror: {_of(error, 'code')}: {_of(error, 'message')}"
+    items = query.result.get("items", [])
+    rows = [f"- {_of(item, 'title')}\n  {_of(item, 'link')}\n  {_of(item, 'snippet')}" for item in items]
+    return f"{heading}\n{_untrusted(chr(10).join(rows)) or 'No results.'}"
+
+
+def _window(page: PageContent | PageWindow) -> str:
+    if page.error is not None:
+        return f"{page.url}\n{page.page_content}\n(error: {page.error.code})"
     more = f", nextOffset: {page.next_offset}" if page.next_offset is not None else ""
-    size = "" if page.error is not None else f"\n(totalChars: {page.total_chars}{more})"
-    error = f"\n(error: {page.error.code})" if page.error is not None else ""
-    return f"{page.title}\n{page.url}\n{page.page_content}{size}{error}"
+    content, nonce = unmarked(page.page_content)
+    text = _untrusted("\n".join((*_unless_in(content, page.title), content)), nonce)
+    return f"{page.url}\n{text}\n(totalChars: {page.total_chars}{more})"
 
 
-def _warned(warnings: Iterable[str]) -> list[str]:
-    listed = "\n".join(f"Warning: {warning}" for warning in warnings)
-    return [listed] if listed else []
+def _unless_in(content: str, words: str) -> list[str]:
+    """A title or snippet, if the page does not say the same."""
+    return [words] if words and words not in content else []
+
+
+def _untrusted(text: str, nonce: str | None = None) -> str:
+    return wrap_untrusted(text, nonce or fresh_nonce()) if text else ""
+
+
+def _warned(warnings: Iterable[str]) -> str:
+    return "\n".join(f"Warning: {warning}" for warning in dict.fromkeys(warnings))
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts))
 
 
 def _of(item: Any, field: str) -> str:
