@@ -134,7 +134,8 @@ class DocsLibrary:
         return {version.id: await self.store.failures(version.id, limit) for version in versions if version.failed}
 
     async def close(self) -> None:
-        """Release files, sockets and threads. Idempotent."""
+        """End crawls in the background, and release files, sockets and threads. Idempotent."""
+        await self.runner.close()
         await self.store.close()
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.docs_index.crawl.small_site import Site
+from tests.loopback import serving
 from tests.opening import Open
 from websearch_gateway.app import Gateway
 from websearch_gateway.docs_index.models import CrawlOptions
@@ -143,3 +146,17 @@ async def test_every_call_counts_as_reading_also_one_that_is_refused(gateway: Op
         for tool, arguments in (("search_docs", {"query": "zebras"}), ("docs_status", {})):
             with pytest.raises(SearchRateLimitError):
                 await told(opened, tool, **arguments)
+
+
+async def test_a_crawl_longer_than_its_call_goes_on_in_the_background_and_ends_with_the_gateway(gateway: Open) -> None:
+    site = Site({"/docs/": (429, {"retry-after": "3600"})})
+    async with serving(site.serve) as site.port:
+        options = {"search_deadline_seconds": 0.2, "fetch_allow_private_hosts": f"127.0.0.1:{site.port}"}
+        async with asyncio.timeout(60), gateway(**options) as opened:
+            for _ in range(2):
+                status = await told(opened, "add_docs", url=site.url, name="x", delay=0.0)
+                assert status.sites[0].status in ("queued", "crawling")
+                assert status.message.startswith("Still crawling")
+            while not site.fetched("/docs/"):  # noqa: ASYNC110 - nobody watches the crawl any more
+                await asyncio.sleep(0.05)
+            assert await opened.docs.runner.pending() == []

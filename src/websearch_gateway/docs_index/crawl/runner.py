@@ -75,6 +75,7 @@ class CrawlRunner:
     owner: Owner = field(default_factory=this_process)
     _paces: dict[str, HostPace] = field(default_factory=dict)
     _running: dict[int, asyncio.Event] = field(default_factory=dict)
+    _unwatched: set[asyncio.Task[SiteVersion | None]] = field(default_factory=set)
 
     async def crawl(self, version_id: int, on_progress: OnProgress = ignore_progress) -> SiteVersion | None:
         """Crawl a version, resume its crawl, or refresh it if it is complete.
@@ -97,6 +98,44 @@ class CrawlRunner:
         finally:
             del self._running[version_id]
             ended.set()
+
+    async def crawl_for(
+        self, version_id: int, seconds: float, on_progress: OnProgress = ignore_progress
+    ) -> SiteVersion | None:
+        """As `crawl`, but returns the version after `seconds` at the latest; the crawl then goes on, until `close`.
+
+        If this call is cancelled before, its crawl ends. Raises what `crawl` raises.
+        """
+        is_watched = True
+
+        async def report(progress: CrawlProgress) -> None:
+            if is_watched:
+                await on_progress(progress)
+
+        crawl = asyncio.create_task(self.crawl(version_id, report))
+        try:
+            await asyncio.wait((crawl,), timeout=seconds)
+        except asyncio.CancelledError:
+            crawl.cancel()
+            await asyncio.gather(crawl, return_exceptions=True)
+            raise
+        is_watched = False
+        if crawl.done():
+            return crawl.result()
+        self._unwatched.add(crawl)
+        crawl.add_done_callback(self._end_unwatched)
+        return await self.store.version(version_id)
+
+    def _end_unwatched(self, crawl: asyncio.Task[SiteVersion | None]) -> None:
+        self._unwatched.discard(crawl)
+        if not crawl.cancelled() and isinstance(error := crawl.exception(), SearchError):
+            _log.info("A crawl in the background failed: %s", error.message)
+
+    async def close(self) -> None:
+        """End the crawls that go on by themselves. Idempotent."""
+        for crawl in self._unwatched:
+            crawl.cancel()
+        await asyncio.gather(*self._unwatched, return_exceptions=True)
 
     async def _crawl_claimed(self, version_id: int, on_progress: OnProgress) -> SiteVersion | None:
         owner = self.owner

@@ -181,21 +181,26 @@ async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progres
 
 
 async def _crawled(gateway: Gateway, site: SiteVersion, progress: Progress) -> DocsStatus:
-    """Crawl while the client listens; a client that leaves stops it, and the next `update_docs` resumes it."""
+    """Crawl until the deadline of the call; a longer crawl goes on without it.
+
+    A client that leaves stops the crawl, and the next `update_docs` resumes it.
+    """
     from websearch_gateway.docs_index.status import statuses
 
-    last = -1
+    last, waiting = -1, ""
 
     async def tell(now: CrawlProgress) -> None:
-        nonlocal last
+        nonlocal last, waiting
+        waiting = f", waiting: {now.waiting}" if now.waiting else ""
         if now.done != last:
             last = now.done
-            waiting = f", waiting: {now.waiting}" if now.waiting else ""
             await progress(f"{now.done} of {now.known} pages{waiting}")
 
-    after = await gateway.docs.crawl(site.id, tell)
+    after = await gateway.docs.runner.crawl_for(site.id, gateway.reading.deadline_seconds, tell)
     found = [after] if after else []
-    return fit_docs_status(statuses(found, await gateway.docs.failures(found)), reply_tokens(gateway))
+    crawls_on = after is not None and after.status in ("queued", "crawling")
+    message = f"Still crawling{waiting}. It goes on in the background; docs_status shows how far." if crawls_on else ""
+    return fit_docs_status(statuses(found, await gateway.docs.failures(found), message), reply_tokens(gateway))
 
 
 DOCS: tuple[Tool, ...] = (
@@ -236,7 +241,7 @@ DOCS: tuple[Tool, ...] = (
         name="add_docs",
         toolset="docs-admin",
         title="Index documentation",
-        description="Crawl a documentation site and index it. Takes minutes; the same call again resumes.",
+        description="Crawl a documentation site and index it. Long crawls go on in the background; see docs_status.",
         arguments=AddDocsArguments,
         result=DocsStatus,
         run=_counted(_add),
