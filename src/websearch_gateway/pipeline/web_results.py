@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from websearch_gateway.errors import SearchError, SearchFetchError
 from websearch_gateway.models import Hit, Page
 from websearch_gateway.pipeline.read_many import Outcome
 from websearch_gateway.results.search import WebResult
 from websearch_gateway.text.dates import iso_date
-from websearch_gateway.text.notes import reason, unreadable_note
+from websearch_gateway.text.markdown import plain
+from websearch_gateway.text.notes import UNSEEN_LEFT_OUT, reason, unreadable_note
 from websearch_gateway.text.retrieval.rank import bm25
 from websearch_gateway.text.retrieval.tokens import query_terms, tokens_of_each
 from websearch_gateway.text.retrieval.windows import window
 from websearch_gateway.text.safety.invisible import strip_invisible_characters
-from websearch_gateway.text.safety.sanitise import clean_markdown
+from websearch_gateway.text.safety.sanitise import clean_markdown, reads_like_orders
 from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import canonical, host
 
@@ -27,6 +30,19 @@ MOST_SENT = 32_000
 
 PLACE_DAMPING = 10
 """How slowly the weight falls with a hit's place in the provider's list: the twelfth weighs half of the first."""
+
+SNIPPET_CHARS = 200
+SHORTEST_PROSE = 40
+MOST_COMPARED = 200_000
+"""The most characters of a page in which to look for a snippet."""
+
+RUN = 3
+UNSEEN_RUNS = 5
+"""A snippet is compared in runs of RUN words. One other word makes RUN runs in a row unknown, and three make five."""
+
+_PARTS = re.compile(r"\.{3}|…|\s[·|—–]\s")
+"""What vendors put between the parts of a snippet."""
+_WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 _TEMPORARY = frozenset({"busy", "broken", "timeout"})
 _MORE = "*({left:,} more characters: `get_content` with `offset` {offset}.)*"
@@ -60,12 +76,23 @@ def assemble(query: str, hits: Sequence[Hit], outcomes: Mapping[str, Outcome]) -
     found = list(_by_page(hits, outcomes).values())
     texts = [_text(hit, outcomes.get(hit.url)) for hit in found]
     documents = tokens_of_each(f"{hit.title}\n{hit.snippet}\n{text}" for hit, text in zip(found, texts, strict=True))
-    scores = bm25(query_terms(query), documents)
+    terms = query_terms(query)
+    scores = bm25(terms, documents)
     results = []
     for place, (hit, text, score) in enumerate(zip(found, texts, scores, strict=True), start=1):
         relevance = (score + (PLACE_DAMPING + 1) / (PLACE_DAMPING + place)) / 2
-        results.append(_result(hit, outcomes.get(hit.url), text, round(relevance, 4)))
+        results.append(_result(hit, outcomes.get(hit.url), text, round(relevance, 4), terms))
     return tuple(sorted(results, key=lambda result: -result.relevance_score))
+
+
+def snippet_warnings(hits: Sequence[Hit], outcomes: Mapping[str, Outcome], results: Sequence[WebResult]) -> list[str]:
+    """A warning for each snippet that was replaced."""
+    sent = {hit.url: hit.snippet for hit in hits}
+    return [
+        f"{one.link}: its snippet repeated text that a reader cannot see; a visible part is shown."
+        for one in results
+        if isinstance(outcomes.get(one.link), Page) and one.snippet != _plain(sent[one.link])
+    ]
 
 
 def page_warnings(outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
@@ -109,13 +136,47 @@ def _opening(text: str, notice: str) -> str:
     return f"{opening.rstrip()}\n\n{notice.format(left=len(text) - rest, offset=rest)}"
 
 
-def _result(hit: Hit, outcome: Outcome | None, text: str, relevance: float) -> WebResult:
+def _repeats_unseen(snippet: str, page: Page) -> bool:
+    """Whether a part of the snippet is not visible on a page that hides text, or is not and the snippet has orders."""
+    hides = any(warning.startswith(UNSEEN_LEFT_OUT) for warning in page.warnings)
+    if not hides and reads_like_orders(snippet) is None:
+        return False
+    visible = f" {' '.join(_words(plain(page.markdown[:MOST_COMPARED])))} "
+    return any(_is_unseen(_words(part), visible) for part in _PARTS.split(snippet))
+
+
+def _is_unseen(words: Sequence[str], visible: str) -> bool:
+    """Whether words in a row, or all of them, are not on the page. A single one may be cut or written otherwise."""
+    runs = [" ".join(words[at : at + RUN]) for at in range(len(words) - RUN + 1)]
+    missing = [f" {run} " not in visible for run in runs]
+    most = max((len(list(group)) for is_missing, group in groupby(missing) if is_missing), default=0)
+    return most >= UNSEEN_RUNS or (bool(missing) and all(missing))
+
+
+def _visible_snippet(page: Page, terms: Sequence[str]) -> str:
+    """The paragraph of a page with the most terms of the query, cut to the length of a snippet."""
+    paragraphs = [plain(part) for part in page.markdown[:MOST_COMPARED].split("\n\n")]
+    prose = [part for part in paragraphs if len(part) >= SHORTEST_PROSE] or paragraphs
+    wanted = frozenset(terms)
+    found = [len(wanted.intersection(words)) for words in tokens_of_each(prose)]
+    best = prose[found.index(max(found))]
+    return best if len(best) <= SNIPPET_CHARS else f"{best[:SNIPPET_CHARS].rpartition(' ')[0]} …"
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _result(hit: Hit, outcome: Outcome | None, text: str, relevance: float, terms: Sequence[str]) -> WebResult:
     page = outcome if isinstance(outcome, Page) else None
     title = page.title if page and hit.title == hit.url else hit.title  # a hit without a title has its URL as title
+    snippet = _plain(hit.snippet)
+    if page and _repeats_unseen(snippet, page):
+        snippet = _visible_snippet(page, terms)
     return WebResult(
         title=_plain(title) or hit.url,
         link=hit.url,
-        snippet=_plain(hit.snippet),
+        snippet=snippet,
         page_content=text if page and text.strip() else _note(hit, outcome, text),
         provider=hit.provider,
         published_date=iso_date(page.published if page and page.published else hit.published),

@@ -39,6 +39,7 @@ from websearch_gateway.pipeline.web_results import (
     distinct,
     may_be_read_soon,
     page_warnings,
+    snippet_warnings,
 )
 from websearch_gateway.ports import Progress, Reader, Searcher, Workers, no_progress
 from websearch_gateway.resilience.provider_selection import ProviderSelection
@@ -171,8 +172,9 @@ class WebSearch:
             outcomes = await self._read(call.reader, call.deadline, hits)
         hits, text_warnings = await self._with_clean_texts(hits, outcomes, call.deadline)
         # Ranking fifty pages of 8,000 characters takes tens of milliseconds of CPU time, too long for the event loop.
+        results = await in_own_thread(assemble, call.query.text, hits, outcomes)
         response = WebSearchResponse(
-            results=await in_own_thread(assemble, call.query.text, hits, outcomes),
+            results=results,
             filters=_filters(call.query, found.applied),
             cost_usd=round(found.cost_usd, 6),
             warnings=(
@@ -180,6 +182,7 @@ class WebSearch:
                 *self._unmet(call.query, found),
                 *_emptied(call, found),
                 *page_warnings(outcomes),
+                *snippet_warnings(hits, outcomes, results),
                 *text_warnings,
             ),
         )

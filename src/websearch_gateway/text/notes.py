@@ -60,6 +60,9 @@ def unreadable_note(code: str, details: Mapping[str, Any] | None, host: str, mes
     return " ".join(filter(None, (f"**This page{of_host} could not be read: {title}.**", message, advice)))
 
 
+UNSEEN_LEFT_OUT = "Text that a reader cannot see was left out"
+"""The beginning of the warning of a page that hides text."""
+
 _MOST_NAMED = 3
 """The domains to name of a list."""
 

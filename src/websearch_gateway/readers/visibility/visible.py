@@ -28,6 +28,7 @@ from websearch_gateway.readers.visibility.selectors import NO_CONDITIONS, Condit
 from websearch_gateway.readers.visibility.sheets import style_sheets, unfold_shadows
 from websearch_gateway.readers.visibility.text_style import TextStyle
 from websearch_gateway.readers.visibility.variables import NONE, resolved
+from websearch_gateway.text.notes import UNSEEN_LEFT_OUT
 from websearch_gateway.text.safety.sanitise import reads_like_orders
 
 if TYPE_CHECKING:
@@ -240,7 +241,7 @@ def strip_invisible(tree: HtmlElement) -> list[str]:
         places = "1 place" if len(removed) == 1 else f"{len(removed)} places"
         orders = reads_like_orders(" ".join(removed)[:MAX_JUDGED_CHARS])
         kind = ", some of it reads like orders to a model" if orders else ""
-        notes.append(f"Text that a reader cannot see was left out ({places}{kind}).")
+        notes.append(f"{UNSEEN_LEFT_OUT} ({places}{kind}).")
     if styles.exhausted:
         notes.append("The page has too many style rules to check them all for hidden text.")
     return notes
