@@ -25,6 +25,9 @@ sets the price of one search, for `llm` (your own model, otherwise free) that of
 million tokens of `EMBEDDING_SERVER_URL` (built in: OpenAI's text-embedding-3-small 0.02, 3-large 0.13, ada-002 0.1). A
 provider that is not listed is free, or part of a subscription.
 
+An answer whose reply counts more tokens than a model can take is booked at the most that a call may cost; one without a
+usable count (missing, negative, no whole number) at the usual bill, with at least one search.
+
 """
 
 

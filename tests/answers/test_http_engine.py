@@ -75,6 +75,37 @@ async def test_an_answer_names_its_model_and_is_priced(api: EngineApi, reply: di
     assert (answer.applied.freshness, answer.applied.region) == ("prompt", "GB" if api.takes_region else None)
 
 
+REQUIRED = {"input_tokens", "output_tokens", "promptTokenCount", "candidatesTokenCount"}
+
+
+@every_api
+@pytest.mark.parametrize("value", [None, {}, "none", [], -1, 1.5, 1e308, float("nan"), True, "12"], ids=repr)
+async def test_a_reply_without_a_usable_count_costs_the_usual_bill_and_at_least_one_search(
+    api: EngineApi, reply: dict[str, Any], value: Any
+) -> None:
+    name = "usageMetadata" if "usageMetadata" in reply else "usage"
+    spoilt = [reply[name] | {one: value} for one in REQUIRED & reply[name].keys()]
+    for usage in (value, *spoilt):
+        body = reply | {name: usage}
+        asked = engine(api, lambda _, body=body: served(200, body))
+        answer = await ask(asked)
+        assert answer.cost_usd >= asked.likely_usd >= api.search_usd
+        assert answer.usage.prompt == answer.usage.response == 0
+        assert "usual cost" in answer.warnings[0]
+
+
+@every_api
+async def test_a_search_that_is_not_counted_is_one_search(api: EngineApi, reply: dict[str, Any]) -> None:
+    body = json.dumps(reply).replace("webSearchQueries", "x").replace("web_search_requests", "x")
+    assert api.billed(body.replace('"invocation": 2', '"invocation": -2').encode()).searches == 1
+
+
+@every_api
+async def test_a_reply_that_is_nothing_costs_nothing(api: EngineApi, reply: dict[str, Any]) -> None:
+    for body in (b"<html>", b"[]", b"{}", b'{"error": {"message": "overloaded"}}'):
+        assert api.billed(body) == Billed()
+
+
 @every_api
 @pytest.mark.parametrize(
     ("status", "error", "calls"),

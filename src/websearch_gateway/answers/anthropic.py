@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.json_fields import Json, count, objects, parsed, parsed_or_empty, typed
+from websearch_gateway.answers.json_fields import Json, are_counts, count, objects, parsed, parsed_or_empty, typed
 from websearch_gateway.answers.models import Billed, Limits, LongPrompt, Model
 from websearch_gateway.answers.outcomes import CUT_OFF, declined, no_answer, not_searched
 from websearch_gateway.answers.prompt import instructions
@@ -37,6 +37,7 @@ TOOL = "web_search_20250305"
 """The basic version. Later ones let the model run code to filter results, which not every account may use."""
 
 _SPENT = "enforced_spend_limit_reached"
+_CACHED = ("cache_read_input_tokens", "cache_creation_input_tokens")
 _WITHOUT_CREDIT = ("credit balance is too low", "api usage limits")
 """Words in the HTTP 400 of an account without credit; only its message distinguishes it from a bad request:
 https://github.com/anthropics/claude-code/issues/66314."""
@@ -131,12 +132,15 @@ class Anthropic:
 
     def billed(self, body: bytes) -> Billed:
         """See EngineApi."""
-        usage = typed(dict, parsed_or_empty(body).get("usage"))
+        reply = parsed_or_empty(body)
+        usage, blocks = typed(dict, reply.get("usage")), objects(reply.get("content"))
         read, written = count(usage.get("cache_read_input_tokens")), count(usage.get("cache_creation_input_tokens"))
+        searched = sum(block.get("type") == _RESULT for block in blocks)
         return Billed(
             prompt=count(usage.get("input_tokens")) + read + written,
             response=count(usage.get("output_tokens")),
-            searches=count(typed(dict, usage.get("server_tool_use")).get("web_search_requests")),
+            searches=count(typed(dict, usage.get("server_tool_use")).get("web_search_requests"), searched),
+            is_reported=not blocks or are_counts(usage, "input_tokens", "output_tokens", optional=_CACHED),
         )
 
     def refusal(self, reply: Reply) -> SearchError | None:

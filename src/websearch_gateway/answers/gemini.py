@@ -13,7 +13,7 @@ from datetime import date, datetime
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.json_fields import Json, count, objects, parsed, parsed_or_empty, typed
+from websearch_gateway.answers.json_fields import Json, are_counts, count, objects, parsed, parsed_or_empty, typed
 from websearch_gateway.answers.models import Billed, EarlierPrices, Limits, Model
 from websearch_gateway.answers.outcomes import CUT_OFF, applying, declined, lost_citations, no_answer, not_searched
 from websearch_gateway.answers.prompt import instructions
@@ -115,10 +115,14 @@ class Gemini:
         usage = typed(dict, reply.get("usageMetadata"))
         candidates = objects(reply.get("candidates"))
         queries = [typed(dict, one.get("groundingMetadata")).get("webSearchQueries") for one in candidates]
+        searched = any(typed(dict, one.get("groundingMetadata")).get("groundingChunks") for one in candidates)
+        optional = ("toolUsePromptTokenCount", "thoughtsTokenCount")
         return Billed(
             prompt=count(usage.get("promptTokenCount")) + count(usage.get("toolUsePromptTokenCount")),
             response=count(usage.get("candidatesTokenCount")) + count(usage.get("thoughtsTokenCount")),
-            searches=sum(len(typed(list, one)) for one in queries),
+            searches=sum(len(typed(list, one)) for one in queries) or int(searched),
+            is_reported=not candidates
+            or are_counts(usage, "promptTokenCount", "candidatesTokenCount", optional=optional),
         )
 
     def refusal(self, reply: Reply) -> SearchError | None:

@@ -17,7 +17,7 @@ import httpx2
 
 from websearch_gateway.answers import models
 from websearch_gateway.answers.domains import applied_domains, check_domains
-from websearch_gateway.answers.models import IMPOSSIBLE_BILL, Billed, Limits, Model
+from websearch_gateway.answers.models import IMPOSSIBLE_BILL, UNREPORTED_BILL, Billed, Limits, Model
 from websearch_gateway.answers.outcomes import ModelGone, applying
 from websearch_gateway.errors import (
     RATE_LIMITED,
@@ -101,7 +101,10 @@ class EngineApi(Protocol):
         ...
 
     def billed(self, body: bytes) -> Billed:
-        """The billed usage of one reply, even of an unusable one. Never raises."""
+        """The billed usage of one reply, even of an unusable one. Never raises.
+
+        Not `is_reported` if the model wrote something, but a count of tokens is missing or not a whole number from 0.
+        """
         ...
 
     def refusal(self, reply: Reply) -> SearchError | None:
@@ -224,15 +227,15 @@ class HttpEngine:
             billed, _ = await in_own_thread(self._billed, bodies)
             error.cost_usd += self._usd(model, billed)
             raise
-        billed, is_possible = await in_own_thread(self._billed, bodies)
-        if not is_possible:
-            answer = replace(answer, warnings=(IMPOSSIBLE_BILL, *answer.warnings))
-        return self._complete(answer, model, query, billed)
+        billed, notes = await in_own_thread(self._billed, bodies)
+        return self._complete(replace(answer, warnings=(*notes, *answer.warnings)), model, query, billed)
 
-    def _billed(self, bodies: Sequence[bytes]) -> tuple[Billed, bool]:
-        """The usage to bill for the replies, and whether every count that they report is possible."""
+    def _billed(self, bodies: Sequence[bytes]) -> tuple[Billed, tuple[str, ...]]:
+        """The usage to bill for the replies, and the warnings about counts that cannot be billed as they are."""
         reported, limits = [self.api.billed(body) for body in bodies], self.api.limits
-        return sum(map(limits.booked, reported), start=Billed()), all(map(limits.allow, reported))
+        billed = sum(map(limits.booked, reported), start=Billed())
+        notes = {IMPOSSIBLE_BILL: not all(map(limits.allow, reported)), UNREPORTED_BILL: not billed.is_reported}
+        return billed, applying(notes)
 
     def _usd(self, model: str, billed: Billed) -> float:
         """The cost of the searches, and of the tokens if their price is known."""
@@ -250,7 +253,7 @@ class HttpEngine:
             answer,
             provider=f"{model}-web-search",
             model=model,
-            usage=TokenUsage(billed.prompt, billed.response),
+            usage=TokenUsage(billed.prompt, billed.response) if billed.is_reported else TokenUsage(),
             cost_usd=self._usd(model, billed),
             applied=AppliedFilters(
                 freshness="prompt" if query.freshness_hours else None,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard, TypeVar
 
 from websearch_gateway.errors import SearchProviderParseError
 
@@ -52,4 +52,16 @@ def objects(value: Any) -> list[Json]:
 
 def count(value: Any, default: int = 0) -> int:
     """A whole number from 0 on, else `default`."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else default
+    return value if is_count(value) else default
+
+
+def is_count(value: Any) -> TypeGuard[int]:
+    """Whether it is a whole number from 0 on."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def are_counts(usage: Json, *names: str, optional: Sequence[str] = ()) -> bool:
+    """Whether the usage has a count under each of `names`, and nothing else than a count under the optional ones."""
+    return all(is_count(usage.get(name)) for name in names) and all(
+        usage.get(name) is None or is_count(usage[name]) for name in optional
+    )

@@ -13,13 +13,17 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Billed:
-    """The billed usage of an answer. `cached` and `cache_written` are parts of `prompt`; reasoning is in `response`."""
+    """The billed usage of an answer. `cached` and `cache_written` are parts of `prompt`; reasoning is in `response`.
+
+    Without `is_reported` the vendor gave no usable count of tokens.
+    """
 
     prompt: int = 0
     response: int = 0
     cached: int = 0
     cache_written: int = 0
     searches: int = 0
+    is_reported: bool = True
 
     def __add__(self, other: Billed) -> Billed:
         return Billed(
@@ -28,6 +32,7 @@ class Billed:
             self.cached + other.cached,
             self.cache_written + other.cache_written,
             self.searches + other.searches,
+            self.is_reported and other.is_reported,
         )
 
 
@@ -119,6 +124,8 @@ def _finding(name: str, vendor: str, ends: date | None, now: datetime, *, listed
 
 IMPOSSIBLE_BILL = "The vendor's count of tokens is impossible: costUsd is the maximum cost of the call."
 
+UNREPORTED_BILL = "The vendor reports no usable count of tokens: costUsd is the usual cost of the call."
+
 MOST_SEARCHES = 100
 """No reply is billed for more searches, even if a model ignores its limit."""
 
@@ -137,8 +144,12 @@ class Limits:
         return tokens <= self.context_tokens and billed.searches <= MOST_SEARCHES
 
     def booked(self, billed: Billed) -> Billed:
-        """The usage to bill for a reply: the maximum if its own count is impossible."""
-        return billed if self.allow(billed) else self.most
+        """The usage to bill for a reply: the maximum if its own count is impossible, the usual one if there is none."""
+        if not self.allow(billed):
+            return self.most
+        if billed.is_reported:
+            return billed
+        return replace(self.usual, searches=max(billed.searches, self.usual.searches, 1), is_reported=False)
 
 
 def utc_now() -> datetime:

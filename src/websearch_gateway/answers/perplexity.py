@@ -11,7 +11,7 @@ from datetime import date, datetime
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.json_fields import Json, count, objects, parsed, parsed_or_empty, typed
+from websearch_gateway.answers.json_fields import Json, are_counts, count, objects, parsed, parsed_or_empty, typed
 from websearch_gateway.answers.marks import resolve_marks
 from websearch_gateway.answers.models import Billed, Limits, Model
 from websearch_gateway.answers.outcomes import CUT_OFF, applying, declined, no_answer, not_searched
@@ -116,6 +116,7 @@ class Perplexity:
             prompt=count(usage.get("input_tokens")),
             response=count(usage.get("output_tokens")),
             searches=count(counted, searched),
+            is_reported=not objects(reply.get("output")) or are_counts(usage, "input_tokens", "output_tokens"),
         )
 
     def refusal(self, reply: Reply) -> SearchError | None:

@@ -84,6 +84,30 @@ def replies(*given: httpx2.Response | dict[str, Any]) -> tuple[Reply, list[dict[
     return reply, requests
 
 
+@pytest.mark.parametrize("value", [None, {}, "none", -1, 1.5, 1e308, True, "12"], ids=repr)
+async def test_a_reply_without_a_usable_count_costs_the_usual_bill_and_at_least_one_search(
+    connect: Connect, value: Any
+) -> None:
+    weather = json.loads((REPLIES / "weather.json").read_text())
+    spoilt = [{**weather["usage"], name: value} for name in ("input_tokens", "output_tokens")]
+    for usage in (value, *spoilt):
+        reply, _ = replies(httpx2.Response(200, json={**weather, "usage": usage, "tool_usage": None}))
+        engine = connect(reply)
+        answer = await ask(engine)
+        assert answer.cost_usd == pytest.approx(engine.likely_usd)
+        assert any("usual cost" in warning for warning in answer.warnings)
+        assert answer.usage.response == 0
+
+
+async def test_a_search_of_an_unknown_kind_is_one_search(connect: Connect) -> None:
+    weather = json.loads((REPLIES / "weather.json").read_text())
+    for item in weather["output"]:
+        item.pop("action", None)
+    reply, _ = replies(httpx2.Response(200, json={**weather, "tool_usage": {"web_search": {"num_requests": -3}}}))
+    answer = await ask(connect(reply))
+    assert 0.01 <= answer.cost_usd < 0.02
+
+
 def refused(status: int, headers: dict[str, str] | None = None, **error: Any) -> httpx2.Response:
     detail = {"message": "No.", "type": "invalid_request_error", "param": None, "code": None} | error
     return httpx2.Response(status, json={"error": detail}, headers=headers)

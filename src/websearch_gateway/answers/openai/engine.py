@@ -18,7 +18,7 @@ from typing import Any
 
 from websearch_gateway.answers import models
 from websearch_gateway.answers.domains import applied_domains, check_domains
-from websearch_gateway.answers.models import IMPOSSIBLE_BILL, Billed, Limits, Model
+from websearch_gateway.answers.models import IMPOSSIBLE_BILL, UNREPORTED_BILL, Billed, Limits, Model
 from websearch_gateway.answers.openai.client import OpenAIClient
 from websearch_gateway.answers.openai.errors import OptionRefused
 from websearch_gateway.answers.openai.models import EFFORT, SEARCH_USD, find_model
@@ -186,6 +186,7 @@ class OpenAIEngine:
             f"{model} answered, since this key has no model {gone}. Change OPENAI_MODELS.": gone,
             f"The price of {model} is unknown: costUsd counts its searches only.": known is None,
             IMPOSSIBLE_BILL: not LIMITS.allow(reply.billed),
+            UNREPORTED_BILL: not reply.billed.is_reported,
             CUT_OFF: reply.cut_off,
             lost_citations(reply.lost): reply.lost,
         }
@@ -196,7 +197,7 @@ class OpenAIEngine:
             model=model,
             sources=tuple(map(Source, reply.sources)),
             usage=TokenUsage(reply.billed.prompt, reply.billed.response)
-            if LIMITS.allow(reply.billed)
+            if LIMITS.allow(reply.billed) and reply.billed.is_reported
             else TokenUsage(),
             cost_usd=self._usd(known, reply.billed),
             applied=AppliedFilters(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from websearch_gateway.answers.json_fields import Json, count, objects, parsed, typed
+from websearch_gateway.answers.json_fields import Json, are_counts, count, objects, parsed, typed
 from websearch_gateway.answers.models import Billed
 from websearch_gateway.answers.openai.errors import from_failure
 from websearch_gateway.answers.outcomes import declined, no_answer, not_searched
@@ -150,11 +150,12 @@ def _billed(reply: Json, actions: Sequence[Json]) -> Billed:
     usage = typed(dict, reply.get("usage"))
     details = typed(dict, usage.get("input_tokens_details"))
     tool_usage = typed(dict, typed(dict, reply.get("tool_usage")).get("web_search"))
-    searched = sum(action.get("type") == "search" for action in actions)
+    searched = sum(action.get("type") == "search" for action in actions) or int(bool(actions))
     return Billed(
         prompt=count(usage.get("input_tokens")),
         response=count(usage.get("output_tokens")),
         cached=count(details.get("cached_tokens")),
         cache_written=count(details.get("cache_write_tokens")),
         searches=count(tool_usage.get("num_requests"), searched),
+        is_reported=not objects(reply.get("output")) or are_counts(usage, "input_tokens", "output_tokens"),
     )
