@@ -56,6 +56,9 @@ BLOCKED = "blocked"
 TOO_COSTLY = "too_costly"
 """`details["reason"]` of a job that took more time than jobs may."""
 
+NO_MODEL = "no_model"
+"""`details["reason"]` of an embedding server that does not have the model."""
+
 
 class SearchError(Exception):
     """The root of all errors of the gateway.

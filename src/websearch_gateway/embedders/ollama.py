@@ -20,7 +20,7 @@ from websearch_gateway.embedders.remote import (
     prefix,
     tokens_billed,
 )
-from websearch_gateway.errors import SearchProviderError, SearchProviderParseError
+from websearch_gateway.errors import NO_MODEL, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Deadline, HttpRequest
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.cost_context import note_tokens
@@ -136,7 +136,9 @@ class OllamaEmbedder:
         try:
             report: Any = json.loads(line)
             if "error" in report:
-                raise SearchProviderError(f"{self.name} cannot download its model; check EMBEDDING_MODEL_NAME.")
+                gone = any(words in str(report["error"]) for words in ("does not exist", "not found"))
+                message = f"{self.name} cannot download its model; check EMBEDDING_MODEL_NAME."
+                raise SearchProviderError(message, details={"reason": NO_MODEL} if gone else {})
             if report.get("total"):
                 return f"pulling {100 * int(report.get('completed') or 0) // int(report['total'])}%"
             return str(report["status"])

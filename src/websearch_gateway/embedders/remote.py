@@ -1,17 +1,19 @@
 """The parts that remote embedders share: batches, task prefixes, unit length and the meaning of an HTTP status.
 
-All failures are `Unavailable`, even a rejected key: the caller then ranks by words alone and says so.
+All failures are `Unavailable`, even a rejected key: the caller then ranks by words alone and says so. The `details` say
+which of them time alone does not cure: `status` is the HTTP status, and `reason` is `NO_MODEL` if the model is missing.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, Unavailable
+from websearch_gateway.errors import NO_MODEL, SearchProviderError, SearchProviderParseError, Unavailable
 from websearch_gateway.net.client import Reply
 from websearch_gateway.net.retry import parse_retry_after
 
@@ -20,10 +22,12 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+_MESSAGE_BYTES = 10_000
 _MARKS = 8  # tokens that a model may put around each text
 
 BATCH = 32
 TIMEOUT_SECONDS = 20.0
+_MISSING_MODEL = re.compile(rb"model\b.{0,300}?(?:not found|does not exist|not exist)", re.IGNORECASE | re.DOTALL)
 _CHECK_KEY = "; check EMBEDDING_SERVER_API_KEY"
 _HINTS = {401: _CHECK_KEY, 403: _CHECK_KEY, 404: "; check EMBEDDING_SERVER_URL and EMBEDDING_MODEL_NAME"}
 # nomic-embed-text was trained with a word for the task before every text (https://docs.nomic.ai/embeddings).
@@ -89,7 +93,7 @@ def decode(reply: Reply, name: str) -> Any:
         SearchProviderError: any other status. 5xx is retryable; 429 is not, since the server asks for fewer requests.
         SearchProviderParseError: not JSON.
     """
-    if error := failure(reply.status, name, parse_retry_after(reply.headers, time.time())):
+    if error := failure(reply.status, name, parse_retry_after(reply.headers, time.time()), reply.body):
         raise error
     try:
         return json.loads(reply.body)
@@ -97,10 +101,14 @@ def decode(reply: Reply, name: str) -> Any:
         raise SearchProviderParseError(f"The reply of {name} is not JSON.") from None
 
 
-def failure(status: int, name: str, retry_after: float | None = None) -> Unavailable | None:
+def failure(status: int, name: str, retry_after: float | None = None, body: bytes = b"") -> Unavailable | None:
     """The error for a status; None for success. The server's own message is left out: it may quote a text."""
     if 200 <= status < 300:
         return None
-    return SearchProviderError(
-        f"{name} answered with HTTP {status}{_HINTS.get(status, '')}.", retry_after=retry_after, retryable=status >= 500
-    )
+    details: dict[str, Any] = {"status": status}
+    hint = _HINTS.get(status, "")
+    if _MISSING_MODEL.search(body[:_MESSAGE_BYTES]):
+        details["reason"] = NO_MODEL
+        hint = ": it does not have the model; check EMBEDDING_MODEL_NAME"
+    message = f"{name} answered with HTTP {status}{hint}."
+    return SearchProviderError(message, retry_after=retry_after, retryable=status >= 500, details=details)

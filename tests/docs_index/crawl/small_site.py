@@ -17,6 +17,7 @@ from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.ports import Embedder
 from websearch_gateway.workers.pool import Workers
 
 EMBEDDER = StaticEmbedder()
@@ -70,11 +71,15 @@ class Site:
 
 @asynccontextmanager
 async def library(
-    store: SqliteDocs | PostgresDocs, port: int, workers: Workers, owner: Owner | None = None
+    store: SqliteDocs | PostgresDocs,
+    port: int,
+    workers: Workers,
+    owner: Owner | None = None,
+    embedder: Embedder = EMBEDDER,
 ) -> AsyncIterator[DocsLibrary]:
     """A library over a store, which is closed at the end."""
     read = DocumentReading(workers, None)  # type: ignore[arg-type]
     async with Fetcher(AddressPolicy([f"127.0.0.1:{port}"])) as fetcher:
-        runner = CrawlRunner(store, fetcher, workers, workers, read, EMBEDDER, None, owner=owner or this_process())
+        runner = CrawlRunner(store, fetcher, workers, workers, read, embedder, None, owner=owner or this_process())
         yield DocsLibrary(store, store, runner)
         await store.close()

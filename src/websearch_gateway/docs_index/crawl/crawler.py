@@ -125,6 +125,7 @@ class Crawler:
                     done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                     for task in done:
                         task.result()
+                    self._raise_refusal()
                     self._stop_if_hopeless(tally)
                 elif self._left(version, tally) <= 0 or not await self._wait_for_due(version):
                     return
@@ -175,14 +176,26 @@ class Crawler:
             raise Stop(_most_common(tally.reasons))
 
     async def _embed_missed_pages(self, version: SiteVersion) -> None:
-        """Embed the pages whose embedding failed, and retry without a time limit while the server is down."""
+        """Embed the pages whose embedding failed, and retry while the server is down.
+
+        Raises:
+            Refused: the embedder will not work, or has not for a day.
+        """
         while (now := await self.store.version(version.id)) is not None and now.unembedded:
             if self._lost:
                 raise _ClaimLost
-            if not await self.work.embedding.catch_up(version.id):
-                missing = f"{now.unembedded} pages have no vectors yet: {self.work.embedding.trouble}"
-                await self.store.set_status(version.id, "completed", missing)
-                await self.sleep(HEARTBEAT_SECONDS)
+            if await self.work.embedding.catch_up(version.id):
+                continue
+            self._raise_refusal()
+            self._waiting = f"{now.unembedded} pages have no vectors yet: {self.work.embedding.trouble}"
+            await self.store.set_status(version.id, "crawling", self._waiting)
+            await self.sleep(HEARTBEAT_SECONDS)
+            self._waiting = ""
+
+    def _raise_refusal(self) -> None:
+        """Raise the error of an embedder that will not work; the pages so far are kept."""
+        if self.work.embedding.refusal is not None:
+            raise self.work.embedding.refusal
 
     async def _store_stop(self, version: SiteVersion, tally: _Tally, reason: str) -> None:
         now = await self.store.version(version.id)

@@ -86,7 +86,6 @@ class PageWork:
         """Index the page at an address, or note why not.
 
         Raises:
-            SearchNotConfiguredError: the embedder lacks something, such as its model.
             Moved: the site has another address.
         """
         try:
