@@ -18,6 +18,7 @@ from websearch_gateway.cache.cache_epoch import CHECK_SECONDS
 from websearch_gateway.cache.exact_cache import ExactCache
 from websearch_gateway.cache.lifetimes import Lifetimes
 from websearch_gateway.cache.page_cache import KEEP_SECONDS
+from websearch_gateway.cache.semantic.question_index import question_row
 from websearch_gateway.cache.web_results import WEB_RESULTS
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery
@@ -110,6 +111,24 @@ class TestClearing:
         assert not await process.has_results(TIDES)
         assert await process.knows(MOONS)
         assert await process.has_results(MOONS)
+
+    @pytest.mark.parametrize("asked", ["why are there tides?", "WHY ARE THERE TIDES", "Why are there tides."])
+    async def test_a_question_is_found_whatever_its_case_and_punctuation(self, process: Process, asked: str) -> None:
+        await process.fill(TIDES)
+        await process.fill(SearchQuery("Why are there tides?"))
+        assert (await process.care.clear(query=asked)).removed_by_kind["answers"] == 6
+        assert not await process.knows(TIDES)
+
+    async def test_a_question_is_found_in_other_words_if_the_cache_finds_it_so(
+        self, process: Process, state: State, clock: Clock
+    ) -> None:
+        stored, other = SearchQuery("How tall is the Eiffel Tower?"), SearchQuery("How old is the Eiffel Tower?")
+        for query in (stored, other):
+            await process.fill(query)
+            await state.put(*question_row(query, "", clock.now + 600, clock.now), 600)
+        assert (await process.care.clear(query="eiffel tower height")).removed_by_kind["questions"] == 1
+        assert not await process.knows(stored)
+        assert await process.knows(other)
 
     async def test_only_what_is_older_goes(self, process: Process, state: State, clock: Clock) -> None:
         await process.fill(TIDES)

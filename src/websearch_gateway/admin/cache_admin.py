@@ -14,6 +14,7 @@ from websearch_gateway.admin.cache_contents import ABOUT_QUESTIONS, PREFIXES, Co
 from websearch_gateway.budget.ledger import Ledger
 from websearch_gateway.cache.cache_epoch import advance
 from websearch_gateway.cache.result_store import question_name
+from websearch_gateway.cache.semantic.semantic_cache import wordings
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import StateUsage
 from websearch_gateway.observability.statistics import Statistics
@@ -30,6 +31,7 @@ MOST_COUNTED = 5_000
 COUNTING_SECONDS = 3.0
 
 _AT_ONCE = 32
+_END_MARKS = "?!.？！。 "
 _STATES: tuple[CacheState, ...] = ("exact", "semantic", "stale", "miss")
 
 
@@ -113,18 +115,19 @@ class CacheAdmin:
 
         Args:
             older_than_hours: only entries stored longer ago than this.
-            query: only answers and results for this question, from any user and with any parameters.
+            query: only answers and results for this question, from any user and with any parameters: those that the
+                cache finds for it, in any case, with other punctuation, or in other words of the same meaning.
 
         Raises:
             SearchValidationError: an argument is unacceptable.
             StateUnavailable: the state failed; entries already removed stay removed.
         """
         least_age = 0.0 if older_than_hours is None else _checked(older_than_hours) * 3600
-        question = None if query is None else question_name(checked_query(query))
+        questions = None if query is None else await self._names(checked_query(query))
         removed: dict[str, int] = {}
         try:
-            for kind in PREFIXES if question is None else ABOUT_QUESTIONS:
-                removed[kind] = await self._remove(kind, least_age, question)
+            for kind in PREFIXES if questions is None else ABOUT_QUESTIONS:
+                removed[kind] = await self._remove(kind, least_age, questions)
         finally:
             for memory in self.memories:
                 memory.forget()
@@ -133,11 +136,17 @@ class CacheAdmin:
             raise StateUnavailable(f"The cache of this process is cleared, but not that in the file: {problem}")
         return CacheClearResult(removed=sum(removed.values()), removed_by_kind=removed)
 
-    async def _remove(self, kind: Kind, least_age: float, question: str | None) -> int:
+    async def _names(self, text: str) -> frozenset[str]:
+        """The names of the question in each wording under which the cache may hold it."""
+        bare = text.rstrip(_END_MARKS)
+        same = {text, bare, *(f"{bare}{mark}" for mark in _END_MARKS), *await wordings(self.state, text)}
+        return frozenset(map(question_name, same))
+
+    async def _remove(self, kind: Kind, least_age: float, questions: frozenset[str] | None) -> int:
         removed, batch = 0, list[str]()
         async for content in contents(self.state, kind, self.clock()):
             is_old = content.age_seconds is None or content.age_seconds >= least_age
-            if is_old and (question is None or content.question in (None, question)):
+            if is_old and (questions is None or content.question is None or content.question in questions):
                 batch.append(content.key)
             if len(batch) == _AT_ONCE:
                 removed += await self._delete(batch)

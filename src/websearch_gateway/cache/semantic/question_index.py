@@ -13,6 +13,7 @@ import hashlib
 import math
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -99,6 +100,17 @@ class _Row(Stamp):
 def _key_of(moment: float) -> str:
     """The key prefix of rows that were stored at `moment` (seconds since the epoch)."""
     return f"{PREFIX}{max(0, math.floor(moment * 1000)):015d}"
+
+
+async def stored_questions(state: State) -> AsyncIterator[str]:
+    """The texts of all questions in the state, of any owner and with any parameters.
+
+    Raises:
+        StateUnavailable: the state cannot be read.
+    """
+    async for entry in state.entries(PREFIX):
+        with suppress(ValidationError):
+            yield _Row.model_validate_json(entry.value).query.text
 
 
 def question_row(

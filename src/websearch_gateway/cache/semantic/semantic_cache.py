@@ -22,10 +22,12 @@ from websearch_gateway.cache.semantic.question_index import (
     label_of_all,
     label_of_same,
     owner_name,
+    stored_questions,
 )
 from websearch_gateway.cache.semantic.same_question import Wording
 from websearch_gateway.cache.semantic.vector_index import Neighbour
 from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.ports import State
 from websearch_gateway.results.answer import CacheMatch
 from websearch_gateway.results.base import WireModel
 
@@ -109,6 +111,23 @@ class SemanticCache(Generic[R]):
 def _matched(found: Served[R], neighbour: Neighbour[Question]) -> Served[R]:
     match = CacheMatch(similarity=round(neighbour.similarity, 4), age_seconds=round(found.age_seconds, 1))
     return found._replace(response=found.response.model_copy(update={"cache": "semantic", "cache_match": match}))
+
+
+async def wordings(state: State, text: str) -> set[str]:
+    """The stored questions that mean the same as `text`.
+
+    Raises:
+        StateUnavailable: the state cannot be read.
+    """
+    question = Wording.of(text)
+    found: set[str] = set()
+    if not question.words:
+        return found
+    async for stored in stored_questions(state):
+        if stored not in found and question.is_same(Wording.of(stored)):
+            found.add(stored)
+        await asyncio.sleep(0)  # the in-memory backend never yields to the event loop
+    return found
 
 
 @dataclass(frozen=True, slots=True)
