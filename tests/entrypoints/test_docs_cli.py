@@ -2,11 +2,17 @@
 
 import json
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import ClassVar
 
 import pytest
 from typer.testing import CliRunner
 
 from websearch_gateway.entrypoints.cli.commands import cli
+from websearch_gateway.entrypoints.cli.docs import docs_mcp
 from websearch_gateway.settings import config_path
 
 PROSE = "It tells at length how the thing works and when to use it, with all that one must know about it. " * 5
@@ -44,6 +50,19 @@ def test_a_source_that_is_none_is_refused(tmp_path):
     assert "VALIDATION" in json.loads(ran("add", str(tmp_path / "absent"), "--json", code=1))["error"]["code"]
 
 
+def test_a_refused_site_leaves_nothing_behind(tmp_path):
+    (tmp_path / "bad.zip").write_text("no zip")
+    for source, code in (("http://10.0.0.1/docs/", "FORBIDDEN_URL"), (str(tmp_path / "bad.zip"), "FETCH")):
+        assert json.loads(ran("add", source, "--json", code=1))["error"]["code"] == code
+    assert json.loads(ran("status", "--json"))["sites"] == []
+
+
+@pytest.mark.parametrize("arguments", [["-h"], ["add", "-h"], ["search", "-h"], ["serve", "-h"]])
+def test_every_command_of_docs_mcp_explains_itself_with_a_short_option(arguments):
+    result = CliRunner().invoke(docs_mcp, arguments)
+    assert (result.exit_code, "Usage:" in result.stdout) == (0, True)
+
+
 def test_a_site_added_again_keeps_the_options_that_are_not_given(folder):
     assert json.loads(ran("add", folder, "book", "--exclude", "a.md", "--json", code=1))["sites"][0]["page_count"] == 0
     assert json.loads(ran("add", folder, "book", "--delay", "0", "--json", code=1))["sites"][0]["page_count"] == 0
@@ -57,6 +76,62 @@ def test_the_embedder_is_tried_and_noted_in_a_private_file():
     assert json.loads(ran("config", "--embedder", "built-in", "--json"))["dimensions"] == 256
     assert tomllib.loads(path.read_text()) == {"concurrency": 3}
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+@contextmanager
+def ollama() -> Iterator[tuple[int, list[str]]]:
+    """A stand-in that speaks only Ollama's own paths: its port, and the paths that it was asked for."""
+    asked = []
+
+    class Ollama(BaseHTTPRequestHandler):
+        models: ClassVar[set[str]] = set()
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            asked.append(self.path)
+            status, reply = 404, {"error": "404 page not found"}
+            if self.path == "/api/pull":
+                self.models.add(body["model"])
+                status, reply = 200, {"status": "success"}
+            elif self.path == "/api/embed" and body["model"] in self.models:
+                status, reply = 200, {"embeddings": [[1.0, 0.0, 0.0] for _ in body["input"]]}
+            elif self.path == "/api/embed":
+                reply = {"error": f"model {body['model']!r} not found, try pulling it first"}
+            data = json.dumps(reply).encode()
+            self.send_response(status)
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Ollama) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port, asked
+        server.shutdown()
+
+
+def test_ollama_is_reached_on_any_port_which_the_command_asks_for(folder):
+    with ollama() as (port, asked):
+        said = CliRunner().invoke(cli, ["docs", "config"], input=f"ollama\n127.0.0.1\n{port}\nall-minilm\n")
+        assert said.exit_code == 0, said.output
+        assert "Port of Ollama [11434]" in said.output
+        assert "vectors of 3 numbers" in said.output
+        assert asked == ["/api/embed", "/api/pull", "/api/embed"]
+        assert tomllib.loads(config_path().read_text()) == {
+            "embedding_server_url": f"http://127.0.0.1:{port}/api",
+            "embedding_model_name": "all-minilm",
+        }
+        (site,) = json.loads(ran("add", folder, "book", "--json"))["sites"]
+        assert (site["status"], site["unembedded"]) == ("completed", 0)
+        assert json.loads(ran("search", "grass", "--json"))["warnings"] == []
+        assert set(asked) == {"/api/embed", "/api/pull"}
+
+
+@pytest.mark.parametrize("host", ["http://localhost", "a b", "localhost:9/x"])
+def test_a_host_that_is_an_address_of_its_own_is_refused(host):
+    ran("config", "--embedder", "ollama", "--host", host, "--port", "9", "--model", "m", code=2)
 
 
 def test_an_embedder_that_does_not_answer_is_not_noted():

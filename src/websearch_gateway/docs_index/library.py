@@ -77,6 +77,12 @@ class DocsLibrary:
             return replace(version, status="queued")
         return version
 
+    async def discard_refused(self, version: SiteVersion) -> None:
+        """Remove a version whose crawl failed before it had a page, so that a refused `add` leaves nothing behind."""
+        now = await self.store.version(version.id)
+        if now is not None and now.status == "failed" and not now.page_count:
+            await self.store.delete_version(version.id)
+
     async def requeue(self, version: SiteVersion) -> None:
         """Mark a version as pending for a crawling process; a completed one gets a refresh.
 

@@ -116,6 +116,7 @@ class Document:
     """The content of a reply: its text, and its instructions to crawlers.
 
     `chunks` and `symbols` are those of `markdown`. `links` are the canonical addresses that are in scope, each once.
+    `siblings` counts the pages beside the start page, if this is it, that are not in scope.
     `refresh` is where the page sends its readers at once. `needs_scripts` says that the page is empty until
     its scripts run, `rendered` that a browser ran them after a first read without it.
     """
@@ -125,6 +126,7 @@ class Document:
     chunks: tuple[ChunkDraft, ...] = ()
     symbols: tuple[Symbol, ...] = ()
     links: tuple[str, ...] = ()
+    siblings: int = 0
     canonical: str = ""
     refresh: str = ""
     noindex: bool = False

@@ -18,7 +18,7 @@ from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
 from websearch_gateway.docs_index.store.owners import this_process
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
-from websearch_gateway.errors import SearchFetchError, SearchValidationError, StateUnavailable
+from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchValidationError, StateUnavailable
 from websearch_gateway.workers.pool import Workers
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -249,6 +249,34 @@ async def test_the_number_of_pages_is_limited(docs, site):
         assert "Stopped at 3 pages" in version.reason
     version = await crawled(docs, site.url, all_of_them)
     assert (version.status, version.page_count, version.reason) == ("completed", 9, "")
+
+
+@pytest.mark.parametrize("start", ["intro", "intro/"])
+async def test_a_start_page_without_an_ending_that_is_alone_names_the_folder_of_its_siblings(docs, site, start):
+    site.pages = {
+        "/docs/intro": html("Intro", links=("/docs/install", "/docs/use#x", "/docs/use", "/about")),
+        "/docs/intro/": html("Intro", links=("../install", "../use")),
+    }
+    version = await crawled(docs, f"{site.url}{start}")
+    assert (version.status, version.page_count) == ("completed", 1)
+    assert f"links to 2 pages of {site.url}: to index those, add {site.url} instead" in version.reason
+    site.pages["/docs/intro/more"] = html("More")
+    for path in ("/docs/intro", "/docs/intro/"):
+        site.pages[path] = html("Intro", links=("/docs/use", "/docs/intro/more"))
+    version = await docs.crawl(version.id)
+    assert (version.page_count, version.reason) == (2, "")
+
+
+async def test_a_refused_site_is_discarded_and_one_with_pages_is_not(docs, site):
+    site.pages = {"/docs/": html("Start")}
+    kept = await crawled(docs, site.url)
+    await docs.store.set_status(kept.id, "failed")
+    await docs.discard_refused(kept)
+    refused = await docs.add("http://10.0.0.1/docs/", "y", "1", FAST)
+    with pytest.raises(ForbiddenUrlError):
+        await docs.crawl(refused.id)
+    await docs.discard_refused(refused)
+    assert [version.id for version in await docs.store.versions()] == [kept.id]
 
 
 async def test_options_that_are_not_given_again_stay(docs, site):

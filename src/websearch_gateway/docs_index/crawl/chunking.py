@@ -43,17 +43,20 @@ class ReadPage(Protocol):
     def refresh(self) -> str: ...
 
 
-def drafted(scope: Scope, defined: Sequence[tuple[str, str]], page: ReadPage) -> dict[str, Any]:
+def drafted(scope: Scope, beside: Scope | None, defined: Sequence[tuple[str, str]], page: ReadPage) -> dict[str, Any]:
     """The fields of a `Document`: those of the page, its links in scope, its chunks and its symbols, as plain values.
 
     Args:
+        beside: the folder of the start page, if links to other pages there are to be counted.
         defined: the names and anchors that an inventory defines on the page.
     """
     found = list(blocks(page.markdown))
+    siblings = {url for link in page.links if beside and (url := beside.link("", link)) and not scope.contains(url)}
     chunks = cut(page.markdown, page.anchors, found)
     symbols = page_symbols(page.markdown, chunks, page.anchors, defined, found)
     return {
         **asdict(page),  # type: ignore[call-overload]
+        "siblings": len(siblings),
         "links": list(dict.fromkeys(url for link in page.links if (url := _in_scope(scope, link)))),
         "canonical": page.canonical if len(page.canonical) <= MAX_TARGET_CHARS else "",
         "refresh": page.refresh if len(page.refresh) <= MAX_TARGET_CHARS else "",

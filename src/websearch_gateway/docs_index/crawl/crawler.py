@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from websearch_gateway.docs_index.crawl.page_work import PageWork, Result
+from websearch_gateway.docs_index.crawl.scope import Scope
 from websearch_gateway.docs_index.models import IN_WORK, CrawlProgress, Owner, SiteVersion, UrlTask, VersionStatus
 from websearch_gateway.docs_index.ports import DocsStore
 from websearch_gateway.errors import Refused, SearchError, StateUnavailable
@@ -218,10 +219,21 @@ class Crawler:
         interval = _next_interval(version, changed=bool(tally.results["indexed"]), now=self.clock())
         most = version.options.max_pages
         cut = self._left(version, tally) <= 0 and await self.store.next_due(version.id) is not None
-        reason = (
-            f"Stopped at {most:,} pages, the limit of max_pages. `add` it again with more for the rest." if cut else ""
-        )
+        reason = self._only_start(version, now)
+        if cut:
+            reason = f"Stopped at {most:,} pages, the limit of max_pages. `add` it again with more for the rest."
         await self.store.set_status(version.id, "completed", reason, refresh_at=self.clock() + interval)
+
+    def _only_start(self, version: SiteVersion, now: SiteVersion) -> str:
+        """Why the start page is the only page; "" if it is not, or links to no page beside it."""
+        beside = Scope.beside(version.url)
+        if beside is None or now.page_count > 1 or not self.work.siblings:
+            return ""
+        own, folder = (f"{scope.origin}{scope.folder}" for scope in (self.work.scope, beside))
+        return (
+            f"Only pages below {own} are indexed, and the start page leads to no other. It links to "
+            f"{self.work.siblings} pages of {folder}: to index those, add {folder} instead."
+        )
 
     async def _first_reason(self, version: SiteVersion) -> str:
         failures = await self.store.failures(version.id, 1)

@@ -60,7 +60,7 @@ class PageWork:
     """Processes the addresses of one version, whose start URL is `start`.
 
     `defined` holds the inventories' definitions by page, `loaded_inventories` the folders whose inventories are loaded.
-    `takes_links` is false once the frontier is full.
+    `takes_links` is false once the frontier is full. `siblings` counts the links of the start page to its folder.
     """
 
     store: DocsStore
@@ -71,6 +71,7 @@ class PageWork:
     browser: BrowserUse = "auto"
     clock: Callable[[], float] = time.time
     takes_links: bool = True
+    siblings: int = 0
     start: str = ""
     defined: Defined = field(default_factory=dict)
     loaded_inventories: set[str] = field(default_factory=set)
@@ -167,9 +168,11 @@ class PageWork:
         """The document, with the definitions of the inventories that its own links lead to."""
         while True:
             defined = self.defined.get(task.url, [])
-            draft = partial(drafted, self.scope, defined[:MOST_SYMBOLS])
+            beside = Scope.beside(self.start) if task.url.rstrip("/") == self.start.rstrip("/") else None
+            draft = partial(drafted, self.scope, beside, defined[:MOST_SYMBOLS])
             deadline = Deadline.after(PAGE_SECONDS)
             document = await self.read(fetched, self.browser, deadline, draft, only_links=only_links)
+            self.siblings = max(self.siblings, document.siblings)
             await self._load_inventories(document)
             if defined or only_links or task.url not in self.defined:
                 return document

@@ -114,6 +114,13 @@ class Scope:
         folder = f"{head}/{last}/" if last and "." not in last else f"{head}/"
         return cls(f"{parts.scheme}://{parts.netloc}", folder, tuple(include), tuple(exclude))
 
+    @classmethod
+    def beside(cls, start: str) -> Scope | None:
+        """The folder around a start URL that counts as a folder itself; None for any other start URL."""
+        parts = urlsplit(canonical(start))
+        head, _, last = parts.path.rstrip("/").rpartition("/")
+        return cls(f"{parts.scheme}://{parts.netloc}", f"{head}/") if last and "." not in last else None
+
     def may_move_to(self, final: str) -> bool:
         """Whether the start URL may redirect to `final`: on the same site, not to a folder above its own, and not from
         https to http, which would send the site's headers in the clear."""

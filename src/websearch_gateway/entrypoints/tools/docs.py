@@ -9,7 +9,7 @@ from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
-from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import Caller
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import up_to
@@ -165,7 +165,11 @@ async def _add(gateway: Gateway, given: AddDocsArguments, _: Caller, progress: P
     if not (1 <= options.get("max_pages", 1) <= 1_000_000 and 0 <= options.get("delay", 0) <= 600):
         raise SearchValidationError("maxPages must be 1 to 1000000, delay 0 to 600.")
     site = await gateway.add_docs(url, given.name, given.version, **options)
-    return await _crawled(gateway, site, progress)
+    try:
+        return await _crawled(gateway, site, progress)
+    except SearchError:
+        await gateway.docs.discard_refused(site)
+        raise
 
 
 async def _update(gateway: Gateway, given: SiteArguments, _: Caller, progress: Progress) -> DocsStatus:

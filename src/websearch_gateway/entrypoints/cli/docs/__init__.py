@@ -30,7 +30,13 @@ docs.command("config")(configuring.configure)
 docs.command("work", hidden=True)(crawling.work)
 
 
-docs_mcp = typer.Typer(help=docs.info.help, no_args_is_help=True, add_completion=False)
+docs_mcp = typer.Typer(
+    help=docs.info.help,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 docs_mcp.registered_commands = list(docs.registered_commands)
 
 

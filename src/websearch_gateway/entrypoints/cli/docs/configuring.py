@@ -17,6 +17,8 @@ from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings, config_path
 
 DEFAULT_MODEL = "nomic-embed-text"
+DEFAULT_PORT = 11_434
+_HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f:.]+")
 _KEYS = ("embedding_server_url", "embedding_model_name")
 _OUR_LINE = re.compile(rf"^[ \t]*(?:{'|'.join(_KEYS)})[ \t]*=.*\n?", re.MULTILINE)
 
@@ -26,7 +28,7 @@ Embedders = Literal["built-in", "ollama"]
 def configure(
     embedder: Annotated[Embedders | None, typer.Option(help="The embedder; the command asks if it is missing.")] = None,
     host: Annotated[str | None, typer.Option(help="Where Ollama runs.")] = None,
-    port: Annotated[int, typer.Option(min=1, max=65_535, help="Ollama's port.")] = 11_434,
+    port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Ollama's port.")] = None,
     model: Annotated[str | None, typer.Option(help=f"Ollama's model. Default: {DEFAULT_MODEL}.")] = None,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -38,8 +40,9 @@ def configure(
     values: dict[str, str] = {}
     if chosen == "ollama":
         host = host or typer.prompt("Host of Ollama", default="localhost")
+        port = port or typer.prompt("Port of Ollama", default=DEFAULT_PORT, type=int)
         model = model or typer.prompt("Model", default=DEFAULT_MODEL)
-        values = {"embedding_server_url": f"http://{host}:{port}", "embedding_model_name": model}
+        values = {"embedding_server_url": _ollama(host, port), "embedding_model_name": model}
     settings = settings_of(config, as_json=as_json)
     dimensions = exit_on_error(lambda: asyncio.run(_tried(settings, values)), as_json=as_json)
     path = config_path(config)
@@ -48,6 +51,16 @@ def configure(
         typer.echo(json.dumps({"embedder": chosen, "dimensions": dimensions, "file": str(path)}))
     else:
         typer.echo(f"{chosen} answers with vectors of {dimensions} numbers. Noted in {path}.")
+
+
+def _ollama(host: str, port: int) -> str:
+    """The address of Ollama's own API; its path says that it is Ollama's, on whichever port it runs."""
+    name = host.strip()
+    if not 1 <= port <= 65_535:
+        raise typer.BadParameter("a number from 1 to 65535", param_hint="--port")
+    if not _HOST.fullmatch(name):
+        raise typer.BadParameter("a name or an address, such as localhost or 192.168.1.7", param_hint="--host")
+    return f"http://[{name}]:{port}/api" if ":" in name else f"http://{name}:{port}/api"
 
 
 async def _tried(settings: Settings, values: dict[str, str]) -> int:

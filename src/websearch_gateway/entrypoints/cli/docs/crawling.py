@@ -15,7 +15,7 @@ import typer
 
 from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, run
 from websearch_gateway.entrypoints.cli.serving import settings_of
-from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.results.docs import DocsStatus
 from websearch_gateway.settings import Settings
 
@@ -65,7 +65,11 @@ def add(
         async with open_gateway(settings) as gateway:
             site = await gateway.add_docs(source, name, version or label, **options)
             again = f"websearch-gateway docs add {shlex.join([source, site.name, site.label])}"
-            return await _crawled(gateway, [site], again, background=background, config=config, as_json=as_json)
+            try:
+                return await _crawled(gateway, [site], again, background=background, config=config, as_json=as_json)
+            except SearchError:
+                await gateway.docs.discard_refused(site)
+                raise
 
     _failing(run(act, show_status, as_json=as_json, config=config))
 
