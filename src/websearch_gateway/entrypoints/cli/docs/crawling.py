@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,7 +16,7 @@ import typer
 
 from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, run
 from websearch_gateway.entrypoints.cli.serving import settings_of
-from websearch_gateway.errors import SearchError, SearchValidationError
+from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.results.docs import DocsStatus
 from websearch_gateway.settings import Settings
 
@@ -65,11 +66,8 @@ def add(
         async with open_gateway(settings) as gateway:
             site = await gateway.add_docs(source, name, version or label, **options)
             again = f"websearch-gateway docs add {shlex.join([source, site.name, site.label])}"
-            try:
-                return await _crawled(gateway, [site], again, background=background, config=config, as_json=as_json)
-            except SearchError:
-                await gateway.docs.discard_refused(site)
-                raise
+            crawled = partial(_crawled, background=background, config=config, as_json=as_json, discards=True)
+            return await crawled(gateway, [site], again)
 
     _failing(run(act, show_status, as_json=as_json, config=config))
 
@@ -190,8 +188,12 @@ async def _crawled(
     background: bool,
     config: Path | None,
     as_json: bool,
+    discards: bool = False,
 ) -> DocsStatus:
-    """Crawl here, or in the background. Returns the status of the sites afterwards."""
+    """Crawl here, or in the background. Returns the status of the sites afterwards.
+
+    `discards` removes a site that is refused before it has a page.
+    """
     from websearch_gateway.docs_index.status import statuses
     from websearch_gateway.entrypoints.cli.docs.progress import watched
 
@@ -211,6 +213,8 @@ async def _crawled(
         raise
     errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if errors and len(errors) == len(sites):
+        for site in sites if discards else ():
+            await gateway.docs.discard_refused(site)
         raise errors[0]
     now = await _now(gateway, sites)
     message = " ".join(
