@@ -32,7 +32,7 @@ Defined = dict[str, list[tuple[str, str]]]
 _GZIP = zlib.MAX_WBITS | 16  # as zlib names the format
 # Linear: each word begins one attempt, which ends within the next two words.
 _ENTRY = re.compile(r"(\S.*?)(?<!\s)\s++([^\s:]++:\S++)\s++-?\d++\s++(\S*+)\s")
-_LOCATION = re.compile(rb"<(?:\w{1,20}:)?loc\b[^>]{0,200}>\s*+(?:<!\[CDATA\[)?([^<\]]{1,2000}+)")
+_LOCATION = re.compile(rb"<(?:\w{1,20}:)?loc\b[^<>]{0,200}+>\s*+(?:<!\[CDATA\[)?([^<\]]{1,2000}+)")
 _SITEMAP_INDEX = re.compile(rb"<(?:\w{1,20}:)?sitemapindex\b")
 _DOCUMENT_NAMES = re.compile(r"""["']?docnames["']?\s{0,5}:\s{0,5}\[""")
 _QUOTED = re.compile(r"""["']([^"'\\]{1,500}+)["']""")
