@@ -138,7 +138,7 @@ class AddressPolicy:
         """Whether a link may be shown: its host is public, or its `host:port` pair is allowed; and the operator's
         domain lists allow it.
 
-        Other ports and logins are fine, since the link is only shown. Resolves no name.
+        Other ports are fine, since the link is only shown; a login is cut before. Resolves no name.
         """
         try:
             parts = _split(url)

@@ -44,6 +44,16 @@ def test_escaped_bidirectional_characters_leave_the_link_and_its_span_alike() ->
     assert cleaned.text[span.start : span.end] == "[it](https://a.example/gpj.exe)"
 
 
+def test_links_lose_their_logins_in_text_citations_and_sources() -> None:
+    named = "https://user:pass@a.example/page"
+    given = answer(f"Tall ([it]({named})), see {named}.", f"([it]({named}))", sources=(Source(named, "I"),), url=named)
+    cleaned = shown(given)
+    (span,), (source,) = cleaned.spans, cleaned.sources
+    assert cleaned.text == f"Tall ([it]({URL})), see {URL}."
+    assert (span.url, source.url) == (URL, URL)
+    assert cleaned.text[span.start : span.end] == f"([it]({URL}))"
+
+
 def test_links_into_a_private_network_are_removed_from_text_citations_and_sources() -> None:
     inner = "http://169.254.169.254/latest"
     given = answer(

@@ -48,6 +48,14 @@ def test_an_unusual_public_link_is_kept(url: str) -> None:
     assert clean_hits([hit(url)], PUBLIC)[0] == (hit(url),)
 
 
+def test_a_link_loses_its_login() -> None:
+    (shown,), _ = clean_hits([hit("https://user:pass@a.example/x", snippet="[s](https://u@a.example/y)")], PUBLIC)
+    assert (shown.url, shown.snippet) == ("https://a.example/x", "[s](https://a.example/y)")
+    item = {"link": "https://user@a.example/x", "formattedUrl": "https://user@a.example"}
+    reply, _ = clean_items({"items": [item]}, PUBLIC)
+    assert reply["items"] == [{"link": "https://a.example/x", "formattedUrl": "https://a.example"}]
+
+
 def test_a_host_that_the_operator_allows_is_kept() -> None:
     wiki = hit("http://wiki.corp:8080/page")
     assert clean_hits([wiki], AddressPolicy(["wiki.corp:8080"]))[0] == (wiki,)

@@ -31,8 +31,25 @@ def test_links_that_run_code_or_contain_data_keep_only_their_text(address: str) 
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[a](https://u:p@h.example/x 'title')", "[a](https://h.example/x)"),
+        ("[a](<https://u:p@h.example/x y>)", "[a](https://h.example/x%20y)"),
+        ("[a](https://u&#64;h.example/(x))", "[a](https://h.example/%28x%29)"),
+        ("![i](https://u@h.example/x.png)", "![i](https://h.example/x.png)"),
+        ("<https://u:p@h.example>", "<https://h.example>"),
+        ("[r]\n\n[r]: //u@h.example/x", "[r]\n\n[r]: //h.example/x"),
+    ],
+)
+def test_links_lose_their_logins(text: str, shown: str) -> None:
+    assert clean_markdown(text, PAGE)[0] == shown
+    assert clean_markdown(shown, PAGE)[0] == shown
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        "`[a](https://u:p@h.example/x)` and [b](https://medium.com/@u)",
         "[a](https://other.example/x?q=1 \\(y\\))",
         "[a](/rel?x=1) [b](#part) [c](mailto:a@b.example) [d](tel:+331)",
         "[wiki](https://en.wikipedia.org/wiki/A_(b)) and <https://example.com/?d=>",

@@ -27,6 +27,28 @@ def test_invisible_characters_are_removed_except_those_of_spelling(url: str, sho
     assert shown_url(url) == (shown if shown is not None else url)
 
 
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://user:pass@a.example/x", "https://a.example/x"),
+        ("https://bank.example@a.example", "https://a.example"),
+        ("http://a@b@a.example:8080/?q=x@y#z@", "http://a.example:8080/?q=x@y#z@"),
+        ("HTTPS:\\\\user@a.example", "HTTPS:\\\\a.example"),
+        ("https:user@a.example", "https:a.example"),
+        ("//user@a.example", "//a.example"),
+        ("ftp://user:pass@a.example/x", "ftp://a.example/x"),
+        ("https://us%E2%80%AEer@a.example/%E2%80%AEx", "https://a.example/x"),
+        ("https:/\u200b/user@a.example/x", ""),
+        ("https://medium.com/@writer/x", None),
+        ("https://a.example?mail=b@c.example", None),
+        ("mailto:b@c.example", None),
+        ("https://a%40a.example/", None),
+    ],
+)
+def test_a_login_is_removed(url: str, shown: str | None) -> None:
+    assert shown_url(url) == (shown if shown is not None else url)
+
+
 @given(
     st.lists(st.sampled_from([*(f"%{byte:02X}" for byte in (0, 0x80, 0xE2, 0xAE, 0x8B, 0xF3, 0xA0)), "a", "\u202e"]))
 )

@@ -14,7 +14,7 @@ from websearch_gateway.text.citation.spans import cut, moved
 from websearch_gateway.text.domains import admitted
 from websearch_gateway.text.safety.invisible import invisible_pieces
 from websearch_gateway.text.safety.sanitise import clean_markdown
-from websearch_gateway.text.safety.shown_url import invisible_url_pieces, shown_url
+from websearch_gateway.text.safety.shown_url import shown_url, unshown_pieces
 from websearch_gateway.text.urls import find_urls
 
 LONGEST_TEXT = 64_000
@@ -94,7 +94,7 @@ def _pieces_of_links(text: str, addresses: AddressPolicy) -> Sequence[tuple[int,
     for start, end in find_urls(text):
         url = text[start:end]
         if link_to_show(url, addresses):
-            pieces += [(start + first, start + last) for first, last in invisible_url_pieces(url)]
+            pieces += [(start + first, start + last) for first, last in unshown_pieces(url)]
         elif text[max(0, start - 2) : start] == "](" and text[end : end + 1] == ")":
             pieces.append((start - 1, end + 1))
         else:

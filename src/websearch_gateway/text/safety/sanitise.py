@@ -14,6 +14,7 @@ from websearch_gateway.text.normalise import matching_letters
 from websearch_gateway.text.safety.certain_code import code_pieces
 from websearch_gateway.text.safety.injection import suspicious
 from websearch_gateway.text.safety.invisible import strip_invisible_characters
+from websearch_gateway.text.safety.shown_url import login_piece, without_login
 
 MAX_ALT_CHARS = 120
 MAX_IMAGE_PATH_CHARS = 200
@@ -24,6 +25,7 @@ _SAFE_SCHEMES = frozenset({"", "http", "https", "mailto", "tel"})
 _SAFE_STARTS = ("https://", "http://")
 _HARMFUL_SCHEMES = frozenset({"javascript", "vbscript", "data", "file", "blob", "filesystem"})
 _SCHEME = re.compile(r"([a-z][a-z0-9+.\-]{0,30}+):", re.IGNORECASE)
+_QUOTED = str.maketrans({character: f"%{ord(character):02X}" for character in ' ()<>"\n\t'})
 _IGNORED_IN_SCHEMES = re.compile(r"[\x00-\x20\x7f\u00a0\\]+")
 
 _TARGET = re.compile(
@@ -58,8 +60,8 @@ def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, .
     """The Markdown made safe to pass on, and warnings about it. Idempotent.
 
     Certain code (`certain_code`) loses only invisible characters. Elsewhere links that run code or contain data
-    (`javascript:`, `data:`) keep only their text. Images keep only their alternative text if their URL could leak data:
-    it has a query or is very long, and is not on the site of `page_url`.
+    (`javascript:`, `data:`) keep only their text, and other links lose a login. Images keep only their alternative text
+    if their URL could leak data: it has a query or is very long, and is not on the site of `page_url`.
     """
     text, smuggled = without_live_parts(markdown, page_url)
     warnings = []
@@ -143,14 +145,20 @@ def _inert(text: str, page_url: str) -> str:
         )
     if "<" not in text:
         return text
-    text = _AUTOLINK.sub(
-        lambda link: link[0] if _scheme(link["address"]) not in _HARMFUL_SCHEMES else "&lt;" + link[0][1:], text
-    )
+    text = _AUTOLINK.sub(_checked_autolink, text)
     return _ACTIVE_TAG.sub("&lt;", text)
 
 
+def _checked_autolink(found: re.Match[str]) -> str:
+    is_harmful = _scheme(found["address"]) in _HARMFUL_SCHEMES
+    return f"&lt;{found[0][1:]}" if is_harmful else f"<{_anonymous(found['address'])}>"
+
+
 def _checked_definition(found: re.Match[str]) -> str:
-    return found[0] if _is_safe(found["address"]) else f"{found['indent']}&#91;{found['rest']}"
+    if not _is_safe(found["address"]):
+        return f"{found['indent']}&#91;{found['rest']}"
+    start, end = (place - found.start() for place in found.span("address"))
+    return found[0][:start] + _anonymous(found["address"]) + found[0][end:]
 
 
 class _Brackets:
@@ -211,16 +219,23 @@ class _Brackets:
             self._pieces[place] = ""
             self._length -= 1
         else:
-            self._add(target[0] if not target["title"] else f"]({address})")
+            shown = _anonymous(address)
+            self._add(target[0] if shown == address and not target["title"] else f"]({shown})")
 
     def _close_image(self, place: int, length: int, address: str) -> None:
         label = "".join(self._pieces[place + 1 :]) if length <= MAX_ALT_CHARS else ""
         label = label.replace("<", "&lt;")  # a tag could end the label at another place
-        image = f"![{label}]({address})" if _may_be_loaded(address, self._page_url) else label
+        image = f"![{label}]({_anonymous(address)})" if _may_be_loaded(address, self._page_url) else label
         escaped = self._pieces[place][:-2]
         self._length -= length + 2
         del self._pieces[place:]
         self._add(escaped + image)
+
+
+def _anonymous(address: str) -> str:
+    """The address of a link without a login in front of its host."""
+    plain = html.unescape(address) if "&" in address else address
+    return without_login(plain).translate(_QUOTED) if login_piece(plain) else address
 
 
 def _scheme(address: str) -> str:
