@@ -100,10 +100,22 @@ async def test_the_passage_that_answers_comes_first_with_a_score_near_one(
 
 async def test_the_note_names_the_queries_without_an_answer(embedder: Counting, state: MemoryState) -> None:
     found = await find(embedder, state, "Why are there two high tides a day?", "Who discovered penicillin?")
-    assert found.notes == ("Nothing on this page seems to answer query 2.",)
+    assert found.notes == ("Nothing on this page seems to answer query 2; the nearest is shown.",)
     assert found.answers[0]
+    assert not found.answers[1]
     (note,) = (await find(embedder, state, "Who discovered penicillin?")).notes
     assert "answer the query" in note
+
+
+async def test_the_nearest_passage_is_told_where_none_answers(embedder: Counting, state: MemoryState) -> None:
+    text = "# Bridge\n\nIt was built by the company of Ada Moor.\n\n## Tolls\n\nA crossing costs two coins for a cart."
+    found = await find(embedder, state, "who designed it", "What does a crossing cost?", markdown=text)
+    assert found.answers[0] == ()
+    assert found.nearest[0] is not None
+    assert "built by the company of" in found.nearest[0].text
+    assert 0 < found.nearest[0].score < 0.25
+    assert found.answers[1]
+    assert found.nearest[1] is None
 
 
 async def test_at_most_the_wanted_number_of_passages_comes(embedder: Counting, state: MemoryState) -> None:

@@ -25,9 +25,13 @@ SAMPLE_CHARACTERS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The passages for each query, best first; `passages` counts those of the page, `notes` are for the caller."""
+    """The passages for each query, best first, and the `nearest` for each query without any.
+
+    `passages` counts those of the page, `notes` are for the caller.
+    """
 
     answers: tuple[tuple[Passage, ...], ...]
+    nearest: tuple[Passage | None, ...]
     notes: tuple[str, ...]
     passages: int
 
@@ -90,13 +94,17 @@ class PassageFinder:
             )
             for places in found
         )
-        notes = _notes(answers, prepared.more, compared.fault)
+        nearest = tuple(
+            None if answer or not places else replace(prepared.passages[places[0][0]], score=places[0][1])
+            for answer, places in zip(answers, found, strict=True)
+        )
+        notes = _notes(answers, nearest, prepared.more, compared.fault)
         if compared.fault not in (None, UNKNOWN_SCRIPT) and not all(answers):
             # Without vectors a passage in other words goes unnoticed, so a query without a match still gets passages.
             longest = _longest(prepared, most)
-            answers = tuple(answer or longest for answer in answers)
+            answers, nearest = tuple(answer or longest for answer in answers), (None,) * len(answers)
             notes = (*notes, "Where no word matches, the longest passages are shown.")
-        return Findings(answers, notes, len(prepared.passages))
+        return Findings(answers, nearest, notes, len(prepared.passages))
 
     def warm_up(self) -> None:
         """Load everything that the first query would wait for. Slow: do not run it on the event loop."""
@@ -141,14 +149,16 @@ def _longest(page: _PreparedPage, most: int) -> tuple[Passage, ...]:
     return tuple(sorted(page.passages, key=lambda passage: -len(passage.text))[:most])
 
 
-def _notes(answers: Sequence[Sequence[Passage]], more: bool, fault: str | None) -> tuple[str, ...]:
+def _notes(
+    answers: Sequence[Sequence[Passage]], nearest: Sequence[Passage | None], more: bool, fault: str | None
+) -> tuple[str, ...]:
     """Sentences that help the caller to judge the passages."""
     notes = []
     unanswered = [number for number, found in enumerate(answers, 1) if not found or found[0].score < ANSWERS]
     if unanswered:
         which = "the query" if len(answers) == 1 else f"query {', '.join(map(str, unanswered))}"
-        nearest = "; the nearest is shown" if any(answers[number - 1] for number in unanswered) else ""
-        notes.append(f"Nothing on this page seems to answer {which}{nearest}.")
+        shown = any(answers[number - 1] or nearest[number - 1] for number in unanswered)
+        notes.append(f"Nothing on this page seems to answer {which}{'; the nearest is shown' if shown else ''}.")
     if more:
         notes.append(f"The page is very long: only its first {MOST_PASSAGES:,} passages were searched.")
     if fault:

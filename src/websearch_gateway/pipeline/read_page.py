@@ -28,6 +28,8 @@ MOST_OFFSET = 100_000_000
 MOST_PASSAGES = 50
 MOST_QUERIES = 20
 LONGEST_QUERY = 400
+NEAREST_CHARS = 600
+"""The most characters to show of a passage that hardly answers."""
 
 CUT_OFF = "Only the beginning of this long page was fetched; the rest is missing."
 
@@ -109,8 +111,8 @@ class PageReading:
             age_seconds=self._age(page),
             last_crawled=datetime.fromtimestamp(page.fetched_at, UTC).isoformat(timespec="seconds"),
             queries=tuple(
-                QueryPassages(query=query, results=_shown(answer))
-                for query, answer in zip(request.queries, found.answers, strict=True)
+                QueryPassages(query=query, results=_shown(answer), nearest=_beginning(nearest))
+                for query, answer, nearest in zip(request.queries, found.answers, found.nearest, strict=True)
             ),
             note=" ".join(found.notes),
             metadata=_metadata(page, found) if request.include_metadata else None,
@@ -153,6 +155,14 @@ def _shown(answer: Sequence[Passage]) -> tuple[PagePassage, ...]:
         PagePassage(id=one.id, text=one.text, score=round(one.score, 3), section_path=one.section_path)
         for one in answer
     )
+
+
+def _beginning(nearest: Passage | None) -> PagePassage | None:
+    if nearest is None:
+        return None
+    (shown,) = _shown([nearest])
+    text, rest = window(nearest.text, 0, NEAREST_CHARS)
+    return shown if rest is None else shown.model_copy(update={"text": f"{text.rstrip()} …"})
 
 
 def _metadata(page: Page, found: Findings) -> PageMetadata:

@@ -51,10 +51,11 @@ class PagePassage(WireModel):
 
 
 class QueryPassages(WireModel):
-    """A query and its passages, best first."""
+    """A query and its passages, best first; without any, the beginning of the `nearest`, which hardly answers."""
 
     query: str = ""
     results: tuple[PagePassage, ...] = ()
+    nearest: PagePassage | None = None
 
 
 class PageMetadata(WireModel):

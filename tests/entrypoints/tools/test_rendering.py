@@ -187,3 +187,20 @@ async def test_a_client_that_reads_only_text_gets_everything_it_needs(connect: C
                 assert "could not be read" in text
         both = await client.call_tool("get_content", {"url": page, "urls": [page]})
         assert both.is_error
+
+
+async def test_a_question_that_no_passage_answers_gets_the_nearest_between_marks(
+    connect: Connect, sandbox: Sandbox
+) -> None:
+    asked = {"url": f"{sandbox.url}/pages/eiffel-tower", "query": ["who designed it", "how tall is it?"]}
+    async with connect() as client:
+        result = await client.call_tool("read_from_page", asked)
+    designed, tall = structured(result)["queries"]
+    assert designed["results"] == []
+    assert "Maurice Koechlin" in designed["nearest"]["text"]
+    assert designed["nearest"]["text"].startswith("<untrusted-web-text")
+    assert designed["nearest"]["score"] < 0.25
+    assert tall["results"]
+    assert tall["nearest"] is None
+    assert "Maurice Koechlin" in inside(text_of(result))
+    assert "Note: Nothing on this page seems to answer query 1; the nearest is shown." in outside(text_of(result))

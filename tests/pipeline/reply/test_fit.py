@@ -125,6 +125,16 @@ def test_the_best_passage_of_each_query_comes_first(texts: list[list[str]]) -> N
     assert bool(lost) == any(str(lost) in warning for warning in fitted.warnings)
 
 
+def test_the_nearest_passage_of_a_query_is_left_out_where_there_is_no_room_for_it() -> None:
+    near = PagePassage(text="word " * 200)
+    found = PagePassages(queries=tuple(QueryPassages(query=str(number), nearest=near) for number in range(20)))
+    fitted = fit_passages(found, TOKENS)
+    assert fits(fitted)
+    assert fitted.queries[0].nearest == near
+    assert fitted.queries[-1].nearest is None
+    assert fit_passages(PagePassages(queries=found.queries[:1]), TOKENS).queries == found.queries[:1]
+
+
 def raw(queries: int, items: int, pagemap: str) -> RawSearchResponse:
     item = {"title": "T", "link": "https://a.example/", "snippet": "S", "pagemap": {"metatags": [{"a": pagemap}]}}
     result = {"kind": "customsearch#search", "items": [item] * items}

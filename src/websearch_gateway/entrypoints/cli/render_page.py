@@ -60,7 +60,7 @@ def _show_text(page: PageContent, console: Console) -> None:
 def _show_passages(page: PagePassages, console: Console) -> None:
     for query in page.queries:
         console.print(Rule(Text(query.query, style="bold cyan"), style="cyan"))
-        for passage in query.results:
+        for passage in query.results or filter(None, (query.nearest,)):
             console.print(_panel(passage))
     if page.note:
         console.print(Text(f"  ! {page.note}", style="yellow"))

@@ -115,7 +115,12 @@ async def _read_from_page(
     found = fit_passages(found, reply_tokens(gateway))
     nonce = fresh_nonce()
     shown = tuple(
-        query.model_copy(update={"results": tuple(marked(passage, "text", nonce) for passage in query.results)})
+        query.model_copy(
+            update={
+                "results": tuple(marked(passage, "text", nonce) for passage in query.results),
+                "nearest": query.nearest and marked(query.nearest, "text", nonce),
+            }
+        )
         for query in found.queries
     )
     return found.model_copy(update={"queries": shown})

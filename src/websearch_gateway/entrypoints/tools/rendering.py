@@ -65,11 +65,11 @@ def page_text(page: PageContent) -> str:
 
 
 def passages_text(found: PagePassages) -> str:
-    """The passages of each query with their scores, and the note."""
+    """The passages of each query with their scores, else the nearest, and the note."""
     parts = [found.title]
     for query in found.queries:
         parts.append(f"# {query.query}")
-        for one in query.results:
+        for one in query.results or filter(None, (query.nearest,)):
             text, _ = unmarked(one.text)
             path = [part for part in one.section_path if part != found.title]
             is_told = not path or path[-1] in text.partition("\n")[0]

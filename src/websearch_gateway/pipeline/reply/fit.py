@@ -18,7 +18,7 @@ from websearch_gateway.pipeline.reply.size import (
 )
 from websearch_gateway.results.answer import Citation, SearchResponse, SourceInfo
 from websearch_gateway.results.cache import SimilarAnswer, SimilarAnswers
-from websearch_gateway.results.read import PageContent, PagePassage, PagePassages, QueryPassages
+from websearch_gateway.results.read import PageContent, PagePassage, PagePassages
 from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
 
 MARKS = 150
@@ -86,25 +86,25 @@ def fit_passages(found: PagePassages, tokens: int) -> PagePassages:
     whole = found.model_copy(
         update={"title": shortened(found.title, LONGEST_TITLE), "warnings": limited_warnings(found.warnings)}
     )
-    empty = tuple(query.model_copy(update={"results": ()}) for query in found.queries)
+    empty = tuple(query.model_copy(update={"results": (), "nearest": None}) for query in found.queries)
     left = tokens * BYTES_PER_TOKEN - OWN_WARNING - size_of(whole.model_copy(update={"queries": empty}))
-    kept: list[list[PagePassage]] = [[] for _ in found.queries]
-    for rank in range(max((len(query.results) for query in found.queries), default=0)):
-        for query, passages in zip(found.queries, kept, strict=True):
-            if rank >= len(query.results):
-                continue
-            passage = query.results[rank]
-            if (size := size_of(passage) + MARKS) <= left:
-                passages.append(passage)
+    offered = [query.results or tuple(filter(None, (query.nearest,))) for query in found.queries]
+    kept: list[list[PagePassage]] = [[] for _ in offered]
+    for rank in range(max(map(len, offered), default=0)):
+        for some, passages in zip(offered, kept, strict=True):
+            if rank < len(some) and (size := size_of(some[rank]) + MARKS) <= left:
+                passages.append(some[rank])
                 left -= size
-    cut = sum(len(query.results) - len(passages) for query, passages in zip(found.queries, kept, strict=True))
+    cut = sum(map(len, offered)) - sum(map(len, kept))
     if not cut:
         return whole
     warning = (
         f"{cut} passages are left out to fit the reply: ask fewer queries per call, or for fewer with `maxResults`."
     )
     queries = tuple(
-        QueryPassages(query=query.query, results=tuple(passages))
+        query.model_copy(
+            update={"results": tuple(passages)} if query.results else {"nearest": next(iter(passages), None)}
+        )
         for query, passages in zip(found.queries, kept, strict=True)
     )
     return whole.model_copy(update=with_warning({"queries": queries}, found.warnings, warning))

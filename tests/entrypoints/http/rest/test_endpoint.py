@@ -33,7 +33,7 @@ BAD_BODIES = [
     b"[" * 50_000,
     b'{"query":"x"}',
     b'{"query":7}',
-    b'{"query":"How tall is it?","maxResults":9}',
+    b'{"query":"How tall is it?","maxResults":0}',
     b'{"query":"How tall is it?","\\ud800":1}',
     b'{"query":"\\ud800"}',
     b'{"query":' + b"9" * 5_000 + b"}",
