@@ -71,3 +71,8 @@ def test_a_missing_library_is_reported_at_the_start(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(SearchNotConfiguredError, match="lancedb"):
         lazy_docs(Settings(docs_vectors="lance:///vectors"), None, None)  # type: ignore[arg-type]
+
+
+async def test_crawls_end_before_the_processes_and_sockets_that_they_use(gateway: Open) -> None:
+    async with gateway() as opened:
+        assert opened.closers[-1] == opened.lazy_docs.close, "the last one is closed first"

@@ -99,7 +99,7 @@ def build(settings: Settings) -> Gateway:
         lazy_docs=docs,
         embedder=shared.embedder,
         max_reply_tokens=settings.max_reply_tokens,
-        closers=(docs.close, *shared.closers, *pages.closers, caches.close),
+        closers=(*shared.closers, *pages.closers, caches.close, docs.close),  # a crawl ends before its workers
     )
 
 
