@@ -24,7 +24,7 @@ def marked(result: R, field: str, nonce: str) -> R:
     return result.model_copy(update={field: wrap_untrusted(getattr(result, field), nonce)})
 
 
-def unmarked(text: str) -> tuple[str, str | None]:
-    """The text between the marks of `marked`, and their nonce, to mark it with more; any other text as it is."""
+def unmarked(text: str) -> str:
+    """The text between the marks of `marked`, to be marked again with more; any other text as it is."""
     found = _MARKED.fullmatch(text)
-    return (found[2], found[1]) if found else (text, None)
+    return found[2] if found else text

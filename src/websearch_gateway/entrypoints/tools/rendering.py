@@ -1,7 +1,7 @@
 """Renders results as text for models, for clients that do not show structured content: compact, complete for reading.
 
 Warnings come first. Everything from the web stands between the marks for untrusted text: answers, titles, links,
-snippets and pages. One pair of marks holds one source, so that no page can pretend to be another.
+snippets and pages. Each page has its own pair of marks, so that none can pretend to be another.
 """
 
 from __future__ import annotations
@@ -49,9 +49,11 @@ def similar_text(found: SimilarAnswers) -> str:
 
 
 def found_text(response: WebSearchResponse) -> str:
-    """Each result under its title, with its link and its page."""
-    parts = [f"[{number}]\n{_untrusted(_result(one))}" for number, one in enumerate(response.results, start=1)]
-    return _joined(_warned(response.warnings), *(parts or ["No results."]))
+    """A list of the results, and then the page of each under its number."""
+    rows = "\n".join(f"[{number}] {_row(one)}" for number, one in enumerate(response.results, start=1))
+    pages = [f"[{number}]\n{one.page_content}" for number, one in enumerate(response.results, start=1)]
+    cost = f"(cache: {response.cache}, costUsd: {response.cost_usd:g})" if response.results else "No results."
+    return _joined(_warned(response.warnings), _untrusted(rows), *pages, cost)
 
 
 def raw_text(response: RawSearchResponse) -> str:
@@ -70,7 +72,7 @@ def passages_text(found: PagePassages) -> str:
     for query in found.queries:
         parts.append(f"# {query.query}")
         for one in query.results or filter(None, (query.nearest,)):
-            text, _ = unmarked(one.text)
+            text = unmarked(one.text)
             path = [part for part in one.section_path if part != found.title]
             is_told = not path or path[-1] in text.partition("\n")[0]
             parts.append(f"[{one.score:.2f}]{'' if is_told else ' ' + ' > '.join(path)}\n{text}")
@@ -125,10 +127,10 @@ def _found_pages(pages: Sequence[FoundPage]) -> str:
     return "\n".join(f"- {one.title} - {one.link}\n  {one.snippet}" for one in pages)
 
 
-def _result(one: WebResult) -> str:
+def _row(one: WebResult) -> str:
+    """Title, link and snippet, each on one line: providers' texts are cleaned so. The page may say the same."""
     about = " · ".join(filter(None, (one.link, one.published_date, one.provider)))
-    content, _ = unmarked(one.page_content)
-    return "\n".join(filter(None, (*_unless_in(content, one.title), about, *_unless_in(content, one.snippet), content)))
+    return "\n".join((one.title, about, *_unless_in(one.page_content, one.snippet)))
 
 
 def _raw_query(query: RawQuery) -> str:
@@ -145,9 +147,8 @@ def _window(page: PageContent | PageWindow) -> str:
     if page.error is not None:
         return f"{page.url}\n{page.page_content}\n(error: {page.error.code})"
     more = f", nextOffset: {page.next_offset}" if page.next_offset is not None else ""
-    content, nonce = unmarked(page.page_content)
-    text = _untrusted("\n".join((*_unless_in(content, page.title), content)), nonce)
-    return f"{page.url}\n{text}\n(totalChars: {page.total_chars}{more})"
+    title = "".join(map(_untrusted, _unless_in(page.page_content, page.title)))
+    return "\n".join(filter(None, (page.url, title, page.page_content, f"(totalChars: {page.total_chars}{more})")))
 
 
 def _unless_in(content: str, words: str) -> list[str]:
@@ -155,8 +156,8 @@ def _unless_in(content: str, words: str) -> list[str]:
     return [words] if words and words not in content else []
 
 
-def _untrusted(text: str, nonce: str | None = None) -> str:
-    return wrap_untrusted(text, nonce or fresh_nonce()) if text else ""
+def _untrusted(text: str) -> str:
+    return wrap_untrusted(text, fresh_nonce()) if text else ""
 
 
 def _warned(warnings: Iterable[str]) -> str:
