@@ -3,9 +3,13 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.growth import too_much
+from tests.text.safety.test_linear import ALPHABETS
 from websearch_gateway.docs_index.crawl.chunking import ENOUGH, MAX_TARGET_CHARS, TARGET, cut, drafted
 from websearch_gateway.docs_index.crawl.scope import Scope
 from websearch_gateway.docs_index.crawl.symbols import page_symbols
+from websearch_gateway.docs_index.models import ChunkDraft, PageDraft
+from websearch_gateway.docs_index.store.sql.prepared import prepared
 from websearch_gateway.readers.extraction.document import CrawledPage
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
@@ -75,3 +79,11 @@ def test_a_draft_holds_the_links_in_scope_and_no_endless_address():
     assert (draft["canonical"], draft["refresh"]) == ("", "")
     assert [symbol[0] for symbol in draft["symbols"]] == ["m.run"]
     assert [chunk[:2] for chunk in draft["chunks"]] == [(0, len(page.markdown))]
+
+
+def test_the_rows_of_a_page_of_any_text_are_made_in_linear_time():
+    def rows(text: str) -> object:
+        return prepared(PageDraft("https://docs.example.org/3/", "T", text, (ChunkDraft(0, len(text)),)), None)
+
+    slow = {kind: found for kind, text in ALPHABETS.items() if (found := too_much(rows, text))}
+    assert slow == {}
