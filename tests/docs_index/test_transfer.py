@@ -168,9 +168,9 @@ async def test_a_folder_of_another_machine_becomes_a_name_that_is_never_crawled(
     pages = [PAGE | {"address": f"{base}sub/a%20b.md", "url": f"{base}sub/a%20b.md", "links": [f"{base}c.md", BASE]}]
     pages.append(PAGE | {"address": f"{BASE}a.html"})
     version, (page,) = await stored(imported, *pages, url=url, name="my book")
-    assert version.url == "imported:my%20book/3/"
-    assert (page.address, page.draft.url) == ("imported:my%20book/3/sub/a%20b.md",) * 2
-    assert page.links == ("imported:my%20book/3/c.md",)
+    assert version.url == "imported:///my%20book/3/"
+    assert (page.address, page.draft.url) == ("imported:///my%20book/3/sub/a%20b.md",) * 2
+    assert page.links == ("imported:///my%20book/3/c.md",)
     assert version.reason == "1 pages of the file lie outside the site."
     with pytest.raises(SearchValidationError, match="another machine"):
         check_source(version)

@@ -43,7 +43,14 @@ def test_a_folder_is_added_searched_read_exported_deleted_and_imported(folder, t
     assert ran("delete", "book") == "Deleted: book 2.\n"
     assert json.loads(ran("search", "zebra", "--json"))["results"] == []
     ran("import", str(tmp_path / "book.gz"))
-    assert len(json.loads(ran("search", "zebra", "--json"))["results"]) == 1
+    (hit,) = json.loads(ran("search", "zebra", "--json"))["results"]
+    assert hit["url"] == "imported:///book/2/a.md"
+    assert "grass" in json.loads(ran("read", hit["url"], "--json"))["content"]
+    assert json.loads(ran("update", "book", "--json", code=1))["error"]["code"] == "VALIDATION"
+    ran("export", "book", str(tmp_path / "again.gz"))
+    ran("delete", "book")
+    ran("import", str(tmp_path / "again.gz"))
+    assert json.loads(ran("search", "zebra", "--json"))["results"][0]["url"] == hit["url"]
 
 
 def test_a_source_that_is_none_is_refused(tmp_path):

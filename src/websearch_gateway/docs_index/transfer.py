@@ -62,8 +62,8 @@ BATCH_BYTES = 4_000_000
 AT_ONCE = 2
 """Concurrent writes: one batch is written while the next is prepared and the one after that is parsed."""
 INTERRUPTED = "The import was interrupted. Import the file again, or delete the site."
-IMPORTED = "imported:"
-"""The scheme of the addresses of pages that were files on another machine."""
+IMPORTED = "imported:///"
+"""Begins the addresses of pages that were files on another machine; like those of files, they have no host."""
 MOST_CHUNKS = 20_000
 MAX_TEXT_CHARS = 6_000_000
 MOST_STRINGS = 200_000
