@@ -82,7 +82,7 @@ async def _scenes() -> AsyncIterator[Scene]:
                 sandbox.fault("openai", "status", status=503)
                 yield await _scene(gateway, "OpenAI is down: raw search, pages read, sentences quoted", SECOND)
                 yield await _scene(gateway, "The first question again: from the cache, at no cost", FIRST)
-                yield await _scene(gateway, "Work for a specialist server is refused, and says for which", REFUSED)
+                yield await _scene(gateway, "An agent is sent to a specialist server, and told to which", REFUSED)
                 yield await _documented(gateway, f"{sandbox.url}/docs/2.0/")
             model = {name.lower(): value for name, value in engines(sandbox.url)["llm"].items()}
             own = settings.model_copy(update={**model, "answer_engines": ("llm",), "state_url": "memory://"})
@@ -115,7 +115,8 @@ def _print(scene: Scene) -> None:
     console.print()
     console.print(Text(scene.caption, style="bold"))
     command = "docs search" if isinstance(scene.outcome, DocsSearchResponse) else "search"
-    console.print(Text(f"  websearch-gateway {command} {scene.question!r}", style="dim"))
+    asked = "an agent calls search_web with" if isinstance(scene.outcome, ErrorInfo) else f"websearch-gateway {command}"
+    console.print(Text(f"  {asked} {scene.question!r}", style="dim"))
     if isinstance(scene.outcome, ErrorInfo):
         show_error(scene.outcome, console)
     elif isinstance(scene.outcome, DocsSearchResponse):
