@@ -39,7 +39,6 @@ NOT_RUN = {
     "claude mcp add": "its command is run by tests/test_clients.py",
     "claude plugin": "needs the client; tests/test_release.py starts what it starts",
     "websearch-gateway serve --http": "serves until it is stopped; tests/entrypoints/http run it",
-    "websearch-gateway sandbox": "serves until it is stopped; tests/entrypoints/test_cli.py runs it",
     "websearch-gateway cache migrate postgresql://": "needs PostgreSQL; run by tests/entrypoints/tools/test_admin.py",
     'echo "$NEW_STATE_URL" | websearch-gateway cache migrate -': "the same",
     "curl https://REGION-PROJECT.cloudfunctions.net": "needs a cloud account",

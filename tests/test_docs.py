@@ -122,11 +122,11 @@ def test_every_setting_says_what_it_does() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
 
 
-def test_the_readme_names_every_tool_and_every_field_of_an_answer() -> None:
-    readme = (ROOT / "README.md").read_text()
+def test_the_page_of_tools_names_every_tool_and_every_field_of_an_answer() -> None:
+    page = (ROOT / "docs" / "tools.md").read_text()
     fields = [field.serialization_alias or field.alias or name for name, field in SearchResponse.model_fields.items()]
     for name in [tool.name for tool in TOOLS] + fields:
-        assert f"`{name}`" in readme or f"`{name}[]`" in readme, name
+        assert f"`{name}`" in page or f"`{name}[]`" in page, name
 
 
 def test_the_page_of_tools_has_a_section_with_two_examples_for_each_tool() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -16,8 +15,3 @@ MOST = 181
 def test_a_new_module_comes_with_a_test_of_its_name() -> None:
     """See the list with `python tools/untested_modules.py`."""
     assert len(untested()) <= MOST
-
-
-def test_no_folder_holds_more_than_fifteen_test_files() -> None:
-    sizes = Counter(str(path.parent.relative_to(ROOT)) for path in ROOT.glob("tests/**/test_*.py"))
-    assert {folder: size for folder, size in sizes.items() if size > 15} == {}
