@@ -1,7 +1,7 @@
 """The default embedder: one vector per word piece, summed. It ships with the package and needs no network and no key.
 
-`tools/train_embedder.py` trained the table to imitate the sentence vectors of all-MiniLM-L6-v2; `docs/embedder.md`
-describes method, data and quality. It knows English best, other Latin-script languages a little, and no other script.
+`tools/train_embedder.py` trained the table to imitate the sentence vectors of all-MiniLM-L6-v2; `tools/README.md`
+describes method and data. It knows English best, other Latin-script languages a little, and no other script.
 """
 
 from __future__ import annotations

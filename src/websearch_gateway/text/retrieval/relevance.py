@@ -17,7 +17,7 @@ ANSWERS = 0.5
 """From this relevance on, a passage more likely answers the query than not."""
 
 RELEVANT = 0.25
-"""A passage below this relevance is left out of a reply at DEFAULT_THRESHOLD: `docs/passages.md` has the figures."""
+"""A passage below this relevance is left out of a reply at DEFAULT_THRESHOLD; figures in `bench/experiments.md`."""
 
 DEFAULT_THRESHOLD = 0.72
 """The default of SIMILARITY_THRESHOLD."""
@@ -26,7 +26,7 @@ FAR_BEHIND = 20.0
 """A passage is also left out if its odds are this many times worse than those of the best passage."""
 
 # Fitted on questions over encyclopedia articles: the weights by a softmax over the passages of a page, scale and
-# bias by a logistic regression over the best passage of the page that answers and of others; see `docs/passages.md`.
+# bias by a logistic regression over the best passage of the page that answers and of others: `bench/experiments.md`.
 _WITH_VECTORS: Sequence[float] = (2.33, 2.17, 2.35, 1.82, 4.54, -3.9)
 _WORDS_ALONE: Sequence[float] = (3.04, 2.68, 3.0, 2.45, -2.9)
 
