@@ -1,6 +1,6 @@
 """Makes the text of a page safe to pass on: no invisible characters, no live URLs that run code or leak data.
 
-Visible words are never removed. `docs/sanitising.md` has the rules with their reasons.
+Visible words are never removed. `docs/extraction.md` has the rules with their reasons.
 """
 
 from __future__ import annotations
