@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 COMES_WITH = {
     "cryptography": "pyjwt",  # its extra `crypto`
     "grpc": "google-cloud-firestore",
+    "h11": "uvicorn",
     "mcp_types": "mcp",
     "psycopg_pool": "psycopg",  # its extra `pool`
     "pyarrow": "lancedb",

@@ -74,10 +74,7 @@ class Guard:
         self._warnings_for = functools.lru_cache(maxsize=1_024)(self._judge)
 
     def warm_up(self) -> None:
-        """Compile the rules that the first query would wait for. Slow: do not run it on the event loop.
-
-        The rules of `detect-secrets` stay out: they take 8 MB, and only a query with something key-sized needs them.
-        """
+        """Compile the rules that the first query would wait for. Slow: do not run it on the event loop."""
         credential_kind(_LOOKS_LIKE_A_KEY, self._secrets)
 
     @stage("guard")

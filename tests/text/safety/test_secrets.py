@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import random
 import string
-import sys
 import uuid
 from collections.abc import Callable
 from urllib.parse import quote
@@ -102,9 +101,12 @@ CREDENTIALS = [
     ("Pinecone key", "pcsk_" + _some(60)),
     ("New Relic key", "NRAK-" + _some(27, _UPPER)),
     ("Sentry token", "sntrys_" + _some(60)),
-    # These two come from the library alone.
-    ("Twilio API Key", "SK" + _some(32, _HEX)),
-    ("Telegram Bot Token", _some(10, "123456789") + ":AA" + _some(33)),
+    ("Twilio key", "SK" + _some(32, _HEX)),
+    ("npm token", "//registry.example.org/:_authToken=" + "-".join(_some(n, _HEX) for n in (8, 4, 4, 4, 12))),
+    ("Mailchimp key", _some(32, _HEX) + "-us12"),
+    ("Discord bot token", "M" + _some(23) + "." + _some(6) + "." + _some(27)),
+    ("Azure storage key", "AccountKey=" + _some(86) + "=="),
+    ("Telegram bot token", _some(10, "123456789") + ":AA" + _some(33)),
 ]
 
 ORDINARY = f"""\
@@ -296,14 +298,3 @@ def test_a_short_configured_secret_does_not_refuse_ordinary_words() -> None:
     short = "x" * (SHORTEST_CONFIGURED_SECRET - 1)
     assert credential_kind(f"what is {short}", (short,)) is None
     assert credential_kind(f"what is {short}x", (f"{short}x",)) is not None
-
-
-def test_an_ordinary_question_does_not_load_the_rule_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its import takes 0.1 s, which would delay ordinary questions."""
-    monkeypatch.setitem(sys.modules, "detect_secrets.core.plugins.util", None)
-    from websearch_gateway.text.safety import secrets
-
-    secrets._library_rules.cache_clear()
-    assert credential_kind("what are the responsibilities of a paraprofessional in electrophysiology") is None
-    with pytest.raises(ImportError):
-        credential_kind("AB12" * 6)

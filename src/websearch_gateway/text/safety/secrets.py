@@ -1,9 +1,8 @@
 """Finds credentials in a text before it is sent.
 
-Three layers: the gateway's own configured secrets; our rules for secrets that common rule sets miss (keys of search and
-model vendors, keys recognisable only by context, passwords in connection strings, payment cards); and the provider
-rules of Yelp's `detect-secrets` (https://github.com/Yelp/detect-secrets), imported only for a text with a part as long
-as a key. A text is read in several ways, since a key that is spaced out or encoded is a key for whoever receives it.
+Two layers: the gateway's own configured secrets; and rules for keys of vendors, keys recognisable only by context,
+passwords in connection strings, and payment cards. A text is read in several ways, since a key that is spaced out or
+encoded is a key for whoever receives it.
 
 False alarms matter as much: git hashes, UUIDs, addresses, slugs and long words are ordinary in queries. A format that
 they share with keys (40 hex digits, a UUID) counts only near a word such as `key`. A key in pieces counts only if most
@@ -16,14 +15,10 @@ import base64
 import binascii
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import unquote
 
 from websearch_gateway.errors import SearchValidationError
-
-if TYPE_CHECKING:
-    from detect_secrets.plugins.base import BasePlugin
 
 _CONFIGURED = "secret of this gateway's configuration"
 SHORTEST_CONFIGURED_SECRET = 8
@@ -56,7 +51,7 @@ _TOKENS = {
     "AWS access key": r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?!\w)",
     "Slack token": r"xox[abeoprs][-.](?=[\w.-]{0,80}?\d)[\w.-]{16,}|xapp-\d-[\w-]{16,}",
     "Stripe key": r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,}",
-    "npm token": r"npm_[A-Za-z0-9]{36}",
+    "npm token": r"npm_[A-Za-z0-9]{36}|_authToken=\s?[0-9a-fA-F-]{36}",
     "PyPI token": r"pypi-Ag[\w-]{40,}",
     "Docker token": r"dckr_(?:pat|oat)_[\w-]{20,}",
     "DigitalOcean token": r"do[opr]_v1_[0-9a-f]{32,}",
@@ -97,6 +92,10 @@ _TOKENS = {
     "Sentry token": r"sntry[su]_[\w+/=]{40,}",
     "Sourcegraph token": r"sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}",
     "Terraform token": r"[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,}",
+    "Discord bot token": r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27}",
+    "Mailchimp key": r"[0-9a-f]{32}-us\d{1,2}(?!\w)",
+    "Telegram bot token": r"\d{8,10}:[\w-]{35}(?![\w-])",
+    "Twilio key": r"(?:AC|SK)[0-9a-f]{32}(?!\w)",
     "WooCommerce key": r"c[ks]_[0-9a-f]{40}(?!\w)",
 }
 
@@ -127,6 +126,7 @@ _PHRASES = {
     "Slack webhook": r"hooks\.slack\.com/(?:services|workflows)/T\w+/\w+/\w+",
     "Discord webhook": r"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{15,20}/[\w-]{40,}",
     "Okta token": rf"(?<![\w-])00{_MIXED}[\w-]{{40}}(?![\w-])|\bSSWS\s+[\w-]{{30,}}",
+    "Azure storage key": r"AccountKey=[A-Za-z0-9+/=]{88}",
     "Azure shared access signature": rf"(?<![\w-])sig={_MIXED_ENCODED}[\w%+/=-]{{40,}}",
     "session cookie": rf"(?i)(?<![\w&?%-])[\w.:-]{{0,40}}?{_COOKIE}=[\w%.+/:~|-]{{0,80}}?{_ALPHANUMERIC}"
     rf"|\bcookie:\s*[\w.-]{{1,60}}=[\w%.+/:~|-]{{0,80}}?{_ALPHANUMERIC}",
@@ -154,7 +154,6 @@ _CARD = (
 # encoded or spaced out.
 _WORTH_A_LOOK = r"[!-~]{16}|=|://|(?i:pass|secret)|%[0-9A-Fa-f]{2}|\d(?:[ -]?\d){12}"
 _KEY_SIZED = r"(?<![!-~])(?=[!-~]{20})[!-~]*?\d"
-_LONGEST_FOR_LIBRARY = 2_000
 
 _SPACED = r"(?<!\w)[!-~]([ .,;:|/_*~+-])(?:[!-~]\1){10,}[!-~]"
 _BETWEEN_PIECES = r"[\s,;|/?&=\"'`+()\[\]{}<>]+"
@@ -167,19 +166,6 @@ _RANDOM_SHARE, _RANDOM_SHARE_OF_SHORT = 0.5, 0.3
 _BASE64, _HEX = r"[A-Za-z0-9+/_-]{12,}", r"(?:[0-9A-Fa-f]{2}){8,}"
 _PRINTABLE = rb"[ -~\t\r\n]{8,}"
 _LONGEST_DECODED, _DEEPEST = 20_000, 2
-
-# Rules of the library that cause false alarms in prose (entropy, keywords, addresses), or have stricter ones above.
-_UNUSED_LIBRARY_RULES = frozenset(
-    {
-        "Artifactory Credentials",
-        "Base64 High Entropy String",
-        "Basic Auth Credentials",
-        "Hex High Entropy String",
-        "Private Key",
-        "Public IP (ipv4)",
-        "Secret Keyword",
-    }
-)
 
 
 @functools.cache
@@ -202,15 +188,6 @@ def _tokens(kinds: tuple[str, ...]) -> re.Pattern[str]:
 def _token_in_pieces() -> re.Pattern[str]:
     """Any token, whatever precedes and follows it: the next piece may be a word."""
     return re.compile("|".join(re.sub(r"\(\?!\[?\\w-?\]?\)", "", shape) for shape in _TOKENS.values()))
-
-
-@functools.cache
-def _library_rules() -> tuple[BasePlugin, ...]:
-    """The provider rules of `detect-secrets`. The first call costs about 0.1 s of imports."""
-    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
-
-    rules: Mapping[str, Callable[[], BasePlugin]] = get_mapping_from_secret_type_to_class()
-    return tuple(rule() for kind, rule in rules.items() if kind not in _UNUSED_LIBRARY_RULES)
 
 
 def _shaped(text: str) -> str | None:
@@ -254,15 +231,8 @@ def _card(text: str) -> str | None:
     return None
 
 
-def _known_to_library(text: str) -> str | None:
-    text = text[:_LONGEST_FOR_LIBRARY]
-    if not _compiled(_KEY_SIZED).search(text):
-        return None
-    return next((rule.secret_type for rule in _library_rules() if any(True for _ in rule.analyze_string(text))), None)
-
-
 _Finder = Callable[[str], str | None]
-_IN_TEXT: tuple[_Finder, ...] = (_shaped, _in_context, _basic_header, _card, _known_to_library)
+_IN_TEXT: tuple[_Finder, ...] = (_shaped, _in_context, _basic_header, _card)
 _IN_ADDRESSES: tuple[_Finder, ...] = (_key_of_vendor,)
 
 
