@@ -109,7 +109,7 @@ async def test_a_gateway_that_cannot_be_built_says_why(door: Door) -> None:
 
 
 async def test_every_metric_is_in_its_document(door: Door) -> None:
-    document = (Path(__file__).parents[3] / "docs" / "observability.md").read_text()
+    document = (Path(__file__).parents[3] / "docs" / "operations.md").read_text()
     async with door(daily_budget_usd=1.0, openai_models="gpt-6-luna") as http:
         reply = await http.get("/metrics")
     families = [family.name for family in parser.text_string_to_metric_families(reply.text)]
