@@ -1,4 +1,4 @@
-# The HTTP door in a container: no root, nothing written but /data and /tmp. See docs/deploy-container.md.
+# The HTTP door in a container: no root, nothing written but /data and /tmp. See docs/deploy.md.
 FROM python:3.11-slim AS build
 WORKDIR /build
 RUN python -m venv /opt/gateway

@@ -1,7 +1,7 @@
 """The gateway as a Firebase function (2nd generation): the HTTP server, in the place where Firebase looks for it.
 
 Settings are environment variables, as everywhere: secrets from Secret Manager, the rest from the `.env` file beside
-this one. docs/deploy-firebase.md tells how to deploy it, and what that costs.
+this one. docs/deploy.md tells how to deploy it, and what that costs.
 """
 
 import os
