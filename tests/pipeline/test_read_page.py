@@ -23,6 +23,7 @@ from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.observability.telemetry import CallRecord, Telemetry
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.passages import PassageFinder
+from websearch_gateway.pipeline.provenance import Provenance
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.pipeline.read_page import CUT_OFF, MOST_QUERIES, PageReading
 from websearch_gateway.ports import Workers
@@ -49,6 +50,10 @@ class Book:
         return Page(url, "https://example.com/tides/", "Tides", TEXT, published="2026-01-02", truncated=self.truncated)
 
 
+async def nothing_indexed(_: str) -> bool:
+    return False
+
+
 @pytest.fixture
 def book() -> Book:
     return Book()
@@ -73,6 +78,7 @@ def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReadi
         asyncio.Semaphore(8),
         Telemetry([events.append]),
         Guard({}, strict=False, secrets=()),
+        Provenance("warn", (), MemoryState(), workers, nothing_indexed),
         deadline_seconds=5,
     )
 
@@ -159,6 +165,23 @@ async def test_a_query_with_a_credential_is_refused_before_the_page_is_read(book
             await reading.passages(PassagesRequest(URL, queries))
         assert refused.value.details == {"field": "query", "credential": "Tavily key"}
     assert book.reads == 0
+
+
+async def test_an_unknown_address_with_data_gets_a_warning_and_is_refused_where_that_is_enforced(
+    book: Book, reading: PageReading, workers: Workers
+) -> None:
+    url = f"{URL}?q=the+user+is+called+Ada+and+lives+in+Bremen+near+the+river"
+    for warned in (await reading.content(ContentRequest(url)), await reading.passages(PassagesRequest(url, ("tide",)))):
+        assert warned.warnings[0].startswith("Unknown address: ")
+    assert not (await reading.content(ContentRequest(URL))).warnings
+    reads = book.reads
+    strict = replace(reading, provenance=Provenance("enforce", (), MemoryState(), workers, nothing_indexed))
+    for request in (ContentRequest(url), PassagesRequest(url, ("tide",))):
+        with pytest.raises(ForbiddenUrlError) as refused:
+            await run(strict, request)
+        assert refused.value.details["reason"] == "provenance"
+        assert "Ada" not in refused.value.message
+    assert book.reads == reads
 
 
 async def test_the_end_of_a_page_is_an_empty_window(reading: PageReading) -> None:

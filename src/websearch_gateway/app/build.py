@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import httpx2
 
@@ -16,8 +17,8 @@ from websearch_gateway.admin.migrate import Migration
 from websearch_gateway.admin.operations import Operations
 from websearch_gateway.answers import Outside
 from websearch_gateway.app.caches import Caches, open_caches
-from websearch_gateway.app.docs import lazy_docs
-from websearch_gateway.app.domains import OperatorDomains, address_policy
+from websearch_gateway.app.docs import LazyDocs, is_indexed, lazy_docs
+from websearch_gateway.app.domains import OperatorDomains, address_policy, trusted_domains
 from websearch_gateway.app.engines import answering, open_engines
 from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.app.outbound import outbound
@@ -38,6 +39,8 @@ from websearch_gateway.observability.tracing import Traced
 from websearch_gateway.pipeline.cached_answers import CachedAnswers
 from websearch_gateway.pipeline.cleaning.answers import CleanedEngine
 from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.provenance import PREFIX as KNOWN_ADDRESSES
+from websearch_gateway.pipeline.provenance import Provenance
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.pipeline.raw_engine import Gathering, RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
@@ -89,7 +92,7 @@ def build(settings: Settings) -> Gateway:
         raw=_raw_search(
             settings, shared, guard, Recall(caches.raw, flights, limits.searches, limits.cached, shared.state)
         ),
-        reading=_page_reading(settings, shared, guard, limits, pages),
+        reading=_page_reading(settings, shared, guard, limits, pages, docs),
         engines=engines,
         doctor=_doctor(engines, shared, pages),
         health=shared.health,
@@ -135,7 +138,7 @@ def _shared(settings: Settings) -> _Shared:
     if isinstance(state, SqliteState):
         state = SpareState(state)
     if isinstance(state, BoundedState):
-        state.limit(settings.max_state_mb * 2**20, tuple(PREFIXES.values()))
+        state.limit(settings.max_state_mb * 2**20, (*PREFIXES.values(), KNOWN_ADDRESSES))
     ledger = Ledger(state, daily_usd=settings.daily_budget_usd, user_daily_usd=settings.user_daily_budget_usd)
     embedder = open_embedder(settings, client, retry)
     if price := usd_per_million_tokens(settings):
@@ -210,7 +213,7 @@ def _cached_answers(
 
 
 def _page_reading(
-    settings: Settings, shared: _Shared, guard: Guard, limits: _Limits, pages: PageReaders
+    settings: Settings, shared: _Shared, guard: Guard, limits: _Limits, pages: PageReaders, docs: LazyDocs
 ) -> PageReading:
     return PageReading(
         page_cache=pages.page_cache,
@@ -221,6 +224,13 @@ def _page_reading(
         gate=shared.gate,
         telemetry=shared.telemetry,
         guard=guard,
+        provenance=Provenance(
+            settings.url_provenance,
+            trusted_domains(settings),
+            shared.state,
+            shared.workers,
+            partial(is_indexed, settings, docs),
+        ),
         deadline_seconds=settings.search_deadline_seconds,
     )
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
+from urllib.parse import urldefrag
 
 from websearch_gateway.app.domains import OperatorDomains
 from websearch_gateway.app.page_reading import PageReaders
+from websearch_gateway.errors import SearchError
 from websearch_gateway.ports import Embedder
 from websearch_gateway.settings import Settings
 from websearch_gateway.state.extras import require
@@ -20,6 +23,8 @@ from websearch_gateway.workers.pool import WORKING_FOR, Workers
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.library import DocsLibrary
     from websearch_gateway.docs_index.store.sql.docs import SqlDocs, Turn
+
+INDEX_SECONDS = 2.0
 
 UNPACKING = Limits(megabytes=512, seconds=600.0, cpu_seconds=120.0)
 """For an archive of 500 MB that unpacks to 2 GB."""
@@ -76,6 +81,19 @@ def _make(settings: Settings, reading: PageReaders, unpackers: Workers, embedder
     fetcher, workers = reading.site_fetcher, reading.workers
     runner = CrawlRunner(store, fetcher, workers, unpackers, read, embedder, settings.docs_path)
     return DocsLibrary(store, store, runner, OperatorDomains.of(settings).admit)
+
+
+async def is_indexed(settings: Settings, docs: LazyDocs, url: str) -> bool:
+    """Whether exactly this address is a page of the documentation index. False where there is no index yet."""
+    if settings.docs_path is not None and not settings.docs_path.exists():
+        return False
+    library = docs.get()
+    try:
+        async with asyncio.timeout(INDEX_SECONDS):
+            versions = [version.id for version in await library.searchable()]
+            return await library.index.find_page(urldefrag(url).url, versions) is not None
+    except (TimeoutError, SearchError):
+        return False
 
 
 def _store(settings: Settings, embedder: str, turn: Turn) -> SqlDocs:

@@ -45,6 +45,11 @@ def address_policy(settings: Settings) -> AddressPolicy:
     return AddressPolicy(settings.fetch_allow_private_hosts, allowed=lists.allowed, blocked=lists.blocked)
 
 
+def trusted_domains(settings: Settings) -> tuple[str, ...]:
+    """What PROVENANCE_DOMAINS says. Raises `SearchNotConfiguredError` if an entry is not a domain."""
+    return _checked("PROVENANCE_DOMAINS", settings.provenance_domains)
+
+
 def _checked(setting: str, given: tuple[str, ...]) -> tuple[str, ...]:
     try:
         return domains(setting, given)

@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel
 
 from websearch_gateway.admin.cache_admin import CacheAdmin
 from websearch_gateway.admin.doctor import Doctor
@@ -34,6 +36,8 @@ from websearch_gateway.workers.pool import Workers
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.library import DocsLibrary
     from websearch_gateway.docs_index.models import SiteVersion
+
+R = TypeVar("R", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +71,36 @@ class Gateway:
         self, request: SearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
     ) -> SearchResponse:
         """Answer a question with citations. Raises what `SearchPipeline.search` raises."""
-        return await self.pipeline.search(request, caller, progress)
+        return await self.shown(self.pipeline.search(request, caller, progress), caller)
 
     async def web_search(
         self, request: WebSearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
     ) -> WebSearchResponse:
         """Find pages and read them. Raises what `WebSearch.search` raises."""
         await self.workers.warm()  # warm up a worker for the pages during the provider search
-        return await self.web.search(request, caller, progress)
+        return await self.shown(self.web.search(request, caller, progress), caller)
 
     async def raw_search(
         self, request: RawSearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
     ) -> RawSearchResponse:
         """Results in Google's own form. Raises what `RawSearch.search` raises."""
-        return await self.raw.search(request, caller, progress)
+        return await self.shown(self.raw.search(request, caller, progress), caller)
 
     async def search_cached(self, query: str, caller: Caller = LOCAL) -> CachedAnswer:
         """Answer from the cache alone. Raises what `CachedAnswers.search` raises."""
-        return await self.cached.search(query, caller)
+        return await self.shown(self.cached.search(query, caller), caller)
 
     async def search_similar(
         self, query: str, caller: Caller = LOCAL, *, threshold: float | None = None, limit: int = 5
     ) -> SimilarAnswers:
         """Cached answers to similar questions. Raises what `CachedAnswers.similar` raises."""
-        return await self.cached.similar(query, caller, threshold=threshold, limit=limit)
+        return await self.shown(self.cached.similar(query, caller, threshold=threshold, limit=limit), caller)
+
+    async def shown(self, call: Awaitable[R], caller: Caller) -> R:
+        """The result of a call; its addresses are known to the caller from now on. Raises what the call raises."""
+        result = await call
+        await self.reading.provenance.remember(result, caller)
+        return result
 
     async def search_docs(
         self,

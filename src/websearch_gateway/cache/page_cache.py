@@ -22,6 +22,7 @@ from websearch_gateway.errors import (
     Unavailable,
 )
 from websearch_gateway.models import Deadline, Page
+from websearch_gateway.net.fetch import REDIRECTS
 from websearch_gateway.net.own_threads import in_cache_thread
 from websearch_gateway.ports import Progress, Reader
 from websearch_gateway.text.durations import in_words
@@ -110,6 +111,8 @@ class PageCache:
         self._check(url)
         self._refuse_secrets(url)
         key = page_key(url)
+        # Whether redirects are followed depends on the caller, so that callers whose redirects are checked share none.
+        flight = f"{key} {fresh} {user}" if REDIRECTS.get() else f"{key} {fresh}"
         began = False
 
         async def begin(_: Progress) -> Page:
@@ -119,7 +122,7 @@ class PageCache:
 
         while True:
             try:
-                page, _ = await self._single_flight.join(f"{key} {fresh}", begin, user=user)
+                page, _ = await self._single_flight.join(flight, begin, user=user)
             except SearchTimeoutError:
                 # The joined read may have had less time than this one.
                 if began or not deadline.remaining():

@@ -8,6 +8,7 @@ import logging
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -44,6 +45,9 @@ KEPT_CONNECTIONS = 12
 _REDIRECTS = (301, 302, 303, 307, 308)
 # Matches only valid media types: error messages show the type, and the server could send any text.
 _TYPE = re.compile(r"\s*([\w.+-]{1,64}/[\w.+-]{1,64})\s*(?:[;,]|$)", re.ASCII)
+
+REDIRECTS: ContextVar[Callable[[str], Awaitable[None]] | None] = ContextVar("redirects", default=None)
+"""Checks the target of every redirect that this context follows, before it is asked; raises ForbiddenUrlError."""
 
 Read = Callable[[httpcore2.Response, Mapping[str, str], int], Awaitable[bytes]]
 
@@ -246,7 +250,7 @@ class Fetcher:
             async with pool.stream(method, _wire_url(target), headers=wire, content=body, extensions=hooks) as response:
                 headers = _decoded(response.headers)
                 if response.status in _REDIRECTS and "location" in headers:
-                    return self._redirected(target, headers["location"])
+                    return await self._redirected(target, headers["location"])
                 # Only the host: a path or query may contain a secret.
                 _log.debug("fetch %s: status %d", target.host, response.status)
                 _check_status(target.host, response.status, headers, sent)
@@ -256,12 +260,15 @@ class Fetcher:
         charset = charset_of(content, declared)
         return Fetched(url, target.url, response.status, headers, content, kind[1].lower() if kind else "", charset)
 
-    def _redirected(self, target: Target, location: str) -> Target:
+    async def _redirected(self, target: Target, location: str) -> Target:
         try:
             url = urljoin(target.url, location)
         except ValueError:
             raise SearchFetchError(f"{target.host} redirects to a malformed address.") from None
-        return self._policy.check_url(url)
+        checked = self._policy.check_url(url)
+        if check := REDIRECTS.get():
+            await check(url)
+        return checked
 
 
 async def _tell(sending: Sending, event: str, _: object) -> None:

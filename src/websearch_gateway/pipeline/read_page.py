@@ -16,6 +16,7 @@ from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard, up_to
 from websearch_gateway.pipeline.passages import Findings, PassageFinder
+from websearch_gateway.pipeline.provenance import Provenance
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.ports import State, problem_of
 from websearch_gateway.results.read import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
@@ -52,6 +53,7 @@ class PageReading:
     gate: asyncio.Semaphore
     telemetry: Telemetry
     guard: Guard
+    provenance: Provenance
     deadline_seconds: float
     clock: Callable[[], float] = time.time
 
@@ -61,13 +63,14 @@ class PageReading:
         Raises:
             SearchValidationError: a parameter is out of range, or the offset is beyond the end.
             SearchRateLimitError: the caller has read too often.
-            ForbiddenUrlError, SearchFetchError, SearchTimeoutError: the page cannot be read.
+            ForbiddenUrlError: the address may not be read, or nobody gave it (`details.reason` is "provenance").
+            SearchFetchError, SearchTimeoutError: the page cannot be read.
         """
         with self.telemetry.call(request.url, tool="get_content") as event:
             _check_number("offset", request.offset, 0, MOST_OFFSET)
             most, warnings = up_to(("maxChars",), request.max_chars, MOST_CHARS)
             async with one_deadline(self.deadline_seconds) as deadline:
-                page = await self._read(request.url, caller, deadline, fresh=request.refresh)
+                page, unknown = await self._read(request.url, caller, deadline, fresh=request.refresh)
             total = len(page.markdown)
             if request.offset > total:
                 raise SearchValidationError(
@@ -84,7 +87,7 @@ class PageReading:
             total_chars=total,
             cache=page.cache,
             age_seconds=self._age(page),
-            warnings=(*warnings, *self._warnings(page)),
+            warnings=(*unknown, *warnings, *self._warnings(page)),
         )
 
     async def passages(self, request: PassagesRequest, caller: Caller = LOCAL) -> PagePassages:
@@ -101,7 +104,7 @@ class PageReading:
             queries = _checked(request.queries)
             self.guard.refuse_credentials("query", "\n".join(queries))  # they go to the embedder
             async with one_deadline(self.deadline_seconds) as deadline:
-                page = await self._read(request.url, caller, deadline, fresh=request.force_refresh)
+                page, unknown = await self._read(request.url, caller, deadline, fresh=request.force_refresh)
                 found = await self.finder.find(page, queries, most, deadline)
             event.served("page", sum(map(len, found.answers)), cache=page.cache)
         return PagePassages(
@@ -116,7 +119,7 @@ class PageReading:
             ),
             note=" ".join(found.notes),
             metadata=_metadata(page, found) if request.include_metadata else None,
-            warnings=(*warnings, *self._warnings(page)),
+            warnings=(*unknown, *warnings, *self._warnings(page)),
         )
 
     async def warm_up(self) -> None:
@@ -131,7 +134,8 @@ class PageReading:
     def _age(self, page: Page) -> float:
         return round(max(0.0, self.clock() - page.fetched_at), 1)
 
-    async def _read(self, url: str, caller: Caller, deadline: Deadline, *, fresh: bool) -> Page:
+    async def _read(self, url: str, caller: Caller, deadline: Deadline, *, fresh: bool) -> tuple[Page, tuple[str, ...]]:
+        """The page, and warnings about its address."""
         if (address := with_scheme(url)) is None:
             raise SearchValidationError(
                 "`url` must be an absolute http or https URL.", details={"field": "url", "allowed": "http, https"}
@@ -143,11 +147,16 @@ class PageReading:
             left = True
             await self.rate_limits.admit(caller)
 
+        unknown = await self.provenance.check(address, caller)
         async with self.gate:
-            page = await self.page_cache.read(address, deadline, fresh=fresh, user=caller.user, admit=admit)
+            with self.provenance.checked_redirects(address, caller):
+                page = await self.page_cache.read(address, deadline, fresh=fresh, user=caller.user, admit=admit)
         if not left:
             await self.cached_limits.admit(caller)
-        return page
+        elif unknown is None and page.final_url != address:
+            unknown = await self.provenance.check_final(page.final_url, address, caller)
+        await self.provenance.remember_page(page.markdown, caller, deadline)
+        return page, (unknown,) if unknown else ()
 
 
 def _shown(answer: Sequence[Passage]) -> tuple[PagePassage, ...]:

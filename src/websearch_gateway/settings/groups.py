@@ -92,6 +92,14 @@ class Pages(SettingsGroup):
         (), description="The only domains, with their subdomains, to search and read. Default: all."
     )
     blocked_domains: Names = Field((), description="Domains, with their subdomains, never to search or read.")
+    url_provenance: Literal["off", "warn", "enforce"] = Field(
+        "warn",
+        description="What happens to an address that no result and no page gave the caller and that carries data: "
+        "nothing, a warning, or a refusal.",
+    )
+    provenance_domains: Names = Field(
+        (), description="Domains, with their subdomains, whose addresses may carry data (URL_PROVENANCE)."
+    )
     respect_robots: bool = Field(
         False, description="Obey robots.txt when reading pages. Off by default, because an agent asked for the page."
     )
@@ -114,6 +122,8 @@ class Pages(SettingsGroup):
         "MiniLM of the extra of this name, `neural:FOLDER` from a folder.",
     )
     embedding_tokens_size: int = Field(512, ge=32, le=8192, description="The approximate size of a passage (tokens).")
+
+    _provenance_case = any_case("url_provenance")
 
 
 class Behaviour(SettingsGroup):

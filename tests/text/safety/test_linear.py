@@ -31,6 +31,7 @@ from websearch_gateway.text.retrieval.rank import rank
 from websearch_gateway.text.retrieval.tokens import estimate_tokens, tokens
 from websearch_gateway.text.retrieval.windows import window
 from websearch_gateway.text.robots_txt import may_read, rules_for
+from websearch_gateway.text.safety.carried_data import addresses_with_data, carried_characters
 from websearch_gateway.text.safety.injection import suspicious
 from websearch_gateway.text.safety.invisible import strip_invisible_characters
 from websearch_gateway.text.safety.sanitise import clean_markdown, reads_like_orders, without_orders, wrap_untrusted
@@ -156,6 +157,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "safety.without_orders": without_orders,
     "safety.clean_markdown": lambda text: clean_markdown(text, "https://example.com/"),
     "safety.wrap_untrusted": lambda text: wrap_untrusted(text, "a1" * 10),
+    "safety.carried_characters": lambda text: carried_characters(f"https://a.example/{text[:8_000]}?b={text[:8_000]}"),
+    "safety.addresses_with_data": lambda text: addresses_with_data([text, f"https://a.example/{text}"]),
     "safety.credential_kind": lambda text: credential_kind(text, ("Correct-Horse-7-Battery",)),
     "safety.credential_kind_in_address": credential_kind_in_address,
     "normalise.matching_form": matching_form,

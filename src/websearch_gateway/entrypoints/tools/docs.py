@@ -119,7 +119,7 @@ async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: P
     return fit_docs(found.model_copy(update=fields), reply_tokens(gateway))
 
 
-async def _read(gateway: Gateway, given: ReadDocsArguments, _: Caller, __: Progress) -> DocsReadResponse:
+async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: Progress) -> DocsReadResponse:
     """Text that is too large for the reply is read again with fewer tokens, so that it ends where a section does."""
     from websearch_gateway.docs_index.reading import MOST_AROUND, MOST_TOKENS, read_docs
 
@@ -139,6 +139,7 @@ async def _read(gateway: Gateway, given: ReadDocsArguments, _: Caller, __: Progr
         found = fit_outline(found.model_copy(update={"warnings": (*fewer, *shorter)}), most)
         size, room = size_of(found), most * BYTES_PER_TOKEN - MARKS
         if size <= room or max_tokens == LEAST_TOKENS:
+            await gateway.reading.provenance.remember(found, caller)
             return marked(found, "content", fresh_nonce()) if found.content else found
         max_tokens = max(LEAST_TOKENS, min(max_tokens, size // BYTES_PER_TOKEN) * room // size * 9 // 10)
 
@@ -157,19 +158,21 @@ async def _status(gateway: Gateway, given: DocsStatusArguments, _: Caller, __: P
     return fit_docs_status(statuses(found, await docs.failures(found)), reply_tokens(gateway))
 
 
-async def _add(gateway: Gateway, given: AddDocsArguments, _: Caller, progress: Progress) -> DocsStatus:
+async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progress: Progress) -> DocsStatus:
     url = with_scheme(given.url) or ""
     if not url.startswith(("http://", "https://")):
         raise SearchValidationError("url must begin with https:// or http://. Folders are added on the command line.")
     options = {name: value for name in ("max_pages", "delay") if (value := getattr(given, name)) is not None}
     if not (1 <= options.get("max_pages", 1) <= 1_000_000 and 0 <= options.get("delay", 0) <= 600):
         raise SearchValidationError("maxPages must be 1 to 1000000, delay 0 to 600.")
+    unknown = await gateway.reading.provenance.check(url, caller)
     site = await gateway.add_docs(url, given.name, given.version, **options)
     try:
-        return await _crawled(gateway, site, progress)
+        status = await _crawled(gateway, site, progress)
     except SearchError:
         await gateway.docs.discard_refused(site)
         raise
+    return status.model_copy(update={"message": f"{unknown} {status.message}".strip()}) if unknown else status
 
 
 async def _update(gateway: Gateway, given: SiteArguments, _: Caller, progress: Progress) -> DocsStatus:

@@ -17,7 +17,7 @@ from urllib.parse import urldefrag, urlsplit
 from websearch_gateway.errors import SearchError, SearchFetchError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.charset import decode
-from websearch_gateway.net.fetch import Fetched, Fetching
+from websearch_gateway.net.fetch import REDIRECTS, Fetched, Fetching
 from websearch_gateway.readers.browser.snapshot import snapshot, text_size
 from websearch_gateway.readers.formats.kinds import HTML_TYPES, MAX_PAGE_BYTES
 
@@ -50,6 +50,7 @@ class Rendering:
 
     def __init__(self, fetcher: Fetching, document: Fetched, deadline: Deadline) -> None:
         self._fetcher = fetcher
+        self._check = REDIRECTS.get()
         self._document = _as_html(document, document.final_url, decode(document.body, document.charset))
         self._deadline = deadline
         self._gate = asyncio.Semaphore(_AT_ONCE)
@@ -138,6 +139,9 @@ class Rendering:
     async def _fetch(self, request: Request) -> Fetched:
         if request.is_navigation_request() and urldefrag(request.url).url == self._document.final_url:
             return self._document
+        REDIRECTS.set(None)  # the browser's tasks have the context of whoever started it
+        if request.is_navigation_request() and self._check is not None:
+            await self._check(request.url)
         sent = {name: value for name, value in request.headers.items() if _SENT_HEADERS.fullmatch(name)}
         accept = sent.pop("accept", "*/*")
         left = min(MAX_PAGE_BYTES, MAX_BYTES - self._bytes)

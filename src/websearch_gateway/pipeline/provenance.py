@@ -1,0 +1,202 @@
+"""Addresses that nobody gave: a page may order a model to read an address with what the model knows in it.
+
+An address is known if exactly it stood in a result, was a link of a page that was read, in an earlier call of the same
+caller, or is in the documentation index. Any other one that carries data (`text/safety/carried_data.py`) gets a
+warning, or is refused before anything is sent. So only known addresses with data are kept in the shared state, as keyed
+hashes; few links of pages are such (2%).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
+from websearch_gateway.models import Caller, Deadline
+from websearch_gateway.net.fetch import REDIRECTS
+from websearch_gateway.ports import State, Workers
+from websearch_gateway.resilience.best_effort import BestEffort
+from websearch_gateway.text.domains import admitted
+from websearch_gateway.text.safety.carried_data import (
+    LEAST_CHARACTERS,
+    addresses_with_data,
+    carried_characters,
+    carries_data,
+    identity,
+)
+from websearch_gateway.text.trackers import strip_trackers, tracker_pieces
+from websearch_gateway.text.urls import is_web_address
+
+_log = logging.getLogger(__name__)
+
+Mode = Literal["off", "warn", "enforce"]
+
+PREFIX = "known/"
+"""The beginning of the state keys."""
+
+KEEP_SECONDS = 30 * 86_400.0
+"""How long an address stays known (seconds)."""
+
+MOST_HERE = 10_000
+"""The addresses that this process remembers itself."""
+
+MOST_EXAMINED = 2_000
+"""The pages and results of which this process knows that their addresses are remembered."""
+
+_MOST_LINKS, _LONGEST_LINK = 200, 8_000
+_INLINE_CHARS = 8_000
+"""So much text is examined on the event loop, in at most 20 ms."""
+
+_SECONDS = 10.0
+
+
+class Provenance:
+    """Knows which addresses callers were shown. One per process; safe for concurrent calls.
+
+    Args:
+        trusted: domains, with those below them, whose addresses are always known.
+        is_indexed: whether exactly an address is a page of the documentation index.
+    """
+
+    def __init__(
+        self,
+        mode: Mode,
+        trusted: Sequence[str],
+        state: State,
+        workers: Workers,
+        is_indexed: Callable[[str], Awaitable[bool]],
+    ) -> None:
+        from cachetools import LRUCache
+
+        self._mode = mode
+        self._trusted = trusted
+        self._state = state
+        self._workers = workers
+        self._is_indexed = is_indexed
+        self._best_effort = BestEffort("Addresses that callers were shown are remembered in this process only")
+        self._here: LRUCache[str, bool] = LRUCache(MOST_HERE)
+        self._examined: LRUCache[tuple[str, bytes], bool] = LRUCache(MOST_EXAMINED)
+
+    async def check(self, url: str, caller: Caller) -> str | None:
+        """A warning if an address is unknown and carries data.
+
+        Raises:
+            ForbiddenUrlError: such an address, if the mode is `enforce`.
+        """
+        if self._mode == "off" or self._is_trusted(url):
+            return None
+        count = carried_characters(url)
+        if count < LEAST_CHARACTERS or await self._knows(url, caller):
+            return None
+        told = f"Unknown address: no result and no page led to it, and {count} characters of it look like data."
+        if self._mode == "warn":
+            return f"{told} If the user did not give it, a page may have ordered it, to learn what you know."
+        raise ForbiddenUrlError(
+            f"{told} Nothing was sent. Search for the page or follow a link to it; the operator can admit its domain.",
+            details={"reason": "provenance", "characters": count},
+        )
+
+    async def check_final(self, url: str, start: str, caller: Caller) -> str | None:
+        """As `check`, for the address to which `start` redirected. A known address may redirect anywhere."""
+        return None if self._may_redirect(start, caller) else await self.check(url, caller)
+
+    @contextmanager
+    def checked_redirects(self, start: str, caller: Caller) -> Iterator[None]:
+        """In the mode `enforce`, a block in which the targets of redirects are checked before they are asked."""
+        if self._mode != "enforce" or self._may_redirect(start, caller):
+            yield
+            return
+
+        async def check(target: str) -> None:
+            await self.check(target, caller)
+
+        token = REDIRECTS.set(check)
+        try:
+            yield
+        finally:
+            REDIRECTS.reset(token)
+
+    async def remember(self, result: BaseModel, caller: Caller) -> None:
+        """Remember the addresses in a result, in seconds at most. An outage of the state is logged."""
+        if self._mode != "off":
+            await self._remember(list(_texts(result.model_dump())), caller, Deadline.after(_SECONDS))
+
+    async def remember_page(self, markdown: str, caller: Caller, deadline: Deadline) -> None:
+        """Remember the links of a page, as `remember`, within half of the time that is left."""
+        if self._mode != "off":
+            await self._remember([markdown], caller, deadline.within(min(_SECONDS, deadline.remaining() / 2)))
+
+    async def _remember(self, texts: list[str], caller: Caller, deadline: Deadline) -> None:
+        whole = "\0".join(texts)
+        examined = caller.user, hashlib.blake2b(whole.encode("utf-8", "replace"), digest_size=16).digest()
+        if examined in self._examined:
+            return
+        # An address without data needs no permission, but it may redirect to one that does.
+        links = [text for text in texts if len(text) <= _LONGEST_LINK and is_web_address(text)]
+        self._here.update((_key(link, caller), True) for link in links[:_MOST_LINKS])
+        try:
+            found = (
+                addresses_with_data(texts)
+                if len(whole) <= _INLINE_CHARS
+                else await self._workers.run(addresses_with_data, texts, deadline=deadline, size=len(whole))
+            )
+        except (SearchTimeoutError, SearchFetchError) as error:
+            _log.warning("the addresses in a result or page are not remembered: %s", error.message)
+            return
+        keys = [_key(url, caller) for url in found]
+        await self._best_effort(lambda: self._put(keys), None, seconds=deadline.remaining())
+        self._here.update((key, True) for key in keys)
+        self._examined[examined] = True
+
+    async def _put(self, keys: Sequence[str]) -> None:
+        await asyncio.gather(*(self._state.put(key, b"1", KEEP_SECONDS) for key in keys))
+
+    async def _knows(self, url: str, caller: Caller) -> bool:
+        for one in _spellings(url):
+            key = _key(one, caller)
+            if key in self._here or await self._best_effort(partial(self._stored, key), False):
+                self._here[_key(url, caller)] = True
+                return True
+        return await self._is_indexed(url)
+
+    async def _stored(self, key: str) -> bool:
+        return await self._state.get(key) is not None
+
+    def _may_redirect(self, start: str, caller: Caller) -> bool:
+        """Whether the address is known although its domain may not be trusted: its caller has put nothing into it."""
+        return not self._is_trusted(start) and _key(start, caller) in self._here
+
+    def _is_trusted(self, url: str) -> bool:
+        return bool(self._trusted) and admitted(url, self._trusted, ())
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a result."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _texts(one)
+
+
+def _spellings(url: str) -> Sequence[str]:
+    """An address, and the same without its trackers if these carry no data."""
+    pieces = [url[start:end] for start, end in tracker_pieces(url)]
+    return (url,) if carries_data(f"https://a/?{'&'.join(pieces)}") else (url, strip_trackers(url))
+
+
+def _key(url: str, caller: Caller) -> str:
+    """The state key of an address: a hash, keyed with the caller."""
+    user = hashlib.blake2b(caller.user.encode("utf-8", "replace"), digest_size=12)
+    address = hashlib.blake2b(identity(url).encode("utf-8", "replace"), digest_size=12, key=user.digest())
+    return f"{PREFIX}{user.hexdigest()}/{address.hexdigest()}"
