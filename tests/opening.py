@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.patience import PATIENT
+from tests.patience import PATIENT, be_patient
 from websearch_gateway.app import Gateway, open_gateway
-from websearch_gateway.resilience import fallback_searcher
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.sandbox.keys import engines
 from websearch_gateway.settings import load_settings
@@ -22,8 +21,7 @@ Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 @pytest.fixture
 def gateway(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     """A function that opens a gateway on the sandbox; keyword arguments are settings."""
-    # The first of nine providers would have a ninth of the time, too little on a busy machine.
-    monkeypatch.setattr(fallback_searcher, "LEAST_SHARE_SECONDS", 10.0)
+    be_patient(monkeypatch)
 
     @asynccontextmanager
     async def start(**settings: Any) -> AsyncIterator[Gateway]:

@@ -1,12 +1,46 @@
-"""Deadlines for a healthy gateway in tests, long enough for a busy machine.
+"""Times that are long enough for a busy machine: a test must not fail because it got little of the processor.
 
-A test of a deadline sets its own.
+A test of a deadline sets its own, long enough for what has to happen before it.
 """
 
 from __future__ import annotations
 
-PATIENT = {"SEARCH_DEADLINE_SECONDS": "30", "REQUEST_TIMEOUT_MS": "30000"}
-"""Settings by their environment names. Longer than `Sandbox.wait_for` waits, so that no deadline hides its event."""
+import pytest
 
-PATIENT_PROCESS = {"SEARCH_DEADLINE_SECONDS": "90", "REQUEST_TIMEOUT_MS": "90000"}
+from websearch_gateway.admin import cache_admin, doctor, operations
+from websearch_gateway.budget import ledger
+from websearch_gateway.pipeline import raw_engine, read_many, web_search
+from websearch_gateway.resilience import fallback_searcher
+from websearch_gateway.resilience.best_effort import BestEffort
+
+PATIENCE = 600.0
+"""Seconds: the longest wait for what a healthy system does soon, such as the end of a process or of a request."""
+
+PATIENT = {"SEARCH_DEADLINE_SECONDS": "120", "REQUEST_TIMEOUT_MS": "120000"}
+"""Deadlines of a healthy gateway, by their environment names. Longer than `Sandbox.wait_for` waits, so that no deadline
+hides its event."""
+
+PATIENT_PROCESS = {"SEARCH_DEADLINE_SECONDS": "300", "REQUEST_TIMEOUT_MS": "300000"}
 """The same for a process that first has to import everything."""
+
+
+def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the parts of a gateway in this process more time than an agent would wait for."""
+    # The first of nine providers would have a ninth of the time.
+    monkeypatch.setattr(fallback_searcher, "LEAST_SHARE_SECONDS", 10.0)
+    for module, name in (
+        (raw_engine, "PAGE_SECONDS"),
+        (web_search, "PAGE_SECONDS"),
+        (read_many, "GRACE_SECONDS"),
+        (ledger, "_STATE_SECONDS"),
+        (operations, "_STATE_SECONDS"),
+        (cache_admin, "COUNTING_SECONDS"),
+        (doctor, "PROBE_SECONDS"),
+    ):
+        monkeypatch.setattr(module, name, 60.0)
+    wait_for_state(monkeypatch, 60.0)
+
+
+def wait_for_state(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Change how long a caller waits for the state if it can do without."""
+    monkeypatch.setitem(BestEffort.__call__.__kwdefaults__, "seconds", seconds)

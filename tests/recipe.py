@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).parents[1]
 HELPERS = [f"tests/{path.name}" for path in (ROOT / "tests").glob("*.py") if not path.name.startswith("test_")]
 SHARED = ("pyproject.toml", "server.json", *HELPERS)
@@ -44,5 +46,11 @@ def run(copy: Path, *command: str) -> subprocess.CompletedProcess[str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("COVERAGE", "PYTEST"))}
     environment = {**inherited, "PYTHONPATH": str(copy / "src")}
     return subprocess.run(
-        [sys.executable, *command], cwd=copy, env=environment, capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, *command],
+        cwd=copy,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )

@@ -9,7 +9,9 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
+from tests.patience import PATIENCE
 from websearch_gateway.app.page_reading import WARM_UP
+from websearch_gateway.workers.child import Limits
 from websearch_gateway.workers.pool import Workers
 
 
@@ -19,7 +21,7 @@ class SharedWorkers:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ending = asyncio.Event()
-        self._pool = Workers(warm_up=WARM_UP)
+        self._pool = Workers(warm_up=WARM_UP, limits=Limits(seconds=PATIENCE))
 
     @property
     def trouble(self) -> str | None:

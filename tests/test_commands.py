@@ -17,7 +17,7 @@ import typer
 
 from tests.entrypoints.command import run
 from tests.entrypoints.http.compatible.conftest import _serve, _settings
-from tests.patience import PATIENT_PROCESS
+from tests.patience import PATIENCE, PATIENT_PROCESS
 from websearch_gateway.entrypoints.cli.commands import cli
 from websearch_gateway.entrypoints.cli.docs import docs_mcp
 from websearch_gateway.sandbox import Sandbox
@@ -169,7 +169,7 @@ def test_the_requests_with_curl_in_a_document_succeed(command: Command, gateway_
         [*asked, "--silent", "--show-error", "--fail", "--noproxy", "*"],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
         check=False,
         env={"PATH": os.environ["PATH"], "TOKEN": ""},
     )

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from tests.entrypoints.http.compatible.conftest import PYTHON, _serve, _settings
+from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.http.compatible.table import BY_PATH
 from websearch_gateway.sandbox import Sandbox
 
@@ -54,7 +55,7 @@ def run(python: str, name: str, **environment: str) -> str:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
@@ -110,7 +111,7 @@ def test_litellm_searches_and_answers_by_its_configuration(address: str) -> None
     script = PYTHON.parents[3] / "tests" / "clients" / "litellm_search.py"
     alone = ["run", "--quiet", "--no-project", "--python", sys.executable, "--with", LITELLM]
     command = [str(uv), *alone, "python", "-W", "ignore", str(script)]
-    done = subprocess.run(command, input=config, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(command, input=config, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     seen = json.loads(done.stdout.splitlines()[-1])
     for name in ("websearch", "websearch-searxng"):
@@ -129,7 +130,7 @@ def test_openclaw_searches_by_its_configuration(address: str, tmp_path: Path) ->
 
     def openclaw(*arguments: str) -> str:
         environment = {**os.environ, "HOME": str(tmp_path)}
-        return subprocess.check_output([command, *arguments], env=environment, text=True, timeout=100)
+        return subprocess.check_output([command, *arguments], env=environment, text=True, timeout=PATIENCE)
 
     shown = openclaw("infer", "web", "search", "--query", "How do I descale an espresso machine?", "--json")
     assert "/pages/descale-espresso-machine" in shown

@@ -17,6 +17,7 @@ import yaml
 from check_jsonschema import main as check_jsonschema
 from click.testing import CliRunner
 
+from tests.patience import PATIENCE
 from websearch_gateway.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -35,7 +36,7 @@ def test_a_linter_accepts_the_workflows() -> None:
     if linter is None:
         pytest.skip("actionlint is not installed")
     command = [linter, "-shellcheck=", "-pyflakes=", *map(str, WORKFLOWS)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout
 
 
@@ -123,7 +124,7 @@ def test_the_image_is_built_from_the_files_that_it_copies(context: Path, tmp_pat
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert set(match[2].split(",")) <= set(extras)
     command = [uv, "build", "--quiet", "--wheel", "--python", sys.executable, "--out-dir", tmp_path / "dist", context]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -154,6 +155,6 @@ def test_a_server_that_the_image_starts_is_healthy(place: str, services: dict[st
             port = next(found[1] for line in server.stderr if (found := re.search(r":(\d+)/mcp", line)))
             code = check[-1].replace(":8080/", f":{port}/")
             assert code != check[-1]
-            subprocess.run([sys.executable, *check[1:-1], code], check=True, timeout=60)
+            subprocess.run([sys.executable, *check[1:-1], code], check=True, timeout=PATIENCE)
         finally:
             server.terminate()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.opening import Open
+from tests.patience import PATIENCE
 from websearch_gateway.app.docs import LazyDocs, lazy_docs
 from websearch_gateway.docs_index.store.sql import chunks as searches
 from websearch_gateway.docs_index.store.sql import versions
@@ -39,7 +40,7 @@ def test_a_gateway_without_documentation_does_not_import_its_index() -> None:
 
 async def test_the_searches_of_one_user_do_not_delay_another(gateway: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
-    monkeypatch.setattr(searches, "page_sizes", lambda db, ids: release.wait(60))
+    monkeypatch.setattr(searches, "page_sizes", lambda db, ids: release.wait(PATIENCE))
     async with gateway() as opened:
         WORKING_FOR.set("alice")
         slow = [asyncio.create_task(opened.docs.index.page_sizes([number])) for number in range(20)]

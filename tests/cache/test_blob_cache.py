@@ -9,6 +9,7 @@ import zlib
 
 import pytest
 
+from tests.patience import PATIENCE, wait_for_state
 from websearch_gateway.cache.blob_cache import MOST_RECORD_BYTES, BlobCache
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.state.memory import MemoryState
@@ -56,7 +57,7 @@ async def test_a_foreign_record_that_cannot_be_unpacked_is_absent(stored: bytes)
 async def test_an_unavailable_state_loses_the_record_and_is_logged_once(
     mood: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("websearch_gateway.resilience.best_effort.WAIT_SECONDS", 0.01)
+    wait_for_state(monkeypatch, 0.01 if mood == "hangs" else PATIENCE)
     state = Moody()
     kept = BlobCache(state)
     await kept.save("page/1", b"record", 60)

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from tests.clock import Clock
+from tests.patience import PATIENCE, wait_for_state
 from websearch_gateway.cache.blob_cache import MOST_STORED_BYTES, BlobCache
 from websearch_gateway.cache.page_cache import KEEP_SECONDS, PageCache, content_hash, is_private, page_key
 from websearch_gateway.errors import (
@@ -80,7 +81,7 @@ def shelved(site: Site, state: object, clock: Clock, ttl: float = TTL) -> PageCa
 
 
 def soon() -> Deadline:
-    return Deadline.after(60)
+    return Deadline.after(300)
 
 
 async def test_a_page_is_served_unchanged_until_its_ttl_ends(page_cache: PageCache, site: Site, clock: Clock) -> None:
@@ -333,7 +334,7 @@ class Outage:
 async def test_an_outage_of_the_state_fails_no_read_and_is_logged_once(
     site: Site, clock: Clock, hangs: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("websearch_gateway.resilience.best_effort.WAIT_SECONDS", 0.01)
+    wait_for_state(monkeypatch, 0.01 if hangs else PATIENCE)
     page_cache = shelved(site, Outage(hangs), clock)
     for _ in range(2):
         assert (await page_cache.read(URL, soon())).title == "Tides"

@@ -7,6 +7,7 @@ import traceback
 import anyio
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import SearchProviderError
 
@@ -188,7 +189,7 @@ async def test_no_caller_joins_a_finished_call_while_a_slow_caller_still_gets_it
     slow = asyncio.create_task(single_flight.join("k", work, hang))
     await settled()
     upstream.go.set()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         assert await single_flight.join("k", upstream) == ("answer", False)
     slow.cancel()
 

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from bench.virtual_time import in_virtual_time, now
+from tests.clock import Clock
 from tests.opening import Open
+from websearch_gateway.cache.answers import ANSWERS
+from websearch_gateway.cache.exact_cache import ExactCache
+from websearch_gateway.cache.lifetimes import Lifetimes
+from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.errors import Exhausted
-from websearch_gateway.models import RawSearchRequest, SearchRequest, WebSearchRequest
+from websearch_gateway.models import (
+    Answer,
+    Deadline,
+    RawSearchRequest,
+    SearchQuery,
+    SearchRequest,
+    Span,
+    WebSearchRequest,
+)
+from websearch_gateway.observability.telemetry import Telemetry
+from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.rate_limit import RateLimits
+from websearch_gateway.pipeline.recall import Recall
+from websearch_gateway.pipeline.search import SearchPipeline
+from websearch_gateway.ports import Progress
 from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.state.memory import MemoryState
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 WEATHER = SearchRequest("How is the weather at the Eiffel Tower?")
@@ -87,12 +110,29 @@ async def test_no_old_answer_is_served_for_changing_subjects_or_if_the_operator_
             await opened.search(request_)
 
 
-async def test_an_engine_that_overruns_its_time_leaves_time_for_an_old_answer(gateway: Open, sandbox: Sandbox) -> None:
-    async with gateway(**EXPIRED_AT_ONCE, search_deadline_seconds=5.0) as opened:
-        await opened.search(TOWER)
-        for upstream in UPSTREAMS:
-            sandbox.fault(upstream, "hang")
-        assert (await opened.search(TOWER)).cache == "stale"
+class Once:
+    """An engine that answers one question, and then takes longer than anybody waits."""
+
+    name = "once"
+    asked = 0
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        self.asked += 1
+        if self.asked > 1:
+            await asyncio.sleep(3600)
+        return Answer("It is 330 m tall.", (Span("https://a.example/", "A", 0, 17),), self.name)
+
+
+@in_virtual_time
+async def test_an_engine_that_overruns_its_time_leaves_time_for_an_old_answer() -> None:
+    clock, state = Clock(), MemoryState()
+    cache = ExactCache(state, ANSWERS, Lifetimes(), clock=clock)
+    recall = Recall(cache, SingleFlight(), RateLimits(state, ""), RateLimits(state, ""), state)
+    pipeline = SearchPipeline(Guard({}, False, ()), recall, Once(), Telemetry([]), 5.0)
+    await pipeline.search(TOWER)
+    clock.now += 2 * Lifetimes().longest
+    assert (await pipeline.search(TOWER)).cache == "stale"
+    assert now() < 5
 
 
 async def test_lasting_answers_live_longer_than_those_about_changing_subjects(gateway: Open) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.patience import PATIENCE
 from websearch_gateway.embedders.static import StaticEmbedder
 
 DATA = resources.files("websearch_gateway.embedders") / "static_model"
@@ -87,7 +88,7 @@ def test_another_process_computes_the_same_vector() -> None:
         "from websearch_gateway.embedders.static import StaticEmbedder as S;"
         "print(S().encode(['determinism'])[0].tobytes().hex())"
     )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert printed.stdout.strip() == EMBEDDER.encode(["determinism"])[0].tobytes().hex()
 
 
@@ -129,5 +130,5 @@ def test_the_model_ships_with_its_licence_and_stays_small() -> None:
 def test_importing_the_embedder_does_not_load_numpy() -> None:
     """Cold start is a feature: the model costs only those who rank with it."""
     code = "import websearch_gateway.embedders.static, sys; print('numpy' in sys.modules)"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert printed.stdout.strip() == "False"

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from typer.testing import CliRunner
 
+from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.cli.commands import cli
 
 Done = subprocess.CompletedProcess[str]
@@ -22,4 +23,4 @@ def run(environment: Mapping[str, str], *arguments: str, text: str = "") -> Done
 def start(environment: Mapping[str, str], *arguments: str) -> Done:
     """Run a command in a process of its own, as a shell does."""
     command = [sys.executable, "-m", "websearch_gateway", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)

@@ -14,7 +14,7 @@ from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.entrypoints.stdio import serving
-from tests.patience import PATIENT_PROCESS
+from tests.patience import PATIENT_PROCESS, be_patient
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import load_settings
 
@@ -34,12 +34,13 @@ def served_environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def connect(served_environment: Mapping[str, str]) -> Connect:
+def connect(served_environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Connect:
     """A function that starts a server in this process and connects to it, for tests of what is said over the pipe.
 
     Keyword arguments are settings for the server, as in the environment; `mode` is the protocol era, `told` takes what
     the server says of itself.
     """
+    be_patient(monkeypatch)
 
     @asynccontextmanager
     async def start(

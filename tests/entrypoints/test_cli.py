@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.entrypoints.command import run, start
-from tests.patience import PATIENT_PROCESS
+from tests.patience import PATIENCE, PATIENT_PROCESS
 from websearch_gateway import __version__
 from websearch_gateway.entrypoints.cli.commands import cli
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
@@ -63,7 +63,7 @@ def test_where_nothing_can_be_written_the_answer_ends_with_one_warning(
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
 def test_a_process_that_may_write_no_files_still_answers(environment: dict[str, str]) -> None:
     command = f"ulimit -f 0; exec {sys.executable} -m websearch_gateway search '{QUESTION}'"
-    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
     assert "330 metres" in done.stdout
     assert "The state file cannot be used" in done.stdout
@@ -236,7 +236,7 @@ def test_a_terminal_shows_the_stage_while_it_lasts(environment: dict[str, str]) 
             while piece := os.read(ours, 65_536):
                 shown += piece
         os.close(ours)
-        assert process.wait(50) == 0
+        assert process.wait(PATIENCE) == 0
     assert b"Starting" in shown or b"Searching" in shown
     assert "330 metres" in shown.decode()
 

@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from tests.entrypoints.conftest import Connect
 from tests.entrypoints.http.conftest import QuietServer
+from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.http.server import listening
 
 QUESTION = "How tall is the Eiffel Tower?"
@@ -79,7 +80,7 @@ async def test_the_spans_of_a_server_arrive_while_it_runs(launch: Connect) -> No
         launch(OTEL_EXPORTER_OTLP_ENDPOINT=f"{address}/", **environment) as client,
     ):
         result = await client.call_tool("search_web", {"query": QUESTION})
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while "tools/call search_web" not in names(received):
                 await arrived.get()
     assert not result.is_error
@@ -115,7 +116,7 @@ asyncio.run(main())
 
 
 def _run(code: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, **options)
 
 
 async def test_a_missing_extra_is_told_with_its_remedy() -> None:

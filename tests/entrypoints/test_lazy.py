@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.lazy import WARM_UP, LazyGateway
 from websearch_gateway.entrypoints.mcp.server import INTERRUPTED, create_server
 from websearch_gateway.errors import SearchNotConfiguredError
@@ -82,4 +83,4 @@ def test_an_interrupt_ends_the_server_while_its_client_is_still_there(tmp_path: 
         server.stdin.flush()
         assert b'"result"' in server.stdout.readline()
         server.send_signal(signal.SIGINT)
-        assert server.wait(20) == INTERRUPTED
+        assert server.wait(PATIENCE) == INTERRUPTED

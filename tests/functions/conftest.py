@@ -14,6 +14,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.functions.instances import Running, running
+from tests.patience import PATIENCE
 from tools.servers import NotHere, firestore_emulator
 from websearch_gateway.entrypoints.http.auth.modes import mint
 from websearch_gateway.sandbox import Sandbox
@@ -83,7 +84,7 @@ def token(user: str = "main-agent") -> dict[str, str]:
 async def mcp_client(url: str, user: str = "main-agent") -> AsyncIterator[Client]:
     """The SDK's own client, with a token."""
     async with (
-        httpx2.AsyncClient(headers=token(user), timeout=30, trust_env=False) as http,
+        httpx2.AsyncClient(headers=token(user), timeout=PATIENCE, trust_env=False) as http,
         Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
     ):
         yield client

@@ -14,6 +14,7 @@ import pytest
 
 from tests.functions.conftest import FUNCTION, PROJECT, QUESTION, ROOT, SECRET, mcp_client
 from tests.functions.instances import Running, left_behind, running
+from tests.patience import PATIENCE
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.sandbox.keys import OPENAI_KEY
 from websearch_gateway.state import open_state
@@ -77,7 +78,7 @@ async def test_an_agent_with_a_token_asks_through_the_emulator(
 ) -> None:
     """STATE_URL is not set, so the answer is remembered in the Firestore of the function's own project."""
     url, server = emulated
-    async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
+    async with httpx2.AsyncClient(trust_env=False, timeout=PATIENCE) as http:
         assert (await http.get(f"{url}/healthz")).json() == {"status": "ok"}
         assert (await http.post(f"{url}/mcp", json={})).status_code == 401
     async with mcp_client(url) as client:

@@ -11,6 +11,7 @@ import pytest
 
 from tests.functions.conftest import QUESTION, SECRET, Start, mcp_client, token
 from tests.functions.instances import Running, left_behind
+from tests.patience import PATIENCE
 from websearch_gateway.sandbox import Sandbox
 
 pytestmark = pytest.mark.timeout(300)
@@ -40,7 +41,7 @@ async def test_who_has_a_token_gets_a_cited_answer(instance: Start) -> None:
 
 async def test_who_has_none_is_sent_to_get_one_and_the_log_names_our_routes(instance: Start) -> None:
     with instance() as (url, server):
-        async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=30) as http:
+        async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=PATIENCE) as http:
             assert (await http.get("/healthz")).json() == {"status": "ok"}
             refused = await http.post("/mcp", json={})
             lost = await http.get("/nowhere", headers=token())
@@ -72,7 +73,7 @@ async def test_two_instances_share_limits_and_cache(instance: Start, sandbox: Sa
 
 async def test_what_cannot_start_says_so_and_keeps_the_reason_to_its_log(instance: Start) -> None:
     with instance(AUTH_MODE="none") as (url, server):
-        async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=30) as http:
+        async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=PATIENCE) as http:
             replies = [await http.get("/healthz") for _ in range(2)]
     assert {reply.status_code for reply in replies} == {503}
     assert "AUTH_MODE" not in replies[0].text

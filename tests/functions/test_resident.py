@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.cloud_function import Resident, app_for
 from websearch_gateway.errors import SearchNotConfiguredError
 
@@ -58,7 +59,7 @@ def client(resident: Resident) -> httpx2.AsyncClient:
 
 
 async def statuses(resident: Resident, requests: int) -> list[int]:
-    async with client(resident) as http, asyncio.timeout(60):
+    async with client(resident) as http, asyncio.timeout(PATIENCE):
         return [reply.status_code for reply in await asyncio.gather(*(http.get("/") for _ in range(requests)))]
 
 
@@ -91,7 +92,7 @@ async def test_what_went_wrong_is_not_told_to_strangers() -> None:
 async def test_a_request_that_is_given_up_does_not_stop_the_beginning_for_others() -> None:
     maker = Maker()
     resident = Resident(maker)
-    async with client(resident) as http, asyncio.timeout(60):
+    async with client(resident) as http, asyncio.timeout(PATIENCE):
         first = asyncio.create_task(http.get("/"))
         others = asyncio.gather(*(http.get("/") for _ in range(3)))
         await asyncio.sleep(0)

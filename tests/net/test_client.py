@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, SearchTimeoutError
 from websearch_gateway.models import Deadline, HttpRequest
 from websearch_gateway.net.client import create_client, send
@@ -26,7 +27,7 @@ def get(server: RawServer, **fields: dict[str, str]) -> HttpRequest:
 
 
 def soon() -> Deadline:
-    return Deadline.after(60)
+    return Deadline.after(300)
 
 
 async def test_the_reply_is_complete_and_has_its_status(client: httpx2.AsyncClient, serve: Serve) -> None:
@@ -68,8 +69,8 @@ async def test_a_server_that_drips_bytes_is_cut_off_at_the_deadline(client: http
 
     server = await serve(drip)
     with pytest.raises(SearchTimeoutError, match="vendor"):
-        await send(client, get(server), Deadline.after(0.2), "vendor")
-    await asyncio.wait_for(server.gone.wait(), 60)
+        await send(client, get(server), Deadline.after(1), "vendor")
+    await asyncio.wait_for(server.gone.wait(), PATIENCE)
 
 
 async def test_a_deadline_that_has_passed_is_a_timeout(client: httpx2.AsyncClient, serve: Serve) -> None:
@@ -202,7 +203,7 @@ async def test_cancelling_the_caller_closes_the_connection(client: httpx2.AsyncC
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.wait_for(server.gone.wait(), 60)
+    await asyncio.wait_for(server.gone.wait(), PATIENCE)
 
 
 async def test_a_hundred_calls_at_once_need_no_queue(client: httpx2.AsyncClient, serve: Serve) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import httpcore2
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net import dial
@@ -117,7 +118,7 @@ async def test_a_hanging_lookup_ends_at_the_deadline_and_delays_no_other_lookup(
     release = threading.Event()
 
     def hang(host: str) -> list[object]:
-        release.wait(30)
+        release.wait(PATIENCE)
         return []
 
     monkeypatch.setattr(dial, "_look_up", hang)

@@ -38,7 +38,7 @@ ANSWER = json.dumps({"output": [SEARCHED, WRITTEN], "usage": {"input_tokens": 5}
 
 
 def soon() -> Deadline:
-    return Deadline.after(60)
+    return Deadline.after(300)
 
 
 def process_and_thread(body: bytes) -> list[str]:

@@ -43,7 +43,7 @@ async def no_sleep(_: float) -> None:
 
 
 def soon() -> Deadline:
-    return Deadline.after(60)
+    return Deadline.after(300)
 
 
 @dataclass
@@ -164,7 +164,7 @@ async def test_a_permanent_failure_has_its_error_type(
     sandboxed: Sandboxed, sandbox: Sandbox, name: str, kind: str, options: dict[str, float], error: type, calls: int
 ) -> None:
     sandbox.fault(name, kind, **options)
-    deadline = Deadline.after(0.3) if error is SearchTimeoutError else soon()
+    deadline = Deadline.after(1) if error is SearchTimeoutError else soon()
     with pytest.raises(error) as raised:
         await sandboxed.by_name[name].search(QUERY, deadline)
     assert isinstance(raised.value, Unavailable)
@@ -201,7 +201,7 @@ async def test_a_rate_limit_beyond_the_deadline_is_raised_with_the_remaining_wai
 ) -> None:
     sandbox.fault("tavily", "status", status=429, retry_after=120)
     with pytest.raises(SearchProviderError) as raised:
-        await sandboxed.by_name["tavily"].search(QUERY, soon())
+        await sandboxed.by_name["tavily"].search(QUERY, Deadline.after(100))
     assert raised.value.retry_after == 120
     assert sandbox.calls("tavily") == 1
 
@@ -363,10 +363,10 @@ async def test_each_request_has_its_own_timeout_within_the_deadline(sandboxed: S
     sandbox.fault("serper", "hang")
     whole = sandboxed.by_name["serper"]
     impatient = HttpSearcher(whole.provider, whole.client, whole.retry, timeout_seconds=0.2)
-    deadline = Deadline.after(30)
+    deadline = Deadline.after(1_000)
     with pytest.raises(SearchTimeoutError):
         await impatient.search(QUERY, deadline)
-    assert deadline.remaining() > 10
+    assert deadline.remaining() > 100
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError
 from websearch_gateway.models import Caller
 from websearch_gateway.pipeline.rate_limit import RateLimits
@@ -75,7 +76,7 @@ def test_exactly_the_limit_passes_in_four_processes(tmp_path):
     for child in children:
         child.stdin.write("go\n")
         child.stdin.flush()
-    counts = [tuple(map(int, child.communicate(timeout=30)[0].split())) for child in children]
+    counts = [tuple(map(int, child.communicate(timeout=PATIENCE)[0].split())) for child in children]
     assert sum(admitted for admitted, _ in counts) == 60
     assert sum(refused for _, refused in counts) == 140
 

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.pipeline.read_many import read_pages
@@ -86,10 +87,11 @@ async def test_a_failed_page_is_its_error_and_the_others_are_read() -> None:
     assert isinstance(outcomes["here"], Page)
 
 
+@in_virtual_time
 async def test_a_slow_page_gets_a_timeout_error_and_its_read_is_cancelled() -> None:
     reader = ScriptedReader(slow_ones_never)
     outcomes = await read_pages(
-        reader, ["slow", "quick"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=0.01
+        reader, ["slow", "quick"], Deadline.after(FAR, now), gate=asyncio.Semaphore(8), per_page_seconds=0.01
     )
     assert isinstance(outcomes["slow"], SearchTimeoutError)
     assert isinstance(outcomes["quick"], Page)
@@ -97,10 +99,11 @@ async def test_a_slow_page_gets_a_timeout_error_and_its_read_is_cancelled() -> N
     assert only_this_task_is_left()
 
 
+@in_virtual_time
 async def test_no_page_is_awaited_past_the_deadline_even_in_the_queue() -> None:
     reader = ScriptedReader(never)
     outcomes = await read_pages(
-        reader, ["a", "b", "c"], Deadline.after(0.02), gate=asyncio.Semaphore(1), per_page_seconds=FAR
+        reader, ["a", "b", "c"], Deadline.after(0.02, now), gate=asyncio.Semaphore(1), per_page_seconds=FAR
     )
     assert [type(outcome) for outcome in outcomes.values()] == [SearchTimeoutError] * 3
     assert reader.read_urls == ["a"]
@@ -164,16 +167,18 @@ async def test_cancelling_the_call_cancels_every_read() -> None:
     assert only_this_task_is_left()
 
 
+@in_virtual_time
 async def test_after_enough_pages_the_slow_rest_is_cancelled() -> None:
     """Without this, one hanging page would cost the whole hour that is allowed here."""
     reader = ScriptedReader(slow_ones_never)
     outcomes = await read_pages(
-        reader, ["slow", "a", "b"], Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR, enough=2
+        reader, ["slow", "a", "b"], Deadline.after(FAR, now), gate=asyncio.Semaphore(8), per_page_seconds=FAR, enough=2
     )
     assert [type(outcome) for outcome in outcomes.values()] == [SearchTimeoutError, Page, Page]
     assert reader.running == 0
 
 
+@in_virtual_time
 async def test_pages_that_arrive_shortly_after_enough_still_count() -> None:
     async def behave(url: str, deadline: Deadline) -> None:
         for _ in range(int(url)):
@@ -181,6 +186,11 @@ async def test_pages_that_arrive_shortly_after_enough_still_count() -> None:
 
     urls = [str(n) for n in range(5)]
     outcomes = await read_pages(
-        ScriptedReader(behave), urls, Deadline.after(FAR), gate=asyncio.Semaphore(8), per_page_seconds=FAR, enough=1
+        ScriptedReader(behave),
+        urls,
+        Deadline.after(FAR, now),
+        gate=asyncio.Semaphore(8),
+        per_page_seconds=FAR,
+        enough=1,
     )
     assert all(isinstance(outcome, Page) for outcome in outcomes.values())

@@ -79,7 +79,7 @@ def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReadi
         Telemetry([events.append]),
         Guard({}, strict=False, secrets=()),
         Provenance("warn", (), MemoryState(), workers, nothing_indexed),
-        deadline_seconds=5,
+        deadline_seconds=60,
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from websearch_gateway.errors import Exhausted, SearchRateLimitError, SearchTimeoutError, SearchValidationError
 from websearch_gateway.models import Caller, ContentRequest, RawSearchRequest, WebSearchRequest
+from websearch_gateway.pipeline import web_search
 
 ESPRESSO = WebSearchRequest("descale an espresso machine")
 EVERYTHING = WebSearchRequest("the water and the time", num_results=20)
@@ -105,14 +106,15 @@ async def test_the_cap_holds_for_all_calls_of_the_process_together(gateway, sand
 async def test_a_slow_provider_leaves_time_for_the_pages(gateway, sandbox):
     """With a single provider that hangs, the search ends before the call does: its error is the provider's."""
     sandbox.fault("serper", "hang")
-    async with gateway(search_deadline_seconds=1.5, search_providers="serper") as opened:
+    async with gateway(search_deadline_seconds=6, search_providers="serper") as opened:
         with pytest.raises(Exhausted, match="serper: TIMEOUT"):
             await opened.web_search(ESPRESSO)
 
 
-async def test_the_deadline_holds_for_the_whole_call(gateway, sandbox):
+async def test_the_deadline_holds_for_the_whole_call(gateway, sandbox, monkeypatch):
+    monkeypatch.setattr(web_search, "ASSEMBLY_RESERVE_SECONDS", 5.0)
     sandbox.fault("pages", "hang")
-    async with gateway(search_deadline_seconds=2) as opened:
+    async with gateway(search_deadline_seconds=8) as opened:
         response = await opened.web_search(ESPRESSO)
     assert all("too slow" in result.page_content for result in response.results)
 

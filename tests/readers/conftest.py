@@ -13,6 +13,7 @@ import pytest
 
 from tests.clock import Clock
 from tests.loopback import serving
+from tests.patience import PATIENCE
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
@@ -66,7 +67,7 @@ class Api:
 
     async def asked_for(self, path: str) -> None:
         """Wait until somebody asks for a path that hangs."""
-        await asyncio.wait_for(self.silent[path].wait(), 60)
+        await asyncio.wait_for(self.silent[path].wait(), PATIENCE)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()

@@ -26,7 +26,7 @@ async def table(api: Any, workers: Workers) -> AsyncIterator[ReaderTable]:
 
 
 def soon() -> Deadline:
-    return Deadline.after(20)
+    return Deadline.after(300)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.clock import Clock
+from tests.patience import PATIENCE
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressPolicy
@@ -30,7 +31,7 @@ CLOSED = b"User-agent: *\nDisallow: /private\n"
 
 
 def soon() -> Deadline:
-    return Deadline.after(90)
+    return Deadline.after(300)
 
 
 class NotedWorkers:
@@ -205,4 +206,4 @@ async def test_only_its_first_bytes_count(polite: Polite) -> None:
 async def test_hostile_rules_are_applied_in_time(polite: Polite, rules: bytes) -> None:
     polite.api.says("/robots.txt", rules)
     polite.api.says("/" + "a" * 5_000, b"# Text", content_type="text/markdown")
-    assert await asyncio.wait_for(polite.read("/" + "a" * 5_000), 60) == "# Text"
+    assert await asyncio.wait_for(polite.read("/" + "a" * 5_000), PATIENCE) == "# Text"

@@ -22,7 +22,7 @@ from websearch_gateway.readers.sites.wikipedia import Wikipedia
 
 
 def soon() -> Deadline:
-    return Deadline.after(90)
+    return Deadline.after(300)
 
 
 async def test_a_document_is_read_through_the_api(bench: Any, case: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from tests.patience import PATIENCE
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.readers import ReaderTable
 
@@ -36,5 +37,5 @@ async def test_every_url_has_a_reader(reader: ReaderTable) -> None:
 def test_importing_the_package_imports_no_reader() -> None:
     """Ours: a worker process starts from here, and its start is part of the first answer."""
     code = "import sys, websearch_gateway.workers.child;print(*{'httpcore2', 'pydantic', 'lxml'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.strip() == ""

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.resilience.best_effort import BestEffort
 
@@ -35,7 +36,7 @@ async def test_a_failure_gives_the_default_and_each_outage_is_logged_once(caplog
 
 
 async def test_a_slow_call_is_cancelled_in_time() -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         assert await BestEffort("Lost")(hangs, "otherwise", seconds=0.01) == "otherwise"
 
 

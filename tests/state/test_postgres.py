@@ -58,7 +58,7 @@ class TestVersions:
 class TestTrouble:
     async def test_lost_connections_are_replaced(self):
         with postgresql() as server:
-            state = PostgresState(server.url, cooldown_seconds=0)
+            state = PostgresState(server.url, timeout_seconds=20, cooldown_seconds=0)
             await asyncio.gather(*(state.put(f"k/{number}", b"v") for number in range(20)))
             server.stop()
             with pytest.raises(StateUnavailable):
@@ -74,7 +74,7 @@ class TestTrouble:
 
     async def test_a_server_that_is_back_is_used_before_the_cooldown_ends(self):
         with postgresql() as server:
-            state = PostgresState(server.url, timeout_seconds=1, cooldown_seconds=3_600)
+            state = PostgresState(server.url, timeout_seconds=5, cooldown_seconds=3_600)
             await state.put("k", b"v")
             server.stop()
             while True:
@@ -98,7 +98,7 @@ class TestTrouble:
         assert await state.get("k/1") == b"v"
 
     async def test_a_lock_does_not_outlast_the_time_limit(self, database, postgresql_server):
-        state = PostgresState(postgresql_server.url, timeout_seconds=0.5, cooldown_seconds=600)
+        state = PostgresState(postgresql_server.url, timeout_seconds=5, cooldown_seconds=600)
         await state.put("k", b"old")
         with database.transaction():
             database.execute("LOCK TABLE websearch_state")

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.state import open_state
 
 PROCESSES = 4
@@ -67,7 +68,7 @@ def children():
     started = [subprocess.Popen([sys.executable, "-c", CHILD], **pipes) for _ in range(PROCESSES)]
     yield started
     for child in started:
-        child.communicate(timeout=50)
+        child.communicate(timeout=PATIENCE)
     assert [child.returncode for child in started] == [0] * PROCESSES
 
 

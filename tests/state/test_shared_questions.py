@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.clock import Clock
+from tests.patience import wait_for_state
 from tests.state.conftest import PATIENCE
 from tests.stored_answer import AGAIN, ANSWER, ASKED, ME
 from websearch_gateway.cache.answers import ANSWERS
@@ -65,8 +66,8 @@ async def instances(
     shared_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[tuple[Instance, Instance]]:
     """Two instances on one state. On a busy machine each of them may be slow."""
-    for module in ("resilience.best_effort", "cache.semantic.question_index"):
-        monkeypatch.setattr(f"websearch_gateway.{module}.WAIT_SECONDS", PATIENCE)
+    wait_for_state(monkeypatch, PATIENCE)
+    monkeypatch.setattr("websearch_gateway.cache.semantic.question_index.WAIT_SECONDS", PATIENCE)
     here, there = Instance(shared_url, clock), Instance(shared_url, clock)
     yield here, there
     await here.close()

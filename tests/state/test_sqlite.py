@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.state.sqlite import SqliteState
 from websearch_gateway.state.sqlite_file import MIGRATIONS
@@ -34,7 +35,7 @@ def other_process(path):
 
 def test_no_acknowledged_write_is_lost_when_a_process_is_killed():
     """`python tools/crash.py 300` tests the same for longer."""
-    done = subprocess.run([sys.executable, CRASH, "21"], capture_output=True, text=True, timeout=55, check=False)
+    done = subprocess.run([sys.executable, CRASH, "21"], capture_output=True, text=True, timeout=PATIENCE, check=False)
     toll = json.loads(done.stdout)
     assert toll.pop("kills") == 21
     assert toll.pop("acknowledged") > 100

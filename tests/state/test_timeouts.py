@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.state.timeouts import Timeouts
 
@@ -79,20 +80,21 @@ async def test_a_refusal_starts_no_cooldown():
 
 
 async def test_a_cancelled_caller_cancels_the_verb():
-    ended = asyncio.Event()
+    begun, ended = asyncio.Event(), asyncio.Event()
 
     async def verb() -> None:
+        begun.set()
         try:
             await never()
         finally:
             ended.set()
 
     caller = asyncio.create_task(timeouts().run(verb))
-    await asyncio.sleep(0.01)
+    await begun.wait()
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
-    await asyncio.wait_for(ended.wait(), 60)
+    await asyncio.wait_for(ended.wait(), PATIENCE)
 
 
 async def test_no_verb_begins_after_closing():

@@ -8,13 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 
 
 def built(config: Path, to: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--config-file", str(config), "--site-dir", str(to)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=PATIENCE)
 
 
 def test_the_site_is_built_without_a_warning_and_starts_with_the_readme(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ class Sandbox:
         """The number of them whose client disconnected before the end of the reply. Known a moment after it did."""
         return sum(call.cancelled for call in self.seen(target))
 
-    async def wait_for(self, target: str, *, calls: int = 0, cancelled: int = 0, within: float = 25.0) -> None:
+    async def wait_for(self, target: str, *, calls: int = 0, cancelled: int = 0, within: float = 100.0) -> None:
         """Wait until `calls(target)` and `cancelled(target)` reach these numbers.
 
         Raises:

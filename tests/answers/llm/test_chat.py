@@ -198,9 +198,9 @@ async def test_later_requests_leave_out_options_that_the_server_refused(told: An
 
     async with create_client(httpx2.MockTransport(serve)) as client:
         chat = Chat(client, "http://llm.example/v1", "m")
-        first = await chat.write(ASKED, FORM, Deadline.after(10))
+        first = await chat.write(ASKED, FORM, Deadline.after(60))
         calls = len(seen)
-        await chat.write(ASKED, FORM, Deadline.after(10))
+        await chat.write(ASKED, FORM, Deadline.after(60))
     assert first.text == "It is high [1]."
     assert len(seen) == calls + 1
     assert {"model", "messages", "max_tokens", "stream"} <= seen[-1].keys()
@@ -214,7 +214,7 @@ async def test_the_deadline_cuts_off_a_slow_model_and_keeps_its_text() -> None:
             await asyncio.Event().wait()
 
     headers = {"content-type": "text/event-stream"}
-    written = await write(lambda _: httpx2.Response(200, headers=headers, stream=Slow()), seconds=1.0)
+    written = await write(lambda _: httpx2.Response(200, headers=headers, stream=Slow()), seconds=3.0)
     assert (written.text, written.cut_off) == ("It is high [1].", True)
 
 

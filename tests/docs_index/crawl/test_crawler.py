@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from tests.docs_index.crawl.small_site import EMBEDDER, FAST, PROSE, Site, html, library
+from tests.patience import PATIENCE
 from websearch_gateway.docs_index.crawl import crawler, page_work
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import CrawlOptions, CrawlProgress, Owner, TextQuery
@@ -383,7 +384,7 @@ async def test_a_server_crawls_pending_sites(docs, site):
     site.pages = {"/docs/": html("Start", "The zebra eats.")}
     added = await docs.add(site.url, "x", "1", FAST)
     crawling = asyncio.create_task(docs.runner.keep_crawling(0))
-    async with asyncio.timeout(50):
+    async with asyncio.timeout(PATIENCE):
         while not await found(docs, added.id, "zebra"):  # noqa: ASYNC110 - as another process would
             await asyncio.sleep(0.05)
     crawling.cancel()

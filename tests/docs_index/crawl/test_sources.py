@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.docs_index.crawl import files
 from websearch_gateway.docs_index.crawl.scope import Scope
 from websearch_gateway.docs_index.crawl.sources import FolderSource
@@ -77,7 +78,7 @@ async def test_a_hostile_inventory_of_a_folder_does_not_stop_the_loop(tmp_path, 
     body = b"# Sphinx inventory version 2\n#\n#\n#\n" + zlib.compress(b"a " + b":" * 400_000 + b"\n")
     (tmp_path / "objects.inv").write_bytes(body)
     folder, _ = source(tmp_path, workers)
-    urls, defined = await asyncio.wait_for(folder.seeds(), 30)
+    urls, defined = await asyncio.wait_for(folder.seeds(), PATIENCE)
     assert (len(urls), defined) == (1, {})
 
 

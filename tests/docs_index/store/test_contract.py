@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
+from tests.patience import PATIENCE
 from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, StoredPage, Symbol, TextQuery
 from websearch_gateway.docs_index.store.owners import this_process
 from websearch_gateway.docs_index.store.sql import pages
@@ -193,7 +194,7 @@ async def test_a_cancelled_search_stops_its_statement(docs):
 
 async def test_searches_run_beside_each_other(docs):
     await docs.versions()
-    together = threading.Barrier(MOST_SEARCHES, timeout=60)
+    together = threading.Barrier(MOST_SEARCHES, timeout=PATIENCE)
     searches = [docs.file.search(lambda _: together.wait()) for _ in range(MOST_SEARCHES)]
     assert sorted(await asyncio.gather(*searches)) == list(range(MOST_SEARCHES))
 

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.cli.serving import exit_on_error
 from websearch_gateway.errors import SearchRateLimitError
 
@@ -26,7 +27,7 @@ def test_a_server_over_stdio_loads_no_parser_of_commands() -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert (done.returncode, done.stderr) == (0, "")
 

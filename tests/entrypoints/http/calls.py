@@ -10,6 +10,7 @@ import httpx2
 import jwt
 
 from tests.entrypoints.http.conftest import SECRET
+from tests.patience import PATIENCE
 
 QUESTION = "How tall is the Eiffel Tower?"
 VERSIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
@@ -53,10 +54,10 @@ async def raw(client: httpx2.AsyncClient, request: bytes) -> bytes:
     try:
         writer.write(request)
         await writer.drain()
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 60)
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
         length = next(
             (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
         )
-        return head + await asyncio.wait_for(reader.readexactly(length), 60)
+        return head + await asyncio.wait_for(reader.readexactly(length), PATIENCE)
     finally:
         writer.transport.abort()

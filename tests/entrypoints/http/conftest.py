@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from tests.patience import PATIENT
+from tests.patience import PATIENCE, PATIENT, be_patient
 from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.http.connections import Connections
 from websearch_gateway.entrypoints.http.server import listening, uvicorn_config
@@ -46,7 +46,9 @@ async def served(app: Starlette, connections: Connections | None = None) -> Asyn
         serving = asyncio.create_task(server.serve([listener]))
         port = listener.getsockname()[1]
         try:
-            async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30, trust_env=False) as http:
+            async with httpx2.AsyncClient(
+                base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, trust_env=False
+            ) as http:
                 yield http
         finally:
             server.should_exit = True
@@ -54,8 +56,9 @@ async def served(app: Starlette, connections: Connections | None = None) -> Asyn
 
 
 @pytest.fixture
-def door(sandbox: Sandbox) -> Door:
+def door(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Door:
     """A function that serves the gateway with the given limits and settings."""
+    be_patient(monkeypatch)
 
     def start(
         connections: Connections | None = None, **settings: Any

@@ -20,6 +20,7 @@ from starlette.routing import Route
 from tests.clock import Clock
 from tests.entrypoints.http.calls import bearer
 from tests.entrypoints.http.conftest import SECRET, Door, served
+from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.http.connections import (
     HEAD_SECONDS,
     READ_BYTES,
@@ -48,7 +49,7 @@ class Peer:
 
     async def status(self) -> int:
         """The status of the next reply, whose body is read too."""
-        head = (await asyncio.wait_for(self._reader.readuntil(b"\r\n\r\n"), 30)).decode()
+        head = (await asyncio.wait_for(self._reader.readuntil(b"\r\n\r\n"), PATIENCE)).decode()
         length = next(line for line in head.splitlines() if line.lower().startswith("content-length:"))
         await self._reader.readexactly(int(length.partition(":")[2]))
         return int(head.split(" ")[1])
@@ -61,7 +62,7 @@ class Peer:
     async def is_closed(self) -> bool:
         """Wait until the server has closed the connection."""
         try:
-            return not await asyncio.wait_for(self._reader.read(1), 30)
+            return not await asyncio.wait_for(self._reader.read(1), PATIENCE)
         except ConnectionError:
             return True
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway import Gateway, SearchError, SyncGateway
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.sandbox import Sandbox
@@ -23,7 +24,7 @@ def settings(sandbox: Sandbox, tmp_path: Path) -> dict[str, Any]:
 
 def test_importing_loads_nothing() -> None:
     code = "import sys, websearch_gateway; print(sorted(set(sys.modules) & {'pydantic', 'openai', 'asyncio', 'numpy'}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=50)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.strip() == "[]"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state import open_state
 
@@ -30,7 +31,9 @@ async def environment(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
 
 def run(environment: dict[str, str], *arguments: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "websearch_gateway", "cache", "migrate", *arguments]
-    return subprocess.run(command, env=environment, input=text, capture_output=True, text=True, timeout=50, check=False)
+    return subprocess.run(
+        command, env=environment, input=text, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
 
 
 async def test_the_command_copies_and_counts(environment: dict[str, str], tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from tests.docs_index.crawl.small_site import Site
 from tests.loopback import serving
 from tests.opening import Open
+from tests.patience import PATIENCE
 from websearch_gateway.app import Gateway
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.entrypoints.tools import TOOLS
@@ -152,7 +153,7 @@ async def test_a_crawl_longer_than_its_call_goes_on_in_the_background_and_ends_w
     site = Site({"/docs/": (429, {"retry-after": "3600"})})
     async with serving(site.serve) as site.port:
         options = {"search_deadline_seconds": 0.2, "fetch_allow_private_hosts": f"127.0.0.1:{site.port}"}
-        async with asyncio.timeout(60), gateway(**options) as opened:
+        async with asyncio.timeout(PATIENCE), gateway(**options) as opened:
             for _ in range(2):
                 status = await told(opened, "add_docs", url=site.url, name="x", delay=0.0)
                 assert status.sites[0].status in ("queued", "crawling")

@@ -50,7 +50,7 @@ async def test_each_page_that_cannot_be_read_has_a_note_that_says_why_and_the_sl
     connect: Connect, sandbox: Sandbox
 ) -> None:
     query = {"query": "the water and the time", "maxResults": 10}
-    async with connect(REQUEST_TIMEOUT_MS="4000") as client:
+    async with connect(REQUEST_TIMEOUT_MS="12000") as client:
         links = [entry["link"] for entry in structured(await client.call_tool("web_search", query))["results"]]
         paths = [link.removeprefix(f"{sandbox.url}/") for link in links]
         sandbox.fault(paths[0], "status", status=403)

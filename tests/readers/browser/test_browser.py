@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressPolicy
@@ -33,7 +34,7 @@ PAGE = f"<!doctype html><div id=root></div><script>root.innerHTML = '<p>{TEXT}</
 
 
 def soon() -> Deadline:
-    return Deadline.after(90)
+    return Deadline.after(300)
 
 
 @pytest.fixture
@@ -208,7 +209,7 @@ async def test_cancelling_the_caller_closes_the_page_and_its_requests(
         await slow
     assert one._running is not None
     assert (await one._running).browser.contexts == []
-    await asyncio.wait_for(api.left.wait(), 60)
+    await asyncio.wait_for(api.left.wait(), PATIENCE)
 
 
 @needs_chromium

@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from tests.loopback import serving
+from tests.patience import PATIENCE
 from tests.readers.conftest import Api
 from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline, Page
@@ -18,7 +19,7 @@ from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser import chromium, rendering
-from websearch_gateway.readers.browser.browser import CLOSE_SECONDS, Browser
+from websearch_gateway.readers.browser.browser import Browser
 
 pytestmark = [
     pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it"),
@@ -62,7 +63,7 @@ def shown(api: Api, script: str, body: str = '<div id="root"></div>', head: str 
     return f"{api.url}/page"
 
 
-async def read(table: ReaderTable, url: str, seconds: float = 90) -> Page:
+async def read(table: ReaderTable, url: str, seconds: float = 300) -> Page:
     return await table.read(url, Deadline.after(seconds))
 
 
@@ -175,7 +176,7 @@ async def test_a_hostile_script_gets_a_typed_error_in_time_and_the_next_page_is_
     api: Api, table: ReaderTable, script: str, seconds: float, error: type[SearchError]
 ) -> None:
     with pytest.raises(error):
-        await asyncio.wait_for(read(table, shown(api, script), seconds), seconds + CLOSE_SECONDS + 3)
+        await asyncio.wait_for(read(table, shown(api, script), seconds), PATIENCE)
     assert TIDES.strip() in (await read(table, shown(api, SHOW))).markdown
 
 

@@ -15,7 +15,7 @@ from websearch_gateway.readers.sites.wikipedia import ANONYMOUS, WITH_CONTACT, W
 
 
 def soon() -> Deadline:
-    return Deadline.after(90)
+    return Deadline.after(300)
 
 
 async def test_a_busy_api_is_not_called_for_its_retry_after(bench: Any, case: Any) -> None:

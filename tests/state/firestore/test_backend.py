@@ -172,7 +172,7 @@ class TestTrouble:
         """On a separate emulator, which can be stopped; the fixture `emulator` skips the test without one."""
         with firestore_emulator() as own:
             monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", own.host)
-            state = FirestoreState(PROJECT, prefix, timeout_seconds=0.5, cooldown_seconds=600)
+            state = FirestoreState(PROJECT, prefix, timeout_seconds=5, cooldown_seconds=600)
             await state.put("k/secret", b"v")
             own.process.send_signal(signal.SIGSTOP)
             with pytest.raises(StateUnavailable, match="did not answer within"):

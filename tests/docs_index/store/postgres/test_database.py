@@ -10,7 +10,7 @@ from tests.docs_index.conftest import empty_database
 from websearch_gateway.docs_index.store.postgres.docs import PostgresDocs
 
 CRAWLERS = 4
-MOST_SECONDS = 60
+MOST_SECONDS = 600
 
 
 async def test_crawlers_that_write_the_first_vectors_at_once_do_not_block_each_other(postgresql_server):

@@ -15,6 +15,7 @@ import httpx2
 import pytest
 
 from tests.entrypoints.http.conftest import QuietServer
+from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.http.auth.static_tokens import mint_static
 from websearch_gateway.entrypoints.http.connections import Connections
@@ -49,7 +50,7 @@ def base(_running_sandbox: Sandbox) -> Iterator[str]:
     for address in _serve(_settings(_running_sandbox)):
         page = {"urls": [f"{_running_sandbox.url}/pages/knots"]}
         for _ in range(3):
-            if httpx2.post(f"{address}/extract", json=page, timeout=30, trust_env=False).json()["results"]:
+            if httpx2.post(f"{address}/extract", json=page, timeout=PATIENCE, trust_env=False).json()["results"]:
                 break
         yield address
 
@@ -67,7 +68,7 @@ def page(sandbox: Sandbox) -> str:
 
 
 def _printed(*command: str) -> dict[str, Any]:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=55, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     seen: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return seen

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from tests.entrypoints.http.compatible.conftest import KEY
+from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.http.compatible.table import COMPATIBLE
 from websearch_gateway.entrypoints.http.request_body import MAX_STRANGER_BYTES
 from websearch_gateway.sandbox import Sandbox
@@ -20,13 +21,13 @@ QUESTION = "How tall is the Eiffel Tower?"
 
 @pytest.fixture(scope="module")
 def http(base: str) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=base, timeout=30, trust_env=False) as client:
+    with httpx2.Client(base_url=base, timeout=PATIENCE, trust_env=False) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def closed(closed_base: str) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=closed_base, timeout=30, trust_env=False) as client:
+    with httpx2.Client(base_url=closed_base, timeout=PATIENCE, trust_env=False) as client:
         yield client
 
 
