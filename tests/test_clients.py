@@ -110,10 +110,15 @@ def test_the_variables_of_a_snippet_are_settings(snippet: Snippet) -> None:
 
 def test_the_readme_starts_the_gateway_from_a_clone_too() -> None:
     text = (ROOT / "README.md").read_text()
-    (block,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
     (claude,) = re.findall(r"`(claude mcp add [^`]+)`", text)
-    for entry, place in ((json.loads(block)["mcpServers"]["websearch"], PLACE), (_claude_command(claude), "$PWD")):
-        assert (entry["command"], entry["args"]) == ("uvx", ["--from", place, "websearch-gateway", "start-mcp-server"])
+    entry = _claude_command(claude)
+    assert (entry["command"], entry["args"]) == ("uvx", ["--from", "$PWD", "websearch-gateway", "start-mcp-server"])
+
+
+def test_the_readme_leaves_configurations_to_the_page_of_clients_and_fits_a_screen_and_a_half() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert "```json" not in text
+    assert len(text.splitlines()) <= 90
 
 
 def test_no_document_runs_the_package_by_its_name_alone() -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 COLUMNS = 80
-MOST_LINES = 34
+MOST_LINES = 40
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "demo.svg"
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 

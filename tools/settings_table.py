@@ -17,6 +17,15 @@ configuration folder. One that holds a key and is readable by others is set to 0
 that fails the gateway does not start. `websearch-gateway config` shows what is in force, secrets hidden.
 """
 
+START = {
+    "openai_api_key": "Answers written by OpenAI with web search. Without it the answer is quoted from pages.",
+    "serper_api_key": "Search that does not depend on DuckDuckGo, which often refuses.",
+    "llm_base_url": "Your own model writes from the pages; with `LLM_MODEL`.",
+    "daily_budget_usd": "The most that a day may cost, in dollars.",
+    "toolsets": "Which tools are listed; add `docs` to search indexed documentation.",
+}
+"""The settings for a first day, in the order in which somebody needs them."""
+
 FOOT = """
 Routes are set in the file only: see [guard.md](guard.md).
 """
@@ -24,7 +33,12 @@ Routes are set in the file only: see [guard.md](guard.md).
 
 def table() -> str:
     """The whole document."""
-    return HEAD + "".join(map(_section, GROUPS)) + FOOT
+    return HEAD + _start() + "".join(map(_section, GROUPS)) + FOOT
+
+
+def _start() -> str:
+    rows = "\n".join(f"| `{name.upper()}` | {_default(name)} | {text} |" for name, text in START.items())
+    return f"\n## Start here\n\nNone is required.\n\n| name | default | what it does |\n|---|---|---|\n{rows}\n"
 
 
 def _section(group: type[BaseModel]) -> str:
