@@ -156,6 +156,21 @@ async def test_memory_is_bounded(state: MemoryState, workers: Workers) -> None:
     assert len(provenance._here) == MOST_HERE
 
 
+async def test_what_the_state_missed_in_an_outage_is_kept_when_it_is_shown_again(
+    state: MemoryState, workers: Workers
+) -> None:
+    async def fails(*_: object) -> None:
+        raise StateUnavailable("gone")
+
+    provenance, put = made(state, workers), state.put
+    state.put = fails  # type: ignore[method-assign, assignment]
+    await provenance.remember(found(SHOWN), ADA)
+    assert await refused(made(state, workers), SHOWN)
+    state.put = put  # type: ignore[method-assign]
+    await provenance.remember(found(SHOWN), ADA)
+    assert not await refused(made(state, workers), SHOWN)
+
+
 async def test_without_the_state_the_process_remembers(
     state: MemoryState, workers: Workers, caplog: pytest.LogCaptureFixture
 ) -> None:

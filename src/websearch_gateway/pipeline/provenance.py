@@ -47,8 +47,8 @@ KEEP_SECONDS = 30 * 86_400.0
 MOST_HERE = 10_000
 """The addresses that this process remembers itself."""
 
-MOST_EXAMINED = 2_000
-"""The pages and results of which this process knows that their addresses are remembered."""
+MOST_EXAMINED, _EXAMINED_SECONDS = 2_000, 86_400.0
+"""The pages and results of which this process knows that their addresses are remembered, and for how long it does."""
 
 _MOST_LINKS, _LONGEST_LINK = 200, 8_000
 _INLINE_CHARS = 8_000
@@ -73,7 +73,7 @@ class Provenance:
         workers: Workers,
         is_indexed: Callable[[str], Awaitable[bool]],
     ) -> None:
-        from cachetools import LRUCache
+        from cachetools import LRUCache, TTLCache
 
         self._mode = mode
         self._trusted = trusted
@@ -82,7 +82,7 @@ class Provenance:
         self._is_indexed = is_indexed
         self._best_effort = BestEffort("Addresses that callers were shown are remembered in this process only")
         self._here: LRUCache[str, bool] = LRUCache(MOST_HERE)
-        self._examined: LRUCache[tuple[str, bytes], bool] = LRUCache(MOST_EXAMINED)
+        self._examined: TTLCache[tuple[str, bytes], bool] = TTLCache(MOST_EXAMINED, _EXAMINED_SECONDS)
 
     async def check(self, url: str, caller: Caller) -> str | None:
         """A warning if an address is unknown and carries data.
@@ -151,12 +151,13 @@ class Provenance:
             _log.warning("the addresses in a result or page are not remembered: %s", error.message)
             return
         keys = [_key(url, caller) for url in found]
-        await self._best_effort(lambda: self._put(keys), None, seconds=deadline.remaining())
         self._here.update((key, True) for key in keys)
-        self._examined[examined] = True
+        if await self._best_effort(lambda: self._put(keys), False, seconds=deadline.remaining()):
+            self._examined[examined] = True
 
-    async def _put(self, keys: Sequence[str]) -> None:
+    async def _put(self, keys: Sequence[str]) -> bool:
         await asyncio.gather(*(self._state.put(key, b"1", KEEP_SECONDS) for key in keys))
+        return True
 
     async def _knows(self, url: str, caller: Caller) -> bool:
         for one in _spellings(url):
