@@ -128,7 +128,7 @@ async def test_an_engine_that_overruns_its_time_leaves_time_for_an_old_answer() 
     clock, state = Clock(), MemoryState()
     cache = ExactCache(state, ANSWERS, Lifetimes(), clock=clock)
     recall = Recall(cache, SingleFlight(), RateLimits(state, ""), RateLimits(state, ""), state)
-    pipeline = SearchPipeline(Guard({}, False, ()), recall, Once(), Telemetry([]), 5.0)
+    pipeline = SearchPipeline(Guard({}, ()), recall, Once(), Telemetry([]), 5.0)
     await pipeline.search(TOWER)
     clock.now += 2 * Lifetimes().longest
     assert (await pipeline.search(TOWER)).cache == "stale"

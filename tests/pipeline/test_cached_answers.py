@@ -42,7 +42,7 @@ def opened(*, semantic: bool = True) -> Caches:
 
 def over(caches: Caches, records: list[CallRecord]) -> CachedAnswers:
     telemetry, limits = Telemetry([records.append]), RateLimits(MemoryState(), "1000/minute")
-    return CachedAnswers(Guard({}, False, ()), caches.answers, caches.similar, limits, telemetry, 0.72, 5.0)
+    return CachedAnswers(Guard({}, ()), caches.answers, caches.similar, limits, telemetry, 5.0)
 
 
 @pytest.fixture

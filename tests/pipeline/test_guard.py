@@ -18,7 +18,7 @@ from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.settings import RouteSettings
 from websearch_gateway.text.normalise import LONGEST_QUERY, LONGEST_RAW_QUERY
 
-GUARD = Guard({}, strict=False, secrets=())
+GUARD = Guard({}, secrets=())
 
 
 def refusal(guard: Guard, text: Any, **parameters: Any) -> SearchValidationError:
@@ -134,41 +134,15 @@ def test_a_question_for_a_specialist_server_is_refused_with_the_name_of_the_serv
     assert server in refused.message
 
 
-def test_strict_mode_refuses_by_keyword_and_says_so() -> None:
-    strict = Guard({}, strict=True, secrets=())
-    assert GUARD.check("alphabet ceo").query.text == "alphabet ceo"
-    refused = refusal(strict, "alphabet ceo")
-    assert refused.details == {"route": "polymarket", "use": "polymarket", "keyword": "bet"}
-    assert "Strict routing" in refused.message
-    assert "ceo" not in refused.message
-
-
-@pytest.mark.parametrize(
-    ("query", "route", "keyword"),
-    [
-        ("liquidity of a company", "polymarket", "liquidity"),
-        ("volume of a cylinder", "polymarket", "volume"),
-        ("yoga position names", "polymarket", "position"),
-        ("google news about comets", "google-news-rss", "google news"),
-        ("how to subscribe to a magazine", "google-news-rss", "subscribe"),
-    ],
-)
-def test_strict_mode_knows_every_keyword_of_the_policy(query: str, route: str, keyword: str) -> None:
-    assert GUARD.check(query)
-    details = refusal(Guard({}, strict=True, secrets=()), query).details
-    assert details == {"route": route, "use": route, "keyword": keyword}
-
-
-def test_an_operator_can_switch_a_route_off_even_in_strict_mode() -> None:
-    guard = Guard({"polymarket": RouteSettings(enabled=False)}, strict=True, secrets=())
+def test_an_operator_can_switch_a_route_off() -> None:
+    guard = Guard({"polymarket": RouteSettings(enabled=False)}, secrets=())
     assert guard.check("polymarket odds on a fed cut").query
     assert refusal(guard, "rss of the verge").details["use"] == "google-news-rss"
 
 
 def test_a_caller_without_specialist_servers_is_not_sent_to_one() -> None:
-    for guard in (GUARD, Guard({}, strict=True, secrets=())):
-        assert guard.check("polymarket odds on a fed cut", routed=False).query
-        assert refusal(guard, "polymarket odds on a fed cut")
+    assert GUARD.check("polymarket odds on a fed cut", routed=False).query
+    assert refusal(GUARD, "polymarket odds on a fed cut")
     assert refusal(GUARD, "my key is sk-proj-0123456789abcdefghijKLMNOPQRST", routed=False).details["credential"]
 
 
@@ -177,7 +151,7 @@ def test_an_operator_can_rename_the_server_of_a_route() -> None:
         "polymarket": RouteSettings(server="markets"),
         "tickets": RouteSettings(patterns=(r"t-\d+",), server="jira"),
     }
-    guard = Guard(routes, strict=False, secrets=())
+    guard = Guard(routes, secrets=())
     refused = refusal(guard, "polymarket odds on a fed cut")
     assert refused.details == {"route": "polymarket", "use": "markets"}
     assert "`markets`" in refused.message
@@ -193,7 +167,7 @@ def test_an_operator_can_add_reword_and_replace_routes() -> None:
         "polymarket": RouteSettings(message="Ask our markets server."),
         "google-news-rss": RouteSettings(patterns=("gazette",), message="Ask the gazette."),
     }
-    guard = Guard(routes, strict=False, secrets=())
+    guard = Guard(routes, secrets=())
     assert refusal(guard, "status of ticket-42").message == "Ask the tickets server."
     assert refusal(guard, "polymarket odds").message == "Ask our markets server."
     assert refusal(guard, "the GAZETTE today").details["use"] == "google-news-rss"
@@ -214,7 +188,7 @@ def test_an_operator_can_add_reword_and_replace_routes() -> None:
 def test_an_unusable_route_is_refused_at_construction_by_name(route: RouteSettings, reason: str) -> None:
     routes: Mapping[str, RouteSettings] = {"mine": route}
     with pytest.raises(SearchNotConfiguredError, match="mine") as refused:
-        Guard(routes, strict=False, secrets=())
+        Guard(routes, secrets=())
     assert reason in refused.value.message
 
 
@@ -228,7 +202,7 @@ def test_a_credential_is_refused_by_kind_and_never_repeated() -> None:
 
 
 def test_a_secret_of_this_gateway_is_refused() -> None:
-    guard = Guard({}, strict=False, secrets=("hunter2hunter2",))
+    guard = Guard({}, secrets=("hunter2hunter2",))
     refused = refusal(guard, "what does hunter2hunter2 open")
     assert refused.details["credential"] == "secret of this gateway's configuration"
     assert "hunter2" not in refused.message
@@ -256,7 +230,7 @@ def test_a_credential_in_a_list_of_domains_is_refused(field: str, entry: str) ->
 
 
 def test_a_secret_of_this_gateway_is_refused_in_a_list_of_domains_which_loses_capitals() -> None:
-    guard = Guard({}, strict=False, secrets=("Tr0ub4dor-3-horse",))
+    guard = Guard({}, secrets=("Tr0ub4dor-3-horse",))
     for entry in ("Tr0ub4dor-3-horse.example.org", "tr0ub4dor3.horse.example.org"):
         assert refusal(guard, "what is new", exclude_domains=[entry]).details["field"] == "excludeDomains"
 
@@ -294,7 +268,7 @@ def test_the_guard_passes_any_text_clean_or_refuses_it_with_a_reason(text: str) 
 
 
 def test_the_operators_domains_join_those_of_every_call() -> None:
-    guard = Guard({}, strict=False, secrets=(), allowed=("example.org",), blocked=("ads.example.org",))
+    guard = Guard({}, secrets=(), allowed=("example.org",), blocked=("ads.example.org",))
     plain = guard.check("what is new").query
     assert (plain.include_domains, plain.exclude_domains) == (("example.org",), ("ads.example.org",))
     narrow = guard.check("what is new", include_domains=["https://Docs.example.org/"]).query

@@ -17,7 +17,7 @@ from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Deadline, Page, Passage
 from websearch_gateway.pipeline.passages import Findings, PassageFinder
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.text.retrieval.relevance import ANSWERS, DEFAULT_THRESHOLD, RELEVANT
+from websearch_gateway.text.retrieval.relevance import ANSWERS, RELEVANT
 from websearch_gateway.workers.pool import Workers
 
 URL = "https://example.com/tides"
@@ -74,7 +74,7 @@ def state() -> MemoryState:
 
 
 def finder(
-    embedder: Counting, state: MemoryState, workers: Workers, size: int = 60, threshold: float = DEFAULT_THRESHOLD
+    embedder: Counting, state: MemoryState, workers: Workers, size: int = 60, threshold: float = RELEVANT
 ) -> PassageFinder:
     return PassageFinder(Similarity(embedder, BlobCache(state)), workers, size=size, threshold=threshold)
 

@@ -29,7 +29,7 @@ from websearch_gateway.pipeline.read_page import CUT_OFF, MOST_QUERIES, PageRead
 from websearch_gateway.ports import Workers
 from websearch_gateway.results.read import PageContent
 from websearch_gateway.state.memory import MemoryState
-from websearch_gateway.text.retrieval.relevance import DEFAULT_THRESHOLD
+from websearch_gateway.text.retrieval.relevance import RELEVANT
 
 URL = "https://example.com/tides"
 TEXT = "# Tides\n\n" + "\n\n".join(f"Paragraph {n} tells how the sea rose by {n} metres that day." for n in range(200))
@@ -68,7 +68,7 @@ def events() -> list[CallRecord]:
 def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReading:
     blobs = BlobCache(MemoryState(clock=lambda: 1_000_000.0))
     page_cache = PageCache(book, blobs, AddressPolicy().check_url, ttl_seconds=600, clock=lambda: 1_000_000.0)
-    finder = PassageFinder(Similarity(StaticEmbedder(), blobs), workers, size=64, threshold=DEFAULT_THRESHOLD)
+    finder = PassageFinder(Similarity(StaticEmbedder(), blobs), workers, size=64, threshold=RELEVANT)
     return PageReading(
         page_cache,
         finder,
@@ -77,7 +77,7 @@ def reading(book: Book, events: list[CallRecord], workers: Workers) -> PageReadi
         MemoryState(),
         asyncio.Semaphore(8),
         Telemetry([events.append]),
-        Guard({}, strict=False, secrets=()),
+        Guard({}, secrets=()),
         Provenance("warn", (), MemoryState(), workers, nothing_indexed),
         deadline_seconds=60,
     )

@@ -349,15 +349,6 @@ def test_case_spacing_width_and_invisible_letters_do_not_hide_a_subject(query: s
     assert route(query) == name
 
 
-@pytest.mark.parametrize(
-    ("query", "keyword"),
-    [("alphabet ceo", "bet"), ("farmers market", "market"), ("event loop", "event"), ("BREASTFEEDING", "feed")],
-)
-def test_a_strict_keyword_is_found_even_inside_a_word(query: str, keyword: str) -> None:
-    reduced = matching_form(query)
-    assert keyword in [built_in.keyword(reduced) for built_in in BUILT_IN_ROUTES.values()]
-
-
 def test_every_message_names_the_server_to_use() -> None:
     for name, built_in in BUILT_IN_ROUTES.items():
         assert built_in.server == name

@@ -170,9 +170,7 @@ def _answers(
 
 def _guard(settings: Settings) -> Guard:
     lists = OperatorDomains.of(settings)
-    return Guard(
-        settings.routes, settings.strict_routing, settings.secrets(), allowed=lists.allowed, blocked=lists.blocked
-    )
+    return Guard(settings.routes, settings.secrets(), allowed=lists.allowed, blocked=lists.blocked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +205,6 @@ def _cached_answers(
         caches.similar,
         rate_limits,
         shared.telemetry,
-        settings.similarity_threshold,
         settings.search_deadline_seconds,
     )
 

@@ -17,7 +17,7 @@ from websearch_gateway.admin.operations import Operations
 from websearch_gateway.app.caches import Caches
 from websearch_gateway.app.docs import LazyDocs
 from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
-from websearch_gateway.pipeline.cached_answers import CachedAnswers
+from websearch_gateway.pipeline.cached_answers import SIMILAR, CachedAnswers
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
@@ -91,7 +91,7 @@ class Gateway:
         return await self.shown(self.cached.search(query, caller), caller)
 
     async def search_similar(
-        self, query: str, caller: Caller = LOCAL, *, threshold: float | None = None, limit: int = 5
+        self, query: str, caller: Caller = LOCAL, *, threshold: float = SIMILAR, limit: int = 5
     ) -> SimilarAnswers:
         """Cached answers to similar questions. Raises what `CachedAnswers.similar` raises."""
         return await self.shown(self.cached.similar(query, caller, threshold=threshold, limit=limit), caller)

@@ -92,8 +92,7 @@ def _unfinished(settings: Settings) -> dict[str, str]:
 def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, ledger: Ledger) -> Searcher:
     """A vendor inside its call layers; each of its requests passes the request layers."""
     record = health.of(bare.name)
-    rate = settings.provider_rates.get(bare.name, bare.provider.capabilities.requests_per_second)
-    limiter = RateLimiter(record, rate, fixed=bare.name in settings.provider_rates)
+    limiter = RateLimiter(record, bare.provider.capabilities.requests_per_second)
     breaker = CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
     layers_of_a_call: tuple[Callable[[Searcher], Searcher], ...] = (
         partial(CleanedSearcher, addresses=address_policy(settings)),
@@ -108,7 +107,7 @@ def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
 
 
 def _check_names(settings: Settings, names: Sequence[str]) -> None:
-    """A weight must name a configured provider; a rate or a price may name one that has no key yet.
+    """A weight must name a configured provider; a price may name one that has no key yet.
 
     Raises:
         SearchNotConfiguredError: a name is unknown.
@@ -117,12 +116,8 @@ def _check_names(settings: Settings, names: Sequence[str]) -> None:
         raise SearchNotConfiguredError(
             f"PROVIDER_WEIGHTS names {', '.join(unknown)}, but only these are configured: {', '.join(names)}."
         )
-    known = {*names, *absent(settings)}
-    for setting, amounts, understood in (
-        ("PROVIDER_RATES", settings.provider_rates, known),
-        ("PRICES", settings.prices, {*(engine.name for engine in answers.ENGINES), "embedding", *known}),
-    ):
-        if unknown := sorted(amounts.keys() - understood):
-            raise SearchNotConfiguredError(
-                f"{setting} names {', '.join(unknown)}, but there are only these: {', '.join(sorted(understood))}."
-            )
+    priced = {*(engine.name for engine in answers.ENGINES), "embedding", *names, *absent(settings)}
+    if unknown := sorted(settings.prices.keys() - priced):
+        raise SearchNotConfiguredError(
+            f"PRICES names {', '.join(unknown)}, but there are only these: {', '.join(sorted(priced))}."
+        )

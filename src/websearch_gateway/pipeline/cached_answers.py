@@ -19,6 +19,9 @@ from websearch_gateway.results.search import WebResult, WebSearchResponse
 
 MOST_SIMILAR = 20
 
+SIMILAR = 0.72
+"""The least cosine of a similar question, unless a caller gives one."""
+
 
 @dataclass(frozen=True, slots=True)
 class CachedAnswers:
@@ -27,7 +30,6 @@ class CachedAnswers:
     Attributes:
         answers: the cache of `search_web`.
         similar_questions: finds the results of all tools; None where the semantic cache is off.
-        threshold: the default for the least similarity (cosine) of a question.
     """
 
     guard: Guard
@@ -35,7 +37,6 @@ class CachedAnswers:
     similar_questions: SimilarQuestions | None
     rate_limits: RateLimits
     telemetry: Telemetry
-    threshold: float
     deadline_seconds: float
 
     async def search(self, text: str, caller: Caller) -> CachedAnswer:
@@ -56,13 +57,11 @@ class CachedAnswers:
             event.served("cache", len(found.citations or found.results), cache=found.cache)
             return found
 
-    async def similar(
-        self, text: str, caller: Caller, *, threshold: float | None = None, limit: int = 5
-    ) -> SimilarAnswers:
+    async def similar(self, text: str, caller: Caller, *, threshold: float = SIMILAR, limit: int = 5) -> SimilarAnswers:
         """The cached results of similar questions, the most similar first.
 
         Args:
-            threshold: the least similarity (cosine), 0 to 1; by default the operator's.
+            threshold: the least similarity (cosine), 0 to 1.
             limit: the most results, 1 to MOST_SIMILAR.
 
         Raises:
@@ -73,15 +72,14 @@ class CachedAnswers:
         """
         with self.telemetry.call(text, tool="search_similar") as event:
             query = self._checked(text, caller)
-            least = self.threshold if threshold is None else threshold
-            if not 0 <= least <= 1:
+            if not 0 <= threshold <= 1:
                 raise _out_of_range("threshold", "a number from 0 to 1")
             most, warnings = up_to(("limit",), limit, MOST_SIMILAR)
             if self.similar_questions is None:
                 raise SearchNotConfiguredError("The semantic cache is off. SEMANTIC_CACHE turns it on.")
             async with one_deadline(self.deadline_seconds):
                 await self.rate_limits.admit(caller)
-                found = await self.similar_questions.find(query, caller, least=least, most=most)
+                found = await self.similar_questions.find(query, caller, least=threshold, most=most)
             event.served("cache", len(found))
             return SimilarAnswers(results=tuple(map(_shown, found)), warnings=warnings)
 

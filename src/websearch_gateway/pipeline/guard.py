@@ -48,7 +48,6 @@ class Guard:
 
     Args:
         routes: the operator's `[routes.NAME]` tables: they switch off, rename, reword, replace or add routes.
-        strict: refuse by plain keywords too.
         secrets: the gateway's own secrets, which no query may carry.
         allowed: the only domains to search, as from `text.domains.domains`; empty for all.
         blocked: the domains never to search, in the same form.
@@ -60,14 +59,12 @@ class Guard:
     def __init__(
         self,
         routes: Mapping[str, RouteSettings],
-        strict: bool,
         secrets: tuple[str, ...],
         *,
         allowed: Sequence[str] = (),
         blocked: Sequence[str] = (),
     ) -> None:
         self._routes = _merged(routes)
-        self._strict = strict
         self._secrets = secrets
         self._allowed, self._blocked = allowed, blocked
         # Questions repeat, and this check takes longer than the rest of a call that the cache answers.
@@ -171,14 +168,6 @@ class Guard:
         for name, route in self._routes.items():
             if route.asks(text, reduced):
                 raise SearchValidationError(route.message, details={"route": name, "use": route.server})
-        if not self._strict:
-            return
-        for name, route in self._routes.items():
-            if keyword := route.keyword(reduced):
-                raise SearchValidationError(
-                    f"{route.message} (Strict routing is on and the query holds `{keyword}`.)",
-                    details={"route": name, "use": route.server, "keyword": keyword},
-                )
 
 
 def _merged(settings: Mapping[str, RouteSettings]) -> dict[str, Route]:

@@ -52,7 +52,7 @@ class PassageFinder:
 
     Args:
         size: the approximate number of tokens in a passage, see `text.chunk`.
-        threshold: SIMILARITY_THRESHOLD, from 0 (all passages) to 1 (none); see `relevance.least_relevance`.
+        threshold: the least score of a passage that is shown, 0 to 1; 0 shows all.
     """
 
     def __init__(self, similarity: Similarity, workers: Workers, *, size: int, threshold: float) -> None:

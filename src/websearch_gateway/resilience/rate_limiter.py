@@ -30,8 +30,7 @@ class RateLimiter:
 
     Args:
         health: the record of the upstream, whose clock it uses. When the circuit opens, all waiting calls fail.
-        per_second: the requests per second that it allows; None or 0 for no limit.
-        fixed: whether the operator set the rate. If not, the rate in the upstream's replies replaces it.
+        per_second: the requests per second that it allows; None for no limit. A rate in its replies replaces it.
     """
 
     def __init__(
@@ -39,12 +38,10 @@ class RateLimiter:
         health: UpstreamHealth,
         per_second: float | None,
         *,
-        fixed: bool = False,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.health = health
         self.per_second = per_second
-        self.fixed = fixed
         self._sleep = sleep
         self._next = -math.inf
         self._queue = asyncio.Lock()  # FIFO; a cancelled call leaves no gap.
@@ -78,8 +75,8 @@ class RateLimiter:
         return await call()
 
     def learn(self, headers: Mapping[str, str]) -> None:
-        """Take the allowed rate from the headers of a reply, unless PROVIDER_RATES sets it."""
-        if not self.fixed and (allowed := allowed_per_second(headers)):
+        """Take the allowed rate from the headers of a reply."""
+        if allowed := allowed_per_second(headers):
             self.per_second = allowed
 
     @property

@@ -66,9 +66,6 @@ class Upstreams(SettingsGroup):
     provider_weights: Amounts = Field(
         {}, description="Distribute searches by weight, such as `brave:3,duckduckgo:1`, instead of a fixed order."
     )
-    provider_rates: Amounts = Field(
-        {}, description="Requests per second that a provider allows you, such as `brave:20`; 0 for no limit."
-    )
     google_search_engine_id: Text = Field(None, description="The `cx` of the Google search engine.")
     google_safe_search: Literal["off", "moderate", "strict"] = Field(
         "moderate", description="Google's safe search for calls that do not set it."
@@ -149,10 +146,6 @@ class Behaviour(SettingsGroup):
         gt=0,
         allow_inf_nan=False,
         description="How long the circuit stays open before one call probes the upstream.",
-    )
-    strict_routing: bool = Field(
-        False,
-        description="Refuse by keywords too (market, event, bet, feed ...). Also refuses innocent questions.",
     )
     routes: Routes = Field(
         default_factory=dict,

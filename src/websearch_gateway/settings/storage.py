@@ -85,11 +85,7 @@ class Storage(SettingsGroup):
     )
     semantic_cache: bool = Field(True, description="Whether a question that means the same gets the stored answer.")
     similarity_threshold: float = Field(
-        0.72,
-        ge=0,
-        le=1,
-        description="The least similarity of a cached query for `search_similar`; a call may set its own. Also how "
-        "sure `read_from_page` must be of a passage: 0.72 shows scores from 0.25 on, 0 all.",
+        0.25, ge=0, le=1, description="The least score of a passage that `read_from_page` shows; 0 shows all."
     )
     rate_limit: Quota | None = Field(
         None,

@@ -51,7 +51,6 @@ class Route:
         rules: matched on the matching form.
         data_questions: matches the questions that ask for data; the rules do not apply to other questions.
         patterns: the operator's case-insensitive regular expressions, matched on the normalised query.
-        keywords: only for strict mode: any of them anywhere in the matching form, even inside a word.
     """
 
     message: str
@@ -59,7 +58,6 @@ class Route:
     rules: tuple[Rule, ...] = ()
     data_questions: str = ""
     patterns: tuple[str, ...] = ()
-    keywords: tuple[str, ...] = ()
 
     def asks(self, text: str, form: str) -> bool:
         """Whether the query asks for this server's data."""
@@ -69,10 +67,6 @@ class Route:
 
     def _is_question_about(self, form: str) -> bool:
         return bool(_compiled(_QUESTION).search(form)) and not _compiled(self.data_questions).search(form)
-
-    def keyword(self, form: str) -> str | None:
-        """The first of `keywords` that the query contains; None if it contains none."""
-        return next((word for word in self.keywords if word in form), None)
 
 
 def repeats_a_repetition(pattern: str) -> bool:
@@ -229,10 +223,6 @@ _PREDICTION_MARKETS = Route(
         ),
         Rule(_words("betting_markets?"), cue=_words("saying|says?|thinks?", _EVENT), unless=_words(_WORKINGS, "size")),
     ),
-    keywords=(
-        *("market", "event", "bet", "odds", "prediction", "wager", "liquidity", "volume", "position"),
-        *("kalshi", "predictit", "metaculus"),
-    ),
 )
 
 # --- feeds: RSS, Atom and news feeds of a publisher -----------------------------------------------------------------
@@ -312,7 +302,6 @@ _FEEDS = Route(
         ),
         Rule(r"\b(?:rss|feeds?)\.\w+\.\w+|://\S*\b(?:rss|atom|feed)\b|\bgoogle ?news headlines\b"),
     ),
-    keywords=("feed", "rss", "syndicat", "google news", "subscribe"),
 )
 
 

@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from websearch_gateway.text.retrieval.relevance import (
     ANSWERS,
-    DEFAULT_THRESHOLD,
     RELEVANT,
     Matches,
-    least_relevance,
     matches,
     relevance,
     select,
@@ -92,16 +90,10 @@ def test_adjacent_words_of_the_question_count_more_than_scattered_ones() -> None
     assert matches([], near, {}) == Matches(0, 0, 0, 0)
 
 
-def test_the_threshold_of_the_settings_becomes_the_least_score() -> None:
-    assert least_relevance(DEFAULT_THRESHOLD) == pytest.approx(RELEVANT)
-    assert (least_relevance(0), least_relevance(1)) == (0, 1)
-    assert least_relevance(0.5) < RELEVANT < least_relevance(0.9)
-
-
 def test_passages_far_behind_the_best_are_left_out_unless_all_are_wanted() -> None:
     scores = [0.97, 0.7, 0.5, 0.1]
-    assert shown(scores, DEFAULT_THRESHOLD) == 2
-    assert shown([0.6, 0.4, 0.26, 0.2], DEFAULT_THRESHOLD) == 3
+    assert shown(scores, RELEVANT) == 2
+    assert shown([0.6, 0.4, 0.26, 0.2], RELEVANT) == 3
     assert (shown(scores, 0), shown(scores, 1), shown([], 0.5)) == (4, 0, 0)
 
 

@@ -22,9 +22,7 @@ class SearchCachedArguments(Arguments):
 
 
 class SearchSimilarArguments(SearchCachedArguments):
-    threshold: Annotated[
-        StrictFloat | None, declared("Least similarity. Default: the operator's.", minimum=0, maximum=1)
-    ] = None
+    threshold: Annotated[StrictFloat, declared("Least similarity.", minimum=0, maximum=1)] = 0.72
     limit: Annotated[StrictInt, declared("Answers at most.", minimum=1, maximum=20)] = 5
 
 

@@ -17,10 +17,7 @@ ANSWERS = 0.5
 """From this relevance on, a passage more likely answers the query than not."""
 
 RELEVANT = 0.25
-"""A passage below this relevance is left out of a reply at DEFAULT_THRESHOLD; figures in `bench/experiments.md`."""
-
-DEFAULT_THRESHOLD = 0.72
-"""The default of SIMILARITY_THRESHOLD."""
+"""The default of SIMILARITY_THRESHOLD, below which a passage is left out of a reply; see `bench/experiments.md`."""
 
 FAR_BEHIND = 20.0
 """A passage is also left out if its odds are this many times worse than those of the best passage."""
@@ -34,19 +31,11 @@ _SENTENCE, _PARAGRAPH = 20, 50
 """The tokens of a sentence and of a short paragraph: words of the query within this distance belong together."""
 
 
-def least_relevance(threshold: float) -> float:
-    """The least relevance of a passage that is shown, for a SIMILARITY_THRESHOLD from 0 (all) to 1 (none).
-
-    It is RELEVANT for DEFAULT_THRESHOLD; its odds are proportional to those of the threshold.
-    """
-    return _from_odds(_odds(threshold) * _odds(RELEVANT) / _odds(DEFAULT_THRESHOLD))
-
-
 def shown(scores: Sequence[float], threshold: float) -> int:
-    """The number of scores, in descending order, that are high enough to show; see `least_relevance` and FAR_BEHIND."""
+    """The number of scores, in descending order, to show: see `threshold` (0 for all) and FAR_BEHIND."""
     if not scores:
         return 0
-    least = max(least_relevance(threshold), _from_odds(_odds(scores[0]) / FAR_BEHIND) if threshold else 0.0)
+    least = max(threshold, _from_odds(_odds(scores[0]) / FAR_BEHIND) if threshold else 0.0)
     return sum(score >= least for score in scores)
 
 
