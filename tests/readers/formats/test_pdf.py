@@ -5,19 +5,18 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.errors import SearchFetchError
-from websearch_gateway.readers.formats.pdf import pdf
+from websearch_gateway.readers.formats.pdf import MOST_PAGES, pdf
 
 URL = "https://example.com/a/leaflet%20one.pdf"
 
 
-def written(*pages: list[str], outline: list[tuple[str, int]] = [], title: str = "") -> bytes:  # noqa: B006
-    """A PDF with these lines on its pages. `outline` has titles and page indexes, the second below the first."""
+def drawn(*pages: str, outline: list[tuple[str, int]] = [], title: str = "") -> bytes:  # noqa: B006
+    """A PDF of pages of 300 by 300 points. `outline` has titles and page indexes, the second below the first."""
     objects = {1: "<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R>>", 3: f"<</Title({title})>>"}
     objects[4] = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
     kids = []
-    for number, lines in enumerate(pages):
+    for number, text in enumerate(pages):
         page, content = 20 + 2 * number, 21 + 2 * number
-        text = "BT /F 10 Tf 14 TL 20 280 Td " + " ".join(f"({line}) Tj T*" for line in lines) + " ET"
         resources = "/Resources<</Font<</F 4 0 R>>>>/MediaBox[0 0 300 300]"
         objects[page] = f"<</Type/Page/Parent 2 0 R{resources}/Contents {content} 0 R>>"
         objects[content] = f"<</Length {len(text)}>>stream\n{text}\nendstream"
@@ -33,14 +32,31 @@ def written(*pages: list[str], outline: list[tuple[str, int]] = [], title: str =
         places[number] = len(body)
         body += f"{number} 0 obj{text}endobj\n".encode()
     table = "".join(f"{number} 1\n{place:010} 00000 n \n" for number, place in sorted(places.items()))
-    trailer = f"trailer<</Root 1 0 R/Info 3 0 R/Size 99>>\nstartxref\n{len(body)}\n%%EOF"
+    trailer = f"trailer<</Root 1 0 R/Info 3 0 R/Size {30 + 2 * len(pages)}>>\nstartxref\n{len(body)}\n%%EOF"
     return body + f"xref\n0 1\n0000000000 65535 f \n{table}{trailer}".encode()
+
+
+def at(x: float, y: float, text: str, size: float = 10) -> str:
+    return f"BT /F {size} Tf {x} {y} Td ({text}) Tj ET\n"
+
+
+def ruled(xs: list[float], ys: list[float]) -> str:
+    """All lines between cells."""
+    across = (f"{xs[0]} {y} m {xs[-1]} {y} l S\n" for y in ys)
+    return "".join((*across, *(f"{x} {ys[0]} m {x} {ys[-1]} l S\n" for x in xs)))
+
+
+def written(*pages: list[str], outline: list[tuple[str, int]] = [], title: str = "") -> bytes:  # noqa: B006
+    """A PDF with these lines on its pages; `outline` and `title` as in `drawn`."""
+    texts = ("BT /F 10 Tf 14 TL 20 280 Td " + " ".join(f"({line}) Tj T*" for line in page) + " ET" for page in pages)
+    return drawn(*texts, outline=outline, title=title)
 
 
 def test_each_page_has_its_number() -> None:
     page = pdf(written(["High water", "at noon."], [], ["Low water."], title="Tide  tables"), URL, "")
     assert page.title == "Tide tables"
-    assert page.markdown == "*Page 1*\n\nHigh water\nat noon.\n\n*Page 3*\n\nLow water."
+    assert page.markdown == "*Page 1*\n\nHigh water at noon.\n\n*Page 3*\n\nLow water."
+    assert page.anchors == ((0, "page=1"), (page.markdown.index("*Page 3*"), "page=3"))
 
 
 def test_the_outline_gives_the_headings() -> None:
@@ -65,6 +81,119 @@ def test_a_damaged_pdf_is_refused(body: bytes) -> None:
         pdf(body, URL, "")
 
 
-def test_a_pdf_without_text_is_refused() -> None:
-    with pytest.raises(SearchFetchError, match="no text"):
-        pdf(written([]), URL, "")
+def test_a_pdf_without_text_is_a_scan() -> None:
+    with pytest.raises(SearchFetchError, match="no text") as caught:
+        pdf(written([], []), URL, "")
+    assert caught.value.details["reason"] == "scanned"
+
+
+def markdown(*pages: str, outline: list[tuple[str, int]] = []) -> str:  # noqa: B006
+    return pdf(drawn(*pages, outline=outline), URL, "").markdown
+
+
+def test_larger_fonts_make_headings_and_the_title() -> None:
+    text = at(20, 200, "Of tides and winds that rise and fall at sea.") * 1
+    page = pdf(drawn(at(20, 250, "Harbours", 20) + at(20, 225, "Tides", 14) + text), URL, "")
+    assert page.title == "Harbours"
+    assert "# Harbours\n\n## Tides\n\nOf tides" in page.markdown
+
+
+def test_columns_are_read_one_after_the_other() -> None:
+    words = ("anchor rope sail mast", "tide wind gull fish", "pier wall stone net", "hill road bridge ox", "south.")
+    left = "".join(at(20, 250 - 12 * n, f"Left {line}") for n, line in enumerate(words))
+    right = "".join(at(160, 250 - 12 * n, f"Right {line}") for n, line in enumerate(words))
+    found = markdown(at(20, 275, "A line above both columns that is as wide as the page.") + left + right)
+    assert found.index("above both") < found.index("Left south.") < found.index("Right anchor")
+
+
+def test_words_broken_at_the_end_of_a_line_are_whole() -> None:
+    found = markdown(at(20, 250, "The harbour of the northern island was veri-") + at(20, 238, "fied by the crew."))
+    assert "was verified by the crew." in found
+
+
+def test_ruled_cells_are_a_table_and_merged_cells_repeat() -> None:
+    """The first cell of the upper row spans two columns: the wall between them begins below it."""
+    lines = (
+        "20 200 m 260 200 l S 20 180 m 260 180 l S 20 160 m 260 160 l S "
+        "20 160 m 20 200 l S 100 160 m 100 180 l S 180 160 m 180 200 l S 260 160 m 260 200 l S "
+    )
+    cells = [(30, 186, "Fees"), (190, 186, "Port"), (30, 166, "Day"), (110, 166, "a | b"), (190, 166, "East")]
+    found = markdown(lines + "".join(at(*cell) for cell in cells))
+    assert "| Fees | Fees | Port |\n| --- | --- | --- |\n| Day | a \\| b | East |" in found
+
+
+def test_lines_of_text_in_one_ruled_cell_stay_together() -> None:
+    cells = [(25, 186, "Berth"), (25, 150, "One"), (105, 186, "About"), (105, 150, "Deep and"), (105, 138, "calm")]
+    found = markdown(ruled([20, 100, 200], [200, 170, 130]) + "".join(at(*cell) for cell in cells))
+    assert "| Berth | About |\n| --- | --- |\n| One | Deep and calm |" in found
+
+
+def test_aligned_words_are_a_table_with_its_empty_cells() -> None:
+    rows = [("Port", "Depth", "Boats"), ("Lark", "", "12"), ("", "7 m", "3"), ("Gull Bay", "9 m", "")]
+    text = "".join(
+        at(x, 250 - 14 * n, cell)
+        for n, row in enumerate(rows)
+        for x, cell in zip((20, 120, 200), row, strict=True)
+        if cell
+    )
+    assert "| Port | Depth | Boats |\n| --- | --- | --- |\n| Lark |  | 12 |\n|  | 7 m | 3 |\n| Gull Bay | 9 m |  |" in (
+        markdown(text + at(20, 150, "The end of it."))
+    )
+
+
+def test_repeated_headers_footers_and_page_numbers_are_gone() -> None:
+    pages = [
+        at(20, 285, "Journal of Harbours") + at(20, 150, f"Story {n}.") + at(140, 10, f"Page {n} of 4")
+        for n in range(1, 5)
+    ]
+    found = markdown(*pages)
+    assert "Journal" not in found
+    assert " of 4" not in found
+    assert all(f"*Page {n}*\n\nStory {n}." in found for n in range(1, 5))
+
+
+def test_a_turned_page_is_read_upright() -> None:
+    """Its content lies on its side, and `/Rotate` turns it back."""
+    text = "".join(
+        f"BT /F 10 Tf 0 1 -1 0 {50 + 14 * n} {x} Tm ({cell}) Tj ET\n"
+        for n, row in enumerate([("Port", "Depth"), ("Lark", "5 m"), ("Gull", "6 m")])
+        for x, cell in zip((20, 120), row, strict=True)
+    )
+    body = drawn(text).replace(b"/Type/Page/Parent", b"/Rotate 90/Type/Page/Parent")
+    assert "| Port | Depth |\n| --- | --- |\n| Lark | 5 m |\n| Gull | 6 m |" in pdf(body, URL, "").markdown
+
+
+def test_list_items_keep_their_order_and_depth() -> None:
+    marks = [(20, 250, "- Rope"), (40, 236, "- Long rope"), (20, 222, "- Anchor"), (20, 208, "1. Cast off")]
+    assert markdown("".join(at(*mark) for mark in marks)).endswith("- Rope\n  - Long rope\n- Anchor\n1. Cast off")
+
+
+def test_lines_cannot_become_other_blocks() -> None:
+    found = markdown(at(20, 250, "# no heading") + at(20, 200, "> no quotation") + at(20, 150, "| no table"))
+    assert found == "*Page 1*\n\n\\# no heading\n\n\\> no quotation\n\n\\| no table"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "".join(f"{x} 0 m {x} 300 l S 0 {x} m 300 {x} l S " for x in range(300)) * 5 + at(20, 20, "Words"),
+        "0 0 m " + "1 1 l 200 1 l 1 200 l " * 30_000 + "S " + at(20, 20, "Words"),
+        "".join(at(10 + n % 280, 10 + n % 270, "Words") for n in range(20_000)),
+        "BT /F 10 Tf 20 20 Td (Words " + "a " * 150_000 + ") Tj ET",
+        "BT /F 0 Tf 0 0 0 0 0 0 Tm (Words) Tj /F 1e30 Tf 1e30 1e30 Td (Words) Tj ET " + at(20, 20, "Words"),
+        "".join(f"{x / 40} 200 m {x / 40 + 0.01} 200 l S " for x in range(0, 12_000, 2)) + at(20, 20, "Words"),
+        "BT /F 1 Tf 1 1 Td " + "(a) Tj 3 0 Td " * 20_000 + "(Words) Tj ET",
+        "q " * 100_000 + at(20, 20, "Words"),
+    ],
+)
+def test_hostile_pages_are_read_within_the_limits(content: str) -> None:
+    """Grids, paths, scattered words, one endless line, impossible fonts and deep nesting."""
+    assert "Words" in markdown(content)
+
+
+def test_only_the_first_of_very_many_pages_are_read() -> None:
+    body = drawn(*[at(20, 200, "Words")] * (MOST_PAGES + 10))
+    page = pdf(body, URL, "")
+    assert f"*Page {MOST_PAGES}*" in page.markdown
+    assert f"*Page {MOST_PAGES + 1}*" not in page.markdown
+    assert "only the first" in page.warnings[0]

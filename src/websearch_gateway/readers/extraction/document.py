@@ -63,7 +63,7 @@ def crawled_text(convert: Callable[[bytes, str, str], Extracted], body: bytes, u
     read = convert(body, url, charset)
     targets = (_absolute(url, match[2]) for match in LINK.finditer(read.markdown))
     links = tuple(islice(dict.fromkeys(filter(None, targets)), MOST_LINKS))
-    return _cleaned(CrawledPage(read.title, read.markdown, links=links), url)
+    return _cleaned(CrawledPage(read.title, read.markdown, read.anchors, links), url)
 
 
 def crawled_html(body: bytes, url: str, charset: str) -> CrawledPage:
