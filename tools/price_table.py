@@ -7,7 +7,6 @@ import sys
 from websearch_gateway.answers import ENGINES, Outside
 from websearch_gateway.answers.http_engine import HttpEngine
 from websearch_gateway.answers.models import Model
-from websearch_gateway.answers.openai import models as openai_models
 from websearch_gateway.models import Deadline, Gathered, SearchQuery
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
@@ -49,10 +48,8 @@ def table() -> str:
     outside = Outside(create_client(), Retry(), _nothing, Workers(), Fetcher(AddressPolicy()))
     engines = [entry.build(settings, outside) for entry in ENGINES]
     apis = [engine.api for engine in engines if isinstance(engine, HttpEngine)]
-    searches = [f"| openai | {openai_models.SEARCH_USD:g} | {openai_models.SOURCE} |"]
-    searches += [f"| {api.name} | {api.search_usd:g} | {api.price_source} |" for api in apis]
-    models = [_row(model) for model in openai_models.MODELS]
-    models += [_row(model) for api in apis for model in api.known_models]
+    searches = [f"| {api.name} | {api.search_usd:g} | {api.price_source} |" for api in apis]
+    models = [_row(model) for api in apis for model in api.known_models]
     return (
         f"{HEAD}| provider | USD per request | source |\n|---|---|---|\n"
         + "\n".join(providers)

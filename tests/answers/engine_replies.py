@@ -77,3 +77,11 @@ def perplexity(text: str, annotations: list[Any] = [], **more: Any) -> dict[str,
     }
     output = [{"type": "search_results", "queries": ["q"], "results": results}, message]
     return {"status": "completed", "output": output, "usage": usage} | more
+
+
+def openai(text: str) -> dict[str, Any]:
+    """A reply of OpenAI after one search."""
+    call = {"type": "web_search_call", "status": "completed", "action": {"type": "search"}}
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    usage = {"input_tokens": 900, "output_tokens": 90}
+    return {"status": "completed", "output": [call, {"type": "message", "content": content}], "usage": usage}

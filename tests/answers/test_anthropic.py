@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from tests.answers.engine_replies import RIVER, TOWER, claude, claude_cited, claude_searched, encoded
 from websearch_gateway.answers.anthropic import MAX_SEARCHES, Anthropic
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError, SearchValidationError
-from websearch_gateway.models import SearchQuery
+from websearch_gateway.models import HttpRequest, SearchQuery
 from websearch_gateway.net.client import Reply
 
 API = Anthropic(SecretStr("key"), "https://api.example")
@@ -84,7 +84,7 @@ def test_a_reply_without_an_answer_is_an_error(reply: dict[str, object], error: 
 
 def test_a_spent_quota_is_distinguished_from_a_rate_limit() -> None:
     def refused(status: int, **error: object) -> SearchError | None:
-        return API.refusal(Reply(status, {}, encoded({"type": "error", "error": error})))
+        return API.refusal(HttpRequest("POST", ""), Reply(status, {}, encoded({"type": "error", "error": error})))
 
     spent = refused(429, type="rate_limit_error", details={"error_code": "enforced_spend_limit_reached"})
     assert isinstance(spent, SearchProviderError)
@@ -96,4 +96,4 @@ def test_a_spent_quota_is_distinguished_from_a_rate_limit() -> None:
     limit = "You have reached your specified API usage limits. You will regain access on 2026-12-01."
     assert isinstance(refused(400, type="invalid_request_error", message=limit), SearchProviderError)
     assert refused(400, type="invalid_request_error", message="max_tokens: too large") is None
-    assert API.refusal(Reply(500, {}, b"<html>")) is None
+    assert API.refusal(HttpRequest("POST", ""), Reply(500, {}, b"<html>")) is None

@@ -12,11 +12,12 @@ from websearch_gateway.app import Gateway
 from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.sandbox import Sandbox, key_of
-from websearch_gateway.sandbox.keys import ENGINES as NAMES
 from websearch_gateway.sandbox.keys import LLM_MODEL
+from websearch_gateway.settings.engines import ENGINES
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
+NAMES = [row.name for row in ENGINES if row.name != "openai"]
 KEYS = {f"{name}_api_key": key_of(name) for name in NAMES}
 
 

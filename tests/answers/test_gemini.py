@@ -14,7 +14,7 @@ from websearch_gateway.errors import (
     SearchProviderParseError,
     SearchValidationError,
 )
-from websearch_gateway.models import SearchQuery
+from websearch_gateway.models import HttpRequest, SearchQuery
 from websearch_gateway.net.client import Reply
 
 API = Gemini(SecretStr("key"), "https://api.example")
@@ -70,7 +70,10 @@ def test_a_reply_without_an_answer_is_an_error(reply: dict[str, object], error: 
 
 
 def refused(code: int, *details: object, **error: object) -> SearchError | None:
-    return API.refusal(Reply(code, {}, encoded([{"error": {"code": code, "details": list(details), **error}}])))
+    return API.refusal(
+        HttpRequest("POST", ""),
+        Reply(code, {}, encoded([{"error": {"code": code, "details": list(details), **error}}])),
+    )
 
 
 def test_a_wrong_key_is_recognised_by_its_reason_since_its_status_is_400() -> None:

@@ -12,11 +12,12 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from tests.answers.engine_replies import TOWER, claude, claude_cited, claude_searched, gemini, perplexity
+from tests.answers.engine_replies import TOWER, claude, claude_cited, claude_searched, gemini, openai, perplexity
 from websearch_gateway.answers.anthropic import Anthropic
 from websearch_gateway.answers.gemini import Gemini
 from websearch_gateway.answers.http_engine import MAX_TURNS, EngineApi, HttpEngine
 from websearch_gateway.answers.models import Billed
+from websearch_gateway.answers.openai import OpenAI
 from websearch_gateway.answers.perplexity import Perplexity
 from websearch_gateway.errors import (
     NotAsked,
@@ -39,6 +40,7 @@ APIS: list[tuple[EngineApi, dict[str, Any]]] = [
     (Anthropic(SecretStr(KEY), "https://a.example"), CLAUDE),
     (Gemini(SecretStr(KEY), "https://g.example"), gemini({"text": "It is 330 m high."})),
     (Perplexity(SecretStr(KEY), "https://p.example"), perplexity("It is 330 m high. [7]")),
+    (OpenAI(SecretStr(KEY), "https://o.example"), openai("It is 330 m high.")),
 ]
 every_api = pytest.mark.parametrize(("api", "reply"), APIS, ids=[api.name for api, _ in APIS])
 Handler = Callable[[httpx2.Request], httpx2.Response]
@@ -68,10 +70,9 @@ async def test_an_answer_names_its_model_and_is_priced(api: EngineApi, reply: di
     model = api.known_models[-1]
     answer = await ask(engine(api, lambda _: served(200, reply)))
     assert (answer.provider, answer.model) == (f"{model.name}-web-search", model.name)
-    assert answer.cost_usd == pytest.approx(
-        model.tokens_usd(Billed(answer.usage.prompt, answer.usage.response), NOW)
-        + api.billed(json.dumps(reply).encode()).searches * api.search_usd
-    )
+    billed = api.billed(json.dumps(reply).encode())
+    assert (answer.usage.prompt, answer.usage.response) == (billed.prompt, billed.response)
+    assert answer.cost_usd == pytest.approx(model.tokens_usd(billed, NOW) + billed.searches * api.search_usd)
     assert (answer.applied.freshness, answer.applied.region) == ("prompt", "GB" if api.takes_region else None)
 
 
@@ -134,7 +135,7 @@ async def test_a_status_means_the_same_for_all(
     assert "how high" not in str(caught.value)
     assert KEY not in str(caught.value)
     if error is SearchAuthError:
-        assert api.key_setting in str(caught.value)
+        assert f"{api.name.upper()}_API_KEY" in str(caught.value)
 
 
 @every_api
@@ -164,7 +165,7 @@ async def test_a_rejected_key_is_an_auth_error_even_if_the_vendor_sends_a_page(
     api: EngineApi, reply: dict[str, Any]
 ) -> None:
     """Perplexity does: https://github.com/BerriAI/litellm/issues/2584."""
-    with pytest.raises(SearchAuthError, match=api.key_setting):
+    with pytest.raises(SearchAuthError, match=f"{api.name.upper()}_API_KEY"):
         await ask(engine(api, lambda _: served(401, b"<html><title>401 Authorization Required</title></html>")))
 
 
@@ -181,7 +182,7 @@ async def test_a_missing_model_is_skipped_for_a_while_and_the_next_one_answers(
     asked = engine(api, serve, models=["old-model", api.known_models[-1].name])
     answers = [await ask(asked), await ask(asked)]
     assert len(seen) == 3
-    assert f"Change {api.models_setting}." in answers[1].warnings[0]
+    assert f"Change {api.name.upper()}_MODELS." in answers[1].warnings[0]
 
 
 async def test_a_model_is_skipped_without_a_call_from_its_shutdown_date_on() -> None:

@@ -19,21 +19,15 @@ def renamed(code: str) -> str:
 
 
 def add_engine(copy: Path) -> None:
-    """Steps 1 to 6."""
+    """Steps 1 to 5."""
     package = copy / "src" / "websearch_gateway"
     (package / "answers" / "heron.py").write_text(renamed((package / "answers" / "perplexity.py").read_text()))
-    table = package / "answers" / "__init__.py"
-    code = table.read_text()
-    builder = code[code.index("def _perplexity") : code.index("def _llm")]
-    insert(table, "def _llm", renamed(builder))
-    insert(table, '    Entry("llm"', '    Entry("heron", ("heron_api_key",), _heron),\n')
-    settings = package / "settings" / "groups.py"
-    lines = [line for line in settings.read_text().splitlines(True) if line.startswith("    perplexity_")]
-    insert(settings, "    llm_base_url", "".join(map(renamed, lines)))
-    settings.write_text(settings.read_text().replace("perplexity, llm. Default", "perplexity, heron, llm. Default"))
+    table = package / "settings" / "engines.py"
+    row = '    EngineRow("heron", "Heron", "https://api.heron.example", ("heron/sonar",)),\n'
+    insert(table, ")\n\n\nclass _OwnModel", row)
     suite_file = copy / "tests" / "answers" / "test_http_engine.py"
-    row = '    (Heron(SecretStr(KEY), "https://h.example"), perplexity("It is 330 m high. [7]")),\n'
-    insert(suite_file, "]\nevery_api", row)
+    suite_row = '    (Heron(SecretStr(KEY), "https://h.example"), perplexity("It is 330 m high. [7]")),\n'
+    insert(suite_file, "]\nevery_api", suite_row)
     insert(
         suite_file, "from websearch_gateway.answers.http_engine", "from websearch_gateway.answers.heron import Heron\n"
     )
@@ -48,8 +42,6 @@ def add_engine(copy: Path) -> None:
     )
     faults = '    "heron": {"no_search": "answers without searching", "failed": "reports a response that failed"},\n'
     insert(package / "sandbox" / "board.py", '    "perplexity": ', faults)
-    keys = package / "sandbox" / "keys.py"
-    keys.write_text(keys.read_text().replace('"perplexity")', '"perplexity", "heron")'))
     insert(copy / "docs" / "engines.md", "| `llm` |", "| `heron` | `HERON_API_KEY` | its own search | a mark |\n")
     for tool, document in (("settings_table", "settings"), ("price_table", "prices")):
         (copy / "docs" / f"{document}.md").write_text(run(copy, f"tools/{tool}.py").stdout)
@@ -70,9 +62,6 @@ def test_the_contract_fails_when_a_part_is_missing(copy: Path) -> None:
     add_engine(copy)
     document = copy / "docs" / "engines.md"
     document.write_text("\n".join(line for line in document.read_text().split("\n") if "| `heron`" not in line))
-    keys = copy / "src" / "websearch_gateway" / "sandbox" / "keys.py"
-    keys.write_text(keys.read_text().replace(', "heron")', ")"))
     done = suite(copy, "heron and contract")
     assert done.returncode == 1
     assert "docs/engines.md needs one row for heron" in done.stdout
-    assert "sandbox/keys.py" in done.stdout

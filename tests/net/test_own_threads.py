@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from websearch_gateway.answers.openai.reply import Reply, read_reply
+from websearch_gateway.answers.openai import OpenAI
 from websearch_gateway.answers.perplexity import Perplexity
 from websearch_gateway.errors import SearchProviderParseError, SearchValidationError
-from websearch_gateway.models import Deadline, Hit
+from websearch_gateway.models import Answer, Deadline, Hit
 from websearch_gateway.net.own_threads import SMALL_BYTES, THREADS, ReplyParser, in_own_thread, without_key
 from websearch_gateway.providers.duckduckgo import DuckDuckGo
 from websearch_gateway.providers.google import Google
@@ -28,6 +28,7 @@ WORD: ContextVar[str] = ContextVar("word")
 ROW = {"title": "Tides", "link": "https://a.example/", "snippet": "High \ud800 water", "date": "3 days ago"}
 MANY = json.dumps({"organic": [ROW] * 1_000}).encode()
 REFUSAL = {"type": "message", "content": [{"type": "refusal", "refusal": "No. " * SMALL_BYTES}]}
+OPENAI = OpenAI(SecretStr(""), "https://o.example")
 SEARCHED = {"type": "web_search_call", "status": "completed", "action": {"type": "search"}}
 CITED = {"type": "url_citation", "start_index": 0, "end_index": 4, "url": "https://a.example/", "title": "Tides"}
 WRITTEN = {
@@ -71,7 +72,7 @@ async def test_only_a_long_reply_is_parsed_in_a_worker(workers: Workers) -> None
 
 @pytest.mark.parametrize(
     ("kind", "parse", "body"),
-    [(list[Hit], Serper("key").parse, MANY), (Reply, read_reply, ANSWER)],
+    [(list[Hit], Serper("key").parse, MANY), (Answer, OPENAI.parse, ANSWER)],
     ids=["hits", "an answer"],
 )
 async def test_a_worker_parses_a_reply_with_the_same_result(
@@ -85,7 +86,7 @@ async def test_a_worker_parses_a_reply_with_the_same_result(
 async def test_a_refusal_from_a_worker_is_still_a_refusal(workers: Workers) -> None:
     body = json.dumps({"output": [SEARCHED, REFUSAL]}).encode()
     with pytest.raises(SearchValidationError, match="declined"):
-        await ReplyParser(workers).read(Reply, read_reply, body, vendor="OpenAI", deadline=soon())
+        await ReplyParser(workers).read(Answer, OPENAI.parse, body, vendor="OpenAI", deadline=soon())
 
 
 async def test_an_unreadable_reply_is_a_parse_error(workers: Workers) -> None:

@@ -12,7 +12,8 @@ from websearch_gateway.app import Gateway
 from websearch_gateway.errors import Exhausted, SearchAuthError
 from websearch_gateway.models import RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.sandbox import Sandbox, key_of
-from websearch_gateway.sandbox.keys import ENGINES, LLM_MODEL
+from websearch_gateway.sandbox.keys import LLM_MODEL
+from websearch_gateway.settings.engines import ENGINES
 
 QUESTION = "How tall is the Eiffel Tower?"
 WRONG = "wrong-0123456789abcdef"
@@ -42,7 +43,7 @@ async def raw(opened: Gateway) -> Any:
 
 
 def wrong(*names: str) -> dict[str, Any]:
-    keys = {f"{name}_api_key": key_of(name) for name in ENGINES}
+    keys = {f"{name}_api_key": key_of(name) for name in (row.name for row in ENGINES) if name != "openai"}
     return {**keys, **{f"{name}_api_key": WRONG for name in names}}
 
 

@@ -1,7 +1,7 @@
-"""Answer engines, one file each: `ENGINES` is the ordered table.
+"""Answer engines, one file each, in the order of settings/engines.py.
 
-`http_engine` runs every engine that is an HTTP API; OpenAI has its own SDK. To add one: docs/adding-an-engine.md. The
-extractive composer, which quotes without a model, is here too.
+`http_engine` runs every engine that is an HTTP API. To add one: docs/adding-an-engine.md. The extractive composer,
+which quotes without a model, is here too.
 
 Importing this package imports no engine, since worker processes import it to compose and check answers.
 """
@@ -10,15 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.settings.engines import ENGINES as ROWS
+from websearch_gateway.settings.engines import EngineRow
 
 if TYPE_CHECKING:
     import httpx2
     from pydantic import SecretStr
 
-    from websearch_gateway.answers.http_engine import EngineApi
+    from websearch_gateway.answers.http_engine import EngineApi, Sdk
     from websearch_gateway.models import Answer, Deadline
     from websearch_gateway.net.fetch import Fetcher
     from websearch_gateway.net.retry import Retry
@@ -58,60 +62,35 @@ class Entry:
         return [need.upper() for need in self.needs if not getattr(settings, need)]
 
 
-def _key(settings: Settings, name: str) -> SecretStr:
-    key: SecretStr = getattr(settings, name)
-    return key
-
-
-def _openai(settings: Settings, outside: Outside) -> HostedEngine:
-    from websearch_gateway.answers.openai.client import OpenAIClient
-    from websearch_gateway.answers.openai.engine import OpenAIEngine
-    from websearch_gateway.answers.openai.models import SEARCH_USD
-    from websearch_gateway.net.own_threads import ReplyParser
-
-    account = OpenAIClient(
-        outside.client,
-        _key(settings, "openai_api_key"),
-        settings.openai_base_url,
-        settings.request_timeout_ms / 1000,
-        settings.secrets(),
-    )
-    search_usd = settings.prices.get("openai", SEARCH_USD)
-    return OpenAIEngine(account, settings.openai_models, outside.retry, search_usd, ReplyParser(outside.workers))
-
-
-def _over_http(
-    settings: Settings, outside: Outside, api: EngineApi, models: tuple[str, ...], finish: Finish | None = None
-) -> HostedEngine:
+def _hosted(row: EngineRow, settings: Settings, outside: Outside) -> HostedEngine:
     from websearch_gateway.answers.http_engine import HttpEngine
     from websearch_gateway.net.own_threads import ReplyParser
 
-    seconds, price = settings.request_timeout_ms / 1000, settings.prices.get(api.name)
-    parser = ReplyParser(outside.workers)
-    return HttpEngine(api, models, outside.client, outside.retry, seconds, price, parser, finish)
+    make: Callable[[SecretStr, str], EngineApi] = import_module(f"{__name__}.{row.name}").API
+    key, base_url, models = (getattr(settings, f"{row.name}_{part}") for part in ("api_key", "base_url", "models"))
+    return HttpEngine(
+        make(key, base_url),
+        models,
+        outside.client,
+        outside.retry,
+        settings.request_timeout_ms / 1000,
+        settings.prices.get(row.name),
+        ReplyParser(outside.workers),
+        finish=_redirects(outside) if row.name == "gemini" and settings.gemini_resolve_links else None,
+        sdk=_openai_sdk(outside, key, base_url) if row.name == "openai" else None,
+    )
 
 
-def _anthropic(settings: Settings, outside: Outside) -> HostedEngine:
-    from websearch_gateway.answers.anthropic import Anthropic
-
-    api = Anthropic(_key(settings, "anthropic_api_key"), settings.anthropic_base_url)
-    return _over_http(settings, outside, api, settings.anthropic_models)
-
-
-def _gemini(settings: Settings, outside: Outside) -> HostedEngine:
-    from websearch_gateway.answers.gemini import Gemini
+def _redirects(outside: Outside) -> Finish:
     from websearch_gateway.answers.redirects import Redirects
 
-    api = Gemini(_key(settings, "gemini_api_key"), settings.gemini_base_url)
-    redirects = Redirects(outside.fetcher) if settings.gemini_resolve_links else None
-    return _over_http(settings, outside, api, settings.gemini_models, redirects)
+    return Redirects(outside.fetcher)
 
 
-def _perplexity(settings: Settings, outside: Outside) -> HostedEngine:
-    from websearch_gateway.answers.perplexity import Perplexity
+def _openai_sdk(outside: Outside, key: SecretStr, base_url: str) -> Sdk:
+    from websearch_gateway.answers.openai_sdk import OpenAISdk
 
-    api = Perplexity(_key(settings, "perplexity_api_key"), settings.perplexity_base_url)
-    return _over_http(settings, outside, api, settings.perplexity_models)
+    return OpenAISdk(outside.client, key, base_url)
 
 
 def _llm(settings: Settings, outside: Outside) -> HostedEngine:
@@ -124,12 +103,10 @@ def _llm(settings: Settings, outside: Outside) -> HostedEngine:
 
 
 ENGINES: tuple[Entry, ...] = (
-    Entry("openai", ("openai_api_key",), _openai),
-    Entry("anthropic", ("anthropic_api_key",), _anthropic),
-    Entry("gemini", ("gemini_api_key",), _gemini),
-    Entry("perplexity", ("perplexity_api_key",), _perplexity),
+    *(Entry(row.name, (f"{row.name}_api_key",), partial(_hosted, row)) for row in ROWS),
     Entry("llm", ("llm_base_url", "llm_model"), _llm, gathers=True),
 )
+"""Every engine, in the order in which questions try them."""
 
 
 def configured(settings: Settings) -> list[Entry]:

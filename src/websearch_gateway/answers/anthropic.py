@@ -66,8 +66,6 @@ class Anthropic:
     base_url: str
     name: str = "anthropic"
     vendor: str = "Anthropic"
-    key_setting: str = "ANTHROPIC_API_KEY"
-    models_setting: str = "ANTHROPIC_MODELS"
     search_usd: float = 0.01
     price_source: str = "https://platform.claude.com/docs/en/about-claude/pricing, 2026-11-22"
     takes_region: bool = True
@@ -143,7 +141,7 @@ class Anthropic:
             is_reported=not blocks or are_counts(usage, "input_tokens", "output_tokens", optional=_CACHED),
         )
 
-    def refusal(self, reply: Reply) -> SearchError | None:
+    def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
         """An exhausted monthly budget is a 429 or 400 that a retry does not fix; 402 is an account without credit."""
         if reply.status < 400:
             return None
@@ -167,6 +165,9 @@ class Anthropic:
 
     def _headers(self) -> dict[str, str]:
         return {"x-api-key": self.key.get_secret_value(), "anthropic-version": "2023-06-01"}
+
+
+API = Anthropic
 
 
 def _answer_blocks(blocks: Sequence[Json]) -> list[Json]:

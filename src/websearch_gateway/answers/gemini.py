@@ -53,8 +53,6 @@ class Gemini:
     base_url: str
     name: str = "gemini"
     vendor: str = "Gemini"
-    key_setting: str = "GEMINI_API_KEY"
-    models_setting: str = "GEMINI_MODELS"
     search_usd: float = 0.014
     price_source: str = (
         "https://ai.google.dev/gemini-api/docs/pricing, per search query after 5,000 free a month, 2026-11-22"
@@ -125,14 +123,14 @@ class Gemini:
             or are_counts(usage, "promptTokenCount", "candidatesTokenCount", optional=optional),
         )
 
-    def refusal(self, reply: Reply) -> SearchError | None:
+    def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
         """A wrong key is HTTP 400 here, recognised only by its reason; so is a region that Google does not serve."""
         if reply.status < 400:
             return None
         error = _error(reply.body)
         reasons = {str(detail.get("reason")) for detail in objects(error.get("details"))}
         if any(reason.startswith("API_KEY_") for reason in reasons):  # INVALID, EXPIRED, SERVICE_BLOCKED ...
-            return SearchAuthError(f"Gemini rejected the key (HTTP {reply.status}); check {self.key_setting}.")
+            return SearchAuthError(f"Gemini rejected the key (HTTP {reply.status}); check GEMINI_API_KEY.")
         if error.get("status") == "FAILED_PRECONDITION":
             return SearchAuthError(
                 "Gemini does not serve this key: it needs billing, or the country of the caller is not supported."
@@ -154,6 +152,9 @@ class Gemini:
 
     def _headers(self) -> dict[str, str]:
         return {"x-goog-api-key": self.key.get_secret_value()}
+
+
+API = Gemini
 
 
 def _joined(parts: Sequence[Json]) -> tuple[str, dict[int, int]]:

@@ -7,6 +7,7 @@ describes each step.
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -17,8 +18,8 @@ import httpx2
 
 from websearch_gateway.answers import models
 from websearch_gateway.answers.domains import applied_domains, check_domains
-from websearch_gateway.answers.models import IMPOSSIBLE_BILL, UNREPORTED_BILL, Billed, Limits, Model
-from websearch_gateway.answers.outcomes import ModelGone, applying
+from websearch_gateway.answers.models import IMPOSSIBLE_BILL, UNREPORTED_BILL, Billed, Limits, Model, find_model
+from websearch_gateway.answers.outcomes import ModelGone, OptionRefused, applying
 from websearch_gateway.errors import (
     RATE_LIMITED,
     SearchAuthError,
@@ -48,8 +49,7 @@ class EngineApi(Protocol):
     """One vendor's API as data and pure functions.
 
     `known_models` are those whose prices are known; another name works too, without a price for its tokens.
-    `search_usd` is the price of one search, and `price_source` is the source and date of the prices. `key_setting` and
-    `models_setting` are environment names.
+    `search_usd` is the price of one search, and `price_source` is the source and date of the prices.
     """
 
     @property
@@ -59,10 +59,6 @@ class EngineApi(Protocol):
         """The vendor's name for messages."""
         ...
 
-    @property
-    def key_setting(self) -> str: ...
-    @property
-    def models_setting(self) -> str: ...
     @property
     def known_models(self) -> Sequence[Model]: ...
     @property
@@ -107,8 +103,11 @@ class EngineApi(Protocol):
         """
         ...
 
-    def refusal(self, reply: Reply) -> SearchError | None:
-        """The typed error for a vendor-specific reply; None if the common rules apply."""
+    def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
+        """The typed error for a vendor-specific reply; None if the common rules apply.
+
+        An `OptionRefused` names a field of the request's JSON that later requests to the model leave out.
+        """
         ...
 
     def models_request(self) -> HttpRequest:
@@ -124,13 +123,30 @@ class EngineApi(Protocol):
         ...
 
 
+class Sdk(Protocol):
+    """A vendor's own library that sends the requests of its engine."""
+
+    async def load(self) -> object:
+        """Import it, unless that is done."""
+        ...
+
+    async def __call__(self, request: HttpRequest, deadline: Deadline) -> Reply:
+        """The reply of any status.
+
+        Raises:
+            SearchProviderError, SearchProviderParseError, SearchTimeoutError: there is no complete reply.
+        """
+        ...
+
+
 @dataclass(slots=True)
 class HttpEngine:
-    """A HostedEngine built from an EngineApi. One per process: it remembers which models are gone.
+    """A HostedEngine built from an EngineApi. One per process: it remembers which models are gone or refuse an option.
 
     `models` are tried in order when one does not exist; those past their shutdown date are skipped. `timeout_seconds`
     bounds each request within its deadline. `search_usd` replaces the API's price of a search. `finish` completes an
-    answer and never raises. `clock` is monotonic (seconds), `now` the current time in UTC.
+    answer and never raises. `sdk` sends the requests instead of `client`. `clock` is monotonic (seconds), `now` the
+    current time in UTC.
     """
 
     api: EngineApi
@@ -141,9 +157,11 @@ class HttpEngine:
     search_usd: float | None = None
     parser: ReplyParser = field(default=ReplyParser(), repr=False)
     finish: Callable[[Answer, Deadline], Awaitable[Answer]] | None = field(default=None, repr=False)
+    sdk: Sdk | None = field(default=None, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
     now: Callable[[], datetime] = field(default=lambda: models.utc_now(), repr=False)
     _gone_until: dict[str, float] = field(default_factory=dict, init=False, repr=False)
+    _refused: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set), init=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -182,11 +200,13 @@ class HttpEngine:
             except ModelGone:
                 self._gone_until[model] = self.clock() + GONE_SECONDS
         raise SearchProviderError(
-            f"None of the models in {self.api.models_setting} serves ({', '.join(self.models) or 'none is named'})."
+            f"None of the models in {self._models_setting} serves ({', '.join(self.models) or 'none is named'})."
         )
 
     async def warm_up(self) -> None:
-        """Nothing to load."""
+        """Load the vendor's library, if it has one."""
+        if self.sdk:
+            await self.sdk.load()
 
     async def check(self, deadline: Deadline) -> Sequence[str]:
         """Findings for the operator: models that are missing, and the shutdown of the last one.
@@ -197,7 +217,7 @@ class HttpEngine:
         body = await self._exchange(self.api.models_request(), deadline)
         listed = self.api.listed(body)
         known = {name: (listed.get(name) or self._end(name), not listed or name in listed) for name in self.models}
-        return models.findings(known, self.api.vendor, self.api.models_setting, self.now())
+        return models.findings(known, self.api.vendor, self._models_setting, self.now())
 
     @property
     def _available_models(self) -> list[str]:
@@ -207,20 +227,37 @@ class HttpEngine:
     def _is_gone(self, model: str) -> bool:
         return self._gone_until.get(model, 0.0) > self.clock()
 
+    @property
+    def _models_setting(self) -> str:
+        return f"{self.name.upper()}_MODELS"
+
     def _known(self, name: str) -> Model | None:
-        return next((model for model in self.api.known_models if model.name == name), None)
+        return find_model(name, self.api.known_models)
 
     def _end(self, name: str) -> date | None:
         known = self._known(name)
         return known.ends if known else None
 
     async def _ask(self, model: str, query: SearchQuery, deadline: Deadline) -> Answer:
-        request: HttpRequest | None = self.api.request(query, model, self.now())
+        """The answer of one model. After a refusal of an option, not of the question, asks again without it."""
+        while True:
+            request = self.api.request(query, model, self.now())
+            options = {name: value for name, value in (request.json or {}).items() if name not in self._refused[model]}
+            request = replace(request, json=options)
+            try:
+                return await self.retry(partial(self._attempt, model, query, request, deadline), deadline)
+            except OptionRefused as error:
+                if error.option not in options:
+                    raise
+                self._refused[model].add(error.option)
+
+    async def _attempt(self, model: str, query: SearchQuery, request: HttpRequest, deadline: Deadline) -> Answer:
+        asked: HttpRequest | None = request
         bodies: list[bytes] = []
         try:
-            while request is not None and len(bodies) < MAX_TURNS:
-                bodies.append(await self.retry(partial(self._exchange, request, deadline), deadline))
-                request = await in_own_thread(self.api.next_turn, request, bodies[-1])
+            while asked is not None and len(bodies) < MAX_TURNS:
+                bodies.append(await self._exchange(asked, deadline))
+                asked = await in_own_thread(self.api.next_turn, asked, bodies[-1])
             parse, vendor = without_key(self.api).parse, self.api.vendor
             answer = await self.parser.read(Answer, parse, *bodies, vendor=vendor, deadline=deadline)
         except SearchError as error:  # a request that was sent is billed, usable or not
@@ -246,14 +283,16 @@ class HttpEngine:
     def _complete(self, answer: Answer, model: str, query: SearchQuery, billed: Billed) -> Answer:
         gone = ", ".join(name for name in self._available_models if self._is_gone(name))
         notes = {
-            f"{model} answered, since this key has no model {gone}. Change {self.api.models_setting}.": gone,
+            f"{model} answered, since this key has no model {gone}. Change {self._models_setting}.": gone,
             f"The price of {model} is unknown: costUsd counts its searches only.": not self._known(model),
         }
         return replace(
             answer,
             provider=f"{model}-web-search",
             model=model,
-            usage=TokenUsage(billed.prompt, billed.response) if billed.is_reported else TokenUsage(),
+            usage=TokenUsage()
+            if {IMPOSSIBLE_BILL, UNREPORTED_BILL} & {*answer.warnings}
+            else TokenUsage(billed.prompt, billed.response),
             cost_usd=self._usd(model, billed),
             applied=AppliedFilters(
                 freshness="prompt" if query.freshness_hours else None,
@@ -266,9 +305,13 @@ class HttpEngine:
     async def _exchange(self, request: HttpRequest, deadline: Deadline) -> bytes:
         note_host(request.url)
         within = deadline.within(self.timeout_seconds)
-        reply = await send(self.client, request, within, self.api.vendor, max_bytes=MAX_REPLY_BYTES)
+        reply = await (
+            self.sdk(request, within)
+            if self.sdk
+            else send(self.client, request, within, self.api.vendor, max_bytes=MAX_REPLY_BYTES)
+        )
         note_status(reply.status)
-        if error := await in_own_thread(self.api.refusal, reply) or self._failure(reply):
+        if error := await in_own_thread(self.api.refusal, request, reply) or self._failure(reply):
             raise error
         return reply.body
 
@@ -279,7 +322,7 @@ class HttpEngine:
         if 200 <= status < 300:
             return SearchProviderParseError(f"{vendor} answered with a page instead of JSON.") if is_page else None
         if status == 401 or (status == 403 and not is_page):  # Perplexity rejects a key with a page
-            return SearchAuthError(f"{vendor} rejected the key (HTTP {status}); check {self.api.key_setting}.")
+            return SearchAuthError(f"{vendor} rejected the key (HTTP {status}); check {self.name.upper()}_API_KEY.")
         if status == 404 and not is_page:
             return ModelGone(f"{vendor} does not know the model.")
         if status in (400, 413, 422) and not is_page:

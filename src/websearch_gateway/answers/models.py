@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
@@ -94,6 +95,15 @@ class Model:
     def has_ended(self, now: datetime) -> bool:
         """Whether the model is gone at `now` (UTC)."""
         return self.ends is not None and now.date() >= self.ends
+
+
+_SNAPSHOT = re.compile(r"-\d{4}-?\d{2}-?\d{2}\Z")
+
+
+def find_model(name: str, known: Sequence[Model]) -> Model | None:
+    """The model of that name or of which it is a dated snapshot, such as `gpt-5-nano-2025-08-07`; None if unknown."""
+    by_name = {model.name: model for model in known}
+    return by_name.get(name) or by_name.get(_SNAPSHOT.sub("", name))
 
 
 def findings(models: Mapping[str, tuple[date | None, bool]], vendor: str, setting: str, now: datetime) -> list[str]:

@@ -13,6 +13,14 @@ class ModelGone(SearchProviderError):
     """The model does not exist, was shut down, or is not available to this key. The next one may be."""
 
 
+class OptionRefused(SearchValidationError):
+    """The model refuses an optional field of the request, which the engine leaves out from then on."""
+
+    def __init__(self, vendor: str, option: str) -> None:
+        super().__init__(f"{vendor} refused the request: its model does not accept {option}.")
+        self.option = option
+
+
 def declined() -> SearchValidationError:
     """The model will not answer this question.
 

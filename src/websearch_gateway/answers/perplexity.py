@@ -48,8 +48,6 @@ class Perplexity:
     base_url: str
     name: str = "perplexity"
     vendor: str = "Perplexity"
-    key_setting: str = "PERPLEXITY_API_KEY"
-    models_setting: str = "PERPLEXITY_MODELS"
     search_usd: float = 0.0025
     price_source: str = "https://docs.perplexity.ai/docs/getting-started/pricing, 2026-11-22"
     takes_region: bool = True
@@ -119,7 +117,7 @@ class Perplexity:
             is_reported=not objects(reply.get("output")) or are_counts(usage, "input_tokens", "output_tokens"),
         )
 
-    def refusal(self, reply: Reply) -> SearchError | None:
+    def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
         """None: the common rules fit Perplexity's statuses."""
         return None
 
@@ -133,6 +131,9 @@ class Perplexity:
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.key.get_secret_value()}"}
+
+
+API = Perplexity
 
 
 def _found(items: Sequence[Json]) -> Iterator[tuple[int, Source]]:

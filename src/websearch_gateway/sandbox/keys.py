@@ -7,8 +7,6 @@ from urllib.parse import urlsplit
 OPENAI_KEY = "sandbox-openai-key"
 GOOGLE_ENGINE = "sandbox-engine"
 LLM_MODEL = "sandbox-model"
-ENGINES = ("anthropic", "gemini", "perplexity")
-"""The answer engines besides OpenAI that have keys."""
 
 
 def key_of(vendor: str) -> str:
@@ -21,7 +19,8 @@ def environment(url: str) -> dict[str, str]:
 
     Of the answer engines only OpenAI is on, so that raw search answers where it fails; `engines` has the others.
     """
-    from websearch_gateway.settings.providers import PROVIDERS  # loads pydantic, which a server does not need
+    from websearch_gateway.settings.engines import ENGINES  # loads pydantic, which a server does not need
+    from websearch_gateway.settings.providers import PROVIDERS
 
     found = {
         "OPENAI_API_KEY": OPENAI_KEY,
@@ -29,7 +28,7 @@ def environment(url: str) -> dict[str, str]:
         "GOOGLE_SEARCH_ENGINE_ID": GOOGLE_ENGINE,
         "FETCH_ALLOW_PRIVATE_HOSTS": urlsplit(url).netloc,
     }
-    found |= {f"{name.upper()}_BASE_URL": f"{url}/{name}" for name in ENGINES}
+    found = {f"{row.name.upper()}_BASE_URL": f"{url}/{row.name}" for row in ENGINES} | found
     for row in PROVIDERS:
         language = "/{lang}" if "{lang}" in (row.base_url or "") else ""
         found[row.fields["base_url"].upper()] = f"{url}/{row.name}{language}"
@@ -40,5 +39,7 @@ def environment(url: str) -> dict[str, str]:
 
 def engines(url: str) -> dict[str, dict[str, str]]:
     """Answer engine besides OpenAI -> the settings that turn it on, in addition to those of `environment`."""
-    keyed = {name: {f"{name.upper()}_API_KEY": key_of(name)} for name in ENGINES}
+    from websearch_gateway.settings.engines import ENGINES
+
+    keyed = {row.name: {f"{row.name.upper()}_API_KEY": key_of(row.name)} for row in ENGINES if row.name != "openai"}
     return {**keyed, "llm": {"LLM_BASE_URL": f"{url}/llm/v1", "LLM_MODEL": LLM_MODEL}}

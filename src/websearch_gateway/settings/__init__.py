@@ -26,6 +26,7 @@ from pydantic_settings import (
 )
 
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.settings.engines import EngineSettings
 from websearch_gateway.settings.fields import APP_NAME, RouteSettings, login_secrets, masked
 from websearch_gateway.settings.file_mode import keep_private
 from websearch_gateway.settings.groups import (
@@ -56,10 +57,10 @@ MOST_UNKNOWN = 10
 
 _log = logging.getLogger(__name__)
 
-GROUPS = (Upstreams, ProviderSettings, Pages, Storage, Behaviour, Serving)
+GROUPS = (EngineSettings, Upstreams, ProviderSettings, Pages, Storage, Behaviour, Serving)
 
 
-class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, BaseSettings):
+class Settings(Serving, Behaviour, Storage, Pages, ProviderSettings, Upstreams, EngineSettings, BaseSettings):
     """Every setting, with its default. The repr never shows a key (a `SecretStr`) or the login of a URL."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", env_ignore_empty=True, hide_input_in_errors=True)

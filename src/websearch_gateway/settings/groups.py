@@ -16,7 +16,6 @@ from websearch_gateway.settings.fields import (
     Routes,
     SettingsGroup,
     Text,
-    Url,
     any_case,
 )
 
@@ -25,41 +24,7 @@ DEFAULT_TOOLSETS = ("answer", "search", "read")
 
 
 class Upstreams(SettingsGroup):
-    """Upstreams and their keys"""
-
-    answer_engines: Names = Field(
-        (),
-        description="Answer engines in order: openai, anthropic, gemini, perplexity, llm. Default: all configured "
-        "ones. Quotes from raw search always come last.",
-    )
-    openai_api_key: Key = Field(None, description="Key for OpenAI.")
-    openai_base_url: Url = Field("https://api.openai.com/v1", description="Base URL of the Responses API.")
-    openai_models: Names = Field(
-        ("gpt-5-nano", "gpt-6-luna"), description="Models in order; if one is gone, the next is used."
-    )
-    anthropic_api_key: Key = Field(None, description="Key for Anthropic.")
-    anthropic_base_url: Url = Field("https://api.anthropic.com", description="Base URL of Anthropic's API.")
-    anthropic_models: Names = Field(("claude-haiku-5-5",), description="As OPENAI_MODELS.")
-    gemini_api_key: Key = Field(None, description="Key for Gemini.")
-    gemini_base_url: Url = Field("https://generativelanguage.googleapis.com", description="Base URL of Gemini's API.")
-    gemini_models: Names = Field(("gemini-3.5-flash-lite",), description="As OPENAI_MODELS.")
-    gemini_resolve_links: bool = Field(
-        False,
-        description="Ask Google's redirect for the targets of source links. Its terms may forbid programs to do so.",
-    )
-    perplexity_api_key: Key = Field(None, description="Key for Perplexity.")
-    perplexity_base_url: Url = Field("https://api.perplexity.ai", description="Base URL of Perplexity's API.")
-    perplexity_models: Names = Field(("perplexity/sonar",), description="As OPENAI_MODELS.")
-    llm_base_url: OptionalUrl = Field(
-        None,
-        description="Your own model: any OpenAI-compatible chat completions server, such as "
-        "`http://localhost:11434/v1`. It writes from the pages that raw search finds.",
-    )
-    llm_model: Text = Field(None, description="The name of its model (needs LLM_BASE_URL too).")
-    llm_api_key: Key = Field(None, description="Its key, if it requires one.")
-    llm_evidence_tokens: int = Field(
-        6000, ge=500, le=100_000, description="The most tokens of pages in its prompt; less than its context."
-    )
+    """Searches"""
 
     github_token: Key = Field(None, description="Raises GitHub's rate limit for the reader of issues and files.")
     search_providers: Names = Field((), description="Raw providers in order. Default: all configured ones.")

@@ -17,7 +17,7 @@ from websearch_gateway.results.base import FallbackInfo
 from websearch_gateway.results.read import PageContent, PagePassage, PagePassages, QueryPassages
 from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
 from websearch_gateway.sandbox import Sandbox, key_of
-from websearch_gateway.sandbox.keys import ENGINES
+from websearch_gateway.settings.engines import ENGINES
 
 QUERY = "How do I descale an espresso machine?"
 TOWER = "https://tower.example/height"
@@ -120,11 +120,11 @@ def test_no_page_can_pretend_to_be_another_result() -> None:
     assert outside(text).split() == ["[1]", "[2]", "(cache:", "miss,", "costUsd:", "0)"]
 
 
-@pytest.mark.parametrize("engine", ["openai", *ENGINES])
+@pytest.mark.parametrize("engine", [row.name for row in ENGINES])
 async def test_the_text_of_search_web_is_hardly_longer_than_the_answer_with_its_links(
     connect: Connect, engine: str
 ) -> None:
-    keys = {f"{name.upper()}_API_KEY": key_of(name) for name in ENGINES}
+    keys = {f"{row.name.upper()}_API_KEY": key_of(row.name) for row in ENGINES if row.name != "openai"}
     async with connect(ANSWER_ENGINES=engine, **keys) as client:
         result = await client.call_tool("search_web", {"query": "How tall is the Eiffel Tower?"})
     whole, text = structured(result), text_of(result)

@@ -5,21 +5,38 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from websearch_gateway.answers.models import Billed
-from websearch_gateway.answers.openai.reply import Reply, read_reply
+from websearch_gateway.answers.openai import OpenAI
+from websearch_gateway.answers.outcomes import CUT_OFF, lost_citations
 from websearch_gateway.errors import SearchError, SearchProviderError, SearchProviderParseError, SearchValidationError
+from websearch_gateway.models import Answer, Source
 
 Recorded = Callable[[str], dict[str, Any]]
 
+REPLIES = Path(__file__).parent / "openai_replies"
+OPENAI = OpenAI(SecretStr(""), "https://o.example")
 
-def read(reply: Any) -> Reply:
-    return read_reply(json.dumps(reply).encode())
+
+@pytest.fixture
+def recorded() -> Callable[[str], dict[str, Any]]:
+    """Reads `replies/NAME.json`."""
+    return lambda name: json.loads((REPLIES / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def read(reply: Any) -> Answer:
+    return OPENAI.parse(json.dumps(reply).encode())
+
+
+def billed(reply: Any) -> Billed:
+    return OPENAI.billed(json.dumps(reply).encode())
 
 
 def with_text(text: str, *notes: dict[str, Any]) -> dict[str, Any]:
@@ -48,22 +65,22 @@ def test_many_calls_are_read_with_every_citation_in_place(recorded: Recorded) ->
 
 def test_sources_are_those_cited_then_those_opened_then_those_found_each_once(recorded: Recorded) -> None:
     """Sources may have no URL (a weather feed), and a page may be opened by a null one."""
-    assert read(recorded("many_calls")).sources == (
+    assert [source.url for source in read(recorded("many_calls")).sources] == [
         "https://www.thornbury-lights.example/history?utm_source=openai",
         "https://keepers.example/towers/(north)?id=7&utm_source=openai",
         "https://harbours.example/list",
-    )
+    ]
 
 
 def test_tokens_and_searches_are_counted_as_billed(recorded: Recorded) -> None:
-    assert read(recorded("many_calls")).billed == Billed(prompt=12480, response=1310, cached=2048, searches=2)
+    assert billed(recorded("many_calls")) == Billed(prompt=12480, response=1310, cached=2048, searches=2)
 
 
 def test_without_a_count_from_openai_only_search_items_are_billed(recorded: Recorded) -> None:
     reply = recorded("many_calls")
     del reply["tool_usage"]
     reply["output"].append({"type": "web_search_call", "status": "completed", "action": {"type": "search"}})
-    assert read(reply).billed.searches == 3
+    assert billed(reply).searches == 3
 
 
 def test_an_answer_without_annotations_keeps_its_text(recorded: Recorded) -> None:
@@ -74,7 +91,7 @@ def test_an_answer_without_annotations_keeps_its_text(recorded: Recorded) -> Non
 
 def test_a_cut_off_answer_is_kept_and_marked(recorded: Recorded) -> None:
     reply = read(recorded("cut_off"))
-    assert reply.cut_off
+    assert reply.warnings == (CUT_OFF,)
     assert reply.text[reply.spans[0].start : reply.spans[0].end].startswith("([ferries.example]")
 
 
@@ -160,7 +177,7 @@ def test_raw_markers_are_removed_and_a_span_on_one_ends_at_its_claim() -> None:
 )
 def test_a_citation_without_a_place_is_a_source(odd: dict[str, Any]) -> None:
     reply = read(with_text("It is high.", odd))
-    assert (reply.spans, reply.sources) == ((), ("https://a.example/x",))
+    assert (reply.spans, [source.url for source in reply.sources]) == ((), ["https://a.example/x"])
 
 
 @pytest.mark.parametrize(
@@ -169,7 +186,7 @@ def test_a_citation_without_a_place_is_a_source(odd: dict[str, Any]) -> None:
 )
 def test_a_body_that_is_not_a_reply_is_a_parse_error(body: bytes) -> None:
     with pytest.raises(SearchProviderParseError):
-        read_reply(body)
+        OPENAI.parse(body)
 
 
 json_values = st.recursive(
@@ -206,5 +223,5 @@ def test_a_citation_without_usable_numbers_is_found_by_its_url(start: Any, end: 
 
 def test_a_citation_without_any_place_is_counted_as_lost() -> None:
     reply = read(with_text("Built in 1889.", note("https://tower.example/built", 9, 3)))
-    assert (reply.spans, reply.lost) == ((), 1)
-    assert reply.sources == ("https://tower.example/built",)
+    assert (reply.spans, reply.warnings) == ((), (lost_citations(1),))
+    assert reply.sources == (Source("https://tower.example/built"),)

@@ -1,81 +1,69 @@
-"""The OpenAI SDK on the process's HTTP client: imported on first use, without retries, bounded in time and size."""
+"""Sends OpenAI's requests through its SDK, on the process's HTTP client: no retries, bounded in time and size."""
 
 from __future__ import annotations
 
 import asyncio
-import functools
-import time
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx2
 from pydantic import SecretStr
 
-from websearch_gateway.answers.openai.errors import from_sdk
-from websearch_gateway.errors import SearchProviderParseError, SearchTimeoutError
-from websearch_gateway.models import Deadline
+from websearch_gateway.errors import SearchProviderError, SearchProviderParseError, SearchTimeoutError
+from websearch_gateway.models import Deadline, HttpRequest
+from websearch_gateway.net.client import Reply
 from websearch_gateway.net.own_threads import MAX_REPLY_BYTES
-from websearch_gateway.net.span_attributes import note_host, note_status
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+_ABOUT_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
+
 
 @dataclass(slots=True)
-class OpenAIClient:
-    """Raw replies of OpenAI's API, or our errors.
-
-    `http` is the client of the process and stays open when this one is done; `timeout_seconds` bounds each request
-    within its deadline; `secrets` are further values that no error may repeat; `clock` gives seconds since the epoch,
-    for dates in `Retry-After`.
-    """
+class OpenAISdk:
+    """Sends a request of the engine. `http` is the client of the process and stays open when this one is done."""
 
     http: httpx2.AsyncClient = field(repr=False)
     api_key: SecretStr
     base_url: str
-    timeout_seconds: float = 20.0
-    secrets: tuple[str, ...] = field(default=(), repr=False)
-    clock: Callable[[], float] = field(default=time.time, repr=False)
     _sdk: AsyncOpenAI | None = field(default=None, init=False, repr=False)
 
-    async def respond(self, request: Mapping[str, Any], deadline: Deadline) -> bytes:
-        """The body of `POST /responses` with these fields.
+    async def __call__(self, request: HttpRequest, deadline: Deadline) -> Reply:
+        """The reply of any status to a request for a response or, if it has no body, for the models.
 
         Raises:
-            SearchError: as `openai.errors` maps it.
+            SearchProviderParseError: the reply is too long, or the SDK cannot read it.
+            SearchProviderError: OpenAI cannot be reached.
+            SearchTimeoutError: no reply in time.
         """
         sdk = await self.load()
-        send = functools.partial(sdk.post, "/responses", body={**request, "stream": False})
-        return await self._body(send, deadline, private=(str(request.get("input", "")),))
+        from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
 
-    async def list_models(self, deadline: Deadline) -> bytes:
-        """The body of `GET /models`.
-
-        Raises:
-            SearchError: as `openai.errors` maps it.
-        """
-        sdk = await self.load()
-        return await self._body(functools.partial(sdk.get, "/models"), deadline)
-
-    async def _body(self, send: Callable[..., Any], deadline: Deadline, private: Sequence[str] = ()) -> bytes:
-        """The result of `send`, through the SDK's generic requests: its typed resources would load 7 MB of models."""
-        from openai import OpenAIError
-
-        seconds = deadline.within(self.timeout_seconds).remaining()
+        seconds = deadline.remaining()
         try:
             async with asyncio.timeout(seconds):
-                reply = await send(cast_to=httpx2.Response, options={"timeout": seconds})
-        except TimeoutError:
+                if request.json is None:
+                    raw = await sdk.models.with_raw_response.list(timeout=seconds)
+                else:
+                    raw = await sdk.responses.with_raw_response.create(**request.json, timeout=seconds)
+            return Reply(raw.http_response.status_code, raw.http_response.headers, raw.http_response.content)
+        except APIStatusError as error:
+            return Reply(error.response.status_code, error.response.headers, error.response.content)
+        # No causes below: the SDK's errors hold the request, and so the key.
+        except (TimeoutError, APITimeoutError):
             raise SearchTimeoutError("OpenAI did not answer in time.") from None
+        except APIConnectionError:
+            raise SearchProviderError(
+                "OpenAI cannot be reached, or the connection broke off.",
+                retryable=True,
+                details={"reason": "unreachable"},
+            ) from None
         except OpenAIError as error:
-            # No cause: the SDK's message quotes part of a wrong key.
-            raise from_sdk(error, (self.api_key.get_secret_value(), *self.secrets, *private), self.clock()) from None
-        body: bytes = reply.content
-        return body
+            raise SearchProviderParseError(f"The OpenAI SDK failed ({type(error).__name__}).") from None
 
     async def load(self) -> AsyncOpenAI:
-        """The SDK. Its import takes half a second, so the first call imports it in a thread."""
+        """The SDK. Its import takes a second, so the first call imports it in a thread."""
         if self._sdk is None:
             self._sdk = await asyncio.to_thread(self._load)
         return self._sdk
@@ -83,12 +71,14 @@ class OpenAIClient:
     def _load(self) -> AsyncOpenAI:
         from openai import AsyncOpenAI
 
-        return AsyncOpenAI(
+        sdk = AsyncOpenAI(
             api_key=self.api_key.get_secret_value(),
             base_url=self.base_url,
             max_retries=0,
             http_client=httpx2.AsyncClient(transport=_OwnTransport(self.http, self.api_key), trust_env=False),
         )
+        _ = sdk.responses.with_raw_response, sdk.models.with_raw_response  # imports both here, in the thread
+        return sdk
 
 
 class _OwnTransport(httpx2.AsyncBaseTransport):
@@ -121,9 +111,7 @@ class _OwnTransport(httpx2.AsyncBaseTransport):
             content=await request.aread(),
             extensions=request.extensions,
         )
-        note_host(str(own.url))
         response = await self._http.send(own, stream=True, follow_redirects=False)
-        note_status(response.status_code)
         try:
             body = await _read(response)
         finally:
@@ -131,9 +119,6 @@ class _OwnTransport(httpx2.AsyncBaseTransport):
         # As bytes, since a header may hold any.
         headers = [(name, value) for name, value in response.headers.raw if name.lower() not in _ABOUT_THE_WIRE]
         return httpx2.Response(response.status_code, headers=headers, content=body)
-
-
-_ABOUT_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
 
 
 async def _read(response: httpx2.Response) -> bytes:

@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ import pytest
 from pydantic import SecretStr
 
 from tests.patience import PATIENCE
-from websearch_gateway.answers.openai.client import OpenAIClient
-from websearch_gateway.answers.openai.engine import GONE_SECONDS, OpenAIEngine
+from websearch_gateway.answers.http_engine import GONE_SECONDS, HttpEngine
+from websearch_gateway.answers.models import Billed, find_model
+from websearch_gateway.answers.openai import EFFORT, MODELS, OpenAI
+from websearch_gateway.answers.openai_sdk import OpenAISdk
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,
@@ -33,14 +35,21 @@ from websearch_gateway.net.retry import Retry
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.ports import no_progress
 from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.settings import Settings
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 QUESTION = "How do I fix a sour espresso?"
 KEY = "sk-proj-0123456789abcdefghij"
 Reply = Callable[[httpx2.Request], httpx2.Response]
-Connect = Callable[..., OpenAIEngine]
+Connect = Callable[..., HttpEngine]
 
-REPLIES = Path(__file__).parent / "replies"
+REPLIES = Path(__file__).parent / "openai_replies"
+
+
+@pytest.fixture
+def recorded() -> Callable[[str], dict[str, Any]]:
+    """Reads `replies/NAME.json`."""
+    return lambda name: json.loads((REPLIES / f"{name}.json").read_text(encoding="utf-8"))
 
 
 async def no_sleep(_: float) -> None:
@@ -54,20 +63,23 @@ async def connect(sandbox: Sandbox) -> AsyncIterator[Connect]:
 
     def make(
         reply: Reply | None = None, models: Sequence[str] = ("gpt-5-nano", "gpt-6-luna"), **fields: Any
-    ) -> OpenAIEngine:
+    ) -> HttpEngine:
         http = create_client(httpx2.MockTransport(reply) if reply else None)
         clients.append(http)
         environment = sandbox.environment()
         key = KEY if reply else environment["OPENAI_API_KEY"]
-        client = OpenAIClient(http, SecretStr(fields.pop("key", key)), environment["OPENAI_BASE_URL"])
-        return OpenAIEngine(client, models, Retry(sleep=no_sleep), **{"now": lambda: NOW, **fields})
+        secret, base_url = SecretStr(fields.pop("key", key)), environment["OPENAI_BASE_URL"]
+        sdk = OpenAISdk(http, secret, base_url)
+        return HttpEngine(
+            OpenAI(secret, base_url), models, http, Retry(sleep=no_sleep), sdk=sdk, **{"now": lambda: NOW, **fields}
+        )
 
     yield make
     for client in clients:
         await client.aclose()
 
 
-def ask(engine: OpenAIEngine, query: SearchQuery | str = QUESTION, seconds: float = 120.0) -> Any:
+def ask(engine: HttpEngine, query: SearchQuery | str = QUESTION, seconds: float = 120.0) -> Any:
     query = SearchQuery(query) if isinstance(query, str) else query
     return engine.answer(query, Deadline.after(seconds), no_progress)
 
@@ -350,7 +362,7 @@ async def test_no_error_repeats_the_key_or_the_question(
     shown = f"{caught.value!r} {caught.value.__cause__!r} {engine!r} {caplog.text}"
     for secret in ("sour espresso", KEY[:8], KEY[-4:], "org-abc"):
         assert secret not in shown
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
 async def test_every_error_of_the_quota_type_is_final(connect: Connect) -> None:
@@ -482,7 +494,7 @@ async def test_an_unreadable_list_of_models_is_a_parse_error(connect: Connect, l
 
 def test_importing_the_engine_does_not_import_the_sdk() -> None:
     """The SDK takes longer to import than everything else together; so only the first call imports it."""
-    code = "import sys, websearch_gateway.answers.openai.engine as _; print('openai' in sys.modules)"
+    code = "import sys, websearch_gateway.answers.openai as _; print('openai' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert done.stdout.strip() == "False"
 
@@ -499,3 +511,37 @@ async def test_an_impossible_count_of_tokens_costs_the_maximum_and_gives_a_warni
     assert 0.06 < answer.cost_usd <= engine.most_usd
     assert any("count of tokens is impossible" in warning for warning in answer.warnings)
     assert answer.usage.response == 0
+
+
+def test_a_dated_snapshot_is_its_model() -> None:
+    assert find_model("gpt-5-nano-2025-08-07", MODELS) == find_model("gpt-5-nano", MODELS)
+    assert find_model("gpt-5-nano-next", MODELS) is None
+
+
+def test_the_default_models_are_known_and_the_first_has_a_shutdown_date() -> None:
+    first, *others = (find_model(name, MODELS) for name in Settings().openai_models)
+    assert first
+    assert first.ends == date(2026, 12, 11)
+    assert all(other and other.ends is None for other in others)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_every_model_accepts_the_effort_that_requests_name(model: object) -> None:
+    assert EFFORT in model.efforts  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("name", "billed", "usd"),
+    [
+        ("gpt-5-nano", Billed(prompt=1_000_000), 0.05),
+        ("gpt-5-nano", Billed(prompt=1_000_000, cached=1_000_000), 0.005),
+        ("gpt-5-nano", Billed(response=1_000_000), 0.40),
+        ("gpt-6-luna", Billed(prompt=1_000_000, cached=500_000, cache_written=400_000), 0.005 + 0.05 + 0.01),
+        ("gpt-5.4-nano", Billed(prompt=1_000_000, cache_written=1_000_000), 0.20),
+        ("gpt-5-nano", Billed(prompt=10, cached=10**9, cache_written=10**9), 10 * 0.005 / 1e6),
+    ],
+)
+def test_tokens_cost_what_the_price_list_says(name: str, billed: Billed, usd: float) -> None:
+    model = find_model(name, MODELS)
+    assert model
+    assert model.tokens_usd(billed, datetime(2026, 11, 22, tzinfo=UTC)) == pytest.approx(usd)

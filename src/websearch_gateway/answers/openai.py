@@ -1,0 +1,349 @@
+"""OpenAI's Responses API with its hosted web search: https://platform.openai.com/docs/guides/tools-web-search.
+
+One call searches, reads and writes. Replies are read as plain JSON, since real ones differ from the SDK's types:
+sources without a URL, open_page with a null URL, new kinds of items. `openai_sdk` sends the requests. Codes of errors:
+https://platform.openai.com/docs/guides/error-codes; efforts: /docs/models; shutdown dates: /docs/deprecations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from pydantic import SecretStr
+
+from websearch_gateway.answers.json_fields import Json, are_counts, count, objects, parsed, parsed_or_empty, typed
+from websearch_gateway.answers.models import Billed, Limits, Model, find_model
+from websearch_gateway.answers.outcomes import (
+    CUT_OFF,
+    ModelGone,
+    OptionRefused,
+    applying,
+    declined,
+    lost_citations,
+    no_answer,
+    not_searched,
+)
+from websearch_gateway.answers.prompt import LINK_RULE, instructions
+from websearch_gateway.errors import (
+    SearchAuthError,
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchValidationError,
+)
+from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
+from websearch_gateway.net.client import Reply
+from websearch_gateway.text.citation.cite import in_code_points
+from websearch_gateway.text.citation.markers import strip_markers
+from websearch_gateway.text.urls import canonical, is_web_address
+
+MAX_OUTPUT_TOKENS = 8192
+"""Reasoning counts as output. It used 600 tokens before one answer began; this limit leaves room for both."""
+
+MAX_TOOL_CALLS = 6
+"""Searches and page visits of one answer; each search costs a cent. Further ones are ignored, not refused."""
+
+MOST_DOMAINS = 100
+"""The longest list of allowed or blocked domains."""
+
+MAX_SPANS = 500
+
+EFFORT = "low"
+"""Enough for lookups. `minimal` is refused together with web search; some models refuse `none`."""
+
+LIMITS = Limits(
+    most=Billed(prompt=128_000, response=MAX_OUTPUT_TOKENS, searches=MAX_TOOL_CALLS),
+    usual=Billed(prompt=20_000, response=2_000, searches=2),
+    context_tokens=400_000,
+)
+"""The search tool adds at most 128,000 tokens to a prompt, even if the model accepts more."""
+
+_LUNA_EFFORTS = ("none", "low", "medium", "high", "xhigh", "max")
+
+MODELS = (
+    Model(
+        "gpt-5-nano",
+        0.05,
+        0.40,
+        cached_usd=0.005,
+        efforts=("minimal", "low", "medium", "high"),
+        ends=date(2026, 12, 11),
+    ),
+    Model("gpt-5.4-nano", 0.20, 1.25, cached_usd=0.02, efforts=("none", "low", "medium", "high", "xhigh")),
+    Model("gpt-5.6-luna", 0.20, 1.20, cached_usd=0.02, efforts=_LUNA_EFFORTS),
+    Model("gpt-6-luna", 0.10, 0.50, cached_usd=0.01, cache_write_usd=0.125, efforts=_LUNA_EFFORTS),
+)
+
+_OPTIONS = ("tool_choice", "reasoning", "max_tool_calls")
+"""Optional parameters that some models refuse."""
+
+_PASSING_CODES = ("server_error", "rate_limit_exceeded", "server_is_overloaded", "slow_down")
+_QUOTA = ("insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "billing_not_active")
+_REFUSED_PROMPTS = ("invalid_prompt", "content_filter", "content_policy_violation")
+_IDENTIFIERS = re.compile(r"\b(?:sk|sess|org|proj|req|user)[-_][\w*.-]+")
+_BLANK = re.compile(r"[\s\x00-\x1f\x7f]+")
+_QUOTED_CHARS = 20
+_MAX_MESSAGE = 200
+_BETWEEN_PARTS = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAI:
+    """The Responses API as an `EngineApi`."""
+
+    key: SecretStr
+    base_url: str
+    name: str = "openai"
+    vendor: str = "OpenAI"
+    search_usd: float = 0.01
+    """One `search` action, with any model; opening a page or looking into it is free."""
+    price_source: str = "https://platform.openai.com/docs/pricing, 2026-11-21"
+    takes_region: bool = True
+    most_domains: int = MOST_DOMAINS
+    limits: Limits = LIMITS
+    known_models: Sequence[Model] = MODELS
+
+    def request(self, query: SearchQuery, model: str, now: datetime) -> HttpRequest:
+        """See EngineApi. No temperature: these models refuse it."""
+        # Without a location OpenAI searches as if from the United States.
+        location = {"type": "approximate"} | ({"country": query.region} if query.region else {})
+        known = find_model(model, self.known_models)
+        body = {
+            "model": model,
+            "instructions": instructions(query, now, LINK_RULE),
+            "input": query.text,
+            "tools": [
+                {"type": "web_search", "search_context_size": "low", "user_location": location, **_filters(query)}
+            ],
+            # Not the tool's name, which some models refuse.
+            "tool_choice": "required",
+            **({"reasoning": {"effort": EFFORT}} if known and EFFORT in known.efforts else {}),
+            "max_tool_calls": MAX_TOOL_CALLS,
+            "include": ["web_search_call.action.sources"],
+            "max_output_tokens": MAX_OUTPUT_TOKENS,
+            "store": False,
+        }
+        return HttpRequest("POST", f"{self.base_url}/responses", json=body)
+
+    def next_turn(self, request: HttpRequest, body: bytes) -> HttpRequest | None:
+        """Every reply is complete."""
+        return None
+
+    def parse(self, *bodies: bytes) -> Answer:
+        """See EngineApi. Raw citation markers are removed from the text."""
+        reply = _parsed(bodies[-1])
+        if reply.get("status") == "failed" or typed(dict, reply.get("error")):
+            raise _failed(typed(dict, reply.get("error")))
+        items = objects(reply.get("output"))
+        parts = list(_parts(items))
+        text, spans, cited, lost = _text(part for part in parts if part.get("type") == "output_text")
+        cut_off = reply.get("status") == "incomplete"
+        if not text.strip():
+            raise _no_text(reply, parts, cut_off=cut_off)
+        calls = [item for item in items if item.get("type") == "web_search_call" and item.get("status") != "failed"]
+        if not calls:
+            raise not_searched(self.vendor)
+        found = _sources([typed(dict, call.get("action")) for call in calls])
+        return Answer(
+            text=text,
+            spans=tuple(spans),
+            provider=self.name,
+            sources=tuple(map(Source, _distinct([*cited, *found]))),
+            warnings=applying({CUT_OFF: cut_off, lost_citations(lost): lost}),
+        )
+
+    def billed(self, body: bytes) -> Billed:
+        """See EngineApi."""
+        return _billed(parsed_or_empty(body))
+
+    def refusal(self, request: HttpRequest, reply: Reply) -> SearchError | None:
+        """See EngineApi. OpenAI's own message is passed on only for HTTP 400, where it says what to change."""
+        status, body = reply.status, parsed_or_empty(reply.body)
+        if status < 400 or not body:
+            return None
+        error = typed(dict, body.get("error"))
+        code = typed(str, error.get("code"))
+        if code == "model_not_found" or (status == 404 and error.get("param") == "model"):
+            return ModelGone("The model does not exist, or not for this key.")
+        if status == 402 or code in _QUOTA or error.get("type") in _QUOTA:
+            return _quota_is_spent()
+        if status == 403:
+            return SearchAuthError(_forbidden(code))
+        if status in (400, 413, 422):
+            question = typed(str, (request.json or {}).get("input"))
+            return _bad_request(status, error, private=(self.key.get_secret_value(), question))
+        if status == 404 and error:
+            return SearchProviderError("There is no Responses API at OPENAI_BASE_URL (HTTP 404).")
+        return None
+
+    def models_request(self) -> HttpRequest:
+        """See EngineApi."""
+        return HttpRequest("GET", f"{self.base_url}/models")
+
+    def listed(self, body: bytes) -> Mapping[str, date | None]:
+        """See EngineApi."""
+        try:
+            return {model["id"]: _last_day(model) for model in parsed(body, self.vendor)["data"]}
+        except (ValueError, KeyError, TypeError):
+            raise SearchProviderParseError("OpenAI's list of models is unreadable.") from None
+
+
+API = OpenAI
+
+
+def _filters(query: SearchQuery) -> dict[str, Any]:
+    """https://platform.openai.com/docs/guides/tools-web-search#domain-filtering. A blocked domain may leak through."""
+    if query.include_domains:
+        return {"filters": {"allowed_domains": list(query.include_domains)}}
+    if query.exclude_domains:
+        return {"filters": {"blocked_domains": list(query.exclude_domains[:MOST_DOMAINS])}}
+    return {}
+
+
+def _last_day(listing: Json) -> date | None:
+    last_day = listing.get("shutdown_date")
+    return date.fromisoformat(last_day) if last_day else None
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+def _failed(failure: Json) -> SearchError:
+    """Our error for a reply with HTTP 200 whose status is `failed`."""
+    code = str(failure.get("code") or "unknown")
+    if code == "model_not_found":
+        return ModelGone("The model is gone.")
+    if code in _REFUSED_PROMPTS:
+        return declined()
+    if code in _QUOTA:
+        return _quota_is_spent()
+    shown = code if code.replace("_", "").isalnum() else "unknown"
+    return SearchProviderError(f"OpenAI failed ({shown[:60]}).", retryable=code in _PASSING_CODES)
+
+
+def _quota_is_spent() -> SearchProviderError:
+    return SearchProviderError(
+        "OpenAI's quota for this key is spent; check the plan and billing of the account.", details={"reason": "quota"}
+    )
+
+
+def _forbidden(code: str) -> str:
+    if code == "unsupported_country_region_territory":
+        return "OpenAI does not serve the country that this gateway calls from (HTTP 403)."
+    return "OpenAI does not let this key use the Responses API or its model (HTTP 403); check OPENAI_API_KEY."
+
+
+def _bad_request(status: int, error: Json, private: Sequence[str]) -> SearchError:
+    if error.get("code") in _REFUSED_PROMPTS:
+        return declined()
+    words = typed(str, error.get("message"))
+    named = f"{error.get('param') or ''} {words}".casefold().replace(" ", "_")
+    if option := next((option for option in _OPTIONS if option in named), None):
+        return OptionRefused("OpenAI", option)
+    shown = _without_identifiers(words, private)
+    return SearchValidationError(f"OpenAI refused the request (HTTP {status}){': ' if shown else ''}{shown}.")
+
+
+def _without_identifiers(message: str, private: Sequence[str]) -> str:
+    """The message in one line, without keys and names of organisations; empty if it quotes a private value."""
+    folded = message.casefold()
+    for secret in private:
+        pieces = {secret[i : i + _QUOTED_CHARS] for i in range(max(1, len(secret) - _QUOTED_CHARS + 1))}
+        if any(piece.casefold() in folded for piece in pieces if piece):
+            return ""
+    return _BLANK.sub(" ", _IDENTIFIERS.sub("…", message)).strip()[:_MAX_MESSAGE].rstrip(". ")
+
+
+# --- replies --------------------------------------------------------------------------------------------------------
+
+
+def _parsed(body: bytes) -> Json:
+    reply = parsed(body, "OpenAI")
+    if not isinstance(reply.get("output", []), list):
+        raise SearchProviderParseError("The reply of OpenAI is not a response object.")
+    return reply
+
+
+def _no_text(reply: Json, parts: Sequence[Json], *, cut_off: bool) -> Exception:
+    reason = typed(str, typed(dict, reply.get("incomplete_details")).get("reason"))
+    if reason == "content_filter" or any(part.get("type") == "refusal" for part in parts):
+        return declined()
+    if cut_off:
+        known = reason if reason.isidentifier() else "no reason given"
+        return SearchProviderError(f"OpenAI stopped before it began its answer ({known[:60]}).")
+    return no_answer("OpenAI")
+
+
+def _parts(items: Sequence[Json]) -> Iterator[Json]:
+    """The parts of the messages; only of the final one if the model marks it, since the others are thinking aloud."""
+    messages = [item for item in items if item.get("type") == "message"]
+    final = [message for message in messages if message.get("phase") == "final_answer"]
+    for message in final or messages:
+        yield from objects(message.get("content"))
+
+
+def _text(parts: Iterable[Json]) -> tuple[str, list[Span], list[str], int]:
+    """The whole text, its spans, all URLs that are cited, and how many citations have no place at all."""
+    text, spans, cited, lost = "", [], [], 0
+    for part in parts:
+        words = typed(str, part.get("text"))
+        notes = [note for note in objects(part.get("annotations")) if note.get("type") == "url_citation"]
+        placed = [span for note in notes if (span := _span(note, words))][:MAX_SPANS]
+        lost += sum(is_web_address(typed(str, note.get("url"))) for note in notes[:MAX_SPANS]) - len(placed)
+        cited += [typed(str, note.get("url")) for note in notes]
+        bare, placed = strip_markers(words, in_code_points(words, placed))
+        offset = len(text) + len(_BETWEEN_PARTS) if text else 0
+        text = text + _BETWEEN_PARTS + bare if text else bare
+        spans += [Span(span.url, span.title, span.start + offset, span.end + offset) for span in placed]
+    return text, spans, cited, lost
+
+
+def _span(note: Json, words: str) -> Span | None:
+    """The place that the annotation gives; without usable numbers, the place of its URL in the text."""
+    start, end = count(note.get("start_index"), -1), count(note.get("end_index"), -1)
+    url = typed(str, note.get("url"))
+    if not is_web_address(url):
+        return None
+    if not 0 <= start <= end:
+        start = words.find(url)
+        end = start + len(url)
+    return Span(url, typed(str, note.get("title")), start, end) if start >= 0 else None
+
+
+def _sources(actions: Sequence[Json]) -> Iterator[str]:
+    """The URLs behind the answer: first the pages that were opened, since they were read, then the search results."""
+    for action in actions:
+        yield typed(str, action.get("url"))
+    for action in actions:
+        for source in objects(action.get("sources")):
+            yield typed(str, source.get("url"))
+
+
+def _distinct(urls: Iterable[str]) -> Iterable[str]:
+    first: dict[str, str] = {}
+    for url in urls:
+        if is_web_address(url):
+            first.setdefault(canonical(url), url)
+    return first.values()
+
+
+def _billed(reply: Json) -> Billed:
+    """Tokens and searches. If OpenAI gives a count of searches, it is right; otherwise the search items are counted."""
+    calls = [item for item in objects(reply.get("output")) if item.get("type") == "web_search_call"]
+    actions = [typed(dict, call.get("action")) for call in calls]
+    usage = typed(dict, reply.get("usage"))
+    details = typed(dict, usage.get("input_tokens_details"))
+    tool_usage = typed(dict, typed(dict, reply.get("tool_usage")).get("web_search"))
+    searched = sum(action.get("type") == "search" for action in actions) or int(bool(actions))
+    return Billed(
+        prompt=count(usage.get("input_tokens")),
+        response=count(usage.get("output_tokens")),
+        cached=count(details.get("cached_tokens")),
+        cache_written=count(details.get("cache_write_tokens")),
+        searches=count(tool_usage.get("num_requests"), searched),
+        is_reported=not objects(reply.get("output")) or are_counts(usage, "input_tokens", "output_tokens"),
+    )
