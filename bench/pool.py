@@ -17,11 +17,9 @@ from bench.virtual_time import in_virtual_time, now
 from websearch_gateway.errors import Exhausted, SearchTimeoutError
 from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.ports import Searcher
-from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
-from websearch_gateway.resilience.fallback_searcher import FallbackSearcher
-from websearch_gateway.resilience.health import HealthRegistry, Stopwatch
-from websearch_gateway.resilience.hedge import Hedging
-from websearch_gateway.resilience.layered_call import LayeredSearcher
+from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
+from websearch_gateway.upstream.layers import CircuitBreaker, LayeredSearcher
+from websearch_gateway.upstream.race import FallbackSearcher, Hedging
 
 CALLS, CALLS_PER_SECOND, DEADLINE = 5000, 2.0, 15.0
 MEDIAN, P99, STALLS = 0.6, 4.0, 0.01

@@ -18,11 +18,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from bench.semantic import PAIRS, load
-from websearch_gateway.cache.exact_cache import ExactCache
-from websearch_gateway.cache.lifetimes import Lifetimes
-from websearch_gateway.cache.semantic.question_index import QuestionIndex
-from websearch_gateway.cache.semantic.semantic_cache import SemanticCache
-from websearch_gateway.cache.web_results import WEB_RESULTS
+from websearch_gateway.cache.results import WEB_RESULTS, ExactCache, Lifetimes
+from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import LOCAL, SearchQuery
 from websearch_gateway.results.search import WebResult, WebSearchResponse

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.table import Row, print_table
-from websearch_gateway.cache.semantic.question_index import QuestionIndex, label_of_same, question_row
-from websearch_gateway.cache.semantic.same_question import Wording
-from websearch_gateway.cache.semantic.semantic_cache import CANDIDATES, LEAST_SIMILARITY
+from websearch_gateway.cache.meaning import Wording
+from websearch_gateway.cache.semantic import CANDIDATES, LEAST_SIMILARITY, QuestionIndex, label_of_same, question_row
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import SearchQuery
 from websearch_gateway.state.memory import MemoryState

@@ -8,10 +8,9 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.admin import cache_admin, doctor, operations
-from websearch_gateway.budget import ledger
 from websearch_gateway.pipeline import raw_engine, read_many, web_search
-from websearch_gateway.resilience import fallback_searcher
-from websearch_gateway.resilience.best_effort import BestEffort
+from websearch_gateway.upstream import ledger, race
+from websearch_gateway.upstream.best_effort import BestEffort
 
 PATIENCE = 600.0
 """Seconds: the longest wait for what a healthy system does soon, such as the end of a process or of a request."""
@@ -27,7 +26,7 @@ PATIENT_PROCESS = {"SEARCH_DEADLINE_SECONDS": "300", "REQUEST_TIMEOUT_MS": "3000
 def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the parts of a gateway in this process more time than an agent would wait for."""
     # The first of nine providers would have a ninth of the time.
-    monkeypatch.setattr(fallback_searcher, "LEAST_SHARE_SECONDS", 10.0)
+    monkeypatch.setattr(race, "LEAST_SHARE_SECONDS", 10.0)
     for module, name in (
         (raw_engine, "PAGE_SECONDS"),
         (web_search, "PAGE_SECONDS"),

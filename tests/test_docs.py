@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
@@ -89,12 +88,6 @@ def test_every_path_and_symbol_that_a_docstring_names_exists() -> None:
         assert {name for name in _paths(text) if not _is_there(name)} == set(), module
         missing = {f"{a}.{b}" for a, b in _symbols(text) if not _is_defined(a, b)}
         assert missing == set(), module
-
-
-def test_every_package_has_a_docstring_of_two_lines_or_more() -> None:
-    for init in PACKAGE.rglob("__init__.py"):
-        docstring = ast.get_docstring(ast.parse(init.read_text())) or ""
-        assert len(docstring.splitlines()) >= 2, init
 
 
 def test_the_picture_of_the_layers_is_drawn_from_the_code() -> None:

@@ -1,11 +1,13 @@
 """Prints the test files of what changed since BASE (default: main), for `make check`.
 
-For a changed module `a/b.py` that is `tests/a/test_b.py`, or all tests of the folder if it has no test of its own. For
-what tests share, such as a `conftest.py`, it is the tests of its folder. The documents are always tested.
+For a changed module `a/b.py` that is `tests/a/test_b.py` and `tests/a/test_b_*.py`, or all tests of the folder if it
+has none of its own. For what tests share, such as a `conftest.py`, it is the tests of its folder. The documents are
+always tested.
 """
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,11 +30,8 @@ def tests_of(path: str) -> Iterator[str]:
         yield path
     elif path.startswith(PACKAGE) and name.suffix == ".py":
         folder = Path("tests") / name.relative_to(PACKAGE).parent
-        own = folder / f"test_{name.name}"
-        if (ROOT / own).is_file():
-            yield str(own)
-        else:
-            yield from _tests_in(folder)
+        own = [found for found in _tests_in(folder) if re.fullmatch(rf"test_{name.stem}(_.*)?", Path(found).stem)]
+        yield from own or _tests_in(folder)
     elif path.startswith("tests/") and name.suffix == ".py" and not name.name.startswith("test_"):
         yield from _tests_in(Path(path).parent)
 

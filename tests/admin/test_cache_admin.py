@@ -12,23 +12,19 @@ from tests.clock import Clock
 from websearch_gateway.admin import cache_admin as cache_care
 from websearch_gateway.admin.cache_admin import CacheAdmin
 from websearch_gateway.admin.cache_contents import PREFIXES
-from websearch_gateway.budget.ledger import Ledger
-from websearch_gateway.cache.answers import ANSWERS
-from websearch_gateway.cache.cache_epoch import CHECK_SECONDS
-from websearch_gateway.cache.exact_cache import ExactCache
-from websearch_gateway.cache.lifetimes import Lifetimes
-from websearch_gateway.cache.page_cache import KEEP_SECONDS
-from websearch_gateway.cache.semantic.question_index import question_row
-from websearch_gateway.cache.web_results import WEB_RESULTS
+from websearch_gateway.cache.pages import KEEP_SECONDS
+from websearch_gateway.cache.result_store import CHECK_SECONDS
+from websearch_gateway.cache.results import ANSWERS, WEB_RESULTS, ExactCache, Lifetimes
+from websearch_gateway.cache.semantic import question_row
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery
-from websearch_gateway.observability.statistics import Statistics
-from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.ports import State
 from websearch_gateway.results.answer import Citation, SearchResponse
 from websearch_gateway.results.search import WebResult, WebSearchResponse
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
+from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.telemetry import Statistics, Telemetry
 
 LIFETIMES = Lifetimes(86_400, 86_400, 0)
 ME, YOU = Caller("me"), Caller("you")

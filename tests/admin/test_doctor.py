@@ -12,13 +12,13 @@ import pytest
 
 from websearch_gateway.admin.doctor import REASONS, REMEDIES, Doctor
 from websearch_gateway.app import Gateway
-from websearch_gateway.budget.ledger import Ledger
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.pipeline.fallback import UnconfiguredEngine
 from websearch_gateway.results.ops import Check
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.upstream.ledger import Ledger
 
 Open = Callable[..., AbstractAsyncContextManager[Gateway]]
 

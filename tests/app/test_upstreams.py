@@ -12,9 +12,9 @@ from tests.opening import Open
 from websearch_gateway.app import Gateway
 from websearch_gateway.errors import Exhausted, SearchError, SearchNotConfiguredError
 from websearch_gateway.models import Deadline, SearchQuery, SearchRequest, SearchResults
-from websearch_gateway.resilience.health import UpstreamStatus
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.upstream.health import UpstreamStatus
 
 RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo", "wikipedia")
 UPSTREAMS = ("openai", *RAW)

@@ -12,7 +12,6 @@ from websearch_gateway.app.caches import Caches, open_caches
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller, SearchQuery, Topic
-from websearch_gateway.observability.telemetry import CallRecord, Telemetry
 from websearch_gateway.pipeline.cached_answers import CachedAnswers
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.rate_limit import RateLimits
@@ -21,6 +20,7 @@ from websearch_gateway.results.cache import CachedAnswer
 from websearch_gateway.results.search import WebResult, WebSearchResponse
 from websearch_gateway.settings import load_settings
 from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.upstream.telemetry import CallRecord, Telemetry
 
 QUESTION = "how tall is the eiffel tower"
 ANSWER = SearchResponse(

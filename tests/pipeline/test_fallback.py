@@ -23,10 +23,9 @@ from websearch_gateway.models import Answer, Deadline, SearchQuery, Span
 from websearch_gateway.net.cost_context import spend
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
 from websearch_gateway.ports import Progress, no_progress
-from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
-from websearch_gateway.resilience.first_success import FirstSuccess
-from websearch_gateway.resilience.health import HealthRegistry
-from websearch_gateway.resilience.layered_call import LayeredEngine
+from websearch_gateway.upstream.health import HealthRegistry
+from websearch_gateway.upstream.layers import CircuitBreaker, LayeredEngine
+from websearch_gateway.upstream.race import FirstSuccess
 
 QUERY = SearchQuery("how tall is the tower")
 NEVER = 1000.0

@@ -8,10 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from websearch_gateway.cache.blob_cache import BlobCache
-from websearch_gateway.cache.page_cache import page_key
-from websearch_gateway.cache.semantic.packed_vectors import vectors_key
-from websearch_gateway.cache.semantic.similarity import SLICE, TOO_SLOW, UNKNOWN_SCRIPT, UNRELATED, Similarity
+from websearch_gateway.cache.pages import BlobCache, page_key
+from websearch_gateway.cache.similarity import SLICE, TOO_SLOW, UNKNOWN_SCRIPT, UNRELATED, Similarity, vectors_key
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Deadline, Page, Passage

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from websearch_gateway.cache.blob_cache import BlobCache
-from websearch_gateway.cache.page_cache import PageCache
-from websearch_gateway.cache.semantic.similarity import Similarity
+from websearch_gateway.cache.pages import BlobCache, PageCache
+from websearch_gateway.cache.similarity import Similarity
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import (
     ForbiddenUrlError,
@@ -20,7 +19,6 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Caller, ContentRequest, Deadline, Page, PassagesRequest
 from websearch_gateway.net.address import AddressPolicy
-from websearch_gateway.observability.telemetry import CallRecord, Telemetry
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.passages import PassageFinder
 from websearch_gateway.pipeline.provenance import Provenance
@@ -30,6 +28,7 @@ from websearch_gateway.ports import Workers
 from websearch_gateway.results.read import PageContent
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.text.retrieval.relevance import RELEVANT
+from websearch_gateway.upstream.telemetry import CallRecord, Telemetry
 
 URL = "https://example.com/tides"
 TEXT = "# Tides\n\n" + "\n\n".join(f"Paragraph {n} tells how the sea rose by {n} metres that day." for n in range(200))

@@ -20,11 +20,9 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.net.cost_context import spend, spent
 from websearch_gateway.ports import Searcher
-from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
-from websearch_gateway.resilience.fallback_searcher import FallbackSearcher
-from websearch_gateway.resilience.health import HealthRegistry, Stopwatch
-from websearch_gateway.resilience.hedge import Hedging
-from websearch_gateway.resilience.layered_call import LayeredSearcher
+from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
+from websearch_gateway.upstream.layers import CircuitBreaker, LayeredSearcher
+from websearch_gateway.upstream.race import FallbackSearcher, Hedging
 
 QUERY = SearchQuery("descale an espresso machine")
 USUAL, PRICE = 0.6, 0.001

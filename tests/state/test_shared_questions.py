@@ -11,11 +11,8 @@ from tests.clock import Clock
 from tests.patience import wait_for_state
 from tests.state.conftest import PATIENCE
 from tests.stored_answer import AGAIN, ANSWER, ASKED, ME
-from websearch_gateway.cache.answers import ANSWERS
-from websearch_gateway.cache.exact_cache import ExactCache
-from websearch_gateway.cache.lifetimes import Lifetimes
-from websearch_gateway.cache.semantic.question_index import OVERLAP_SECONDS, QuestionIndex
-from websearch_gateway.cache.semantic.semantic_cache import SemanticCache
+from websearch_gateway.cache.results import ANSWERS, ExactCache, Lifetimes
+from websearch_gateway.cache.semantic import OVERLAP_SECONDS, QuestionIndex, SemanticCache
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import SearchQuery, StateEntry
 from websearch_gateway.ports import State
@@ -67,7 +64,7 @@ async def instances(
 ) -> AsyncIterator[tuple[Instance, Instance]]:
     """Two instances on one state. On a busy machine each of them may be slow."""
     wait_for_state(monkeypatch, PATIENCE)
-    monkeypatch.setattr("websearch_gateway.cache.semantic.question_index.WAIT_SECONDS", PATIENCE)
+    monkeypatch.setattr("websearch_gateway.cache.semantic.WAIT_SECONDS", PATIENCE)
     here, there = Instance(shared_url, clock), Instance(shared_url, clock)
     yield here, there
     await here.close()

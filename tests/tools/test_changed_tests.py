@@ -15,6 +15,10 @@ covering = runpy.run_path(str(ROOT / "tools" / "changed_tests.py"))["tests_of"]
     ("path", "tests"),
     [
         ("src/websearch_gateway/net/retry.py", ["tests/net/test_retry.py"]),
+        (
+            "src/websearch_gateway/upstream/telemetry.py",
+            ["tests/upstream/test_telemetry.py", "tests/upstream/test_telemetry_statistics.py"],
+        ),
         ("tests/net/test_retry.py", ["tests/net/test_retry.py"]),
         ("tests/net/test_gone.py", []),
         ("README.md", []),
@@ -25,8 +29,8 @@ def test_a_change_is_covered_by_the_test_of_its_own_name(path: str, tests: list[
 
 
 def test_a_module_without_a_test_of_its_own_is_covered_by_those_of_its_folder() -> None:
-    found = list(covering("src/websearch_gateway/resilience/layered_call.py"))
-    assert "tests/resilience/test_hedge.py" in found
+    found = list(covering("src/websearch_gateway/upstream/__init__.py"))
+    assert "tests/upstream/test_race.py" in found
 
 
 def test_what_tests_share_is_covered_by_the_tests_of_its_folder() -> None:

@@ -11,19 +11,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from websearch_gateway.admin.cache_contents import ABOUT_QUESTIONS, PREFIXES, Content, Kind, contents
-from websearch_gateway.budget.ledger import Ledger
-from websearch_gateway.cache.cache_epoch import advance
-from websearch_gateway.cache.result_store import question_name
-from websearch_gateway.cache.semantic.semantic_cache import wordings
+from websearch_gateway.cache.result_store import advance, question_name
+from websearch_gateway.cache.semantic import wordings
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import StateUsage
-from websearch_gateway.observability.statistics import Statistics
-from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.ports import BoundedState, State, problem_of
 from websearch_gateway.results.admin import CacheClearResult
 from websearch_gateway.results.answer import CacheState
 from websearch_gateway.results.ops import CacheStats
 from websearch_gateway.text.normalise import checked_query
+from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.telemetry import Statistics, Telemetry
 
 MOST_COUNTED = 5_000
 """The most entries of a kind to read for the figures. A backend may charge for each."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from websearch_gateway.cache.page_cache import KEEP_SECONDS
+from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.result_store import Stamp
 from websearch_gateway.models import StateEntry
 from websearch_gateway.ports import State

@@ -7,14 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from websearch_gateway import __version__
-from websearch_gateway.budget.ledger import Day, Ledger
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.models import StateProblem
-from websearch_gateway.observability.statistics import Figures, Statistics, ToolFigures
-from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.ports import State, problem_of
-from websearch_gateway.resilience.best_effort import BestEffort
-from websearch_gateway.resilience.health import HealthRegistry, UpstreamStatus
 from websearch_gateway.results.ops import (
     DayStats,
     LastError,
@@ -24,6 +19,10 @@ from websearch_gateway.results.ops import (
     ServerStats,
     ToolStats,
 )
+from websearch_gateway.upstream.best_effort import BestEffort
+from websearch_gateway.upstream.health import HealthRegistry, UpstreamStatus
+from websearch_gateway.upstream.ledger import Day, Ledger
+from websearch_gateway.upstream.telemetry import Figures, Statistics, Telemetry, ToolFigures
 
 DAYS = 7
 """The number of days whose costs are shown."""

@@ -24,18 +24,13 @@ from websearch_gateway.app.gateway import Gateway
 from websearch_gateway.app.outbound import outbound
 from websearch_gateway.app.page_reading import COMPOSE, WARM_UP, PageReaders, open_reading
 from websearch_gateway.app.upstreams import Upstreams, open_upstreams
-from websearch_gateway.budget.budgeted_embedder import BudgetedEmbedder
-from websearch_gateway.budget.ledger import Ledger
-from websearch_gateway.cache.raw_results import RawResult
+from websearch_gateway.cache.results import RawResult
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.embedders import open_embedder
 from websearch_gateway.embedders.prices import usd_per_million_tokens
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
-from websearch_gateway.observability.statistics import Statistics
-from websearch_gateway.observability.telemetry import Telemetry
-from websearch_gateway.observability.tracing import Traced
 from websearch_gateway.pipeline.cached_answers import CachedAnswers
 from websearch_gateway.pipeline.cleaning.answers import CleanedEngine
 from websearch_gateway.pipeline.guard import Guard
@@ -49,14 +44,18 @@ from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import AnswerEngine, BoundedState, Embedder, HostedEngine, State
-from websearch_gateway.resilience.health import HealthRegistry
-from websearch_gateway.resilience.layered_call import LayeredEngine
 from websearch_gateway.results.search import WebSearchResponse
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.spare import SpareState
 from websearch_gateway.state.sqlite import SqliteState
+from websearch_gateway.upstream.budgeted import BudgetedEmbedder
+from websearch_gateway.upstream.health import HealthRegistry
+from websearch_gateway.upstream.layers import LayeredEngine
+from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.telemetry import Statistics, Telemetry
+from websearch_gateway.upstream.tracing import Traced
 from websearch_gateway.workers.pool import Workers
 
 

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from websearch_gateway.admin.cache_admin import Memory
-from websearch_gateway.cache.answers import ANSWERS
-from websearch_gateway.cache.exact_cache import ExactCache, ResultCache
-from websearch_gateway.cache.lifetimes import Lifetimes
-from websearch_gateway.cache.raw_results import RAW_RESULTS, RawResult
-from websearch_gateway.cache.semantic.question_index import QuestionIndex
-from websearch_gateway.cache.semantic.semantic_cache import SemanticCache, SimilarQuestions
-from websearch_gateway.cache.web_results import WEB_RESULTS
+from websearch_gateway.cache.results import (
+    ANSWERS,
+    RAW_RESULTS,
+    WEB_RESULTS,
+    ExactCache,
+    Lifetimes,
+    RawResult,
+    ResultCache,
+)
+from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache, SimilarQuestions
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.ports import Embedder, State
 from websearch_gateway.results.answer import SearchResponse

@@ -6,18 +6,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from websearch_gateway.answers import Outside, configured
-from websearch_gateway.budget.budgeted import BudgetedEngine
-from websearch_gateway.budget.ledger import Ledger
-from websearch_gateway.observability.tracing import traced_upstream
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
 from websearch_gateway.pipeline.raw_engine import OneGathering
 from websearch_gateway.ports import AnswerEngine, HostedEngine
-from websearch_gateway.resilience.burst_gate import BurstGate
-from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
-from websearch_gateway.resilience.fallback_searcher import LEAST_SHARE_SECONDS
-from websearch_gateway.resilience.health import HealthRegistry, Stopwatch
-from websearch_gateway.resilience.layered_call import LayeredEngine, wrapped
 from websearch_gateway.settings import Settings
+from websearch_gateway.upstream.budgeted import BudgetedEngine
+from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
+from websearch_gateway.upstream.layers import BurstGate, CircuitBreaker, LayeredEngine, wrapped
+from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.race import LEAST_SHARE_SECONDS
+from websearch_gateway.upstream.tracing import traced_upstream
 
 
 def open_engines(settings: Settings, outside: Outside) -> Sequence[HostedEngine]:

@@ -24,13 +24,13 @@ from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import Embedder, HostedEngine, Progress, no_progress
-from websearch_gateway.resilience.health import HealthRegistry
 from websearch_gateway.results.admin import MigrateResult
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.cache import CachedAnswer, SimilarAnswers
 from websearch_gateway.results.docs import DocsSearchResponse
 from websearch_gateway.results.ops import Check, Diagnosis
 from websearch_gateway.results.search import RawSearchResponse, WebSearchResponse
+from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.workers.pool import Workers
 
 if TYPE_CHECKING:

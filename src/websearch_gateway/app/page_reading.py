@@ -9,22 +9,21 @@ from functools import partial
 from websearch_gateway.answers.extractive import compose
 from websearch_gateway.app.domains import address_policy
 from websearch_gateway.app.outbound import outbound
-from websearch_gateway.cache.blob_cache import BlobCache
-from websearch_gateway.cache.page_cache import PageCache
-from websearch_gateway.cache.semantic.similarity import Similarity
+from websearch_gateway.cache.pages import BlobCache, PageCache
+from websearch_gateway.cache.similarity import Similarity
 from websearch_gateway.embedders.static import encode
 from websearch_gateway.models import Hit, SearchQuery
 from websearch_gateway.net.fetch import Fetcher, user_agent
-from websearch_gateway.observability.tracing import TracedReader
 from websearch_gateway.pipeline.passages import PassageFinder
 from websearch_gateway.ports import Embedder, State
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser.browser import Browser
 from websearch_gateway.readers.extraction.extract import warm_up
 from websearch_gateway.readers.robots_fetcher import RobotsFetcher
-from websearch_gateway.resilience.bounded_reader import BoundedReader
 from websearch_gateway.settings import Settings
 from websearch_gateway.text.retrieval.passages import cut
+from websearch_gateway.upstream.layers import BoundedReader
+from websearch_gateway.upstream.tracing import TracedReader
 from websearch_gateway.workers.child import prepare
 from websearch_gateway.workers.pool import Workers
 

@@ -10,25 +10,27 @@ import httpx2
 
 from websearch_gateway import answers
 from websearch_gateway.app.domains import address_policy
-from websearch_gateway.budget.budgeted import BudgetedSearcher
-from websearch_gateway.budget.ledger import Ledger
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.net.own_threads import ReplyParser
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
-from websearch_gateway.observability.tracing import traced_upstream
 from websearch_gateway.pipeline.cleaning.hits import CleanedSearcher
 from websearch_gateway.ports import Searcher, Workers
 from websearch_gateway.providers import PROVIDERS, absent, advice, configured
-from websearch_gateway.resilience.burst_gate import BurstGate
-from websearch_gateway.resilience.circuit_breaker import CircuitBreaker
-from websearch_gateway.resilience.fallback_searcher import LEAST_SHARE_SECONDS, FallbackSearcher
-from websearch_gateway.resilience.health import HealthRegistry, Stopwatch
-from websearch_gateway.resilience.hedge import ByWeight, Hedging, Order
-from websearch_gateway.resilience.layered_call import LayeredSearcher, wrapped
-from websearch_gateway.resilience.provider_selection import ProviderSelection
-from websearch_gateway.resilience.rate_limiter import RateLimiter
 from websearch_gateway.settings import Settings
+from websearch_gateway.upstream.budgeted import BudgetedSearcher
+from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
+from websearch_gateway.upstream.layers import BurstGate, CircuitBreaker, LayeredSearcher, RateLimiter, wrapped
+from websearch_gateway.upstream.ledger import Ledger
+from websearch_gateway.upstream.race import (
+    LEAST_SHARE_SECONDS,
+    ByWeight,
+    FallbackSearcher,
+    Hedging,
+    Order,
+    ProviderSelection,
+)
+from websearch_gateway.upstream.tracing import traced_upstream
 
 
 @dataclass(frozen=True, slots=True)

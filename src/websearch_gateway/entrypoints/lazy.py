@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from websearch_gateway.errors import SearchError
-from websearch_gateway.observability.logs import flush_logs
 from websearch_gateway.settings import Settings
+from websearch_gateway.upstream.logs import flush_logs
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from websearch_gateway.cache.exact_cache import ResultCache
-from websearch_gateway.cache.semantic.semantic_cache import Similar, SimilarQuestions
+from websearch_gateway.cache.results import ResultCache
+from websearch_gateway.cache.semantic import Similar, SimilarQuestions
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import Caller, SearchQuery
-from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard, up_to
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.cache import CachedAnswer, FoundPage, SimilarAnswer, SimilarAnswers
 from websearch_gateway.results.search import WebResult, WebSearchResponse
+from websearch_gateway.upstream.telemetry import Telemetry
 
 MOST_SIMILAR = 20
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from websearch_gateway.errors import EngineNotConfigured
 from websearch_gateway.models import Answer, Deadline, Fallback, SearchQuery
 from websearch_gateway.ports import AnswerEngine, Progress
-from websearch_gateway.resilience.first_success import FirstSuccess, Trial, loud
+from websearch_gateway.upstream.race import FirstSuccess, Trial, loud
 
 QUOTES_RESERVE_SECONDS = 0.25
 """Quotes that wait for an engine are served this long before the deadline (seconds)."""

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from websearch_gateway.models import Answer, SearchQuery, Source, Span
-from websearch_gateway.observability.tracing import stage
 from websearch_gateway.results.answer import (
     Citation,
     CitedSpan,
@@ -32,6 +31,7 @@ from websearch_gateway.text.citation.spans import cut, moved
 from websearch_gateway.text.notes import nothing_found
 from websearch_gateway.text.trackers import strip_trackers
 from websearch_gateway.text.urls import canonical, host, is_web_address
+from websearch_gateway.upstream.tracing import stage
 
 MAX_SOURCES = 20
 """The most uncited pages that an answer lists."""

@@ -2,7 +2,7 @@
 
 Nothing leaves the process before its query has passed the guard, which refuses malformed queries, queries and lists
 of domains with credentials, and questions for a specialist server. Text that reads like orders to a model only gets a
-warning. Addresses to read are checked where they are read, in `cache/page_cache.py`.
+warning. Addresses to read are checked where they are read, in `cache/pages.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import TypeVar, get_args
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import SafeSearch, SearchQuery, Topic
-from websearch_gateway.observability.tracing import stage
 from websearch_gateway.settings import RouteSettings
 from websearch_gateway.text.codes import COUNTRIES, country_named, language_code
 from websearch_gateway.text.domains import domains, narrowed
@@ -24,6 +23,7 @@ from websearch_gateway.text.normalise import LONGEST_RAW_QUERY, checked_query, m
 from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, repeats_a_repetition
 from websearch_gateway.text.safety.injection import suspicious
 from websearch_gateway.text.safety.secrets import credential_error, credential_kind, credential_kind_in_address
+from websearch_gateway.upstream.tracing import stage
 
 LONGEST_PATTERN = 500
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from websearch_gateway.cache.page_cache import content_hash, page_key
-from websearch_gateway.cache.semantic.similarity import UNKNOWN_SCRIPT, Similarity, Subject
+from websearch_gateway.cache.pages import content_hash, page_key
+from websearch_gateway.cache.similarity import UNKNOWN_SCRIPT, Similarity, Subject
 from websearch_gateway.models import Deadline, Page, Passage
 from websearch_gateway.ports import Workers
 from websearch_gateway.text.retrieval.passages import MOST_PASSAGES, cut, ranked

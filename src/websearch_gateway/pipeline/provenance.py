@@ -22,7 +22,6 @@ from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, Search
 from websearch_gateway.models import Caller, Deadline
 from websearch_gateway.net.fetch import REDIRECTS
 from websearch_gateway.ports import State, Workers
-from websearch_gateway.resilience.best_effort import BestEffort
 from websearch_gateway.text.domains import admitted
 from websearch_gateway.text.safety.carried_data import (
     LEAST_CHARACTERS,
@@ -33,6 +32,7 @@ from websearch_gateway.text.safety.carried_data import (
 )
 from websearch_gateway.text.trackers import strip_trackers, tracker_pieces
 from websearch_gateway.text.urls import is_web_address
+from websearch_gateway.upstream.best_effort import BestEffort
 
 _log = logging.getLogger(__name__)
 

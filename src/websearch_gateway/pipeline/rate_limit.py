@@ -14,12 +14,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from websearch_gateway.models import Caller
-from websearch_gateway.observability.tracing import stage
 from websearch_gateway.ports import State
-from websearch_gateway.resilience.best_effort import BestEffort
+from websearch_gateway.upstream.best_effort import BestEffort
+from websearch_gateway.upstream.tracing import stage
 
 if TYPE_CHECKING:
-    from websearch_gateway.budget.quota import Quota
+    from websearch_gateway.upstream.quota import Quota
 
 
 class RateLimits:
@@ -100,7 +100,7 @@ class RateLimits:
 
     def _make_quota(self) -> Quota:
         # Importing `limits` is slow, so it happens in a thread, at the first call.
-        from websearch_gateway.budget.quota import Quota
+        from websearch_gateway.upstream.quota import Quota
 
         return Quota(self._state, self._per_user, self._overall, self._clock, self._setting, self._here)
 

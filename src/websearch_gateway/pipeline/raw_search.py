@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from websearch_gateway.cache.raw_results import RawResult
 from websearch_gateway.cache.result_store import Served
+from websearch_gateway.cache.results import RawResult
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller, Deadline, RawSearchRequest, SearchQuery, SearchResults
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.net.sent_requests import counting_requests
-from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.pipeline.cleaning.hits import clean_items
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.ports import Progress, no_progress
-from websearch_gateway.resilience.provider_selection import ProviderSelection
 from websearch_gateway.results.base import ErrorInfo
 from websearch_gateway.results.search import RawQuery, RawSearchResponse
 from websearch_gateway.text.google_format import imitated, merged
 from websearch_gateway.text.notes import nothing_found
+from websearch_gateway.upstream.race import ProviderSelection
+from websearch_gateway.upstream.telemetry import Telemetry
 
 GOOGLE = "google"
 MOST_QUERIES = 20

@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from websearch_gateway.cache.page_cache import PageCache, content_hash
+from websearch_gateway.cache.pages import PageCache, content_hash
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import LOCAL, Caller, ContentRequest, Deadline, Page, Passage, PassagesRequest
 from websearch_gateway.net.cost_context import pay_as
-from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard, up_to
 from websearch_gateway.pipeline.passages import Findings, PassageFinder
@@ -23,6 +22,7 @@ from websearch_gateway.results.read import PageContent, PageMetadata, PagePassag
 from websearch_gateway.text.normalise import normalise
 from websearch_gateway.text.retrieval.windows import window
 from websearch_gateway.text.urls import with_scheme
+from websearch_gateway.upstream.telemetry import Telemetry
 
 MOST_CHARS = 100_000
 MOST_OFFSET = 100_000_000

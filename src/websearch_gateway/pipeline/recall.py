@@ -6,18 +6,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from websearch_gateway.cache.exact_cache import ResultCache
-from websearch_gateway.cache.raw_results import RawResult
 from websearch_gateway.cache.result_store import Served
+from websearch_gateway.cache.results import RawResult, ResultCache, stand_in
 from websearch_gateway.cache.single_flight import SingleFlight
-from websearch_gateway.cache.stale import stand_in
 from websearch_gateway.errors import Exhausted, Unavailable
 from websearch_gateway.models import Caller, SearchQuery
-from websearch_gateway.observability.tracing import child_span
 from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.ports import Progress, State, no_progress, problem_of
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.search import WebSearchResponse
+from websearch_gateway.upstream.tracing import child_span
 
 R = TypeVar("R", SearchResponse, WebSearchResponse, RawResult)
 

@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from websearch_gateway.cache.answers import is_stopgap
 from websearch_gateway.cache.result_store import Served
+from websearch_gateway.cache.results import is_stopgap
 from websearch_gateway.models import LOCAL, Answer, Caller, Deadline, SearchQuery, SearchRequest
 from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.observability.telemetry import Telemetry
 from websearch_gateway.pipeline.deadline import one_deadline, timeout_error
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
 from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.upstream.telemetry import Telemetry
 
 SMALL_CHARS = 4_000
 """Answers of up to this length are verified on the event loop, in a few milliseconds."""

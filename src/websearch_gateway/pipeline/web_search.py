@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from websearch_gateway.cache.exact_cache import variant
-from websearch_gateway.cache.page_cache import PageCache
+from websearch_gateway.cache.pages import PageCache
 from websearch_gateway.cache.result_store import Served
+from websearch_gateway.cache.results import variant
 from websearch_gateway.errors import SearchValidationError, Unavailable
 from websearch_gateway.models import (
     LOCAL,
@@ -24,8 +24,6 @@ from websearch_gateway.models import (
     WebSearchRequest,
 )
 from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.observability.telemetry import Telemetry
-from websearch_gateway.observability.tracing import stage
 from websearch_gateway.pipeline.choice import Choice, choose_hits, hits_to_ask_for
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import CheckedQuery, Guard
@@ -42,10 +40,12 @@ from websearch_gateway.pipeline.web_results import (
     snippet_warnings,
 )
 from websearch_gateway.ports import Progress, Reader, Searcher, Workers, no_progress
-from websearch_gateway.resilience.provider_selection import ProviderSelection
 from websearch_gateway.results.answer import Filters, FilterState
 from websearch_gateway.results.search import WebSearchResponse
 from websearch_gateway.text.notes import nothing_found
+from websearch_gateway.upstream.race import ProviderSelection
+from websearch_gateway.upstream.telemetry import Telemetry
+from websearch_gateway.upstream.tracing import stage
 
 MOST_RESULTS = 50
 SEARCH_SHARE = 2 / 3

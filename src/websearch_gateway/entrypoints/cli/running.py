@@ -28,8 +28,8 @@ def run(
     config: Path | None,
 ) -> R:
     """Run one asynchronous call of the gateway and print the result."""
-    from websearch_gateway.observability.logs import configure_logging
     from websearch_gateway.state import spare
+    from websearch_gateway.upstream.logs import configure_logging
 
     settings = settings_of(config, as_json=as_json)
     # A person wants the answer; show events only on request.

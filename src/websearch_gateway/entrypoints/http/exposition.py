@@ -17,8 +17,7 @@ from prometheus_client.registry import Collector
 
 from websearch_gateway import __version__
 from websearch_gateway.admin.operations import Snapshot
-from websearch_gateway.observability.histogram import BOUNDS, Distribution
-from websearch_gateway.resilience.health import BreakerState
+from websearch_gateway.upstream.health import BOUNDS, BreakerState, Distribution
 
 PREFIX = "websearch_gateway_"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opentelemetry.trace import SpanKind
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from websearch_gateway.observability.tracing import call_span
+from websearch_gateway.upstream.tracing import call_span
 
 _CARRIED = (b"traceparent", b"tracestate")
 

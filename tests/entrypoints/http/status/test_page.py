@@ -13,7 +13,7 @@ from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, HOSTIL
 from websearch_gateway.admin.operations import Snapshot
 from websearch_gateway.entrypoints.http.pages.html import tag
 from websearch_gateway.entrypoints.http.status.page import rendered
-from websearch_gateway.resilience.health import UpstreamStatus
+from websearch_gateway.upstream.health import UpstreamStatus
 
 
 def words(snapshot: Snapshot) -> str:

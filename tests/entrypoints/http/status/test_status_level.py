@@ -10,7 +10,7 @@ from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, NOW, S
 from websearch_gateway.admin.operations import Snapshot
 from websearch_gateway.entrypoints.http.status.status_level import level_of, state_of
 from websearch_gateway.errors import ErrorCode
-from websearch_gateway.resilience.health import BreakerState, UpstreamStatus
+from websearch_gateway.upstream.health import BreakerState, UpstreamStatus
 
 
 def upstreams(**calls_and_breakers: tuple[int, BreakerState]) -> Snapshot:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from websearch_gateway.budget.ledger import Day
 from websearch_gateway.entrypoints.http.pages.html import Html, tag
 from websearch_gateway.entrypoints.http.status.words import dollars, duration
+from websearch_gateway.upstream.ledger import Day
 
 FASTEST, SLOWEST = 0.01, 15.0
 """Seconds at the ends of the bar of latencies."""

@@ -12,8 +12,8 @@ from websearch_gateway.entrypoints.http.pages.html import Html, joined, tag
 from websearch_gateway.entrypoints.http.status.bars import days_bars, range_bar, share_bar
 from websearch_gateway.entrypoints.http.status.status_level import level_of, state_of
 from websearch_gateway.entrypoints.http.status.words import NONE, count, dollars, duration, facts, percent, span
-from websearch_gateway.observability.statistics import ToolFigures
-from websearch_gateway.resilience.health import UpstreamStatus
+from websearch_gateway.upstream.health import UpstreamStatus
+from websearch_gateway.upstream.telemetry import ToolFigures
 
 REFRESH_SECONDS = 10
 LAST_FAILURES = 8

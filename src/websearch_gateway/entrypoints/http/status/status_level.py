@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from websearch_gateway.admin.operations import Snapshot
-from websearch_gateway.budget.budget_alert import LEVELS
-from websearch_gateway.resilience.health import UpstreamStatus
+from websearch_gateway.upstream.health import UpstreamStatus
+from websearch_gateway.upstream.ledger import LEVELS
 
 REFUSED_SECONDS = 600.0
 """How long after rejecting our key an upstream counts as down: its circuit does not open for that."""

@@ -1,0 +1,575 @@
+"""Decides whether one answer may serve two questions. Pure.
+
+Vector similarity cannot tell "with nuts" from "without nuts". Two questions are the same here only if they ask in the
+same way (who, when, whether), with the same modality and tense, and have the same words in the same order. Only these
+differences are allowed, as they hold for any subject:
+
+- articles, courtesies, capitals, contractions, British spelling, numerals, units, singular and plural;
+- the frame of a question: "what is the height of x", "how tall is x", "x height";
+- "y of x" for "x y", and another place of a single year or month;
+- the order of the two sides of "x vs y".
+
+Any other word equals only itself, so antonyms, versions and names need no rules of their own. Only English is compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from websearch_gateway.text.retrieval.language import language_of
+from websearch_gateway.text.retrieval.tokens import fold
+
+MOST_CHARS = 500
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A question as it is compared. One without `words` equals no other.
+
+    Attributes:
+        asks: the way of asking, such as `when` or `howto`; empty for keywords and for "what is".
+        marks: the modal verbs and the tense.
+        words: the words that carry the subject; one that a preposition leads to begins with it and a tab.
+        bases: the same in the singular; empty if a plural may be a name.
+        free: the words that may stand anywhere: a year, a month, a day, a unit, "without x".
+    """
+
+    asks: str
+    marks: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    bases: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, text: str) -> Wording:
+        """Read the first MOST_CHARS of a question. One in another language than English has no words."""
+        text = text[:MOST_CHARS]
+        if language_of(text) != "en":
+            return cls("")
+        spelled = _spelled(text)
+        asks, words = _frame(spelled)
+        marks, kept = _sorted_out(asks, words)
+        free = list(_free(kept))
+        kept = [word for word in kept if word not in free]
+        # Among keywords a plural may be a name: "aliens cast", "alien cast".
+        bases = tuple(_bases(kept)) if words != spelled.split() else ()
+        return cls(asks, marks, tuple(kept), bases, tuple(sorted(_base(_bare(word)) for word in free)))
+
+    def is_same(self, other: Wording) -> bool:
+        """Whether an answer to one question answers the other."""
+        if not (self.words and other.words) or (self.marks, self.free) != (other.marks, other.free):
+            return False
+        if self.asks != other.asks and not (_is_task(self, other) or _is_task(other, self)):
+            return False
+        return _match(self.words, other.words) or bool(self.bases and _match(self.bases, other.bases))
+
+
+_COURTESIES = re.compile(
+    r"""^(?:(?:hi|hello|hey)(?:\ there)?\s*[,!.]\s*)?
+    (?:(?:please\ )?(?:(?:can|could|would|will)\ (?:you|someone|any(?:one|body))\ (?:please\ )?
+        (?:tell|show|explain\ to|give)\ me
+      |i(?:'d|\ would)\ like\ to\ know|i\ (?:want|need)\ to\ know|does\ any(?:one|body)\ know|do\ you\ know|tell\ me
+      |show\ me)\s+(?:about\s+)?)?
+    (.*?)
+    (?:[\s,.!?]*\b(?:please|thanks|thank\ you)(?:\ (?:in\ advance|so\ much|a\ lot))?)?[\s.!?]*$""",
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
+_CAPITALS = ((re.compile(r"\bU\.?S\.?(?:A\b\.?|(?!\w))"), "usa"), (re.compile(r"\b([KMGT])b\b"), r"\1bit"))
+_ACRONYM = re.compile(r"\b(?:[A-Z]{2,}|(?<!^)A(?=$|[?.,]| [a-z0-9]))\b")
+_CONTRACTIONS = (
+    (re.compile(r"\bcan(?:not|'t)\b"), "can not"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"n't\b"), " not"),
+    (re.compile(r"\b(what|who|where|when|why|how|that|it|there)'s\b"), r"\1 is"),
+    (re.compile(r"\b(what|where|how)s\b"), r"\1 is"),
+    (re.compile(r"'m\b"), " am"),
+    (re.compile(r"'re\b"), " are"),
+    (re.compile(r"'ll\b"), " will"),
+    (re.compile(r"'ve\b"), " have"),
+    (re.compile(r"'s\b|'"), ""),
+    (re.compile(r"\b([a-z]+)-free\b"), r"without \1"),
+    (re.compile(r"\b(wi|e)-(fi|mails?)\b"), r"\1\2"),
+    (re.compile(r"\bunited states(?: of america)?\b"), "usa"),
+    (re.compile(r"^us\b|\bthe us\b"), "usa"),
+    (re.compile(r"\bunited kingdom\b"), "uk"),
+    (re.compile(r"\bcapital city\b"), "capital"),
+    (re.compile(r"\b(?:turn|switch)(?:ing)? on\b"), "enable"),
+    (re.compile(r"\bper (?:day|24 hours)\b"), "daily"),
+    (re.compile(r"\bworld war\b"), "ww"),
+)
+_TOKEN = re.compile(
+    r"""[a-z]+(?:\+\+|\#)(?![a-z0-9])                   # c++, c#
+    | \.net\b | °\ ?[cf]\b
+    | \d{1,3}(?:,\d{3})+(?:\.\d+)?                      # 1,000.50
+    | \d+(?:[:/]\d+)+ | \d{4}-\d\d-\d\d                 # 5:30, 1/2, 2024-05-01
+    | (?<![\w)])-(?=\d)                                 # a minus, joined to its number below
+    | (?:(?<=\s)|^)-(?=[a-z])                           # jaguar -car
+    | [a-z0-9_]+(?:\.[a-z0-9]+)*                        # node.js, 22.04, v1.28
+    | [=!<>]=+ | && | \|\|
+    | [^\s.,;:?!"'()\-–—/…“”‘’«»·]                      # any other sign is a word
+    """,
+    re.VERBOSE,
+)
+_NAMED_NUMBER = re.compile(r"([a-z]{2,})(\d+(?:\.\d+)*)|v(\d+(?:\.\d+)*)")
+_BRITISH = (
+    (re.compile(r"\b(col|fav|flav|hon|lab|neighb|hum|rum|vap|harb|behavi|tum|sav|endeav)our"), r"\1or"),
+    (re.compile(r"\b(cent|theat|fib|lit|met|calib|(?:kilo|centi|milli)(?:met|lit))re(s?)\b"), r"\1er\2"),
+    (re.compile(r"\b(catal|dial|anal)ogue"), r"\1og"),
+    (re.compile(r"\b(def|off|lic)ence(s?)\b"), r"\1ense\2"),
+    (re.compile(r"\b(organ|real|optim|minim|maxim|recogn|custom|summar|util|categor)is(e|ing|ation)"), r"\1iz\2"),
+)
+
+
+def _spelled(text: str) -> str:
+    """The words in order, one space between them: lower case, contractions written out, numbers in digits."""
+    text = _COURTESIES.sub(r"\1", text.strip())
+    if not text.isupper() and not text.islower():
+        for pattern, replacement in _CAPITALS:
+            text = pattern.sub(replacement, text)
+        text = _ACRONYM.sub(_spelled_acronym, text)
+    text = fold(text).replace("’", "'")
+    for pattern, replacement in (*_CONTRACTIONS, *_BRITISH):
+        text = pattern.sub(replacement, text)
+    return " ".join(numerals(_joined(_TOKEN.findall(text))))
+
+
+def _spelled_acronym(found: re.Match[str]) -> str:
+    """The acronym, marked if it would be a function word in lower case: "an ARE form" is not "are"."""
+    return f"acronym_{found[0].lower()}" if found[0].lower() in _FUNCTION_WORDS else found[0]
+
+
+def _joined(pieces: Sequence[str]) -> list[str]:
+    """The pieces as words: a minus with its number or as "not", "python3" as two, "v1.28" without its v."""
+    words: list[str] = []
+    minus = False
+    for piece in pieces:
+        if piece == "-":
+            minus = True
+            continue
+        named = _NAMED_NUMBER.fullmatch(piece)
+        parts = [part for part in named.groups() if part] if named else [piece.replace(" ", "")]
+        if minus:
+            parts = [f"-{parts[0]}", *parts[1:]] if parts[0][0].isdigit() else ["not", *parts]
+        words += parts
+        minus = False
+    return words
+
+
+_ASKER = "(?:i|you|we|one|1|someone)"
+_WAY = "(?:the |some |any )?(?:best )?ways?"
+_MEASURES = {
+    "tall|high": "height", "old": "age", "heavy": "weight", "deep": "depth", "wide": "width", "long": "length",
+    "big|large": "size", "fast": "speed", "hot": "temperature", "expensive": "price",
+}  # fmt: skip
+_AGENTS = {
+    "wrote": "author", "invented": "inventor", "founded": "founder", "directed": "director", "discovered": "discoverer",
+    "composed": "composer", "painted": "painter", "designed": "designer", "owns": "owner",
+}  # fmt: skip
+_FRAMES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
+    (re.compile(pattern), asks, replacement)
+    for pattern, asks, replacement in (
+        (r"^(?:the )?(?:top|best) (\d+) |^(\d+) (?:top|best) ", "", r"best \1\2 "),
+        (rf"^(?:what (?:is|are) )?{_WAY} (?:to|for {_ASKER} to) ", "howto", ""),
+        (rf"^how (?:to|(?:do|can) {_ASKER}(?: to)?) ", "howto", ""),
+        (r"^(?:steps|instructions) (?:to|for) ", "howto", ""),
+        *((rf"^how (?:{word}) (?:is|are) ", "", f"{noun} of ") for word, noun in _MEASURES.items()),
+        (r"^how (\w+)able (?:is|are) ", "", r"\1ability of "),
+        *((rf"^who {verb} ", "", f"{noun} of ") for verb, noun in _AGENTS.items()),
+        (r"^how much (?:is|are) ", "", "price of "),
+        (r"^how much do(?:es)? (.*) cost$", "", r"price of \1"),
+        (r"^(.+) (?:cost|price)$", "", r"price of \1"),
+        (r"^(.+) (?:definition|meaning)$", "", r"meaning of \1"),
+        (r"^how many people (?:live|are there) in ", "", "population of "),
+        (r"^how far is it from ", "", "distance from "),
+        (r"^(?:what (?:is|are) )?(?:the )?differences? between (.*) and ", "", r"\1 vs "),
+        (r"^compare (.*) (?:and|with|to) ", "", r"\1 vs "),
+        (r"^what do(?:es)? (.*) mean$", "", r"meaning of \1"),
+        (r"^(?:what (?:is|are) )?(?:the )?definition of ", "", "meaning of "),
+        (r"^(?:the )?definition of ", "", "meaning of "),
+        (r"^what causes ", "", "causes of "),
+        (r"^when (?:was|is) (.*) born$", "", r"birthday of \1"),
+        (r"^(?:the )?(?:date of birth|birth ?date) of ", "", "birthday of "),
+        (r"^(.*) (?:date of birth|birth ?date)$", "", r"birthday of \1"),
+        (r"^what time is it in ", "", "now time in "),
+        (r"^current time (?:in )?", "", "now time in "),
+        (r"^what (?:is|are) ", "", "the "),
+        (r"^who is the ", "", "the "),
+        (r"^what ", "what", ""),
+        (r"^(how (?:many|much|long|often|far)|who|whom|whose|when|where|why|which|how) ", r"\1", ""),
+        (r"^(is|are|do|does|did|was|were|has|have|can|could|may|should|will|would|must) ", r"\1", ""),
+    )
+)
+"""Applied in this order, at most the first that asks and any number of the others."""
+
+
+def _frame(text: str) -> tuple[str, list[str]]:
+    """The way of asking, and the words without their frame."""
+    for pattern, asks, replacement in _FRAMES:
+        found = pattern.match(text)
+        if found is None:
+            continue
+        text = pattern.sub(replacement, text, count=1)
+        if asks:
+            return {"are": "is", "does": "do", "were": "was"}.get(found.expand(asks), found.expand(asks)), text.split()
+    return "", text.split()
+
+
+_ARTICLES = _words("a an the some any really actually exactly")
+_PAST = _words("was were did had")
+_AUXILIARIES = _words("is are am do does") | _PAST
+_MODALS = _words("can could may might shall should must would ought will")
+_NEGATIONS = {"not": "not", "no": "not", "never": "not", "nor": "not", "without": "without", "excluding": "without"}
+_LINKS = _words("of in for on at with")
+"""Prepositions that lead to a part of the question."""
+_TOOLS = ("in\t", "on\t", "with\t")
+"""What names the tool of a command: "sort a list in python"."""
+_DROPPED = ("in\t", "on\t", "at\t")
+"""Those that keywords leave out at their place: "apartments in lisbon", "apartments lisbon"."""
+_REVERSED = _words("of in for")
+"""Those of which the compound puts the second part first."""
+_NAMED_BY_LETTER = _words("vitamin hepatitis type class group grade section part plan influenza option form category")
+_MONTHS = _words("january february march april june july august september october november december")
+_DAYS = _words("today tomorrow yesterday tonight now")
+_PLURAL_ONLY = _words(
+    "news glasses goods customs arms means contents savings earnings species series physics politics economics "
+    "mathematics ethics athletics this us as his its yes plus bus gas lens virus always besides jeans pants shorts "
+    "texas windows kubernetes ios macos aws dns https css js sms gps vs jobs gates stones"
+)
+_AMOUNTS = _words("few little lot bit")
+"""Words before which "a" matters."""
+_NO_COMPOUND = _words("i you he she it we they me him her them us my your our his their new")
+"""Words that no compound holds: "new in biology" is not "new biology"."""
+_SAME = {
+    "max": "maximum", "min": "minimum", "versus": "vs", "k8s": "kubernetes",
+    "postgresql": "postgres", "children": "child", "people": "person", "men": "man", "women": "woman", "feet": "foot",
+    "teeth": "tooth", "mice": "mouse", "kid": "child", "kids": "child", "biggest": "largest", "maths": "math",
+}  # fmt: skip
+
+
+def _sorted_out(asks: str, words: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The marks, sorted, and the words that carry the subject."""
+    marks = ["past"] if asks in ("was", "did") else []
+    kept: list[str] = []
+    link = sign = ""
+    for place, word in enumerate(words):
+        before, after = words[place - 1] if place else "", words[place + 1] if place + 1 < len(words) else ""
+        if word in _ARTICLES and not (word == "a" and (before in _NAMED_BY_LETTER or after in _AMOUNTS)):
+            continue
+        if word in _AUXILIARIES:
+            marks += ["past"] * (word in _PAST and "past" not in marks)
+        elif word in _MODALS:
+            marks.append(word)
+        elif word in _NEGATIONS:
+            sign += f"{_NEGATIONS[word]} "
+        elif word in _LINKS and after:
+            link = word
+        else:
+            word = _SAME.get(word, word)
+            kept.append(f"{link}\t{sign}{word}" if link else f"{sign}{word}")
+            link = sign = ""
+    return tuple(sorted(marks)), [*kept, *filter(None, [sign])]
+
+
+def _free(words: Sequence[str]) -> Iterator[str]:
+    """The year, month, day and unit, if there is only one of the kind, and what is to be left out."""
+    kinds = (is_year, _MONTHS.__contains__, _DAYS.__contains__, UNIT_NAMES.__contains__)
+    for is_kind in (*kinds, lambda bare: bare.startswith("without ")):
+        found = [word for word in words if is_kind(_bare(word))]
+        if len(found) == 1 < len(words):
+            yield found[0]
+
+
+def _bases(words: Sequence[str]) -> Iterator[str]:
+    """The words in the singular, but for the noun before "of" or "in": "king of spain", "kings of spain"."""
+    for word, after in zip(words, [*words[1:], ""], strict=False):
+        yield word if after.startswith(("of\t", "in\t")) else _base(word)
+
+
+def _base(word: str) -> str:
+    if len(word) < 4 or not word.endswith("s") or word in _PLURAL_ONLY or word.endswith(("ss", "us", "is", "ics")):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    return word[:-2] if word.endswith(("ches", "shes", "xes", "sses", "oes")) else word[:-1]
+
+
+def _bare(word: str) -> str:
+    return word.rpartition("\t")[2]
+
+
+_FUNCTION_WORDS = (
+    _ARTICLES | _AUXILIARIES | _MODALS | _LINKS | _NO_COMPOUND | frozenset(_NEGATIONS)
+    | _words("who what when where why how which be as or and if so to by from with than")
+)  # fmt: skip
+# Verbs that are hardly ever nouns at the start of a question.
+_COMMANDS = _words(
+    "install delete remove reset change convert create make fix get build configure enable disable update upgrade add "
+    "uninstall download find read write sort reverse replace connect renew register apply cook bake clean translate "
+    "calculate reduce increase save send open close learn stop start become lose exit list kill merge undo center fry "
+    "upload share migrate run check"
+)
+
+
+def _is_task(a: Wording, b: Wording) -> bool:
+    """Whether "how to install x" and "install x" are asked: a command says what to do, a noun does not."""
+    return a.asks == "howto" and not b.asks and a.words[0] in _COMMANDS
+
+
+def _match(a: Sequence[str], b: Sequence[str]) -> bool:
+    return a == b or bool(a and b and (_joins(a, b) or _joins(b, a)))
+
+
+def _joins(linked: Sequence[str], plain: Sequence[str]) -> bool:
+    """Whether `plain` is the compound of `linked`: "capital of peru", "peru capital"; or "x vs y" is "y vs x"."""
+    if "vs" in linked:
+        return linked.count("vs") == 1 and _turned(linked) == tuple(plain)
+    if "\t" in linked[0] or not any("\t" in word for word in linked) or not _NO_COMPOUND.isdisjoint(linked):
+        return False
+    if linked[0] in _COMMANDS and linked[-1].startswith(_TOOLS):
+        moved = (_bare(linked[-1]), *linked[:-1])  # "sort a list in python", "python sort list"
+        if tuple(plain) in (moved, _bared(moved)):
+            return True
+    if any("\t" in word for word in plain):
+        return False
+    return tuple(plain) == tuple(_reversed(linked)) or (_drops(linked) and tuple(plain) == _bared(linked))
+
+
+def _drops(linked: Sequence[str]) -> bool:
+    """Whether keywords may leave the prepositions out: those of a command, or the only one of several words."""
+    links = [word for word in linked if "\t" in word]
+    return any(word.startswith(_DROPPED) for word in links) and (
+        linked[0] in _COMMANDS or (len(linked) > 3 and len(links) == 1)
+    )
+
+
+def _bared(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(_bare, words))
+
+
+def _turned(words: Sequence[str]) -> tuple[str, ...]:
+    middle = words.index("vs")
+    return (*words[middle + 1 :], "vs", *words[:middle])
+
+
+def _reversed(linked: Sequence[str]) -> Iterator[str]:
+    """The parts in reverse order, if each preposition allows it."""
+    parts: list[list[str]] = [[]]
+    for word in linked:
+        link, _, bare = word.rpartition("\t")
+        if link:
+            if link not in _REVERSED:
+                return
+            parts.append([])
+        parts[-1].append(bare)
+    for part in reversed(parts):
+        yield from part
+
+
+_SMALL: Mapping[str, int] = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+    "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
+_LARGE: Mapping[str, int] = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_ORDINALS: Mapping[str, str] = {
+    "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th",
+    "seventh": "7th", "eighth": "8th", "ninth": "9th", "tenth": "10th", "eleventh": "11th", "twelfth": "12th",
+    "thirteenth": "13th", "fourteenth": "14th", "fifteenth": "15th", "sixteenth": "16th", "seventeenth": "17th",
+    "eighteenth": "18th", "nineteenth": "19th", "twentieth": "20th", "thirtieth": "30th", "fortieth": "40th",
+    "fiftieth": "50th", "sixtieth": "60th", "seventieth": "70th", "eightieth": "80th", "ninetieth": "90th",
+    "hundredth": "100th",
+}  # fmt: skip
+_ROMAN: Mapping[str, str] = {
+    "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12",
+    "xiii": "13", "xiv": "14", "xvi": "16",
+}  # fmt: skip
+_SPELLED_OUT = frozenset((*_SMALL, *_ORDINALS, *_ROMAN))
+_COUNTED_NOUNS = frozenset({"president", "amendment", "century", "birthday", "anniversary", "king", "pope", "congress"})
+_SIGNS: Mapping[str, str] = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
+
+
+def _spellings(lines: str) -> dict[str, str]:
+    return {word: group.split()[0] for group in lines.strip().splitlines() for word in group.split()}
+
+
+UNITS: Mapping[str, str] = _spellings(
+    """
+    km kilometer kilometers kilometre kilometres kms
+    meter meters metre metres
+    cm centimeter centimeters centimetre centimetres
+    mm millimeter millimeters millimetre millimetres
+    mile miles
+    foot feet ft
+    inch inches
+    yard yards yd
+    kg kilogram kilograms kilo kilos kgs
+    gram grams
+    mg milligram milligrams
+    mcg microgram micrograms
+    pound pounds lb lbs
+    ounce ounces oz
+    stone stones
+    liter liters litre litres
+    ml milliliter milliliters millilitre millilitres
+    cup cups
+    tablespoon tablespoons tbsp
+    teaspoon teaspoons tsp
+    gallon gallons
+    quart quarts
+    pint pints
+    mph
+    kmh kph km/h
+    km/s
+    celsius centigrade °c
+    fahrenheit °f
+    kelvin kelvins
+    percent % percentage
+    year years yr yrs
+    month months
+    week weeks
+    day days
+    hour hours hr hrs
+    minute minutes mins
+    seconds sec secs
+    kb kilobyte kilobytes
+    mb megabyte megabytes
+    gb gigabyte gigabytes
+    tb terabyte terabytes
+    kib
+    mib
+    gib
+    tib
+    usd dollar dollars
+    eur euro euros
+    gbp
+    jpy yen
+    inr rupee rupees
+    """
+) | {unit: unit for unit in ("watt", "volt", "am", "pm", "iu")}
+"""Spellings that are units in any position."""
+
+UNIT_NAMES = frozenset(UNITS.values())
+
+_AFTER_A_NUMBER: Mapping[str, str] = {
+    "m": "meter", "g": "gram", "l": "liter", "c": "celsius", "f": "fahrenheit", "h": "hour", "s": "seconds",
+    "min": "minute", "second": "seconds", "w": "watt", "v": "volt", "p": "p", "in": "inch",
+}  # fmt: skip
+_QUANTITY = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°]+)")
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
+_AMOUNT = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def is_year(word: str) -> bool:
+    """Whether a number is written like a year."""
+    return len(word) == 4 and word.isdigit() and "1000" <= word < "2200"
+
+
+def is_number(word: str) -> bool:
+    """Whether the word begins with a digit: a number, a quantity ("5km"), an ordinal or a version."""
+    return word[:1].isdigit() or word[:1] == "-"
+
+
+def is_ordinal(word: str) -> bool:
+    """Whether the word is an ordinal number, such as "16th"."""
+    return is_number(word) and word.endswith(("st", "nd", "rd", "th"))
+
+
+def quantity_unit(word: str) -> str | None:
+    """The unit of a quantity such as "5km"; None for anything else."""
+    found = _QUANTITY.fullmatch(word) if is_number(word) else None
+    return found[2] if found and found[2] in UNIT_NAMES else None
+
+
+def numerals(words: list[str]) -> list[str]:
+    """`words` with every number in digits and joined to its unit."""
+    found: list[str] = []
+    position = 0
+    while position < len(words):
+        word = words[position]
+        if word.isalpha() and word not in _SPELLED_OUT:
+            found.append(word)
+            position += 1
+            continue
+        if ordinal := _compound_ordinal(words, position):
+            found.append(ordinal)
+            position += 2
+            continue
+        sign = _SIGNS.get(word)
+        start = position + 1 if sign and position + 1 < len(words) else position
+        number, position_after = _number(words, start)
+        if number is None:
+            found.append(_single(words, position, found))
+            position += 1
+            continue
+        position = position_after
+        unit = sign or (_unit(words[position]) if position < len(words) else None)
+        position += unit is not None and not sign
+        found.append(number + (unit or ""))
+    return found
+
+
+def _compound_ordinal(words: list[str], position: int) -> str | None:
+    """ "twenty first" -> 21st. "twenty second" may be a time, so it needs a counted noun after it."""
+    tens, ones = _SMALL.get(words[position], 0), _ORDINALS.get(" ".join(words[position + 1 : position + 2]), "")
+    if tens < 20 or tens > 90 or len(ones) != 3:
+        return None
+    if ones == "2nd" and _COUNTED_NOUNS.isdisjoint(words[position + 2 : position + 4]):
+        return None
+    return f"{tens // 10}{ones}"
+
+
+def _unit(word: str) -> str | None:
+    # In "5 in 10", "in" is far more often a preposition than inches.
+    return UNITS.get(word) or (None if word == "in" else _AFTER_A_NUMBER.get(word))
+
+
+def _single(words: list[str], position: int, before: list[str]) -> str:
+    word = words[position]
+    if quantity := _QUANTITY.fullmatch(word):
+        number, suffix = quantity.groups()
+        unit = UNITS.get(suffix) or _AFTER_A_NUMBER.get(suffix)
+        return _plain(number) + unit if unit else word
+    if word == "second" and before and before[-1] in ("per", "a", "each", "every"):
+        return "seconds"
+    return _ORDINALS.get(word) or _ROMAN.get(word) or word
+
+
+def _number(words: list[str], position: int) -> tuple[str | None, int]:
+    """The number that begins at `position`, in digits, and the position after it."""
+    word = words[position]
+    if _NUMBER.fullmatch(word):
+        value, after = _plain(word), position + 1
+        # A version or a date, such as 1.2.3, is not an amount.
+        if after < len(words) and words[after] in _LARGE and _AMOUNT.fullmatch(value):
+            return _digits(float(value) * _LARGE[words[after]]), after + 1
+        return value, after
+    if word not in _SMALL:
+        return None, position
+    total, current, after = 0, 0, position
+    while after < len(words):
+        if (small := _SMALL.get(words[after])) is not None and (current == 0 or (current % 10 == 0 and small < 10)):
+            current += small
+        elif (large := _LARGE.get(words[after])) is not None and current:
+            current *= large
+            if large > 100:
+                total, current = total + current, 0
+        else:
+            break
+        after += 1
+    return str(total + current), after
+
+
+def _plain(number: str) -> str:
+    """The number without thousands separators. A version such as 1.10 keeps every digit."""
+    return number.replace(",", "") if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", number) else number
+
+
+def _digits(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")

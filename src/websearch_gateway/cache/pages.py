@@ -1,0 +1,261 @@
+"""The page cache: a `ports.Reader` around the readers. All page reads go through it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import time
+import zlib
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from websearch_gateway.cache.single_flight import SingleFlight
+from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError, Unavailable
+from websearch_gateway.models import Deadline, Page
+from websearch_gateway.net.fetch import REDIRECTS
+from websearch_gateway.net.own_threads import in_cache_thread
+from websearch_gateway.ports import Progress, Reader, State
+from websearch_gateway.text.durations import in_words
+from websearch_gateway.text.safety.secrets import credential_error, credential_kind, credential_kind_in_address
+from websearch_gateway.text.urls import canonical
+from websearch_gateway.upstream.best_effort import BestEffort
+
+KEEP_SECONDS = 7 * 86_400.0
+"""How long a page is kept for conditional requests to its site (seconds)."""
+
+_CLOCK_SKEW_SECONDS = 60.0
+_RESERVE_SECONDS = 0.5
+# Names of parameters that grant access. A page whose URL has one is not public.
+_PRIVATE_PARAMETER = re.compile(
+    r"[?&;](?:[\w.-]*(?:token|signature|secret|password|passwd|credential|session|api_?key)|sig|sid|key|auth|pwd|jwt)=",
+    re.IGNORECASE,
+)
+
+
+class _Record(BaseModel):
+    """A page record in the state. Records of another shape are ignored."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    schema_version: Literal[1] = 1
+    content_hash: str
+    page: Page
+
+
+class PageCache:
+    """Serves a stored page for `ttl_seconds`; then asks its site whether it has changed.
+
+    If the site fails, the old page is served for `stale_seconds` more (RFC 5861, section 4). Concurrent reads of one
+    page share one request. Pages whose URL carries a credential are never kept.
+
+    Args:
+        reader: reads pages.
+        check: checks a URL without a request; raises ForbiddenUrlError. Stored pages are checked too, since a process
+            with other settings may have stored them.
+        secrets: this gateway's own secrets, which no URL may contain.
+        clock: seconds since the epoch, the same in all processes.
+    """
+
+    name = "page_cache"
+
+    def __init__(
+        self,
+        reader: Reader,
+        blobs: BlobCache,
+        check: Callable[[str], object],
+        *,
+        ttl_seconds: float,
+        stale_seconds: float = 0.0,
+        secrets: tuple[str, ...] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._reader = reader
+        self._blobs = blobs
+        self._check = check
+        self._ttl_seconds = ttl_seconds
+        self._stale_seconds = stale_seconds
+        self._secrets = secrets
+        self._clock = clock
+        self._single_flight = SingleFlight()
+
+    async def read(
+        self,
+        url: str,
+        deadline: Deadline,
+        known: Page | None = None,
+        *,
+        fresh: bool = False,
+        user: str = "",
+        admit: Callable[[], Awaitable[None]] | None = None,
+    ) -> Page:
+        """The page, with `fetched_at`. `fresh` reads it from its site, without the cache.
+
+        Args:
+            user: who reads.
+            admit: called before the page's site is asked; not for a stored page, nor for one that another call reads.
+
+        Raises:
+            SearchValidationError: the URL carries a secret of this gateway, or the key of a vendor.
+            SearchRateLimitError: `admit` refused.
+            ForbiddenUrlError, SearchFetchError, SearchTimeoutError: see `ports.Reader.read`.
+        """
+        self._check(url)
+        self._refuse_secrets(url)
+        key = page_key(url)
+        # Whether redirects are followed depends on the caller, so that callers whose redirects are checked share none.
+        flight = f"{key} {fresh} {user}" if REDIRECTS.get() else f"{key} {fresh}"
+        began = False
+
+        async def begin(_: Progress) -> Page:
+            nonlocal began
+            began = True
+            return await self._read(key, url, deadline, known, fresh, admit)
+
+        while True:
+            try:
+                page, _ = await self._single_flight.join(flight, begin, user=user)
+            except SearchTimeoutError:
+                # The joined read may have had less time than this one.
+                if began or not deadline.remaining():
+                    raise
+            else:
+                return replace(page, url=url) if page.url != url else page
+
+    async def _read(
+        self,
+        key: str,
+        url: str,
+        deadline: Deadline,
+        known: Page | None,
+        fresh: bool,
+        admit: Callable[[], Awaitable[None]] | None,
+    ) -> Page:
+        private = await in_cache_thread(is_private, url)  # its rules take 0.3 s to load
+        stored = None if fresh or private else await self._stored(key) or known
+        if stored and self._clock() < stored.fetched_at + self._ttl_seconds:
+            return replace(stored, cache="exact")
+        if admit is not None:
+            await admit()
+        if private:
+            return replace(await self._reader.read(url, deadline, known), fetched_at=self._clock())
+        if stored and self._clock() < stored.fetched_at + self._ttl_seconds + self._stale_seconds:
+            try:
+                page = await self._reader.read(url, _with_reserve(deadline), stored)
+            except Unavailable as error:
+                if not _is_failure_of_the_site(error):
+                    raise
+                return self._stale(stored, error)
+        else:
+            page = await self._reader.read(url, deadline, stored)
+        page = replace(page, fetched_at=self._clock())
+        record = _Record(content_hash=content_hash(page), page=page)
+        await self._blobs.save(key, record.model_dump_json().encode(), KEEP_SECONDS)
+        return page
+
+    def _stale(self, page: Page, error: Unavailable) -> Page:
+        age = in_words(max(0.0, self._clock() - page.fetched_at))
+        warning = f"This is the page as it was {age} ago: {error.message}"
+        return replace(page, cache="stale", warnings=(*page.warnings, warning))
+
+    async def _stored(self, key: str) -> Page | None:
+        """The stored page. Validates it, because the state is untrusted."""
+        if (stored := await self._blobs.load(key)) is None:
+            return None
+        try:
+            record = _Record.model_validate_json(stored)
+            page = record.page
+            self._check(page.url)
+            self._check(page.final_url)
+        except (ValidationError, ForbiddenUrlError):
+            return None
+        now = self._clock()
+        is_valid = (
+            page_key(page.url) == key
+            and record.content_hash == content_hash(page)
+            and bool(page.markdown)
+            and math.isfinite(page.fetched_at)
+            and now - KEEP_SECONDS <= page.fetched_at <= now + _CLOCK_SKEW_SECONDS
+        )
+        return page if is_valid else None
+
+    def _refuse_secrets(self, url: str) -> None:
+        if kind := credential_kind_in_address(url, self._secrets):
+            raise credential_error("url", "The URL", kind)
+
+
+def _with_reserve(deadline: Deadline) -> Deadline:
+    """A little earlier than `deadline`, so that a slow site leaves time for serving the stored page."""
+    seconds = deadline.remaining()
+    return deadline.within(seconds - min(_RESERVE_SECONDS, seconds / 10))
+
+
+def _is_failure_of_the_site(error: Unavailable) -> bool:
+    """Whether the site failed. Otherwise the page itself is gone or protected, and must not be served."""
+    status = error.details.get("status")
+    if isinstance(error, SearchFetchError) and "reason" in error.details and status is None:
+        return False
+    return not isinstance(status, int) or status == 429 or status >= 500
+
+
+def page_key(url: str) -> str:
+    """The state key of a page, the same for all spellings of its URL. Includes a fragment that routes (`#/`, `#!`)."""
+    fragment = url.partition("#")[2]
+    route = f"#{fragment}" if fragment.startswith(("/", "!")) else ""
+    return f"page/{hashlib.blake2b((canonical(url) + route).encode(), digest_size=20).hexdigest()}"
+
+
+def content_hash(page: Page) -> str:
+    """A digest of a page's title and text."""
+    return hashlib.sha256("\0".join((page.title, page.markdown)).encode()).hexdigest()
+
+
+def is_private(url: str) -> bool:
+    """Whether a URL seems to carry a credential, so its page may be private."""
+    plain = unquote(url)
+    return "@" in urlsplit(url).netloc or bool(_PRIVATE_PARAMETER.search(plain)) or credential_kind(plain) is not None
+
+
+MOST_STORED_BYTES = 900_000
+"""The largest compressed record (bytes): Firestore and others take a million bytes, keys included."""
+
+MOST_RECORD_BYTES = 24_000_000
+"""The largest uncompressed record. Checked on reads too, since others may write to the state."""
+
+_LARGE = 30_000  # bytes; compressing more takes milliseconds, too long for the event loop
+_LEVEL = 1
+
+
+class BlobCache:
+    """Bytes by state key. A record that cannot be read is a miss."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._best_effort = BestEffort("Pages are not stored for now")
+
+    async def load(self, key: str) -> bytes | None:
+        """The record; None if it is absent or damaged, or if the state does not answer in time."""
+        stored = await self._best_effort(lambda: self._state.get(key), None)
+        if not stored:
+            return None
+        return await in_cache_thread(_unpacked, stored) if len(stored) > _LARGE // 4 else _unpacked(stored)
+
+    async def save(self, key: str, record: bytes, ttl_seconds: float) -> None:
+        """Store a record, unless it is too large or the state does not answer in time."""
+        large = len(record) > _LARGE
+        packed = await in_cache_thread(zlib.compress, record, _LEVEL) if large else zlib.compress(record, _LEVEL)
+        if len(packed) <= MOST_STORED_BYTES and len(record) <= MOST_RECORD_BYTES:
+            await self._best_effort(lambda: self._state.put(key, packed, ttl_seconds), None)
+
+
+def _unpacked(stored: bytes) -> bytes | None:
+    unpacker = zlib.decompressobj()
+    try:
+        record = unpacker.decompress(stored, MOST_RECORD_BYTES)
+    except zlib.error:
+        return None
+    return record if unpacker.eof else None

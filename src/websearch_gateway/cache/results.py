@@ -1,0 +1,381 @@
+"""Results that may be served again: for the same question with the same parameters, and for how long."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from pydantic import Field
+
+from websearch_gateway.cache.result_store import ResultStore, Served
+from websearch_gateway.errors import SearchError
+from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.ports import State
+from websearch_gateway.results.answer import CacheMatch, CacheState, SearchResponse, Usage
+from websearch_gateway.results.base import WireModel
+from websearch_gateway.results.search import WebSearchResponse
+from websearch_gateway.text.durations import in_words
+from websearch_gateway.text.urls import is_web_address
+
+R = TypeVar("R", bound=WireModel)
+
+
+class RawResult(WireModel):
+    """The result of one query. `provider` and `result` are as in `RawQuery`, without errors."""
+
+    provider: str = ""
+    result: dict[str, Any] = Field(default_factory=dict)
+    cache: CacheState = "miss"
+    cache_match: CacheMatch | None = None
+    age_seconds: float = 0.0
+    cost_usd: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+
+AnyResult = TypeVar("AnyResult", SearchResponse, WebSearchResponse, RawResult)
+
+STOPGAP_SECONDS = 60.0
+"""How long to serve a result that a better one may soon replace (seconds)."""
+
+_SCHEMA = 2  # part of every key; raise it when old entries must no longer be served
+_parameters = attrgetter(*(field.name for field in fields(SearchQuery) if field.compare and field.name != "text"))
+
+Scope = Literal["shared", "user"]
+KindName = Literal["answers", "web", "raw"]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultKind(Generic[R]):
+    """The parts of a cache that depend on the kind of its results.
+
+    Attributes:
+        name: the kind in statistics and in `cache_clear`.
+        prefix: the beginning of its state keys.
+        model: the type of the results.
+        is_valid: whether a result is worth keeping. It checks all that readers rely on, since the state is untrusted.
+        unbilled: the result without its price, for all callers but the first, who paid for it.
+        cost_usd: the price of a result.
+        most_in_memory: the most results that a process keeps in memory.
+    """
+
+    name: KindName
+    prefix: str
+    model: type[R]
+    is_valid: Callable[[R], bool]
+    unbilled: Callable[[R], R]
+    cost_usd: Callable[[R], float]
+    most_in_memory: int
+
+    def recalled(self, response: R) -> R | None:
+        """`response` as the cache serves it, or None if it is not worth keeping."""
+        if not self.is_valid(response):
+            return None
+        return self.unbilled(response).model_copy(update={"cache": "exact", "cache_match": None})
+
+
+class ResultCache(Protocol[R]):
+    """A cache in which the pipeline looks up results."""
+
+    @property
+    def kind(self) -> ResultKind[R]:
+        """The kind of results."""
+        ...
+
+    def key(self, query: SearchQuery, caller: Caller) -> str:
+        """The state key of the result: equal for calls that may share it."""
+        ...
+
+    def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """The fresh result if it is in this process's memory."""
+        ...
+
+    async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """The fresh result, free of charge and marked with `cache` and its age; None if there is none."""
+        ...
+
+    async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """An older result, for use after every upstream has failed, marked `cache="stale"`; None if absent."""
+        ...
+
+    async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
+        """Keep a valid result. A `stopgap` lives for at most STOPGAP_SECONDS and never replaces a better result."""
+        ...
+
+    def in_memory(self) -> Mapping[str, int]:
+        """The number of entries in this process's memory, by kind."""
+        ...
+
+    def forget(self) -> None:
+        """Drop the entries in memory."""
+        ...
+
+
+class ExactCache(Generic[R]):
+    """A ResultCache that identifies a question by its words and parameters.
+
+    Args:
+        kind: the kind of results.
+        lifetimes: how long results are served.
+        scope: `user` keeps each user's results apart.
+        clock: seconds since the epoch, the same in all processes.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        kind: ResultKind[R],
+        lifetimes: Lifetimes,
+        *,
+        scope: Scope = "shared",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.kind = kind
+        self.scope = scope
+        self.lifetimes = lifetimes
+        self.clock = clock
+        self._results = ResultStore(state, kind.model, kind.recalled, most_in_memory=kind.most_in_memory, clock=clock)
+
+    def __len__(self) -> int:
+        """The number of results in memory."""
+        return len(self._results)
+
+    def key(self, query: SearchQuery, caller: Caller) -> str:
+        """See ResultCache. Ignores letter case."""
+        user = caller.user if self.scope == "user" else None
+        return f"{self.kind.prefix}{digest(query, user).hex()}"
+
+    def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """See ResultCache."""
+        return self._results.recent(self.key(query, caller)) if self.lifetimes.ttl > 0 else None
+
+    async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """See ResultCache."""
+        if (seconds := self.lifetimes.fresh(query, self.clock())) <= 0:
+            return None
+        return await self._results.get(self.key(query, caller), seconds)
+
+    async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """See ResultCache. Never a result for a question whose answer changes."""
+        now = self.clock()
+        if (seconds := self.lifetimes.stale(query, now)) <= 0:
+            return None
+        oldest = self.lifetimes.fresh(query, now) + seconds
+        if (served := await self._results.stale(self.key(query, caller), oldest)) is None:
+            return None
+        return served._replace(response=served.response.model_copy(update={"cache": "stale"}))
+
+    async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
+        """See ResultCache."""
+        if (seconds := self.seconds_fresh(query, response, stopgap=stopgap)) > 0:
+            await self._results.put(
+                self.key(query, caller),
+                response,
+                seconds,
+                self.lifetimes.stale(query, self.clock()),
+                question=query.text,
+                cost_usd=self.kind.cost_usd(response),
+                stopgap=stopgap,
+            )
+
+    def seconds_fresh(self, query: SearchQuery, response: R, *, stopgap: bool = False) -> float:
+        """How long `put` keeps a result fresh (seconds); 0 if it does not keep it."""
+        if not self.kind.is_valid(response):
+            return 0.0
+        seconds = self.lifetimes.fresh(query, self.clock())
+        return min(seconds, STOPGAP_SECONDS) if stopgap else seconds
+
+    def in_memory(self) -> Mapping[str, int]:
+        """See ResultCache."""
+        return {self.kind.name: len(self._results)}
+
+    def forget(self) -> None:
+        """See ResultCache."""
+        self._results.forget()
+
+
+def variant(*parameters: object) -> str:
+    """A `SearchQuery.variant` for further parameters, whose different values must have different reprs."""
+    return hashlib.blake2b(repr(parameters).encode(), digest_size=8).hexdigest()
+
+
+def digest(query: SearchQuery, *more: object) -> bytes:
+    """A 20-byte digest of the query and further values. Ignores letter case of the text."""
+    # repr keeps the parts apart and escapes what UTF-8 cannot encode.
+    identity = repr((_SCHEMA, query.text.casefold(), _parameters(query), *more)).encode()
+    return hashlib.blake2b(identity, digest_size=20).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """Times to live, in seconds.
+
+    Attributes:
+        ttl: for changing subjects, such as weather, prices and news; 0 turns the cache off.
+        long_ttl: for all other results.
+        stale_if_error: how much longer these other results may be served if upstreams fail (RFC 5861, section 4).
+    """
+
+    ttl: float = 300.0
+    long_ttl: float = 3_600.0
+    stale_if_error: float = 86_400.0
+
+    def fresh(self, query: SearchQuery, now: float) -> float:
+        """How long a result is fresh (seconds): with a freshness filter, at most a tenth of its hours.
+
+        Args:
+            now: seconds since the epoch; decides which year is the current one.
+        """
+        if self.ttl <= 0:
+            return 0.0
+        seconds = self.ttl if is_current(query, now) else self.long_ttl
+        return seconds if query.freshness_hours is None else min(seconds, query.freshness_hours * 3600 / 10)
+
+    def stale(self, query: SearchQuery, now: float) -> float:
+        """How long a result that is no longer fresh may replace a failed search (seconds); 0 for changing subjects."""
+        return 0.0 if self.ttl <= 0 or is_current(query, now) else self.stale_if_error
+
+    @property
+    def longest(self) -> float:
+        """The longest time for which a result is fresh (seconds)."""
+        return max(self.ttl, self.long_ttl)
+
+
+def is_current(query: SearchQuery, now: float) -> bool:
+    """Whether a query is about a changing subject, judged by its words, freshness filter or topic."""
+    is_recent = query.freshness_hours is not None or query.topic == "news"
+    return is_recent or is_timely(query.text, time.gmtime(now).tm_year)
+
+
+_STALE_SOON = re.compile(
+    r"""\b(?:
+        today(?:'?s)? | tonight(?:'?s)? | tomorrow(?:'?s)? | yesterday(?:'?s)? | now | nowadays | current(?:ly)?
+      | latest | newest | recent(?:ly)? | live | breaking | upcoming | trending | ongoing | so\ far
+      | (?:this|next|last)\ (?:minute|hour|morning|afternoon|evening|night|week|weekend|month|quarter|year|season
+          |spring|summer|autumn|fall|winter|monday|tuesday|wednesday|thursday|friday|saturday|sunday|game|match|race)
+      | news | headlines? | weather | forecasts? | temperatures? | humidity | air\ quality | traffic | delays?
+      | outages?
+      | scores? | standings | fixtures? | line-?ups? | odds | polls? | results? | election
+      | prices? | pricing | costs? | how\ much\ (?:is|are|does) | shares? | stocks? | quotes? | market\ cap | net\ worth
+      | rates? | interest | exchange | bitcoin | btc | ethereum | crypto\w* | gold | silver | oil
+      | in\ stock | available | availability | open\ now | is\ \w+\ (?:down|open|closed|alive|dead|married)
+      | time\ (?:is\ it|in) | who\ (?:is\ (?:winning|leading)|won) | updates?
+    )\b""",
+    re.VERBOSE,
+)
+_YEAR = re.compile(r"(?<![\d.])20\d\d(?![\d.])")
+
+
+def is_timely(text: str, this_year: int) -> bool:
+    """Whether a question is about a subject that changes hourly, or names this year or a later one.
+
+    When in doubt it is: a past price counts too.
+    """
+    if _STALE_SOON.search(text.lower()):
+        return True
+    return any(int(year) >= this_year for year in _YEAR.findall(text))
+
+
+def is_stopgap(response: SearchResponse) -> bool:
+    """Whether this is a fallback's answer because a configured engine failed, so that a better one may come soon."""
+    return response.fallback is not None
+
+
+def unbilled_answer(response: SearchResponse) -> SearchResponse:
+    """`response` without its price and tokens: only the first caller is billed."""
+    return response.model_copy(update={"cost_usd": 0.0, "usage": Usage()})
+
+
+def _is_valid(response: SearchResponse) -> bool:
+    """Whether the answer names pages, all with web URLs, and its spans lie inside the text."""
+    urls = [page.url for page in response.citations] + [page.url for page in response.sources]
+    if response.error is not None or not urls or not all(map(is_web_address, urls)):
+        return False
+    first = [(cited.start_index, cited.end_index) for cited in response.citations]
+    others = [(span.start_index, span.end_index) for cited in response.citations for span in cited.spans]
+    return all(0 <= start <= end <= len(response.text) for start, end in (*first, *others))
+
+
+ANSWERS: ResultKind[SearchResponse] = ResultKind(
+    name="answers",
+    prefix="cache/exact/",
+    model=SearchResponse,
+    is_valid=_is_valid,
+    unbilled=unbilled_answer,
+    cost_usd=attrgetter("cost_usd"),
+    most_in_memory=1_000,
+)
+
+
+def unbilled_results(response: WebSearchResponse) -> WebSearchResponse:
+    """`response` without its price: only the first caller is billed."""
+    return response.model_copy(update={"cost_usd": 0.0})
+
+
+def _are_valid(response: WebSearchResponse) -> bool:
+    """Whether the response has results, each with a web URL and a text."""
+    results = response.results
+    return (
+        response.error is None
+        and bool(results)
+        and all(is_web_address(r.link) and r.page_content and 0 <= r.relevance_score <= 1 for r in results)
+    )
+
+
+WEB_RESULTS: ResultKind[WebSearchResponse] = ResultKind(
+    name="web",
+    prefix="cache/web/",
+    model=WebSearchResponse,
+    is_valid=_are_valid,
+    unbilled=unbilled_results,
+    cost_usd=attrgetter("cost_usd"),
+    most_in_memory=64,  # each has the text of up to fifty pages
+)
+
+
+def unbilled_raw(found: RawResult) -> RawResult:
+    """`found` without its price: only the first caller is billed."""
+    return found.model_copy(update={"cost_usd": 0.0})
+
+
+def _is_valid_raw(found: RawResult) -> bool:
+    """Whether the result has items, each with a web URL."""
+    items = found.result.get("items")
+    if not isinstance(items, list) or not items:
+        return False
+    return all(isinstance(item, dict) and is_web_address(str(item.get("link"))) for item in items)
+
+
+RAW_RESULTS: ResultKind[RawResult] = ResultKind(
+    name="raw",
+    prefix="cache/raw/",
+    model=RawResult,
+    is_valid=_is_valid_raw,
+    unbilled=unbilled_raw,
+    cost_usd=attrgetter("cost_usd"),
+    most_in_memory=128,  # each has up to fifty items
+)
+
+
+async def stand_in(
+    cache: ResultCache[AnyResult], query: SearchQuery, caller: Caller, error: SearchError
+) -> Served[AnyResult]:
+    """The stale result in place of a search that failed with `error`, with a warning.
+
+    Raises:
+        SearchError: `error`, if there is no such result.
+    """
+    served = await cache.stale(query, caller)
+    if served is None:
+        raise error
+    return _warned(served, f"a new search failed with {error.code}: {error.message}")
+
+
+def _warned(served: Served[AnyResult], reason: str) -> Served[AnyResult]:
+    warning = f"This is {in_words(served.age_seconds)} old: {reason}"
+    response = served.response.model_copy(update={"warnings": (*served.response.warnings, warning)})
+    return served._replace(response=response)

@@ -1,0 +1,578 @@
+"""Serves results to questions that mean the same: from the exact cache, else from a question in other words.
+
+Vectors find similar questions, and `cache/meaning.py` decides whether they mean the same, since no vector tells
+"with nuts" from "without nuts". The figures are in `docs/semantic-cache.md`.
+
+The index holds only questions: a result is always fetched under the key of the asker's own parameters. So a forged row
+in the state cannot expose a result that the asker may not see. Row keys sort by time, so a process reads only the rows
+that are new since its last read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+from pydantic import ConfigDict, FiniteFloat, ValidationError
+
+from websearch_gateway.cache.meaning import Wording
+from websearch_gateway.cache.result_store import CLOCK_SKEW_SECONDS, Served, Stamp, question_name
+from websearch_gateway.cache.results import ExactCache, KindName, ResultKind, Scope, digest, is_timely
+from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.net.own_threads import in_cache_thread
+from websearch_gateway.ports import State
+from websearch_gateway.results.answer import CacheMatch
+from websearch_gateway.results.base import WireModel
+from websearch_gateway.text.normalise import LONGEST_QUERY
+from websearch_gateway.upstream.best_effort import WAIT_SECONDS, BestEffort
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
+
+
+R = TypeVar("R", bound=WireModel)
+
+T = TypeVar("T")
+
+LEAST_SIMILARITY = 0.7
+CANDIDATES = 5
+TIMELY_SECONDS = 60.0
+"""The most seconds for which a result about today, a price or this year serves another wording."""
+
+
+class SemanticCache(Generic[R]):
+    """A ResultCache that also serves the result of a question that means the same, asked with the same parameters.
+
+    Args:
+        exact: keeps the results.
+        questions: finds similar questions; one index serves the caches of all kinds.
+    """
+
+    def __init__(self, exact: ExactCache[R], questions: QuestionIndex) -> None:
+        self._exact = exact
+        self._questions = questions
+
+    @property
+    def kind(self) -> ResultKind[R]:
+        """See ResultCache."""
+        return self._exact.kind
+
+    def key(self, query: SearchQuery, caller: Caller) -> str:
+        """See ResultCache."""
+        return self._exact.key(query, caller)
+
+    def recent(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """See ResultCache. Exact results only, since a search for others takes longer."""
+        return self._exact.recent(query, caller)
+
+    async def get(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """See ResultCache. The result of another wording has `cache="semantic"` and its similarity."""
+        return await self._exact.get(query, caller) or await self._of_another_wording(query, caller)
+
+    async def stale(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        """See ResultCache. Exact results only."""
+        return await self._exact.stale(query, caller)
+
+    async def put(self, query: SearchQuery, caller: Caller, response: R, *, stopgap: bool = False) -> None:
+        """See ResultCache."""
+        seconds = self._exact.seconds_fresh(query, response, stopgap=stopgap)
+        kept = self._exact.put(query, caller, response, stopgap=stopgap)
+        if seconds <= 0 or not Wording.of(query.text).words:
+            await kept
+            return
+        owner = owner_name(caller, self._exact.scope)
+        await asyncio.gather(kept, self._questions.add(self.kind.name, query, owner, seconds))
+
+    def in_memory(self) -> Mapping[str, int]:
+        """See ResultCache."""
+        return self._exact.in_memory()
+
+    def forget(self) -> None:
+        """See ResultCache."""
+        self._exact.forget()
+
+    async def _of_another_wording(self, query: SearchQuery, caller: Caller) -> Served[R] | None:
+        question = Wording.of(query.text)
+        if not question.words:
+            return None
+        label = label_of_same(query, owner_name(caller, self._exact.scope), self.kind.name)
+        this_year = time.gmtime(self._exact.clock()).tm_year
+        oldest = TIMELY_SECONDS if is_timely(query.text, this_year) else math.inf
+        for neighbour in await self._questions.nearest(query.text, label, least=LEAST_SIMILARITY, most=CANDIDATES):
+            if not question.is_same(Wording.of(neighbour.item.query.text)):
+                continue
+            found = await self._exact.get(neighbour.item.query, caller)
+            if found is None:
+                self._questions.discard(neighbour)
+            elif found.age_seconds <= oldest:
+                return _matched(found, neighbour)
+        return None
+
+
+def _matched(found: Served[R], neighbour: Neighbour[Question]) -> Served[R]:
+    match = CacheMatch(similarity=round(neighbour.similarity, 4), age_seconds=round(found.age_seconds, 1))
+    return found._replace(response=found.response.model_copy(update={"cache": "semantic", "cache_match": match}))
+
+
+async def wordings(state: State, text: str) -> set[str]:
+    """The stored questions that mean the same as `text`.
+
+    Raises:
+        StateUnavailable: the state cannot be read.
+    """
+    question = Wording.of(text)
+    found: set[str] = set()
+    if not question.words:
+        return found
+    async for stored in stored_questions(state):
+        if stored not in found and question.is_same(Wording.of(stored)):
+            found.add(stored)
+        await asyncio.sleep(0)  # the in-memory backend never yields to the event loop
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A cached question, its similarity (cosine), and its result."""
+
+    kind: KindName
+    query: SearchQuery
+    similarity: float
+    served: Served[Any]
+
+
+class SimilarQuestions:
+    """Finds cached results of every kind by similar questions, without a check of their meaning.
+
+    Args:
+        caches: the exact caches of all kinds that `questions` knows; they have one scope.
+    """
+
+    def __init__(self, questions: QuestionIndex, caches: Sequence[ExactCache[Any]]) -> None:
+        self._questions = questions
+        self._caches = {cache.kind.name: cache for cache in caches}
+        self._scope = caches[0].scope
+
+    async def find(self, query: SearchQuery, caller: Caller, *, least: float, most: int) -> list[Similar]:
+        """The results that the caller may see for similar questions with any parameters, the most similar first."""
+        label = label_of_all(owner_name(caller, self._scope))
+        near = await self._questions.nearest(query.text, label, least=least, most=most)
+        return [similar for one in near if (similar := await self._similar(one, caller)) is not None]
+
+    async def same(self, query: SearchQuery, caller: Caller) -> Similar | None:
+        """The result for the most similar question that means the same, with any parameters."""
+        question = Wording.of(query.text)
+        for similar in await self.find(query, caller, least=LEAST_SIMILARITY, most=CANDIDATES):
+            if similar.query.text.casefold() == query.text.casefold():
+                return similar
+            if question.is_same(Wording.of(similar.query.text)):
+                return similar
+        return None
+
+    async def _similar(self, neighbour: Neighbour[Question], caller: Caller) -> Similar | None:
+        kind, query = neighbour.item
+        cache = self._caches.get(kind)
+        if cache is None or (found := await cache.get(query, caller)) is None:
+            self._questions.discard(neighbour)
+            return None
+        return Similar(kind, query, neighbour.similarity, found)
+
+
+MOST_QUESTIONS = 100_000
+PREFIX = "cache/near/"
+
+REFRESH_SECONDS = 10.0
+"""How often a process in use reads the questions of other processes (seconds)."""
+
+OVERLAP_SECONDS = 60.0
+"""How far each read overlaps the previous one (seconds), since clocks differ and a row may be written late."""
+
+_BATCH = 32
+_MOST_ON_THE_LOOP = 20_000
+"""Up to this many items, a search takes half a millisecond; a larger one runs in a thread."""
+_NOBODY = "nobody"
+
+
+class QuickEmbedder(Protocol):
+    """An embedder on this machine that takes microseconds a question."""
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """One unit vector, or the zero vector, per text."""
+        ...
+
+
+class Question(NamedTuple):
+    """A question and the kind of its cached result."""
+
+    kind: KindName
+    query: SearchQuery
+
+
+class _Row(Stamp):
+    """A row in the state for a question. `owner` comes from `owner_name`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    stored: FiniteFloat
+    owner: str
+    expires: FiniteFloat
+    kind: KindName
+    query: SearchQuery
+
+    @classmethod
+    def of(cls, kind: KindName, query: SearchQuery, owner: str, expires: float, stored: float) -> _Row:
+        """The row. It omits the payer, since the next caller pays for the next search."""
+        name, query = question_name(query.text), replace(query, user=_NOBODY)
+        return cls(stored=stored, question=name, owner=owner, expires=expires, kind=kind, query=query)
+
+    def digest(self) -> bytes:
+        return digest(self.query, self.owner, self.kind)
+
+    def key(self) -> str:
+        return f"{_key_of(self.stored)}-{self.digest().hex()}"
+
+    def value(self) -> bytes:
+        return self.model_dump_json().encode()
+
+    def labels(self) -> tuple[int, int]:
+        return label_of_all(self.owner), label_of_same(self.query, self.owner, self.kind)
+
+
+def _key_of(moment: float) -> str:
+    """The key prefix of rows that were stored at `moment` (seconds since the epoch)."""
+    return f"{PREFIX}{max(0, math.floor(moment * 1000)):015d}"
+
+
+async def stored_questions(state: State) -> AsyncIterator[str]:
+    """The texts of all questions in the state, of any owner and with any parameters.
+
+    Raises:
+        StateUnavailable: the state cannot be read.
+    """
+    async for entry in state.entries(PREFIX):
+        with suppress(ValidationError):
+            yield _Row.model_validate_json(entry.value).query.text
+
+
+def question_row(
+    query: SearchQuery, owner: str, expires: float, stored: float, kind: KindName = "answers"
+) -> tuple[str, bytes]:
+    """The key and value of a question's row, which the state holds until `expires`."""
+    row = _Row.of(kind, query, owner, expires, stored)
+    return row.key(), row.value()
+
+
+def owner_name(caller: Caller, scope: Scope) -> str:
+    """The owner of the results that the caller may see, as a digest; "" if all callers share the results."""
+    if scope == "shared":
+        return ""
+    return hashlib.blake2b(caller.user.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def label_of_all(owner: str) -> int:
+    """The label of all questions of an owner."""
+    return int.from_bytes(hashlib.blake2b(owner.encode(), digest_size=8).digest(), signed=True)
+
+
+def label_of_same(query: SearchQuery, owner: str, kind: KindName = "answers") -> int:
+    """The label of an owner's questions that have the parameters of `query` and results of one kind."""
+    return int.from_bytes(digest(replace(query, text=""), owner, kind)[:8], signed=True)
+
+
+class QuestionIndex:
+    """Finds similar questions.
+
+    A background task reads the questions of other processes and of earlier runs from the state: all of them first, then
+    the new ones every REFRESH_SECONDS. A search waits at most half a second for it.
+
+    Args:
+        longest_seconds: the index ignores rows in the state that claim to live longer.
+        clock: seconds since the epoch, the same in all processes.
+        most: the most questions in memory.
+    """
+
+    def __init__(
+        self,
+        embedder: QuickEmbedder,
+        state: State,
+        *,
+        longest_seconds: float,
+        clock: Callable[[], float] = time.time,
+        most: int = MOST_QUESTIONS,
+    ) -> None:
+        self._embedder = embedder
+        self._state = state
+        self._longest_seconds = longest_seconds
+        self._clock = clock
+        self._most = most
+        self._index: VectorIndex[Question] | None = None
+        self._opening = asyncio.Lock()
+        self._reading: asyncio.Task[None] | None = None
+        self._read_until = -math.inf
+        self._next_read = -math.inf
+        self._reading_since = 0.0
+        self._best_effort = BestEffort("Questions are remembered in this process only")
+
+    def __len__(self) -> int:
+        """The number of questions in memory."""
+        return 0 if self._index is None else len(self._index)
+
+    async def add(self, kind: KindName, query: SearchQuery, owner: str, ttl_seconds: float) -> None:
+        """Record that `query` has a result for `ttl_seconds`."""
+        now = self._clock()
+        row = _Row.of(kind, query, owner, now + ttl_seconds, now)
+        index = await self._open()
+        self._put(index, [row], self._embedder.encode([query.text]))
+        await self._best_effort(lambda: self._state.put(row.key(), row.value(), ttl_seconds), None)
+
+    async def nearest(self, text: str, label: int, *, least: float, most: int) -> list[Neighbour[Question]]:
+        """The questions of a label with a similarity to `text` of at least `least`, the nearest first."""
+        index = await self._open()
+        await self._wait_for_read(WAIT_SECONDS)
+        search = partial(index.nearest, self._embedder.encode([text])[0], label, least=least, most=most)
+        if len(index) <= _MOST_ON_THE_LOOP:
+            return search(now=self._clock())
+        return await in_cache_thread(search, now=self._clock())
+
+    def discard(self, neighbour: Neighbour[Question]) -> None:
+        """Forget a question whose result is gone."""
+        if self._index is not None:
+            self._index.discard(neighbour.key)
+
+    def in_memory(self) -> dict[str, int]:
+        """The number of questions in memory."""
+        return {"questions": len(self)}
+
+    def forget(self) -> None:
+        """Drop the questions in memory. The next use reads the state again."""
+        self._index = None
+        self._read_until = self._next_read = -math.inf
+
+    async def warm_up(self) -> None:
+        """Load everything that the first question would wait for, and start to read the questions of earlier runs."""
+        await self._open()
+
+    async def settled(self) -> None:
+        """Wait until no read of the state is in progress."""
+        await self._wait_for_read(math.inf)
+
+    async def close(self) -> None:
+        """Stop reading. Idempotent."""
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+
+    async def _open(self) -> VectorIndex[Question]:
+        if self._index is None:
+            async with self._opening:
+                if self._index is None:
+                    self._index = await in_cache_thread(self._load)
+        is_reading = self._reading is not None and not self._reading.done()
+        if not is_reading and self._clock() >= self._next_read:
+            self._next_read = self._clock() + REFRESH_SECONDS
+            self._reading_since = asyncio.get_running_loop().time()
+            self._reading = asyncio.create_task(self._read(self._index))
+        return self._index
+
+    async def _wait_for_read(self, seconds: float) -> None:
+        """Wait for the read in progress, until at most `seconds` after its start."""
+        left = self._reading_since + seconds - asyncio.get_running_loop().time()
+        if self._reading is not None and not self._reading.done() and left > 0:
+            await asyncio.wait([self._reading], timeout=None if left == math.inf else left)
+
+    def _load(self) -> VectorIndex[Question]:
+        """Load numpy and the model: about 150 ms."""
+        self._embedder.encode(["warm up"])
+        return VectorIndex(self._embedder.dimensions, self._most)
+
+    async def _read(self, index: VectorIndex[Question]) -> None:
+        """Put new valid rows of the state into `index`. After an outage, read the same rows again."""
+        began = self._clock()
+
+        async def read_all() -> bool:
+            async for rows in self._batches(index):
+                vectors = await in_cache_thread(self._embedder.encode, [row.query.text for row in rows])
+                self._put(index, rows, vectors)
+            return True
+
+        if await self._best_effort(read_all, otherwise=False, seconds=None) and index is self._index:
+            self._read_until = began
+
+    async def _batches(self, index: VectorIndex[Question]) -> AsyncIterator[list[_Row]]:
+        rows: list[_Row] = []
+        seen = 0
+        start = max(self._read_until, self._clock() - self._longest_seconds) - OVERLAP_SECONDS
+        async for entry in self._state.entries(PREFIX, _key_of(start)):
+            rows += [row for row in self._validated(entry.key, entry.value) if index.expiry(row.digest()) < row.expires]
+            seen += 1
+            if len(rows) == _BATCH:
+                yield rows
+                rows = []
+            if seen == 2 * self._most:
+                break
+        yield rows
+
+    def _validated(self, key: str, value: bytes) -> list[_Row]:
+        """A list of the row if this gateway could have written it under that key; otherwise empty."""
+        try:
+            row = _Row.model_validate_json(value)
+        except ValidationError:
+            return []
+        now = self._clock()
+        is_live = now < row.expires <= now + self._longest_seconds and row.stored <= now + CLOCK_SKEW_SECONDS
+        if not is_live or key != row.key() or len(row.query.text) > LONGEST_QUERY:
+            return []
+        return [_Row.of(row.kind, row.query, row.owner, row.expires, row.stored)]
+
+    def _put(self, index: VectorIndex[Question], rows: Sequence[_Row], vectors: Vectors) -> None:
+        now = self._clock()
+        for row, vector in zip(rows, vectors, strict=True):
+            if vector.any():  # zero if the model knows none of its words
+                index.put(row.digest(), vector, row.labels(), row.expires, Question(row.kind, row.query), now=now)
+
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+
+SHORTLIST = 200
+"""The number of items compared by their numbers, after all items were compared by their signs."""
+
+_LARGEST = 127  # of a signed byte
+_WORD_BITS = 64
+_FAR = 65_535
+
+
+class Neighbour(NamedTuple, Generic[T]):
+    """An item and the cosine of its vector with the query's."""
+
+    similarity: float
+    key: bytes
+    item: T
+
+
+class VectorIndex(Generic[T]):
+    """Items by their unit vectors: one signed byte per number, and the signs again as bits.
+
+    A search compares the signs of all vectors and then the numbers of the best. For 100,000 vectors of 256 numbers it
+    takes 1 ms; a matrix product takes 20. It is a ring buffer: when it is full, a new item replaces the oldest.
+
+    An item has two labels, and a search sees the items that have its label. One thread may search while another puts;
+    the search may then miss the newest change.
+    """
+
+    def __init__(self, dimensions: int, most: int) -> None:
+        import numpy as np
+
+        self._most = most
+        # Memory takes no space before the first write.
+        self._numbers = np.zeros((most, dimensions), dtype=np.int8)
+        self._scales = np.zeros(most, dtype=np.float32)
+        self._signs = np.zeros((-(-dimensions // _WORD_BITS), most), dtype=np.uint64)
+        self._labels = np.zeros((2, most), dtype=np.int64)
+        self._expires = np.zeros(most, dtype=np.float64)
+        self._keys: list[bytes | None] = []
+        self._items: list[T | None] = []
+        self._slots: dict[bytes, int] = {}
+        self._oldest = 0  # counts all items ever put; the slot is the remainder by `most`
+        self._next = 0
+
+    def __len__(self) -> int:
+        """The number of items, including expired ones that no search has removed yet."""
+        return len(self._slots)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the vectors (bytes)."""
+        arrays = (self._numbers, self._scales, self._signs, self._labels, self._expires)
+        return sum(array.nbytes for array in arrays) * min(self._next, self._most) // self._most
+
+    def put(self, key: bytes, vector: Vector, labels: tuple[int, int], expires: float, item: T, *, now: float) -> None:
+        """Add an item, or replace the item of that key."""
+        import numpy as np
+
+        self._remove_expired(now)
+        if (slot := self._slots.get(key)) is None:
+            slot = self._free_slot()
+            self._slots[key] = slot
+        scale = float(np.abs(vector).max()) / _LARGEST or 1.0
+        self._expires[slot] = 0.0  # no search sees a half-written item
+        self._numbers[slot] = np.rint(vector / scale)
+        self._scales[slot] = scale
+        self._signs[:, slot] = self._packed(vector)
+        self._labels[:, slot] = labels
+        self._keys[slot], self._items[slot] = key, item
+        self._expires[slot] = expires
+
+    def expiry(self, key: bytes) -> float:
+        """The moment at which the item of that key expires; 0 if there is none."""
+        slot = self._slots.get(key)
+        return 0.0 if slot is None else float(self._expires[slot])
+
+    def discard(self, key: bytes) -> None:
+        """Remove an item, if it is there."""
+        if (slot := self._slots.pop(key, None)) is not None:
+            self._expires[slot] = 0.0
+            self._keys[slot] = self._items[slot] = None
+
+    def nearest(self, vector: Vector, label: int, *, least: float, most: int, now: float) -> list[Neighbour[T]]:
+        """The unexpired items of a label with a cosine of at least `least`, the nearest first."""
+        import numpy as np
+
+        span = slice(0, self._most) if self._next > self._most else slice(self._oldest, self._next)
+        seen = ((self._labels[:, span] == label).any(axis=0)) & (self._expires[span] > now)
+        slots = np.flatnonzero(seen)
+        if slots.size > SHORTLIST:
+            signs = self._packed(vector)[:, None]
+            distances = np.bitwise_count(self._signs[:, span] ^ signs).sum(axis=0, dtype=np.uint16)
+            distances[~seen] = _FAR
+            slots = np.argpartition(distances, SHORTLIST)[:SHORTLIST]
+        slots = slots + (span.start or 0)
+        similarities = (self._numbers[slots].astype(np.float32) @ vector) * self._scales[slots]
+        order = np.argsort(-similarities, kind="stable")[:most]
+        found = ((float(similarities[place]), int(slots[place])) for place in order)
+        return [
+            Neighbour(min(similarity, 1.0), key, item)
+            for similarity, slot in found
+            if similarity >= least and (key := self._keys[slot]) is not None and (item := self._items[slot]) is not None
+        ]
+
+    def _free_slot(self) -> int:
+        slot = self._next % self._most
+        if slot == len(self._keys):
+            self._keys.append(None)
+            self._items.append(None)
+        elif (key := self._keys[slot]) is not None:
+            self.discard(key)
+        self._next += 1
+        return slot
+
+    def _remove_expired(self, now: float) -> None:
+        """Remove the oldest expired items."""
+        self._oldest = max(self._oldest, self._next - self._most)
+        while self._oldest < self._next and self._expires[slot := self._oldest % self._most] <= now:
+            if (key := self._keys[slot]) is not None:
+                self.discard(key)
+            self._oldest += 1
+
+    def _packed(self, vector: Vector) -> NDArray[np.uint64]:
+        import numpy as np
+
+        bits = np.zeros(len(self._signs) * _WORD_BITS, dtype=np.uint8)
+        bits[: len(vector)] = vector > 0
+        return np.packbits(bits).view(np.uint64)

@@ -1,0 +1,297 @@
+"""The gateway's costs: reserved before a paid call, settled after it, counted per day, user and upstream.
+
+It also counts the savings of the cache and the durations of calls. Amounts are whole micro-dollars in counters of the
+shared state, so that no process loses the additions of another. Days are UTC. A reservation that a process does not
+settle before it ends stays counted, so that the budget is never exceeded. Only the ledger books amounts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import math
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import accumulate
+
+from websearch_gateway.errors import SearchBudgetError, SearchError, StateUnavailable
+from websearch_gateway.ports import State
+from websearch_gateway.upstream.best_effort import BestEffort
+from websearch_gateway.upstream.health import BOUNDS
+from websearch_gateway.upstream.telemetry import CallRecord
+
+_log = logging.getLogger(__name__)
+
+KEPT_SECONDS = 92 * 86_400.0
+MOST_OVERRUN = 10
+"""A bill may be this many times its estimate: another model may have answered, or a retry was billed too."""
+
+_LEAST_IMPLAUSIBLE_USD = 1.0
+_DAY_SECONDS = 86_400
+_MICROS = 1_000_000
+_STATE_SECONDS = 1.0
+_COUNTS_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """The costs of one day and the savings of the cache, in USD; costs and numbers of paid calls by upstream.
+
+    `calls_by_latency[i]` counts calls of tools that took at most `histogram.BOUNDS[i]` and more than the bound before;
+    the last number counts calls longer than every bound.
+    """
+
+    day: str
+    usd: float = 0.0
+    saved_usd: float = 0.0
+    usd_by_upstream: Mapping[str, float] = field(default_factory=dict)
+    calls_by_upstream: Mapping[str, int] = field(default_factory=dict)
+    calls_by_latency: Sequence[int] = (0,) * (len(BOUNDS) + 1)
+
+    def quantile_ms(self, share: float) -> float | None:
+        """The bound that `share` (0..1) of the calls did not exceed, in milliseconds; None without calls."""
+        least = share * sum(self.calls_by_latency)
+        so_far = zip(BOUNDS, accumulate(self.calls_by_latency), strict=False)  # the last number has no bound
+        within = next((bound for bound, count in so_far if count >= least), BOUNDS[-1])
+        return within * 1000 if any(self.calls_by_latency) else None
+
+
+@dataclass(slots=True)
+class Payment:
+    """One paid call in flight. `usd` is its cost in USD: first the maximum, at the end the bill."""
+
+    usd: float
+
+
+class Ledger:
+    """Books the costs of calls, and reports them.
+
+    Args:
+        daily_usd: the most that all users together may spend in a day; None for no limit.
+        user_daily_usd: the most that one user may spend in a day; None for no limit.
+        clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        *,
+        daily_usd: float | None = None,
+        user_daily_usd: float | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.daily_usd = daily_usd
+        self.user_daily_usd = user_daily_usd
+        self._state = state
+        self._clock = clock
+        self._paid_micros: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._writing: set[asyncio.Task[None]] = set()
+        self._alert = BudgetAlert(daily_usd) if daily_usd else None  # a budget of 0 needs no alert
+        self._best_effort = BestEffort("The ledger records no costs for now")
+
+    @asynccontextmanager
+    async def payment(self, user: str, upstream: str, most_usd: float) -> AsyncIterator[Payment]:
+        """Reserve `most_usd` for the call in the block, and book its cost at the end.
+
+        The block sets the payment's `usd` to the actual cost; without that, the call costs `most_usd`, since a
+        cancelled call may have been billed. A call that raises a SearchError costs the error's `cost_usd`.
+
+        Raises:
+            SearchBudgetError: the budget has no room for the call; a free upstream may serve.
+        """
+        day = self._today()
+        reserved = await self._reserve(day, user, _micros(most_usd))
+        payment = Payment(most_usd)
+        try:
+            yield payment
+        except SearchError as error:
+            payment.usd = error.cost_usd
+            raise
+        finally:
+            self._settle(day, user, upstream, _micros(_plausible(payment.usd, most_usd, upstream)), reserved)
+
+    def observe(self, record: CallRecord) -> None:
+        """Count a call's duration and the cost that the cache saved. Writes all counts of a second together."""
+        if not self._counts:
+            asyncio.get_running_loop().call_later(_COUNTS_SECONDS, self._post_counts)
+        day = self._today()
+        self._counts[f"ledger/{day}/took/{bisect_left(BOUNDS, record.latency_ms / 1000)}"] += 1
+        self._counts[f"ledger/{day}/saved"] += _micros(record.outcome.saved_usd)
+
+    async def day(self, days_ago: int = 0) -> Day:
+        """The costs of a day so far, of all processes.
+
+        Raises:
+            StateUnavailable: the state cannot be read.
+        """
+        await self.flush()
+        day = _name(int(self._clock() // _DAY_SECONDS) - days_ago)
+        prefix = f"ledger/{day}/"
+        amounts = {key.removeprefix(prefix): _number(value) async for key, value in self._state.scan(prefix)}
+        return Day(
+            day,
+            amounts.get("total", 0) / _MICROS,
+            amounts.get("saved", 0) / _MICROS,
+            {name: amount / _MICROS for name, amount in _under("usd/", amounts).items()},
+            _under("calls/", amounts),
+            [amounts.get(f"took/{place}", 0) for place in range(len(BOUNDS) + 1)],
+        )
+
+    def paid_usd(self) -> dict[str, float]:
+        """The costs of this process since its start, in USD by upstream."""
+        return {upstream: micros / _MICROS for upstream, micros in self._paid_micros.items()}
+
+    async def flush(self) -> None:
+        """Wait until all settled amounts are written."""
+        self._post_counts()
+        if self._writing:
+            await asyncio.wait(self._writing)
+
+    async def _reserve(self, day: str, user: str, micros: int) -> Mapping[str, int]:
+        """Reserve `micros`. Returns the reserved amounts by key, only for keys that have a limit."""
+        limits = (
+            (_total(day), self.daily_usd, "DAILY_BUDGET_USD"),
+            (_of_user(day, user), self.user_daily_usd, "USER_DAILY_BUDGET_USD"),
+        )
+        if not micros or (self.daily_usd is None and self.user_daily_usd is None):
+            return {}  # a free call needs no room, even on an overdrawn day
+        refunds: dict[str, int] = {}
+        try:
+            async with asyncio.timeout(_STATE_SECONDS):
+                await self.flush()  # write pending refunds first, since they make room
+                for key, limit, setting in limits:
+                    if limit is None:
+                        continue
+                    spent = await self._state.add(key, micros, KEPT_SECONDS)
+                    refunds[key] = -micros
+                    if self._alert and key == _total(day):
+                        self._alert.check(day, spent / _MICROS)
+                    if spent > _micros(limit):
+                        raise self._budget_error(setting, limit)
+        except (StateUnavailable, TimeoutError):
+            self._post(refunds)
+            raise SearchBudgetError("The ledger cannot be reached, so the budget allows no paid calls.") from None
+        except (SearchBudgetError, asyncio.CancelledError):
+            self._post(refunds)
+            raise
+        return {key: -amount for key, amount in refunds.items()}
+
+    def _budget_error(self, setting: str, limit: float) -> SearchBudgetError:
+        return SearchBudgetError(
+            f"{setting} of ${limit:g} has no room for this call. It resets at 00:00 UTC.",
+            retry_after=math.ceil(_DAY_SECONDS - self._clock() % _DAY_SECONDS),
+        )
+
+    def _settle(self, day: str, user: str, upstream: str, micros: int, reserved: Mapping[str, int]) -> None:
+        self._paid_micros[upstream] += micros
+        total, of_user = _total(day), _of_user(day, user)
+        self._post(
+            {
+                total: micros - reserved.get(total, 0),
+                of_user: micros - reserved.get(of_user, 0),
+                f"ledger/{day}/usd/{upstream}": micros,
+                f"ledger/{day}/calls/{upstream}": 1 if micros else 0,
+            }
+        )
+
+    def _post_counts(self) -> None:
+        counts, self._counts = self._counts, Counter()
+        if counts:
+            self._post(counts)
+
+    def _post(self, amounts: Mapping[str, int]) -> None:
+        """Write in the background, so that the answer does not wait for its bill."""
+        task = asyncio.create_task(self._write(amounts))
+        self._writing.add(task)
+        task.add_done_callback(self._written)
+
+    def _written(self, task: asyncio.Task[None]) -> None:
+        self._writing.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("The ledger could not write a cost (%s).", type(error).__name__)
+
+    async def _write(self, amounts: Mapping[str, int]) -> None:
+        changes = {key: amount for key, amount in amounts.items() if amount}
+
+        async def add_all() -> None:
+            for key, amount in changes.items():
+                await self._state.add(key, amount, KEPT_SECONDS)
+
+        if changes:  # an empty write would wrongly show that the state works
+            await self._best_effort(add_all, None, seconds=None)
+
+    def _today(self) -> str:
+        return _name(int(self._clock() // _DAY_SECONDS))
+
+
+@lru_cache(maxsize=8)
+def _name(day: int) -> str:
+    """A day by its number since the epoch, as 2026-11-21."""
+    return datetime.fromtimestamp(day * _DAY_SECONDS, UTC).date().isoformat()
+
+
+def _micros(usd: float) -> int:
+    return round(usd * _MICROS)
+
+
+def _plausible(usd: float, most_usd: float, upstream: str) -> float:
+    """The amount to book: in place of an impossible bill, the most that this call may cost."""
+    if 0 <= usd <= max(MOST_OVERRUN * most_usd, _LEAST_IMPLAUSIBLE_USD):
+        return usd
+    _log.warning("The bill of %s is impossible; the maximum cost of the call is booked.", upstream)
+    return most_usd
+
+
+def _total(day: str) -> str:
+    return f"ledger/{day}/total"
+
+
+def _of_user(day: str, user: str) -> str:
+    # A digest, so that the state does not reveal the user.
+    return f"ledger/{day}/user/{hashlib.blake2b(user.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+
+
+def _under(prefix: str, amounts: Mapping[str, int]) -> dict[str, int]:
+    return {key.removeprefix(prefix): amount for key, amount in amounts.items() if key.startswith(prefix)}
+
+
+def _number(stored: bytes) -> int:
+    """The number; 0 for any other value."""
+    try:
+        return int(stored)
+    except ValueError:
+        return 0
+
+
+LEVELS = (0.8, 1.0)
+"""The shares of the budget that trigger an alert."""
+
+
+class BudgetAlert:
+    """Watches how much of `daily_usd` is spent per day (UTC). One per process; each process logs for itself."""
+
+    def __init__(self, daily_usd: float) -> None:
+        self._daily_usd = daily_usd
+        self._logged: tuple[str, float] = ("", 0.0)
+
+    def check(self, day: str, usd: float) -> None:
+        """Log if the cost of `day`, including calls in flight, reaches a new level."""
+        level = max((level for level in LEVELS if usd >= level * self._daily_usd), default=0.0)
+        known_day, known_level = self._logged
+        if level <= (known_level if day == known_day else 0.0):
+            return
+        self._logged = (day, level)
+        _log.warning(
+            "budget_%d_percent: $%.2f of DAILY_BUDGET_USD $%g is spent or reserved. It resets at 00:00 UTC.",
+            round(level * 100),
+            usd,
+            self._daily_usd,
+        )

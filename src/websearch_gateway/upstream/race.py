@@ -1,0 +1,422 @@
+"""Several upstreams for one call: which are asked, in which order, and which answer wins."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+from websearch_gateway.errors import (
+    UNUSABLE,
+    Attempt,
+    EngineNotConfigured,
+    Exhausted,
+    NotAsked,
+    SearchAuthError,
+    SearchNotConfiguredError,
+    SearchValidationError,
+    Unavailable,
+    shortest,
+)
+from websearch_gateway.models import Deadline, SearchQuery, SearchResults, Topic
+from websearch_gateway.net.cost_context import spend, spent
+from websearch_gateway.ports import Searcher
+from websearch_gateway.upstream.health import HealthRegistry
+
+T = TypeVar("T")
+
+LEAST_SHARE_SECONDS = 1.5
+"""A search with less time than this is likely to be cut off just before its answer (seconds)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FallbackSearcher:
+    """Calls the next searcher if one is `Unavailable`. An empty result is an answer.
+
+    A `Refused` is never masked, but for a rejected key of a searcher that was not asked first: it is skipped with a
+    warning.
+
+    `order` sorts the searchers for a call, by default as given. With `hedging` the next one also starts beside a slow
+    one; the first good answer wins and the others are cancelled. `advice` tells the operator what to do if all fail.
+    """
+
+    searchers: Sequence[Searcher]
+    name: str = "chain"
+    order: Order = tuple
+    hedging: Hedging | None = None
+    advice: str = ""
+
+    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+        """The winning answer; its warnings name the searchers that failed or were too slow.
+
+        Each searcher except the last may take an equal share of the remaining time, so one that hangs leaves time for
+        the next. `cost_usd` includes requests to searchers that failed or were cancelled.
+
+        Raises:
+            SearchNotConfiguredError: there is no searcher.
+            Refused: a searcher refused the request, or the key of the one that was asked first was rejected.
+            Exhausted: all failed. `retry_after` is the shortest wait after which one of them may serve again.
+        """
+        if not self.searchers:
+            raise SearchNotConfiguredError(
+                "No search provider is configured: set SERPER_API_KEY, TAVILY_API_KEY, BRAVE_API_KEY, GOOGLE_API_KEY "
+                "with GOOGLE_SEARCH_ENGINE_ID, SYNTHETIC_API_KEY or SEARXNG_BASE_URL, or add duckduckgo and "
+                "wikipedia to SEARCH_PROVIDERS."
+            )
+        if self.hedging:
+            self.hedging.earn()
+        async with FirstSuccess[SearchResults](found=lambda results: bool(results.hits)) as race:
+            winner = await self._run(race, query, deadline)
+            if winner is None:
+                raise race.exhausted(self.advice)
+            return _answer(race, winner)
+
+    async def _run(
+        self, race: FirstSuccess[SearchResults], query: SearchQuery, deadline: Deadline
+    ) -> Trial[SearchResults] | None:
+        """The deciding trial; None if all failed. A trial that starts beside a running one is a hedge."""
+        queue = deque(self.order(self.searchers))
+        while queue:
+            is_hedge = bool(race.running)
+            if is_hedge and not (self.hedging and self.hedging.take()):
+                if winner := await race.outcome():
+                    return winner
+                continue
+            share = _share(deadline, len(queue))
+            searcher = queue.popleft()
+            asked = replace(query, behind=query.behind or race.has_asked)
+            trial = race.start(searcher.name, searcher.search(asked, share), behind=asked.behind)
+            slow_after = self.hedging.slow_after(searcher.name) if self.hedging and queue else None
+            if winner := await race.outcome(trial, slow_after):
+                return winner
+            if is_hedge and self.hedging and not trial.was_asked:
+                self.hedging.give_back()
+        return await race.outcome()
+
+
+def _share(deadline: Deadline, searchers_left: int) -> Deadline:
+    if searchers_left == 1:
+        return deadline
+    return deadline.within(max(LEAST_SHARE_SECONDS, deadline.remaining() / searchers_left))
+
+
+def _answer(race: FirstSuccess[SearchResults], winner: Trial[SearchResults]) -> SearchResults:
+    results = winner.task.result()
+    failed = [f"{a.name} failed: {a.code}: {a.reason}" for a in race.attempts if a.code not in UNUSABLE]
+    slow = [f"{trial.name} was slow; {winner.name} answered before it." for trial in race.running]
+    return replace(
+        results,
+        cost_usd=results.cost_usd + race.lost_usd(winner),
+        warnings=(*loud(race.attempts), *failed, *slow, *results.warnings),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSelection:
+    """The raw providers of this gateway.
+
+    Attributes:
+        pool: serves calls that name no provider.
+        searchers: each provider that a call may name, by name, in the operator's order.
+        news: the names of the providers with a news search.
+        absent: every other known provider, by name, with what it lacks.
+        hedging: starts the next provider beside a slow one, as in the pool.
+    """
+
+    pool: Searcher
+    searchers: Mapping[str, Searcher]
+    news: Collection[str]
+    absent: Mapping[str, str]
+    hedging: Hedging | None = None
+
+    def choose(self, names: Sequence[str] = (), topic: Topic = "general") -> Searcher:
+        """The providers of a call.
+
+        With `names`, these in their order; without, the pool, or for news the providers with a news search first.
+
+        Raises:
+            SearchValidationError: a name is unknown; the message lists the known ones.
+            SearchNotConfiguredError: a named provider cannot serve here; the message says what it lacks.
+        """
+        if names:
+            wanted = dict.fromkeys(name.strip().lower() for name in names)
+            return FallbackSearcher([self._named(name) for name in wanted], hedging=self.hedging)
+        return self.preferring(self.news) if topic == "news" else self.pool
+
+    def preferring(self, names: Collection[str]) -> Searcher:
+        """The providers in `names` before the others.
+
+        All others share one place in the chain, so that each of the preferred providers has time to finish.
+        """
+        first = [searcher for name, searcher in self.searchers.items() if name in names]
+        others = [searcher for name, searcher in self.searchers.items() if name not in names]
+        # The inner fallback does not hedge: a call must not earn two hedges.
+        chain = [*first, FallbackSearcher(others)] if first and others else first or others
+        return FallbackSearcher(chain, hedging=self.hedging)
+
+    def _named(self, name: str) -> Searcher:
+        if name in self.searchers:
+            return self.searchers[name]
+        if remedy := self.absent.get(name):
+            raise SearchNotConfiguredError(f"`providers` names {name}, which cannot serve here: {remedy}.")
+        known = ", ".join((*self.searchers, *self.absent))
+        raise SearchValidationError(
+            f"`providers` may hold these names: {known}.", details={"field": "providers", "allowed": known}
+        )
+
+
+ENOUGH_SAMPLES = 20
+"""With fewer latencies the p95 says little."""
+
+EARLIEST_SECONDS, LATEST_SECONDS = 0.1, 5.0
+"""Bounds of the wait: sooner, jitter would double the calls; later, too little time would be left."""
+
+_CALLS_PER_HEDGE = 10
+_MOST_SAVED = 5
+
+
+@dataclass(slots=True)
+class Hedging:
+    """When an upstream counts as slow, and how often a second one may start beside it.
+
+    An upstream is slow when it exceeds its own recent p95. Each call earns a tenth of a hedge, and at most five hedges
+    are saved up, so hedges never exceed a tenth of the calls, even if an upstream is very slow. `hedges` counts them.
+    """
+
+    health: HealthRegistry
+    hedges: int = field(default=0, init=False)
+    _earned: int = field(default=0, init=False, repr=False)  # tenths, as whole numbers: they add up exactly
+
+    def earn(self) -> None:
+        """Earn a tenth of a hedge, as each call does."""
+        self._earned = min(self._earned + 1, _MOST_SAVED * _CALLS_PER_HEDGE)
+
+    def take(self) -> bool:
+        """Take a hedge; False if there is none."""
+        if self._earned < _CALLS_PER_HEDGE:
+            return False
+        self._earned -= _CALLS_PER_HEDGE
+        self.hedges += 1
+        return True
+
+    def give_back(self) -> None:
+        """Give back a hedge that sent nothing."""
+        self._earned += _CALLS_PER_HEDGE
+        self.hedges -= 1
+
+    def slow_after(self, name: str) -> float | None:
+        """The seconds after which this upstream is slow; None while it has too few samples."""
+        upstream = self.health.known(name)
+        if upstream is None or upstream.samples < ENOUGH_SAMPLES:
+            return None
+        return min(max(upstream.quantile(0.95) or 0.0, EARLIEST_SECONDS), LATEST_SECONDS)
+
+
+Order = Callable[[Sequence[Searcher]], Sequence[Searcher]]
+"""Puts the searchers of a call in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByWeight:
+    """The Order that picks the first searcher at random, by weight, and keeps the order of the others.
+
+    A searcher without a weight is never first; without any weights the order stays the same. `choose` is
+    `random.choices`, or a replacement in tests.
+    """
+
+    weights: Mapping[str, float]
+    choose: Callable[[Sequence[Searcher], Sequence[float]], Sequence[Searcher]] = random.choices
+
+    def __call__(self, searchers: Sequence[Searcher]) -> Sequence[Searcher]:
+        weights = [self.weights.get(searcher.name, 0.0) for searcher in searchers]
+        if not any(weights):
+            return searchers
+        [first] = self.choose(searchers, weights)
+        return (first, *(searcher for searcher in searchers if searcher is not first))
+
+
+Failure = Unavailable | Exhausted | SearchAuthError | SearchNotConfiguredError
+
+
+class Trial(Generic[T]):
+    """One upstream's call, in its own task and context. `behind`: another one was asked before in the same call."""
+
+    def __init__(self, name: str, call: Coroutine[Any, Any, T], *, behind: bool = False) -> None:
+        self.name = name
+        self.behind = behind
+        self._context = copy_context()
+        self._spent_before = spent()
+        self.task = asyncio.create_task(call, context=self._context)
+
+    @property
+    def running(self) -> bool:
+        """Whether the outcome is still open."""
+        return not self.task.done()
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why this upstream cannot serve; None while it runs, if it answered, or if its error ends the race.
+
+        A rejected key ends the race only if no other upstream was asked before: it must be seen, but it must not stop
+        the upstreams behind it when the first one is down.
+        """
+        error = None if self.running or self.task.cancelled() else self.task.exception()
+        if isinstance(error, SearchAuthError | SearchNotConfiguredError):
+            return error if self.behind else None
+        return error if isinstance(error, Unavailable | Exhausted) else None
+
+    @property
+    def answered(self) -> bool:
+        """Whether the trial has a result."""
+        return not self.running and not self.task.cancelled() and self.task.exception() is None
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether a request was sent, or may still be."""
+        return not isinstance(self.failure, NotAsked | EngineNotConfigured)
+
+    @property
+    def cost_usd(self) -> float:
+        """The cost so far (USD), from its context or its error."""
+        reported = self.failure.cost_usd if self.failure else 0.0
+        return max(reported, round(spent(self._context) - self._spent_before, 9))
+
+    @property
+    def attempts(self) -> Sequence[Attempt]:
+        """The failure; for a composite, one per part."""
+        error = self.failure
+        if error is None:
+            return ()
+        return error.attempts if isinstance(error, Exhausted) else (_attempt(self.name, error),)
+
+
+def loud(attempts: Iterable[Attempt]) -> list[str]:
+    """A warning for each upstream that was skipped because its key or another setting is wrong."""
+    return [
+        f"{attempt.name.upper()} IS SKIPPED until its setting is corrected: {attempt.reason}"
+        for attempt in attempts
+        if attempt.code in UNUSABLE
+    ]
+
+
+def _attempt(name: str, error: Failure) -> Attempt:
+    cause = error.details.get("reason")
+    return Attempt(name, error.code, error.message, cause if isinstance(cause, str) else "")
+
+
+class FirstSuccess(Generic[T]):
+    """Trials in the order of their start. Leaving the context cancels running trials and waits for their end.
+
+    An earlier trial has precedence. While it runs, a later trial wins only with an answer for which `found` is true,
+    and the refusal of a later trial waits until no earlier one can answer. See `Trial.failure` for rejected keys.
+
+    One trial may be the `stopgap`: it ranks after all others, even those that start later, and never wins while
+    `holds_stopgap` is true or a refusal waits.
+    """
+
+    def __init__(self, found: Callable[[T], bool]) -> None:
+        self.trials: list[Trial[T]] = []
+        self.stopgap: Trial[T] | None = None
+        self.holds_stopgap = False
+        self._found = found
+
+    @property
+    def running(self) -> list[Trial[T]]:
+        """The trials whose outcome is open."""
+        return [trial for trial in self.trials if trial.running]
+
+    def before(self, trial: Trial[T]) -> list[Trial[T]]:
+        """The trials that started before this one."""
+        return self.trials[: self.trials.index(trial)]
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        """All failed attempts so far."""
+        return [attempt for trial in self.trials for attempt in trial.attempts]
+
+    @property
+    def has_asked(self) -> bool:
+        """Whether a trial asked its upstream. One with an open circuit, or without a key, did not."""
+        return any(trial.was_asked for trial in self.trials)
+
+    def start(self, name: str, call: Coroutine[Any, Any, T], *, behind: bool = False) -> Trial[T]:
+        """Start another trial; see `Trial.behind`."""
+        self.trials.append(Trial(name, call, behind=behind))
+        return self.trials[-1]
+
+    async def outcome(self, latest: Trial[T] | None = None, slow_after: float | None = None) -> Trial[T] | None:
+        """The deciding trial: it answers, or raises the error to show.
+
+        None if another trial should start: all have failed, `latest` has failed, or `slow_after` seconds have passed.
+        No trial should start while the outcome of a later trial waits for an earlier one: that would mask a refusal.
+        """
+        loop = asyncio.get_running_loop()
+        slow_at = None if slow_after is None else loop.time() + slow_after
+        while True:
+            if winner := self.winner:
+                return winner
+            if self.has_waiting_outcome:
+                slow_at = latest = None
+            left = None if slow_at is None else max(0.0, slow_at - loop.time())
+            if not self.running or (latest and latest.failure) or left == 0.0:
+                return None
+            await self.change(left)
+
+    async def change(self, seconds: float | None) -> None:
+        """Wait until a trial ends, for at most `seconds`."""
+        tasks = [trial.task for trial in self.running]
+        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+
+    @property
+    def has_waiting_outcome(self) -> bool:
+        """Whether a trial other than the stopgap has ended and waits for an earlier one, which decides first."""
+        return any(not trial.running and not trial.failure for trial in self.trials if trial is not self.stopgap)
+
+    @property
+    def winner(self) -> Trial[T] | None:
+        """The deciding trial; None as long as none decides."""
+        earlier_runs = False
+        for trial in sorted(self.trials, key=lambda one: one is self.stopgap):
+            if trial.running:
+                earlier_runs = True
+            elif not trial.failure and not self._is_held(trial) and (not earlier_runs or self._has_found(trial)):
+                return trial
+        return None
+
+    def _is_held(self, trial: Trial[T]) -> bool:
+        return trial is self.stopgap and (self.holds_stopgap or self.has_waiting_outcome)
+
+    def _has_found(self, trial: Trial[T]) -> bool:
+        return trial.answered and self._found(trial.task.result())
+
+    def lost_usd(self, winner: Trial[T]) -> float:
+        """The cost of all other trials (USD): those that failed, and those cancelled now."""
+        return sum(trial.cost_usd for trial in self.trials if trial is not winner)
+
+    def exhausted(self, advice: str = "") -> Exhausted:
+        """The error for a race without a winner, with `advice`, or else the advice of a trial."""
+        failures = [trial.failure for trial in self.trials if trial.failure]
+        waits = [failure.retry_after for failure in failures if failure.code not in UNUSABLE]
+        given = (failure.advice for failure in failures if isinstance(failure, Exhausted))
+        advice = advice or next(filter(None, given), "")
+        error = Exhausted(self.attempts, retry_after=shortest(waits), advice=advice)
+        if error.code == "RATE_LIMIT":
+            error.retry_after = min((wait for wait in waits if wait is not None), default=None)
+        return error
+
+    async def __aenter__(self) -> FirstSuccess[T]:
+        return self
+
+    async def __aexit__(
+        self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
+    ) -> None:
+        for trial in self.trials:
+            trial.task.cancel()
+        # No upstream call outlives its question.
+        await asyncio.gather(*(trial.task for trial in self.trials), return_exceptions=True)
+        spend(sum(trial.cost_usd for trial in self.trials))

@@ -1,0 +1,312 @@
+"""One event per tool call, never the query, the results or the pages; and the figures of all calls of this process.
+
+Logging goes through the standard library: a process that configures nothing stays silent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from operator import attrgetter
+from secrets import token_bytes
+from types import TracebackType
+from typing import get_args
+
+from websearch_gateway.errors import ErrorCode, Refused, SearchError
+from websearch_gateway.results.answer import CacheState, SearchResponse
+from websearch_gateway.upstream.health import Distribution, Histogram
+from websearch_gateway.upstream.tracing import call_span
+
+_log = logging.getLogger(__name__)
+
+_EVENT_DELAY_SECONDS = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a call. The event also has `tool`, `latency_ms`, `query_hash` and `query_length`.
+
+    `route` names the part that served the call (`MODEL-web-search`, `NAME-raw-search`, a provider, a reader, `cache`),
+    or is `refused` or `failed`; `outcome` is `ok`, the error's code, `CANCELLED` or `INTERNAL`; `saved_usd` is the
+    price of a result from the cache; `joined` says that the answer came from an identical call in flight.
+    """
+
+    route: str = ""
+    outcome: str = "ok"
+    result_count: int = 0
+    cost_usd: float = 0.0
+    cache: CacheState = "miss"
+    fallback_from: str | None = None
+    fallback_reason: str | None = None
+    saved_usd: float = 0.0
+    joined: bool = False
+
+
+_NAMES = tuple(field.name for field in fields(Outcome))
+_values = attrgetter(*_NAMES)
+
+
+def _fields_of(outcome: Outcome) -> dict[str, str | float | None]:
+    # `dataclasses.asdict` takes ten times as long, since it copies immutable values.
+    return dict(zip(_NAMES, _values(outcome), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A finished call. `text` is its query or URL, used only for the hash in the event."""
+
+    tool: str
+    text: str
+    latency_ms: float
+    outcome: Outcome
+
+
+class Telemetry:
+    """Reports each call with one event.
+
+    `in_flight` is the number of calls in flight.
+
+    Args:
+        observers: functions that get each finished call. They must not raise.
+        clock: seconds, for durations.
+    """
+
+    def __init__(
+        self,
+        observers: Sequence[Callable[[CallRecord], None]] = (),
+        *,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._observers = observers
+        self._clock = clock
+        # The key is lost when the process ends, so nobody can find a query by hashing candidates.
+        self._key = token_bytes(32)
+        self._waiting: list[CallRecord] = []
+        self.in_flight = 0
+
+    def call(self, text: str, tool: str = "search_web") -> CallEvent:
+        """The event of a call of `tool` with `text` (a query or a URL): a context manager around the call."""
+        self.in_flight += 1
+        return CallEvent(text, tool, self._clock, self._report)
+
+    def flush(self) -> None:
+        """Write the queued events."""
+        waiting, self._waiting = self._waiting, []
+        for record in waiting:
+            for observe in self._observers:
+                observe(record)
+            if _log.isEnabledFor(logging.INFO):
+                _log.info({"event": "search", **self._fields(record)})
+
+    def _report(self, record: CallRecord) -> None:
+        """Write the event a moment later, so that the answer does not wait for it; at once if no event loop runs."""
+        self.in_flight -= 1
+        self._waiting.append(record)
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.flush()
+        else:
+            if len(self._waiting) == 1:
+                loop.call_later(_EVENT_DELAY_SECONDS, self.flush)
+
+    def _fields(self, record: CallRecord) -> dict[str, object]:
+        digest = hashlib.blake2b(record.text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=8)
+        return {
+            "tool": record.tool,
+            "query_hash": digest.hexdigest(),
+            "query_length": len(record.text),
+            "latency_ms": record.latency_ms,
+            **_fields_of(record.outcome),
+        }
+
+
+class CallEvent:
+    """Times and traces a call, and reports its outcome at the end. Exceptions pass through unchanged."""
+
+    __slots__ = ("_clock", "_outcome", "_report", "_span", "_started", "_text", "_tool", "_tracing")
+
+    def __init__(self, text: str, tool: str, clock: Callable[[], float], report: Callable[[CallRecord], None]) -> None:
+        self._text = str(text)  # not checked by the guard yet: it may have any type
+        self._tool = tool
+        self._clock = clock
+        self._report = report
+        self._outcome = Outcome()
+
+    def answered(self, response: SearchResponse, *, saved_usd: float = 0.0, joined: bool = False) -> None:
+        """Record the answer of `search_web` as the outcome."""
+        fallback = response.fallback
+        # A reason is "CODE: message"; the message might quote a query.
+        code = fallback.reason.partition(":")[0] if fallback else None
+        self._outcome = Outcome(
+            route=response.provider if response.cache == "miss" else "cache",
+            result_count=len(response.citations),
+            cost_usd=response.cost_usd,
+            cache=response.cache,
+            fallback_from=fallback.from_ if fallback else None,
+            fallback_reason=code if code is None or code in get_args(ErrorCode) else "OTHER",
+            saved_usd=saved_usd,
+            joined=joined and response.cache == "miss",
+        )
+
+    def served(
+        self,
+        route: str,
+        results: int,
+        *,
+        cost_usd: float = 0.0,
+        cache: CacheState = "miss",
+        saved_usd: float = 0.0,
+        joined: bool = False,
+    ) -> None:
+        """Record the outcome of a call of any other tool: the route that served it, and the number of results."""
+        self._outcome = Outcome(
+            route if cache == "miss" else "cache",
+            result_count=results,
+            cost_usd=cost_usd,
+            cache=cache,
+            saved_usd=saved_usd,
+            joined=joined and cache == "miss",
+        )
+
+    def __enter__(self) -> CallEvent:
+        self._started = self._clock()
+        self._tracing = call_span(self._tool)
+        self._span = self._tracing.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        latency_ms = round((self._clock() - self._started) * 1000, 1)
+        outcome = self._outcome if error is None else _failure(error)
+        if self._span.is_recording():
+            fields = _fields_of(outcome).items()
+            self._span.set_attributes({f"websearch.{name}": value for name, value in fields if value is not None})
+        self._tracing.__exit__(kind, error, trace)
+        self._report(CallRecord(self._tool, self._text, latency_ms, outcome))
+
+
+def _failure(error: BaseException) -> Outcome:
+    if isinstance(error, SearchError):
+        return Outcome(route="refused" if isinstance(error, Refused) else "failed", outcome=error.code)
+    return Outcome(route="failed", outcome="CANCELLED" if isinstance(error, asyncio.CancelledError) else "INTERNAL")
+
+
+WINDOW = 1_000
+"""The number of latest calls of a tool whose latencies are kept."""
+RATE_SECONDS = 60.0
+
+CACHED_TOOLS = frozenset({"search_web", "web_search", "search_news", "web_search_raw"})
+"""The tools whose hits and misses of the cache are counted."""
+
+QUANTILES = (0.5, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFigures:
+    """One tool: calls by outcome, and latencies in milliseconds at QUANTILES over the latest WINDOW calls."""
+
+    outcomes: Mapping[str, int]
+    latencies_ms: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed call: its time (seconds since the epoch), its tool and its error code."""
+
+    at: float
+    tool: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A snapshot. `calls_per_minute` counts the last minute; `started_at` is seconds since the epoch.
+
+    `routes` counts calls by tool, route and outcome; `durations` has their durations by tool and outcome; `fallbacks`
+    counts fallbacks by failed upstream and error code. `joined` is the number of cache misses that an identical call in
+    flight answered.
+    """
+
+    started_at: float
+    uptime_seconds: float
+    calls_per_minute: int
+    tools: Mapping[str, ToolFigures]
+    cache: Mapping[CacheState, int]
+    last_failures: Sequence[Failure]
+    routes: Mapping[tuple[str, str, str], int]
+    durations: Mapping[tuple[str, str], Distribution]
+    fallbacks: Mapping[tuple[str, str], int]
+    joined: int = 0
+
+
+class Statistics:
+    """Counts calls. `observe` is an observer for `Telemetry`.
+
+    Args:
+        clock: seconds since the epoch.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._started_at = clock()
+        self._outcomes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._latencies: defaultdict[str, deque[float]] = defaultdict(partial(deque[float], maxlen=WINDOW))
+        self._cache: Counter[CacheState] = Counter()
+        self._moments: deque[float] = deque(maxlen=100_000)
+        self._failures: deque[Failure] = deque(maxlen=20)
+        self._routes: Counter[tuple[str, str, str]] = Counter()
+        self._durations: defaultdict[tuple[str, str], Histogram] = defaultdict(Histogram)
+        self._fallbacks: Counter[tuple[str, str]] = Counter()
+        self._joined = 0
+
+    def observe(self, record: CallRecord) -> None:
+        """Count a call."""
+        now, outcome = self._clock(), record.outcome.outcome
+        self._outcomes[record.tool][outcome] += 1
+        self._latencies[record.tool].append(record.latency_ms)
+        self._moments.append(now)
+        self._routes[record.tool, record.outcome.route, outcome] += 1
+        self._durations[record.tool, outcome].observe(record.latency_ms / 1000)
+        if record.outcome.fallback_from is not None:
+            self._fallbacks[record.outcome.fallback_from, record.outcome.fallback_reason or ""] += 1
+        if outcome == "ok" and record.tool in CACHED_TOOLS:
+            self._cache[record.outcome.cache] += 1
+            self._joined += record.outcome.joined
+        elif outcome not in ("ok", "CANCELLED"):
+            self._failures.append(Failure(now, record.tool, outcome))
+
+    def figures(self) -> Figures:
+        """The numbers so far, with the latest failure first."""
+        now = self._clock()
+        while self._moments and self._moments[0] < now - RATE_SECONDS:
+            self._moments.popleft()
+        tools = {
+            tool: ToolFigures(dict(outcomes), quantiles(self._latencies[tool]))
+            for tool, outcomes in self._outcomes.items()
+        }
+        return Figures(
+            self._started_at,
+            now - self._started_at,
+            len(self._moments),
+            tools,
+            dict(self._cache),
+            tuple(reversed(self._failures)),
+            dict(self._routes),
+            {labels: histogram.distribution() for labels, histogram in self._durations.items()},
+            dict(self._fallbacks),
+            self._joined,
+        )
+
+
+def quantiles(values: Sequence[float]) -> tuple[float, ...]:
+    """The values at QUANTILES of the sorted `values`; empty without values."""
+    ordered = sorted(values)
+    return tuple(ordered[min(int(share * len(ordered)), len(ordered) - 1)] for share in QUANTILES) if ordered else ()

@@ -1,0 +1,503 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.clock import Clock
+from tests.stored_answer import ANSWER, OTHER_PARAMETERS, YOU
+from tests.stored_answer import ME as STORED_ANSWER_ME
+from websearch_gateway.cache.result_store import Served, advance
+from websearch_gateway.cache.results import (
+    ANSWERS,
+    RAW_RESULTS,
+    WEB_RESULTS,
+    ExactCache,
+    Lifetimes,
+    RawResult,
+    is_current,
+    is_timely,
+    variant,
+)
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.models import Caller, SearchQuery
+from websearch_gateway.results.answer import SearchResponse, Usage
+from websearch_gateway.results.base import ErrorInfo, FallbackInfo
+from websearch_gateway.results.search import WebResult, WebSearchResponse
+from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.state.sqlite import SqliteState
+
+QUERY = SearchQuery(text="How tall is the Eiffel Tower?")
+RECALLED = Served(ANSWER.model_copy(update={"cache": "exact", "cost_usd": 0.0, "usage": Usage()}), saved_usd=0.0105)
+CHANGES = {"text": "how tall is the eiffel tower", **OTHER_PARAMETERS}
+LIFETIMES = Lifetimes(300, 300, 0)
+
+
+@pytest.fixture
+def cache(state, clock):
+    return ExactCache(state, ANSWERS, LIFETIMES, clock=clock)
+
+
+@pytest.fixture
+def other_process(state, clock):
+    """A second process: its own memory over the same state."""
+    return ExactCache(state, ANSWERS, LIFETIMES, clock=clock)
+
+
+async def test_a_stored_result_comes_back_marked_and_free_of_charge(cache):
+    await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+    assert await cache.get(QUERY, STORED_ANSWER_ME) == RECALLED
+
+
+async def test_an_unknown_question_is_a_miss(cache):
+    assert await cache.get(QUERY, STORED_ANSWER_ME) is None
+
+
+async def test_another_process_finds_it_in_the_state(cache, other_process, state):
+    await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+    assert await other_process.get(QUERY, STORED_ANSWER_ME) == RECALLED
+    await state.delete(cache.key(QUERY, STORED_ANSWER_ME))
+    assert await other_process.get(QUERY, STORED_ANSWER_ME) == RECALLED, "once read, it is remembered"
+
+
+def test_upper_and_lower_case_are_the_same_question(cache):
+    shouted = dataclasses.replace(QUERY, text=QUERY.text.upper())
+    assert cache.key(QUERY, STORED_ANSWER_ME) == cache.key(shouted, STORED_ANSWER_ME)
+
+
+def test_every_parameter_makes_another_question(cache):
+    asked = {field.name for field in dataclasses.fields(SearchQuery) if field.compare}
+    assert set(CHANGES) == asked, "a new field wants a line here"
+    keys = {cache.key(dataclasses.replace(QUERY, **{name: value}), STORED_ANSWER_ME) for name, value in CHANGES.items()}
+    assert len(keys | {cache.key(QUERY, STORED_ANSWER_ME)}) == len(CHANGES) + 1
+
+
+def test_the_payer_is_not_part_of_the_key(cache):
+    assert cache.key(dataclasses.replace(QUERY, user="ann"), STORED_ANSWER_ME) == cache.key(QUERY, STORED_ANSWER_ME)
+
+
+def test_the_key_reveals_nothing_of_the_question_and_accepts_any_text(cache):
+    assert "eiffel" not in cache.key(QUERY, STORED_ANSWER_ME).lower()
+    assert cache.key(SearchQuery(text="lone \ud800"), STORED_ANSWER_ME).isascii()
+
+
+async def test_users_share_answers_unless_the_scope_is_user(state, clock, cache):
+    await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+    assert await cache.get(QUERY, YOU) == RECALLED
+    private = ExactCache(state, ANSWERS, LIFETIMES, scope="user", clock=clock)
+    await private.put(QUERY, STORED_ANSWER_ME, ANSWER)
+    assert await private.get(QUERY, YOU) is None
+    assert await private.get(QUERY, STORED_ANSWER_ME) == RECALLED
+    assert private.key(QUERY, STORED_ANSWER_ME) != private.key(QUERY, YOU)
+
+
+class TestAge:
+    @pytest.mark.parametrize(("freshness_hours", "seconds"), [(None, 300), (168, 300), (1, 300), (24, 300)])
+    async def test_an_answer_is_served_for_its_ttl(self, cache, other_process, clock, freshness_hours, seconds):
+        query = dataclasses.replace(QUERY, freshness_hours=freshness_hours)
+        await cache.put(query, STORED_ANSWER_ME, ANSWER)
+        clock.now += seconds - 1
+        assert await other_process.get(query, STORED_ANSWER_ME)
+        clock.now += 1
+        assert await cache.get(query, STORED_ANSWER_ME) is None
+        assert await other_process.get(query, STORED_ANSWER_ME) is None, "reading must not make it younger"
+
+    async def test_results_with_a_freshness_filter_live_for_a_tenth_of_its_hours(self, state, clock):
+        cache = ExactCache(state, ANSWERS, Lifetimes(86_400), clock=clock)
+        query = dataclasses.replace(QUERY, freshness_hours=1)
+        await cache.put(query, STORED_ANSWER_ME, ANSWER)
+        clock.now += 359
+        assert await cache.get(query, STORED_ANSWER_ME)
+        clock.now += 1
+        assert await cache.get(query, STORED_ANSWER_ME) is None
+
+    async def test_a_ttl_of_zero_turns_it_off(self, cache, state, clock):
+        off = ExactCache(state, ANSWERS, Lifetimes(0), clock=clock)
+        await off.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        assert await cache.get(QUERY, STORED_ANSWER_ME) is None
+        await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        assert await off.get(QUERY, STORED_ANSWER_ME) is None
+
+    async def test_an_entry_that_would_live_longer_than_we_allow_is_a_miss(self, cache, state, clock):
+        """Its writer had another setting, or was not a gateway."""
+        await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        shorter = ExactCache(state, ANSWERS, Lifetimes(10, 10), clock=clock)
+        assert await shorter.get(QUERY, STORED_ANSWER_ME) is None
+        clock.now += 291
+        assert await shorter.get(QUERY, STORED_ANSWER_ME)
+
+
+class TestStopgap:
+    """A stopgap never replaces a better answer."""
+
+    STOPGAP = ANSWER.model_copy(update={"text": "It is 330 m tall, a page says."})
+
+    @pytest.fixture
+    def caches(self, state, clock):
+        """Two processes over one state, whose answers are fresh for an hour and then stale for a day."""
+        return [ExactCache(state, ANSWERS, Lifetimes(3_600, 3_600, 86_400), clock=clock) for _ in range(2)]
+
+    async def test_an_expired_full_answer_outlives_it(self, caches, clock):
+        writer, _ = caches
+        await writer.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        clock.now += 3_600
+        for _ in range(2):
+            await writer.put(QUERY, STORED_ANSWER_ME, self.STOPGAP, stopgap=True)
+            clock.now += 10
+        for cache in caches:
+            assert (await cache.get(QUERY, STORED_ANSWER_ME)).response.text == self.STOPGAP.text
+            assert (await cache.stale(QUERY, STORED_ANSWER_ME)).response.text == ANSWER.text
+        assert writer.recent(QUERY, STORED_ANSWER_ME).response.text == self.STOPGAP.text
+        clock.now += 60
+        for cache in caches:
+            assert await cache.get(QUERY, STORED_ANSWER_ME) is None
+            assert (await cache.stale(QUERY, STORED_ANSWER_ME)).response.text == ANSWER.text
+
+    async def test_a_fresh_full_answer_is_served_before_it(self, caches):
+        writer, reader = caches
+        await writer.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        await writer.put(QUERY, STORED_ANSWER_ME, self.STOPGAP, stopgap=True)
+        assert (await reader.get(QUERY, STORED_ANSWER_ME)).response.text == ANSWER.text
+
+    async def test_a_new_full_answer_is_served_before_it(self, caches, clock):
+        writer, reader = caches
+        await writer.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        clock.now += 3_600
+        await writer.put(QUERY, STORED_ANSWER_ME, self.STOPGAP, stopgap=True)
+        await writer.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        for cache in (writer, reader):
+            assert (await cache.get(QUERY, STORED_ANSWER_ME)).response.text == ANSWER.text
+
+    async def test_it_replaces_expired_answers_and_other_stopgaps(self, caches, clock):
+        writer, reader = caches
+        await writer.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        clock.now += 90_000
+        for text in ("An older stopgap.", "It is 330 m tall, as two pages say."):
+            newest = self.STOPGAP.model_copy(update={"text": text + " " * len(ANSWER.text)})
+            await writer.put(QUERY, STORED_ANSWER_ME, newest, stopgap=True)
+            clock.now += 90
+        for cache in (writer, reader):
+            assert (await cache.stale(QUERY, STORED_ANSWER_ME)).response.text == newest.text
+
+
+class TestTrust:
+    @pytest.mark.parametrize(
+        "worthless",
+        [
+            SearchResponse(error=ErrorInfo(code="PROVIDER", message="down")),
+            ANSWER.model_copy(update={"error": ErrorInfo(code="PROVIDER")}),
+            ANSWER.model_copy(update={"citations": ()}),
+            SearchResponse(
+                provider="duckduckgo-raw-search", fallback=FallbackInfo(from_="openai", reason="TIMEOUT: slow")
+            ),
+        ],
+    )
+    async def test_errors_and_answers_without_sources_are_not_cached(self, cache, state, worthless):
+        await cache.put(QUERY, STORED_ANSWER_ME, worthless)
+        assert await cache.get(QUERY, STORED_ANSWER_ME) is None
+        assert [entry async for entry in state.scan("")] == []
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda row: b"",
+            lambda row: b"\xff\xfe",
+            lambda row: b"17",
+            lambda row: b"{}",
+            lambda row: b"[" * 100_000,
+            lambda row: json.dumps(row["response"]).encode(),
+            lambda row: json.dumps({**row, "expires": "NaN"}).encode(),
+            lambda row: json.dumps({**row, "expires": 0}).encode(),
+            lambda row: json.dumps({**row, "stored": None}).encode(),
+            lambda row: json.dumps({**row, "stored": row["stored"] + 3600}).encode(),
+            lambda row: json.dumps({**row, "stale_until": 0}).encode(),
+            lambda row: json.dumps({**row, "expires": 1e300}).encode(),
+            lambda row: json.dumps({**row, "response": {}}).encode(),
+            lambda row: json.dumps({**row, "cost_usd": -1}).encode(),
+            lambda row: json.dumps({**row, "cost_usd": 1_000_000}).encode(),
+            lambda row: json.dumps({**row, "response": {**row["response"], "text": 5}}).encode(),
+            lambda row: json.dumps(row).replace('"endIndex": 17', '"endIndex": 18').encode(),
+            lambda row: json.dumps(row).replace('"startIndex": 0', '"startIndex": -1').encode(),
+            lambda row: json.dumps(row).replace("https://toureiffel.paris/", "javascript:alert(1)").encode(),
+        ],
+    )
+    async def test_a_row_that_is_not_ours_is_a_miss(self, cache, other_process, state, change):
+        await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        key = cache.key(QUERY, STORED_ANSWER_ME)
+        row = json.loads(await state.get(key))
+        assert json.dumps(row) != change(row).decode(errors="replace"), "the change must change something"
+        await state.put(key, change(row))
+        assert await other_process.get(QUERY, STORED_ANSWER_ME) is None
+
+    async def test_a_row_cannot_claim_to_be_a_miss_that_costs(self, cache, other_process, state):
+        await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        key = cache.key(QUERY, STORED_ANSWER_ME)
+        row = json.loads(await state.get(key))
+        row["response"] |= {"cache": "miss", "costUsd": 99}
+        await state.put(key, json.dumps(row).encode())
+        assert await other_process.get(QUERY, STORED_ANSWER_ME) == RECALLED
+
+
+async def test_memory_is_bounded(cache):
+    for number in range(1_200):
+        await cache.put(SearchQuery(text=f"question {number}"), STORED_ANSWER_ME, ANSWER)
+    assert len(cache) == 1_000
+
+
+async def test_without_its_state_it_continues_in_memory_and_logs_so_once(tmp_path, clock, caplog):
+    (tmp_path / "file").touch()
+    broken = SqliteState(tmp_path / "file" / "state.db")
+    with pytest.raises(StateUnavailable):
+        await broken.get("k")
+    cache = ExactCache(broken, ANSWERS, LIFETIMES, clock=clock)
+    assert await cache.get(QUERY, STORED_ANSWER_ME) is None
+    await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+    assert await cache.get(QUERY, STORED_ANSWER_ME) == RECALLED
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    await broken.close()
+
+
+async def test_a_result_read_while_the_cache_is_cleared_is_not_kept(cache, other_process, monkeypatch):
+    """It was read before the state removed it, so it may be served once."""
+    await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+    fetch = MemoryState.get
+
+    async def cleared_meanwhile(self, key):
+        stored = await fetch(self, key)
+        other_process.forget()
+        return stored
+
+    monkeypatch.setattr(MemoryState, "get", cleared_meanwhile)
+    assert await other_process.get(QUERY, STORED_ANSWER_ME) == RECALLED
+    assert other_process.in_memory() == {"answers": 0}
+
+
+class TestStale:
+    """RFC 5861, section 4: an old result may replace an error for as long as the operator allows."""
+
+    @pytest.fixture
+    def cache(self, state, clock):
+        return ExactCache(state, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
+
+    @pytest.fixture
+    def other_process(self, state, clock):
+        return ExactCache(state, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
+
+    async def test_an_expired_answer_may_replace_an_error_for_a_day(self, cache, other_process, clock):
+        await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        clock.now += 3600 + 86_399
+        for process in (cache, other_process):
+            assert await process.get(QUERY, STORED_ANSWER_ME) is None
+            served = await process.stale(QUERY, STORED_ANSWER_ME)
+            assert (served.response.cache, served.response.age_seconds) == ("stale", 89_999)
+            assert (served.response.cost_usd, served.saved_usd) == (0, ANSWER.cost_usd)
+        clock.now += 1
+        assert await cache.stale(QUERY, STORED_ANSWER_ME) is None
+        assert await other_process.stale(QUERY, STORED_ANSWER_ME) is None
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"text": "who won the match"},
+            {"text": "weather in oslo"},
+            {"text": "museum fees in 2026"},  # the current year
+            {"freshness_hours": 720},
+            {"topic": "news"},
+        ],
+    )
+    async def test_an_answer_about_a_changing_subject_never_replaces_an_error(
+        self, cache, other_process, state, clock, change
+    ):
+        query = dataclasses.replace(QUERY, **change)
+        await cache.put(query, STORED_ANSWER_ME, ANSWER)
+        clock.now += 299
+        assert await cache.get(query, STORED_ANSWER_ME)
+        clock.now += 1
+        assert await cache.get(query, STORED_ANSWER_ME) is None
+        assert await cache.stale(query, STORED_ANSWER_ME) is None
+        assert await state.get(cache.key(query, STORED_ANSWER_ME)) is None, "it must not even be kept"
+
+    async def test_a_row_older_than_this_operator_allows_is_not_served(self, cache, state, clock):
+        await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        strict = ExactCache(state, ANSWERS, Lifetimes(300, 300, 600), clock=clock)
+        clock.now += 900
+        assert await strict.stale(QUERY, STORED_ANSWER_ME)
+        clock.now += 1
+        assert await strict.stale(QUERY, STORED_ANSWER_ME) is None
+
+    async def test_a_cleared_answer_never_replaces_an_error(self, cache, other_process, state, clock):
+        await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        await state.delete(cache.key(QUERY, STORED_ANSWER_ME))
+        await advance(state)
+        clock.now += 3600
+        assert await cache.stale(QUERY, STORED_ANSWER_ME) is None
+
+    async def test_in_an_outage_of_the_state_the_memory_serves(self, tmp_path, clock):
+        (tmp_path / "file").touch()
+        broken = SqliteState(tmp_path / "file" / "state.db")
+        cache = ExactCache(broken, ANSWERS, Lifetimes(300, 3600, 86_400), clock=clock)
+        await cache.put(QUERY, STORED_ANSWER_ME, ANSWER)
+        clock.now += 3600
+        assert (await cache.stale(QUERY, STORED_ANSWER_ME)).response.cache == "stale"
+        await broken.close()
+
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC).timestamp()
+LASTING = SearchQuery("how tall is the eiffel tower")
+ONE_LIFETIME = Lifetimes(ttl=300, long_ttl=3_600, stale_if_error=86_400)
+
+
+@pytest.mark.parametrize(
+    "change", [{"text": "bitcoin price"}, {"text": "laws of 2026"}, {"freshness_hours": 8_760}, {"topic": "news"}]
+)
+def test_a_changing_subject_is_fresh_for_a_short_time_and_never_stale(change: dict) -> None:
+    query = replace(LASTING, **change)
+    assert is_current(query, NOW)
+    assert (ONE_LIFETIME.fresh(query, NOW), ONE_LIFETIME.stale(query, NOW)) == (300, 0)
+
+
+def test_a_lasting_subject_is_fresh_for_longer_and_may_be_stale() -> None:
+    assert not is_current(LASTING, NOW)
+    assert (ONE_LIFETIME.fresh(LASTING, NOW), ONE_LIFETIME.stale(LASTING, NOW)) == (3_600, 86_400)
+
+
+def test_a_freshness_filter_shortens_the_time_to_a_tenth_of_its_hours() -> None:
+    assert Lifetimes(ttl=3_600).fresh(replace(LASTING, freshness_hours=1), NOW) == 360
+
+
+def test_a_ttl_of_zero_turns_the_cache_off() -> None:
+    off = Lifetimes(ttl=0)
+    assert (off.fresh(LASTING, NOW), off.stale(LASTING, NOW)) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "timely"),
+    [
+        ("weather in oslo", True),
+        ("latest python version", True),
+        ("price of a macbook", True),
+        ("how much is a macbook", True),
+        ("events in berlin 2026", True),
+        ("events in berlin 2027", True),
+        ("events in berlin 2019", False),
+        ("python 3.2026", False),
+        ("who wrote hamlet", False),
+        ("who won the match", True),
+        ("Is GitHub down", True),
+        ("known issues", False),
+    ],
+)
+def test_questions_with_changing_answers_are_timely(text: str, timely: bool) -> None:
+    assert is_timely(text, 2026) is timely
+
+
+WEB_QUERY = SearchQuery("tides", max_results=3)
+RESULT = WebResult(title="T", link="https://a.example/", page_content="text", provider="brave", relevance_score=0.5)
+RESPONSE = WebSearchResponse(results=(RESULT,), cost_usd=0.005, warnings=("one",))
+RECALLED_RESULTS = Served(RESPONSE.model_copy(update={"cache": "exact", "cost_usd": 0.0}), saved_usd=0.005)
+ME = Caller("me")
+
+
+@pytest.fixture
+def web_cache(state, clock):
+    return ExactCache(state, WEB_RESULTS, LIFETIMES, clock=clock)
+
+
+@pytest.fixture
+def other_web_process(state, clock):
+    return ExactCache(state, WEB_RESULTS, LIFETIMES, clock=clock)
+
+
+@pytest.mark.parametrize(("stopgap", "seconds"), [(False, 300), (True, 60)])
+async def test_results_are_served_for_their_ttl_and_a_stopgap_for_a_minute(
+    web_cache, other_web_process, clock, stopgap, seconds
+):
+    await web_cache.put(WEB_QUERY, ME, RESPONSE, stopgap=stopgap)
+    clock.now += seconds - 1
+    aged = RECALLED_RESULTS.response.model_copy(update={"age_seconds": seconds - 1})
+    expected = Served(aged, RECALLED_RESULTS.saved_usd, age_seconds=seconds - 1)
+    assert await web_cache.get(WEB_QUERY, ME) == await other_web_process.get(WEB_QUERY, ME) == expected
+    clock.now += 1
+    assert await web_cache.get(WEB_QUERY, ME) is None
+    assert await other_web_process.get(WEB_QUERY, ME) is None
+
+
+async def test_a_ttl_of_zero_turns_it_off(web_cache, state):
+    off = ExactCache(state, WEB_RESULTS, Lifetimes(0))
+    await off.put(WEB_QUERY, ME, RESPONSE, stopgap=False)
+    assert [entry async for entry in state.scan("")] == []
+    await web_cache.put(WEB_QUERY, ME, RESPONSE, stopgap=False)
+    assert await off.get(WEB_QUERY, ME) is None
+
+
+def test_the_order_of_providers_and_the_scope_are_part_of_the_key(web_cache, state):
+    asked = ((), ("brave",), ("brave", "serper"), ("serper", "brave"))
+    keys = {web_cache.key(dataclasses.replace(WEB_QUERY, variant=variant(names)), ME) for names in asked}
+    assert len(keys) == 4
+    assert web_cache.key(WEB_QUERY, ME) == web_cache.key(WEB_QUERY, Caller("you"))
+    private = ExactCache(state, WEB_RESULTS, LIFETIMES, scope="user")
+    assert private.key(WEB_QUERY, ME) != private.key(WEB_QUERY, Caller("you"))
+
+
+@pytest.mark.parametrize(
+    "worthless",
+    [
+        WebSearchResponse(),
+        RESPONSE.model_copy(update={"error": ErrorInfo(code="PROVIDER")}),
+    ],
+)
+async def test_errors_and_empty_results_are_not_cached(web_cache, state, worthless):
+    await web_cache.put(WEB_QUERY, ME, worthless, stopgap=False)
+    assert [entry async for entry in state.scan("")] == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"link": "javascript:alert(1)"},
+        {"page_content": ""},
+        {"page_content": None},
+        {"relevance_score": 7},
+        {"relevance_score": "NaN"},
+    ],
+)
+async def test_a_row_that_is_not_ours_is_a_miss(web_cache, other_web_process, state, change):
+    key = web_cache.key(WEB_QUERY, ME)
+    await web_cache.put(WEB_QUERY, ME, RESPONSE, stopgap=False)
+    row = json.loads(await state.get(key))
+    row["response"]["results"][0] |= change
+    await state.put(key, json.dumps(row).encode())
+    assert await other_web_process.get(WEB_QUERY, ME) is None
+
+
+FOUND = RawResult(provider="google", result={"items": [{"link": "https://a.example/"}]}, cost_usd=0.005)
+
+
+@pytest.fixture
+def raw_cache(clock: Clock) -> ExactCache[RawResult]:
+    return ExactCache(MemoryState(clock=clock), RAW_RESULTS, Lifetimes(300, 600, 0), clock=clock)
+
+
+async def test_a_result_is_served_free_of_charge_with_its_age(raw_cache: ExactCache[RawResult], clock: Clock) -> None:
+    await raw_cache.put(WEB_QUERY, ME, FOUND)
+    clock.now += 599
+    served = await raw_cache.get(WEB_QUERY, ME)
+    assert served is not None
+    assert (served.response.cache, served.response.cost_usd, served.saved_usd) == ("exact", 0, 0.005)
+    assert (served.response.result, served.response.age_seconds) == (FOUND.result, 599)
+    clock.now += 1
+    assert await raw_cache.get(WEB_QUERY, ME) is None
+
+
+@pytest.mark.parametrize(
+    "result",
+    [{}, {"items": []}, {"items": ["x"]}, {"items": {"link": "x"}}, {"items": [{"link": "javascript:alert(1)"}]}],
+)
+async def test_results_without_items_or_with_other_links_are_not_kept(
+    raw_cache: ExactCache[RawResult], result: dict[str, object]
+) -> None:
+    await raw_cache.put(WEB_QUERY, ME, FOUND.model_copy(update={"result": result}))
+    assert await raw_cache.get(WEB_QUERY, ME) is None

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from tests.products import Noted
+from websearch_gateway.cache.pages import BlobCache
+from websearch_gateway.cache.similarity import (
+    BLOCK_ROWS,
+    PAUSE_SECONDS,
+    TOO_SLOW,
+    UNKNOWN_SCRIPT,
+    UNRELATED,
+    Similarity,
+    Subject,
+    pack,
+    unpack,
+    vectors_key,
+)
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.errors import SearchProviderError
+from websearch_gateway.models import Deadline
+from websearch_gateway.state.memory import MemoryState
+
+TEXTS = {
+    "tides": "The Moon pulls on the sea, and the water rises twice a day.",
+    "bread": "Knead the dough for ten minutes and let it rest in the warm kitchen.",
+}
+QUERY = "Why does the ocean rise and fall?"
+
+
+class Shifted(StaticEmbedder):
+    """The built-in model, with a shift common to all vectors, as in many larger models."""
+
+    def __init__(self, lean: float) -> None:
+        self.lean = lean
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        rows = super().encode(texts)
+        rows[rows.any(axis=1)] += self.lean
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+class Failing(StaticEmbedder):
+    """Embeds documents, never queries."""
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+        if kind == "query":
+            raise SearchProviderError("ollama/x answered with HTTP 429.")
+        return self.encode(texts)
+
+
+class Hanging(StaticEmbedder):
+    """Counts its callers and never answers."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+        self.calls += 1
+        await asyncio.Event().wait()
+
+
+def similarity(embedder: StaticEmbedder) -> Similarity:
+    return Similarity(embedder, BlobCache(MemoryState()))
+
+
+def subject() -> Subject:
+    return Subject("page/1", TEXTS)
+
+
+def soon() -> Deadline:
+    return Deadline.after(60)
+
+
+async def test_related_texts_are_above_zero_and_unrelated_texts_near_zero() -> None:
+    found = (await similarity(StaticEmbedder()).compare(subject(), [QUERY], soon())).similarities[QUERY]
+    assert 0.3 < found["tides"] <= 1
+    assert abs(found["bread"]) < 0.15
+
+
+@pytest.mark.parametrize("lean", [0.02, 0.06])
+async def test_a_shift_common_to_all_vectors_does_not_count(lean: float) -> None:
+    plain = (await similarity(StaticEmbedder()).compare(subject(), [QUERY], soon())).similarities[QUERY]
+    found = (await similarity(Shifted(lean)).compare(subject(), [QUERY], soon())).similarities[QUERY]
+    assert found["tides"] == pytest.approx(plain["tides"], abs=0.1)
+    assert abs(found["bread"]) < 0.2
+
+
+async def test_an_embedder_that_cannot_tell_texts_apart_compares_nothing() -> None:
+    found = await similarity(Shifted(50.0)).compare(subject(), [QUERY], soon())
+    assert found.similarities == {QUERY: {}}
+
+
+async def test_an_empty_text_is_similar_to_nothing() -> None:
+    blank = Subject("page/1", {**TEXTS, "blank": " "})
+    found = await similarity(StaticEmbedder()).compare(blank, [QUERY], soon())
+    assert found.similarities[QUERY].keys() == TEXTS.keys()
+
+
+async def test_each_query_is_compared_once_and_only_in_scripts_that_the_model_knows() -> None:
+    found = await similarity(StaticEmbedder()).compare(subject(), [QUERY, "潮汐", QUERY], soon())
+    assert list(found.similarities) == [QUERY]
+    assert found.fault == UNKNOWN_SCRIPT
+    assert (await similarity(StaticEmbedder()).compare(subject(), [], soon())).fault == UNKNOWN_SCRIPT
+
+
+async def test_a_failure_is_reported_without_its_full_stop_and_compares_nothing() -> None:
+    found = await similarity(Failing()).compare(subject(), [QUERY], soon())
+    assert (found.similarities, found.fault) == ({}, "ollama/x answered with HTTP 429")
+
+
+async def test_without_time_the_comparison_is_empty_and_names_a_fault() -> None:
+    found = await similarity(Failing()).compare(subject(), [QUERY], Deadline.after(0))
+    assert found.similarities == {}
+    assert found.fault in (TOO_SLOW, "ollama/x answered with HTTP 429")
+
+
+class Noting(StaticEmbedder):
+    """The built-in model, whose query vectors record the number of rows in each of their products."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+        rows = self.encode(texts)
+        return Noted.of(rows, self.rows) if kind == "query" else rows
+
+
+async def test_a_comparison_multiplies_all_rows_but_at_most_1024_at_once() -> None:
+    """Larger products make OpenBLAS start threads, which take many times as long."""
+    embedder, count = Noting(), 2 * BLOCK_ROWS + 7
+    many = Subject("page/1", {str(number): f"tide number {number}" for number in range(count)})
+    found = (await similarity(embedder).compare(many, [QUERY], soon())).similarities[QUERY]
+    assert len(found) == count
+    assert max(embedder.rows) == BLOCK_ROWS == 1_024
+    assert sum(embedder.rows) == count + len(UNRELATED)
+
+
+def test_the_unrelated_sentences_are_unrelated_to_each_other() -> None:
+    rows = StaticEmbedder().encode(UNRELATED)
+    others = (rows @ rows.T)[~np.eye(len(rows), dtype=bool)]
+    assert float(others.mean()) < 0.1
+
+
+async def test_an_embedder_that_hangs_is_not_called_for_a_while() -> None:
+    embedder, now = Hanging(), [100.0]
+    patient = Similarity(embedder, BlobCache(MemoryState()), clock=lambda: now[0])
+    for _ in range(3):
+        found = await patient.compare(subject(), [QUERY], Deadline.after(0.5))
+        assert (found.similarities, found.fault) == ({}, TOO_SLOW)
+    assert embedder.calls == 1
+    now[0] += PAUSE_SECONDS
+    await patient.compare(subject(), [QUERY], Deadline.after(0.5))
+    assert embedder.calls == 2
+
+
+UNIT = arrays.arrays(np.float32, (5, 8), elements=st.floats(-1, 1, width=32)).filter(
+    lambda rows: (np.linalg.norm(rows, axis=1) > 0.1).all()
+)
+
+
+@given(UNIT)
+def test_vectors_survive_packing(rows: np.ndarray) -> None:
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    kept = unpack(pack("static/1", list("abcde"), unit), "static/1", 8)
+    assert list(kept) == list("abcde")
+    assert all(kept[one] @ vector > 0.999 for one, vector in zip("abcde", unit, strict=True))
+
+
+def test_the_zero_vector_stays_zero() -> None:
+    kept = unpack(pack("static/1", ["a"], np.zeros((1, 4), np.float32)), "static/1", 4)
+    assert not kept["a"].any()
+
+
+@pytest.mark.parametrize(("embedder", "dimensions"), [("static/2", 4), ("static/1", 8), ("static/1", 2)])
+def test_vectors_of_another_embedder_or_dimension_are_ignored(embedder: str, dimensions: int) -> None:
+    assert unpack(pack("static/1", ["a"], np.eye(1, 4, dtype=np.float32)), embedder, dimensions) == {}
+
+
+HEAD = {"schema_version": 1, "embedder": "static/1", "dimensions": 4, "ids": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("head", "body"),
+    [
+        (HEAD, b"abc"),
+        (HEAD, b"abcde"),
+        ({**HEAD, "ids": []}, b"abcd"),
+        ({**HEAD, "schema_version": 2}, b"abcd"),
+        ({**HEAD, "more": 1}, b"abcd"),
+        ({**HEAD, "ids": [1]}, b"abcd"),
+    ],
+)
+def test_a_damaged_record_holds_nothing(head: dict[str, object], body: bytes) -> None:
+    assert unpack(json.dumps(HEAD).encode() + b"\nabcd", "static/1", 4).keys() == {"a"}
+    assert unpack(json.dumps(head).encode() + b"\n" + body, "static/1", 4) == {}
+
+
+def test_each_page_and_each_embedder_has_its_own_record() -> None:
+    keys = {vectors_key(page, name) for page in ("page/1", "page/2") for name in ("static/1", "ollama/x")}
+    assert len(keys) == 4
+    assert all(key.startswith("page-passages/") for key in keys)

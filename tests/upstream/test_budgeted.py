@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import httpx2
+import pytest
+
+from websearch_gateway.embedders.ollama import OllamaEmbedder
+from websearch_gateway.embedders.openai_compatible import OpenAICompatibleEmbedder
+from websearch_gateway.embedders.prices import usd_per_million_tokens
+from websearch_gateway.embedders.static import StaticEmbedder
+from websearch_gateway.errors import (
+    SearchAuthError,
+    SearchBudgetError,
+    SearchError,
+    SearchProviderError,
+    SearchTimeoutError,
+    SearchValidationError,
+    Unavailable,
+)
+from websearch_gateway.models import Answer, Deadline, SearchQuery, Span
+from websearch_gateway.net.client import create_client
+from websearch_gateway.net.cost_context import pay_as, spent
+from websearch_gateway.net.retry import Retry
+from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
+from websearch_gateway.ports import Progress, no_progress
+from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
+from websearch_gateway.settings import Settings
+from websearch_gateway.state.memory import MemoryState
+from websearch_gateway.upstream.budgeted import BudgetedEmbedder, BudgetedEngine
+from websearch_gateway.upstream.ledger import Ledger
+
+QUERY = SearchQuery("how tall is the tower", user="ann")
+MOST, LIKELY, BILL = 0.2, 0.03, 0.012
+
+
+@dataclass
+class Engine:
+    """An engine with a scripted outcome."""
+
+    outcome: Callable[[], Awaitable[Answer]]
+    name: str = "openai"
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        return await self.outcome()
+
+
+def sourced(provider: str, cost_usd: float) -> Answer:
+    return Answer("It is tall.", (Span("https://a.example/", "A", 0, 11),), provider, cost_usd=cost_usd)
+
+
+async def answers() -> Answer:
+    return sourced("openai", BILL)
+
+
+async def hangs() -> Answer:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+def failing(error: SearchError, cost_usd: float = 0.0) -> Callable[[], Awaitable[Answer]]:
+    async def fail() -> Answer:
+        error.cost_usd = cost_usd
+        raise error
+
+    return fail
+
+
+def paid(ledger: Ledger, outcome: Callable[[], Awaitable[Answer]]) -> BudgetedEngine:
+    return BudgetedEngine(Engine(outcome), ledger, MOST, LIKELY)
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger(MemoryState(), daily_usd=1.0)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "usd"),
+    [
+        (answers, BILL),
+        (failing(SearchProviderError("HTTP 500")), 0.0),
+        (failing(SearchProviderError("stopped before the answer"), BILL), BILL),
+        (failing(SearchValidationError("declined"), BILL), BILL),
+        (failing(SearchAuthError("wrong key")), 0.0),
+        (failing(SearchTimeoutError("too late")), LIKELY),
+    ],
+)
+async def test_a_call_costs_its_bill_or_the_likely_cost_without_a_bill(
+    ledger: Ledger, outcome: Callable[[], Awaitable[Answer]], usd: float
+) -> None:
+    before = spent()
+    with suppress(SearchError):
+        await paid(ledger, outcome).answer(QUERY, Deadline.after(60), no_progress)
+    assert spent() - before == pytest.approx(usd)
+    assert (await ledger.day()).usd == pytest.approx(usd)
+
+
+async def test_an_engine_that_is_overtaken_counts_in_the_answer_and_in_the_ledger(ledger: Ledger) -> None:
+    async def raw() -> Answer:
+        return sourced("brave-raw-search", 0.005)
+
+    engine = FallbackEngine([Ranked(paid(ledger, hangs))], Engine(raw, "raw-search"), hedge_seconds=0)
+    answer = await engine.answer(QUERY, Deadline.after(60), no_progress)
+    assert answer.cost_usd == pytest.approx(LIKELY + 0.005)
+    assert (await ledger.day()).usd_by_upstream == {"openai": pytest.approx(LIKELY)}
+
+
+async def test_a_call_without_room_in_the_budget_costs_nothing() -> None:
+    ledger = Ledger(MemoryState(), daily_usd=MOST / 2)
+    before = spent()
+    with pytest.raises(SearchBudgetError):
+        await paid(ledger, answers).answer(QUERY, Deadline.after(60), no_progress)
+    assert spent() == before
+    assert (await ledger.day()).usd == 0.0
+
+
+TEXT = "a" * 3_000  # a thousand tokens
+
+
+async def test_a_batch_is_booked_by_its_length_for_the_calling_user() -> None:
+    state = MemoryState()
+    ledger = Ledger(state, daily_usd=1.0)
+    pay_as("ann")
+    await BudgetedEmbedder(StaticEmbedder(), ledger, 20.0).embed([TEXT, TEXT], "document")
+    day = await ledger.day()
+    assert day.usd_by_upstream == {"embedding": pytest.approx(0.04)}
+    assert len([key async for key, _ in state.scan(f"ledger/{day.day}/user/")]) == 1
+
+
+async def test_a_spent_budget_stops_the_embedder_and_nothing_else() -> None:
+    """`Unavailable`: passages are ranked by words then."""
+    embedder = BudgetedEmbedder(StaticEmbedder(), Ledger(MemoryState(), daily_usd=0.01), 20.0)
+    with pytest.raises(SearchBudgetError):
+        await embedder.embed([TEXT], "document")
+
+
+class Server:
+    """Embeds over either API; `usages` are the token counts of the replies, "down" for a reply with HTTP 400."""
+
+    def __init__(self, *usages: Any) -> None:
+        self.usages = list(usages)
+
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
+        if (usage := self.usages.pop(0)) == "down":
+            return httpx2.Response(400, stream=httpx2.ByteStream(b""))
+        texts = json.loads(request.content)["input"]
+        if request.url.path == "/api/embed":
+            reply = {"embeddings": [[1.0]] * len(texts), "prompt_eval_count": usage}
+        else:
+            data = [{"index": place, "embedding": [1.0]} for place in range(len(texts))]
+            reply = {"data": data, "usage": {"prompt_tokens": usage, "total_tokens": usage}}
+        return httpx2.Response(200, stream=httpx2.ByteStream(json.dumps(reply).encode()))
+
+
+async def booked(server: Server, texts: Sequence[str], api: Literal["openai", "ollama"] = "openai") -> float:
+    """The tokens of texts in the ledger, at one dollar each."""
+    ledger = Ledger(MemoryState())
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(server)) as client:
+        embedder = (
+            OpenAICompatibleEmbedder("http://embed.test/v1", client, Retry())
+            if api == "openai"
+            else OllamaEmbedder("http://embed.test/api", client, Retry())
+        )
+        with suppress(Unavailable):
+            await BudgetedEmbedder(embedder, ledger, 1_000_000.0).embed(texts, "document")
+    return (await ledger.day()).usd_by_upstream.get("embedding", 0.0)
+
+
+async def test_openais_own_count_of_tokens_is_booked(sandbox: Sandbox) -> None:
+    ledger = Ledger(MemoryState())
+    async with create_client() as client:
+        server = OpenAICompatibleEmbedder(f"{sandbox.url}/openai/v1", client, Retry(), key=OPENAI_KEY)
+        await BudgetedEmbedder(server, ledger, 20.0).embed([TEXT] * 33, "document")
+    assert (await ledger.day()).usd_by_upstream == {"embedding": pytest.approx(33 * 750 * 20 / 1_000_000)}
+
+
+@pytest.mark.parametrize("api", ["openai", "ollama"])
+async def test_the_counts_of_all_batches_are_added(api: Literal["openai", "ollama"]) -> None:
+    assert await booked(Server(500, 20), [TEXT] * 33, api) == 520
+
+
+@pytest.mark.parametrize("usage", [None, 0, -5, "750", 750.5, True, 10**12, 10**30, [], {"a": 1}])
+async def test_a_missing_or_impossible_count_is_replaced_by_the_estimate(usage: Any) -> None:
+    assert await booked(Server(usage), [TEXT]) == 1_000
+    assert await booked(Server(500, usage), [TEXT] * 33) == 33_000
+
+
+async def test_a_failure_costs_the_tokens_counted_before_it() -> None:
+    assert await booked(Server(700, "down"), [TEXT] * 33) == 700
+    assert await booked(Server("down"), [TEXT]) == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "usd"),
+    [
+        ({}, 0.0),
+        ({"embedding_server_url": "http://localhost:11434/v1"}, 0.0),
+        ({"embedding_server_url": "https://api.openai.com/v1"}, 0.02),
+        (
+            {"embedding_server_url": "https://api.openai.com/v1", "embedding_model_name": "text-embedding-3-large"},
+            0.13,
+        ),
+        ({"embedding_server_url": "https://vectors.example/v1", "prices": "embedding:0.5"}, 0.5),
+    ],
+)
+def test_models_of_openai_have_a_known_price_and_others_the_price_of_the_operator(
+    settings: dict[str, str], usd: float
+) -> None:
+    assert usd_per_million_tokens(Settings(**settings)) == usd

@@ -1,0 +1,570 @@
+from __future__ import annotations
+
+import asyncio
+import itertools
+import types
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, precondition, rule
+
+from bench.virtual_time import in_virtual_time, now
+from tests.clock import Clock
+from websearch_gateway.errors import (
+    BLOCKED,
+    NotAsked,
+    SearchAuthError,
+    SearchBudgetError,
+    SearchError,
+    SearchProviderError,
+    SearchProviderParseError,
+    SearchTimeoutError,
+    SearchValidationError,
+    Unavailable,
+)
+from websearch_gateway.models import Deadline
+from websearch_gateway.upstream.health import PROBE_SECONDS, HealthRegistry, UpstreamHealth
+from websearch_gateway.upstream.layers import LONGEST_OPEN_SECONDS, BurstGate, CircuitBreaker
+
+MOST = 5
+
+
+@dataclass
+class Upstream:
+    """An upstream that answers, or fails with `error`, after `seconds`. It records when each call began."""
+
+    seconds: float = 0.4
+    error: SearchError | None = None
+    began: list[float] = field(default_factory=list)
+
+    async def __call__(self) -> str:
+        self.began.append(now())
+        await asyncio.sleep(self.seconds)
+        if self.error:
+            raise self.error
+        return "answer"
+
+
+def down() -> SearchProviderError:
+    return SearchProviderError("serper answered with HTTP 500.")
+
+
+async def burst(
+    burst_gate: BurstGate, upstream: Upstream, size: int, seconds: float = 15.0
+) -> list[str | BaseException]:
+    calls = (burst_gate(upstream, Deadline.after(seconds, now)) for _ in range(size))
+    return await asyncio.gather(*calls, return_exceptions=True)
+
+
+@in_virtual_time
+async def test_the_first_answer_releases_the_whole_burst() -> None:
+    upstream = Upstream()
+    assert await burst(BurstGate("serper", MOST), upstream, 30) == ["answer"] * 30
+    assert upstream.began == [0.0] * MOST + [0.4] * 25
+
+
+@in_virtual_time
+async def test_sequential_calls_never_wait() -> None:
+    upstream, burst_gate = Upstream(), BurstGate("serper", 1)
+    for _ in range(10):
+        assert await burst_gate(upstream, Deadline.after(15, now)) == "answer"
+    assert now() == pytest.approx(10 * upstream.seconds)
+
+
+@in_virtual_time
+async def test_a_burst_on_a_dead_upstream_sends_only_the_first_calls() -> None:
+    upstream, burst_gate = Upstream(error=down()), BurstGate("serper", MOST)
+    breaker = CircuitBreaker(UpstreamHealth("serper", now), failures=3)
+
+    async def call() -> str:
+        return await breaker(upstream, Deadline.after(15, now))
+
+    calls = (burst_gate(call, Deadline.after(15, now)) for _ in range(500))
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    assert len(upstream.began) == MOST
+    assert sum(isinstance(outcome, NotAsked) for outcome in outcomes) == 500 - MOST
+    assert now() == upstream.seconds, "the other calls fail at once"
+
+
+@in_virtual_time
+async def test_the_gate_also_holds_for_an_upstream_that_worked_before() -> None:
+    upstream, burst_gate = Upstream(), BurstGate("serper", MOST)
+    await burst(burst_gate, upstream, 30)
+    upstream.error, upstream.began = down(), []
+    await burst(burst_gate, upstream, 30)
+    assert len([moment for moment in upstream.began if moment == upstream.began[0]]) == MOST
+
+
+@in_virtual_time
+async def test_without_a_breaker_a_failure_frees_its_place() -> None:
+    upstream = Upstream(error=down())
+    outcomes = await burst(BurstGate("serper", MOST), upstream, 15)
+    assert all(isinstance(outcome, SearchProviderError) for outcome in outcomes)
+    assert [upstream.began.count(moment) for moment in sorted(set(upstream.began))] == [MOST] * 3
+
+
+@in_virtual_time
+async def test_a_refusal_counts_as_an_answer() -> None:
+    upstream = Upstream(error=SearchAuthError("serper rejected the key."))
+    await burst(BurstGate("serper", MOST), upstream, 30)
+    assert upstream.began == [0.0] * MOST + [0.4] * 25
+
+
+@pytest.mark.parametrize("seconds", [15.0, 3.0, 0.0])
+@in_virtual_time
+async def test_a_call_that_waits_in_vain_leaves_half_of_its_time_to_the_next_upstream(seconds: float) -> None:
+    upstream, burst_gate = Upstream(seconds=100.0), BurstGate("serper", MOST)
+    hanging = [asyncio.create_task(burst_gate(upstream, Deadline.after(100, now))) for _ in range(MOST)]
+    await asyncio.sleep(0)
+    with pytest.raises(NotAsked, match="serper has not answered any of the 5 calls under way"):
+        await burst_gate(upstream, Deadline.after(seconds, now))
+    assert (now(), len(upstream.began)) == (seconds / 2, MOST)
+    assert await asyncio.gather(*hanging) == ["answer"] * MOST
+
+
+@in_virtual_time
+async def test_a_cancelled_call_frees_its_place_or_stops_waiting() -> None:
+    upstream, burst_gate = Upstream(seconds=100.0), BurstGate("serper", MOST)
+    tasks = [asyncio.create_task(burst_gate(upstream, Deadline.after(15, now))) for _ in range(2 * MOST)]
+    await asyncio.sleep(0.1)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    upstream.seconds, upstream.began = 0.4, []
+    await burst(burst_gate, upstream, MOST + 1)
+    assert upstream.began == pytest.approx([0.1] * MOST + [0.5])
+
+
+calls = st.lists(
+    st.tuples(
+        st.floats(0, 3),  # when it begins
+        st.floats(0, 3),  # how long it takes
+        st.sampled_from(["answer", "failure"]),
+        st.none() | st.floats(0, 3),  # when its caller leaves
+    ),
+    max_size=40,
+)
+
+
+@given(calls)
+def test_at_most_the_allowed_number_of_calls_is_in_flight_and_no_place_is_lost(
+    plan: list[tuple[float, float, str, float | None]],
+) -> None:
+    in_virtual_time(_play)(plan)
+
+
+async def _play(plan: list[tuple[float, float, str, float | None]]) -> None:
+    """No wait times out here, so every call has a place, or was waiting when an answer came."""
+    burst_gate, ahead, answers = BurstGate("serper", MOST), set(), 0
+
+    async def one(number: int, start: float, takes: float, outcome: str, leaves: float | None) -> None:
+        async def call() -> str:
+            nonlocal answers
+            if came_after == answers:
+                ahead.add(number)
+            assert len(ahead) <= MOST
+            try:
+                await asyncio.sleep(takes)
+            finally:
+                ahead.discard(number)
+            if outcome == "failure":
+                raise down()
+            ahead.clear()
+            answers += 1
+            return "answer"
+
+        await asyncio.sleep(start)
+        came_after = answers
+        async with asyncio.timeout(leaves):
+            await burst_gate(call, Deadline.after(10_000, now))
+
+    tasks = (one(number, *row) for number, row in enumerate(plan))
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    assert not [outcome for outcome in outcomes if isinstance(outcome, AssertionError)]
+    upstream, began = Upstream(error=down()), now()
+    await burst(burst_gate, upstream, MOST + 1)
+    assert upstream.began == [began] * MOST + [pytest.approx(began + upstream.seconds)]
+
+
+FAILURES, REST, FAIR = 3, 30.0, 1.5
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(1000.0)
+
+
+@pytest.fixture
+def breaker(clock: Clock) -> CircuitBreaker:
+    return CircuitBreaker(HealthRegistry(clock).of("serper"), FAILURES, REST, FAIR)
+
+
+def is_down(retry_after: float | None = None) -> Unavailable:
+    return SearchProviderError("serper answered with HTTP 500.", retry_after=retry_after)
+
+
+async def ask(breaker: CircuitBreaker, outcome: object = "answer", seconds: float = 15.0) -> object:
+    """One call that takes no time and raises or returns `outcome`."""
+
+    async def call() -> object:
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    return await breaker(call, Deadline.after(seconds, breaker.health.clock))
+
+
+async def fail(breaker: CircuitBreaker, times: int = 1, error: SearchError | None = None) -> None:
+    for _ in range(times):
+        with pytest.raises(SearchError):
+            await ask(breaker, error or is_down())
+
+
+async def time_out(breaker: CircuitBreaker, clock: Clock, given: float, after: float) -> None:
+    async def call() -> None:
+        clock.now += after
+        raise SearchTimeoutError("serper did not answer in time.")
+
+    with pytest.raises(SearchTimeoutError):
+        await breaker(call, Deadline.after(given, clock))
+
+
+async def test_consecutive_failures_open_the_circuit_and_then_nothing_is_sent(breaker: CircuitBreaker) -> None:
+    await fail(breaker, FAILURES)
+    assert breaker.health.breaker == "open"
+    with pytest.raises(NotAsked) as raised:
+        await ask(breaker)
+    assert raised.value.retry_after == REST
+    assert raised.value.message == (
+        "The circuit of serper is open for 30 s after PROVIDER: serper answered with HTTP 500."
+    )
+    assert (breaker.health.calls, breaker.health.failures) == (FAILURES, FAILURES)
+
+
+async def test_a_success_between_failures_resets_the_count(breaker: CircuitBreaker) -> None:
+    for _ in range(5):
+        await fail(breaker, FAILURES - 1)
+        assert await ask(breaker) == "answer"
+    assert breaker.health.breaker == "closed"
+
+
+@pytest.mark.parametrize("nothing", [(), "", None, 0])
+async def test_an_empty_result_is_a_success(breaker: CircuitBreaker, nothing: object) -> None:
+    await fail(breaker, FAILURES - 1)
+    await ask(breaker, nothing)
+    await fail(breaker, FAILURES - 1)
+    assert breaker.health.breaker == "closed"
+
+
+@pytest.mark.parametrize("error", [is_down(), is_down(retry_after=1), SearchProviderParseError("noise")])
+async def test_every_failure_of_the_upstream_itself_counts(breaker: CircuitBreaker, error: SearchError) -> None:
+    await fail(breaker, FAILURES, error)
+    assert breaker.health.breaker == "open"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SearchAuthError("key"),
+        SearchValidationError("request"),
+        NotAsked("no turn", retry_after=3),
+        SearchBudgetError("no room"),
+    ],
+)
+async def test_refusals_and_calls_that_were_not_made_never_open_the_circuit(
+    breaker: CircuitBreaker, error: SearchError
+) -> None:
+    await fail(breaker, 10 * FAILURES, error)
+    assert (breaker.health.breaker, breaker.health.failures) == ("closed", 0)
+    assert breaker.health.calls == (0 if isinstance(error, NotAsked) else 10 * FAILURES)
+
+
+async def test_a_wrong_key_is_recorded_for_the_operator_and_a_mistake_of_a_user_is_not(breaker: CircuitBreaker) -> None:
+    await fail(breaker, 1, SearchAuthError("serper rejected the key."))
+    await fail(breaker, 1, SearchValidationError("The request of one user is at fault."))
+    assert breaker.health.last_error is not None
+    assert breaker.health.last_error.message == "serper rejected the key."
+
+
+async def test_a_bug_of_ours_is_not_a_failure_of_the_upstream(breaker: CircuitBreaker) -> None:
+    for _ in range(2 * FAILURES):
+        with pytest.raises(KeyError):
+            await ask(breaker, KeyError("bug"))
+    assert breaker.health.breaker == "closed"
+
+
+async def test_the_callers_cancellation_is_not_a_failure(breaker: CircuitBreaker) -> None:
+    for _ in range(2 * FAILURES):
+        call = asyncio.create_task(breaker(asyncio.Event().wait, Deadline.after(60)))
+        await asyncio.sleep(0)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+    assert (breaker.health.breaker, breaker.health.failures) == ("closed", 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "after", "state"),
+    [
+        (0.5, 0.5, "closed"),  # the caller had no more time, which says nothing about the upstream
+        (1.4, 1.4, "closed"),
+        (0.5, 0.45, "closed"),  # timers are not exact
+        (1.2, 0.3, "open"),  # the request timed out before the caller's deadline
+        (2.1, 2.1, "open"),  # the upstream had enough time
+        (15.0, 15.0, "open"),
+    ],
+)
+async def test_a_timeout_counts_if_the_upstream_had_enough_time(
+    breaker: CircuitBreaker, clock: Clock, given: float, after: float, state: str
+) -> None:
+    for _ in range(FAILURES):
+        await time_out(breaker, clock, given, after)
+    assert breaker.health.breaker == state
+
+
+@pytest.mark.parametrize(
+    ("retry_after", "rest"),
+    [(None, REST), (0.0, REST), (0.598, REST), (90.0, 90.0), (3600.0, 3600.0), (86_400.0, LONGEST_OPEN_SECONDS)],
+)
+async def test_the_circuit_stays_open_as_long_as_the_upstream_asks_up_to_an_hour(
+    breaker: CircuitBreaker, clock: Clock, retry_after: float | None, rest: float
+) -> None:
+    await fail(breaker, FAILURES, is_down(retry_after))
+    clock.now += rest - 0.001
+    with pytest.raises(NotAsked):
+        await ask(breaker)
+    clock.now += 0.002
+    assert breaker.health.breaker == "half_open"
+    assert await ask(breaker) == "answer"
+
+
+async def half_open(breaker: CircuitBreaker, clock: Clock) -> None:
+    await fail(breaker, FAILURES)
+    clock.now += REST + 1
+
+
+async def test_one_probe_is_sent_while_fifty_calls_are_refused_at_once(breaker: CircuitBreaker, clock: Clock) -> None:
+    await half_open(breaker, clock)
+    answered, began = asyncio.Event(), 0
+
+    async def call() -> str:
+        nonlocal began
+        began += 1
+        await answered.wait()
+        return "answer"
+
+    calls = [asyncio.create_task(breaker(call, Deadline.after(60))) for _ in range(51)]
+    await asyncio.sleep(0)  # lets each of them run until it waits or ends
+    refusals = [task.exception() for task in calls if task.done()]
+    assert began == 1
+    assert len(refusals) == 50
+    assert all(isinstance(error, NotAsked) and error.retry_after == PROBE_SECONDS for error in refusals)
+    answered.set()
+    assert await asyncio.gather(*(task for task in calls if not task.done())) == ["answer"]
+    assert breaker.health.breaker == "closed"
+    assert await asyncio.gather(*(ask(breaker) for _ in range(50))) == ["answer"] * 50
+
+
+async def test_a_probe_that_fails_opens_the_circuit_again(breaker: CircuitBreaker, clock: Clock) -> None:
+    await half_open(breaker, clock)
+    await fail(breaker, 1)
+    assert breaker.health.breaker == "open"
+    with pytest.raises(NotAsked) as raised:
+        await ask(breaker)
+    assert raised.value.retry_after == REST
+
+
+async def test_a_cancelled_probe_frees_its_place(breaker: CircuitBreaker, clock: Clock) -> None:
+    await half_open(breaker, clock)
+    probe = asyncio.create_task(breaker(asyncio.Event().wait, Deadline.after(60)))
+    await asyncio.sleep(0)
+    with pytest.raises(NotAsked):
+        await ask(breaker)
+    probe.cancel()
+    await asyncio.gather(probe, return_exceptions=True)
+    assert breaker.health.breaker == "half_open"
+    assert await ask(breaker) == "answer"
+    assert breaker.health.breaker == "closed"
+
+
+@pytest.mark.parametrize("error", [SearchAuthError("key"), SearchValidationError("request")])
+async def test_a_probe_that_is_refused_closes_the_circuit(
+    breaker: CircuitBreaker, clock: Clock, error: SearchError
+) -> None:
+    """Otherwise the breaker would hide a wrong key."""
+    await half_open(breaker, clock)
+    await fail(breaker, 1, error)
+    assert breaker.health.breaker == "closed"
+
+
+async def test_calls_that_began_before_the_circuit_opened_neither_close_nor_prolong_it(
+    breaker: CircuitBreaker, clock: Clock
+) -> None:
+    late: list[asyncio.Future[str]] = [asyncio.get_running_loop().create_future() for _ in range(2)]
+
+    async def wait_for(future: asyncio.Future[str]) -> str:
+        return await future
+
+    calls = [asyncio.create_task(breaker(lambda f=future: wait_for(f), Deadline.after(60))) for future in late]
+    await asyncio.sleep(0)
+    await fail(breaker, FAILURES)
+    clock.now += 20
+    late[0].set_result("late answer")
+    late[1].set_exception(is_down(retry_after=500))
+    await asyncio.gather(*calls, return_exceptions=True)
+    assert breaker.health.status().retry_after == REST - 20
+
+
+async def test_a_late_answer_does_not_count_as_the_answer_to_the_probe(breaker: CircuitBreaker, clock: Clock) -> None:
+    late: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def wait_for_it() -> str:
+        return await late
+
+    old = asyncio.create_task(breaker(wait_for_it, Deadline.after(60)))
+    await asyncio.sleep(0)
+    await half_open(breaker, clock)
+    probe = asyncio.create_task(breaker(asyncio.Event().wait, Deadline.after(60)))
+    await asyncio.sleep(0)
+    late.set_result("late answer")
+    assert await old == "late answer"
+    assert breaker.health.breaker == "half_open"
+    with pytest.raises(NotAsked):
+        await ask(breaker)
+    probe.cancel()
+    await asyncio.gather(probe, return_exceptions=True)
+
+
+async def test_upstreams_that_were_overtaken_count_as_failures(breaker: CircuitBreaker, clock: Clock) -> None:
+    for _ in range(FAILURES):
+        breaker.overtaken()
+    assert breaker.health.breaker == "open"
+    clock.now += 20
+    breaker.overtaken()
+    assert breaker.health.open_for == REST - 20, "an open one is not held open"
+
+
+@types.coroutine
+def pause() -> Generator[None, object, object]:
+    """Suspends a call until the machine below decides its outcome."""
+    return (yield)
+
+
+class BreakerMachine(RuleBasedStateMachine):
+    """Any number of calls in flight, ended in any order, with a clock that moves freely, against a simple model."""
+
+    under_way = Bundle("under_way")
+
+    @initialize(failures=st.integers(1, 4))
+    def start(self, failures: int) -> None:
+        self.clock = Clock(1000.0)
+        self.failures = failures
+        self.breaker = CircuitBreaker(HealthRegistry(self.clock).of("serper"), failures, REST, FAIR)
+        self.ids = itertools.count()
+        self.open: dict[int, tuple[Any, str]] = {}
+        self.state = "closed"
+        self.rest_until = 0.0
+        self.row = 0
+        self.era = 0
+
+    def _state(self) -> str:
+        return "half_open" if self.state == "open" and self.clock.now >= self.rest_until else self.state
+
+    def _probes(self) -> list[int]:
+        return [number for number, (_, kind) in self.open.items() if kind == "probe"]
+
+    @rule(target=under_way)
+    def begin(self) -> int:
+        call = self.breaker(lambda: pause(), Deadline.after(15, self.clock))
+        number = next(self.ids)
+        state, probing = self._state(), bool(self._probes())
+        if state == "open" or (state == "half_open" and probing):
+            with pytest.raises(NotAsked) as raised:
+                call.send(None)
+            assert 0 < (raised.value.retry_after or 0) <= LONGEST_OPEN_SECONDS
+        else:
+            call.send(None)
+            self.open[number] = (call, "probe" if state == "half_open" else f"closed {self.era}")
+        return number
+
+    def _end(self, number: int) -> tuple[Any, str] | None:
+        return self.open.pop(number, None)
+
+    @rule(number=consumes(under_way))
+    def succeed(self, number: int) -> None:
+        if ended := self._end(number):
+            call, kind = ended
+            with pytest.raises(StopIteration):
+                call.send("answer")
+            if kind == "probe":
+                self.state, self.era, self.row = "closed", self.era + 1, 0
+            elif self.state == "closed" and kind == f"closed {self.era}":
+                self.row = 0
+
+    @rule(number=consumes(under_way), retry_after=st.none() | st.floats(0, 1e6))
+    def fail(self, number: int, retry_after: float | None) -> None:
+        if ended := self._end(number):
+            call, kind = ended
+            with pytest.raises(SearchProviderError):
+                call.throw(is_down(retry_after))
+            if kind == "probe":
+                self._opens(retry_after)
+            elif self.state == "closed" and kind == f"closed {self.era}":
+                self.row += 1
+                if self.row == self.failures:
+                    self._opens(retry_after)
+
+    def _opens(self, retry_after: float | None) -> None:
+        self.state, self.row, self.era = "open", 0, self.era + 1
+        self.rest_until = self.clock.now + max(REST, min(retry_after or 0, LONGEST_OPEN_SECONDS))
+
+    @rule(number=consumes(under_way), error=st.sampled_from([asyncio.CancelledError, KeyError]))
+    def end_without_a_word(self, number: int, error: type[BaseException]) -> None:
+        if ended := self._end(number):
+            with pytest.raises(error):
+                ended[0].throw(error())
+
+    @rule(seconds=st.sampled_from([0.5, 29.0, 31.0, 4000.0]))
+    def wait(self, seconds: float) -> None:
+        self.clock.now += seconds
+
+    @precondition(lambda self: hasattr(self, "breaker"))
+    @invariant()
+    def the_state_is_the_models(self) -> None:
+        assert self.breaker.health.breaker == self._state()
+        assert self.breaker.health.open_for == (
+            max(0.0, self.rest_until - self.clock.now) if self.state == "open" else 0
+        )
+        assert len(self._probes()) <= 1
+
+    def teardown(self) -> None:
+        for call, _ in self.open.values():
+            call.close()
+
+
+TestBreakerMachine = BreakerMachine.TestCase
+
+
+async def test_a_bot_page_opens_the_circuit_at_once_and_for_twice_as_long_each_time() -> None:
+    """For DuckDuckGo: a minute at first, at most an hour, and a minute again after it has served."""
+    clock = Clock(1000.0)
+    breaker = CircuitBreaker(UpstreamHealth("duckduckgo", clock), failures=5, open_seconds=30)
+    blocked = SearchProviderError("A bot page.", retry_after=60, details={"reason": BLOCKED})
+    opened: list[float] = []
+
+    async def fails() -> None:
+        raise blocked
+
+    async def serves() -> None:
+        """Serve."""
+
+    for call in (*[fails] * 8, serves, fails):
+        try:
+            await breaker(call, Deadline.after(60))
+        except SearchProviderError:
+            opened.append(breaker.health.open_for)
+            clock.now += breaker.health.open_for
+    assert opened == [60, 120, 240, 480, 960, 1920, 3600, 3600, 60]

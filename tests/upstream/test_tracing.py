@@ -1,0 +1,154 @@
+"""A trace shows how a call spent its time, and nothing of its question."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from opentelemetry.trace import SpanKind, StatusCode
+
+from tests.opening import Open
+from tests.tracing import Spans
+from websearch_gateway.errors import SearchAuthError, SearchFetchError, SearchValidationError
+from websearch_gateway.models import Deadline, PassagesRequest, SearchRequest, WebSearchRequest
+from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.upstream.tracing import call_span, child_span, stage, traced_upstream
+
+QUESTION = "How tall is the Eiffel Tower?"
+TOWER = SearchRequest(QUESTION)
+
+
+async def test_an_answer_has_its_five_stages_and_the_upstream_that_gave_it(gateway: Open, spans: Spans) -> None:
+    async with gateway(openai_models="gpt-6-luna") as opened:
+        await opened.search(TOWER)
+    stages = {"guard": {}, "rate_limit": {}, "cache": {}, "answer": {"upstream openai": {}}, "finalize": {}}
+    assert spans.tree() == {"search_web": stages}
+    call, upstream = spans.one("search_web").attributes or {}, spans.one("upstream openai")
+    assert call["websearch.route"] == "gpt-6-luna-web-search"
+    assert call["websearch.outcome"] == "ok"
+    assert call["websearch.cache"] == "miss"
+    assert upstream.kind is SpanKind.CLIENT
+    assert dict(upstream.attributes or {}) == {"server.address": "127.0.0.1", "http.response.status_code": 200}
+
+
+async def test_a_cached_answer_has_three_stages_and_is_marked_as_cached(gateway: Open, spans: Spans) -> None:
+    async with gateway() as opened:
+        await opened.search(TOWER)
+        spans.record(on=True)
+        await opened.search(TOWER)
+    assert spans.tree() == {"search_web": {"guard": {}, "cache": {}, "rate_limit": {}}}
+    assert (spans.one("search_web").attributes or {})["websearch.cache"] == "exact"
+
+
+async def test_a_fallback_shows_the_failed_upstream_its_retries_and_the_pages_read(
+    gateway: Open, sandbox: Sandbox, spans: Spans
+) -> None:
+    sandbox.fault("openai", "status", status=503)
+    async with gateway(search_providers="serper") as opened:
+        await opened.search(TOWER)
+    answer = spans.tree()["search_web"]["answer"]
+    assert answer.keys() == {"upstream openai", "upstream serper", "read page"}
+    failed = spans.one("upstream openai")
+    assert failed.status.status_code is StatusCode.ERROR
+    assert dict(failed.attributes or {}) == {
+        "server.address": "127.0.0.1",
+        "http.response.status_code": 503,
+        "http.request.resend_count": 1,
+        "error.type": "PROVIDER",
+    }
+    assert (spans.one("search_web").attributes or {})["websearch.fallback_reason"] == "PROVIDER"
+    assert {(span.attributes or {})["server.address"] for span in spans.named("read page")} == {"127.0.0.1"}
+
+
+async def test_other_tools_have_their_own_spans(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
+    async with gateway(search_providers="serper") as opened:
+        found = await opened.web_search(WebSearchRequest(QUESTION, num_results=1))
+        searched = spans.tree()
+        spans.record(on=True)
+        await opened.reading.passages(PassagesRequest(found.results[0].link, (QUESTION,), force_refresh=True))
+    assert searched == {
+        "web_search": {"guard": {}, "rate_limit": {}, "cache": {}, "answer": {"upstream serper": {}, "read page": {}}}
+    }
+    assert spans.tree() == {"read_from_page": {"rate_limit": {}, "read page": {}}}
+
+
+async def test_no_span_holds_a_question_a_key_a_user_or_a_url(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
+    sandbox.fault("openai", "status", status=401)
+    async with gateway(openai_api_key="sk-nobody-should-read-this") as opened:
+        with pytest.raises(SearchAuthError):
+            await opened.search(TOWER)
+        sandbox.reset()
+        found = await opened.web_search(WebSearchRequest(QUESTION))
+        await opened.reading.passages(PassagesRequest(found.results[0].link, (QUESTION,), force_refresh=True))
+    told = spans.as_text()
+    assert "AUTH" in told
+    for secret in ("Eiffel", "nobody-should", "http://", "https://", "/wiki", "exception.message"):
+        assert secret not in told
+
+
+async def test_upstreams_get_no_trace_context(gateway: Open, sandbox: Sandbox, spans: Spans) -> None:
+    sandbox.fault("openai", "status", status=500)
+    async with gateway() as opened:
+        await opened.search(TOWER)
+    calls = [*sandbox.seen("openai"), *sandbox.seen("serper"), *sandbox.seen("pages")]
+    assert {call.path.partition("/")[0] for call in calls} == {"openai", "serper", "pages"}
+    assert all("host" in call.header_names for call in calls)
+    assert not any({"traceparent", "tracestate", "baggage"} & call.header_names for call in calls)
+
+
+async def test_nothing_is_recorded_below_an_unrecorded_call(gateway: Open, spans: Spans) -> None:
+    spans.record(on=False)
+    async with gateway() as opened:
+        await opened.search(TOWER)
+    assert spans.ended == ()
+
+
+def test_without_a_recorded_call_there_is_no_child_span(spans: Spans) -> None:
+    with child_span("guard"):
+        pass
+    assert spans.ended == ()
+
+
+async def test_the_loser_of_a_race_is_cancelled_and_not_failed(spans: Spans) -> None:
+    with call_span("search_web"):
+        race = asyncio.create_task(traced_upstream("slow")(asyncio.Event().wait, Deadline.after(60)))
+        await asyncio.sleep(0)
+        race.cancel()
+        await asyncio.gather(race, return_exceptions=True)
+    lost = spans.one("upstream slow")
+    assert (lost.attributes or {})["error.type"] == "CANCELLED"
+    assert lost.status.status_code is StatusCode.UNSET
+
+
+@pytest.mark.parametrize("error", [SearchFetchError("http://a.example/secret?q=1"), ValueError("secret")])
+def test_only_the_type_of_an_error_is_recorded(spans: Spans, error: Exception) -> None:
+    @stage("finalize")
+    def broken() -> None:
+        raise error
+
+    with pytest.raises(type(error)), call_span("search_web"):
+        broken()
+    assert {(span.attributes or {})["error.type"] for span in spans.ended} <= {"FETCH", "ValueError"}
+    assert "secret" not in spans.as_text()
+
+
+def test_a_stage_keeps_its_kind_name_and_docstring() -> None:
+    @stage("guard")
+    def check(number: int) -> int:
+        """Checks."""
+        return number + 1
+
+    @stage("rate_limit")
+    async def admit() -> str:
+        return "in"
+
+    assert (check(1), check.__doc__) == (2, "Checks.")
+    assert asyncio.iscoroutinefunction(admit)
+
+
+async def test_a_refused_question_says_why(gateway: Open, spans: Spans) -> None:
+    async with gateway() as opened:
+        with pytest.raises(SearchValidationError):
+            await opened.search(SearchRequest("x"))
+    assert spans.tree() == {"search_web": {"guard": {}}}
+    assert (spans.one("search_web").attributes or {})["error.type"] == "VALIDATION"
