@@ -10,12 +10,14 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from tests.patience import PATIENCE
 from websearch_gateway.entrypoints.lazy import WARM_UP, LazyGateway
 from websearch_gateway.entrypoints.mcp.server import INTERRUPTED, create_server
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.models import Deadline
 from websearch_gateway.settings import Settings
 
 
@@ -67,6 +69,18 @@ print(gc.get_freeze_count() > 10_000)
 """
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert told.strip() == str(owns_process)
+
+
+async def test_the_loading_starts_a_worker_so_that_the_first_page_does_not_wait_for_it() -> None:
+    lazy = LazyGateway(Settings(state_url="memory://"))
+    gateway = await lazy.get()
+    before = {child.pid for child in psutil.Process().children()}
+    await gateway.warm_up()
+    started = {child.pid for child in psutil.Process().children()} - before
+    assert len(started) == 1
+    pid = await gateway.workers.run(os.getpid, deadline=Deadline.after(PATIENCE))
+    assert {pid} == started
+    await lazy.close()
 
 
 def test_an_interrupt_ends_the_server_while_its_client_is_still_there(tmp_path: Path) -> None:

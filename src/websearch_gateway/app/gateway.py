@@ -168,6 +168,7 @@ class Gateway:
             await rate_limits.warm_up()
         await self.caches.warm_up()
         await self.reading.warm_up()
+        await self.workers.warm()  # it ends if no page comes within its idle minute
 
     async def close(self) -> None:
         """Release sockets, files, threads and processes. Idempotent."""
