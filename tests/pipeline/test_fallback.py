@@ -247,7 +247,7 @@ async def test_an_engine_that_is_overtaken_repeatedly_gets_an_open_circuit() -> 
         await engine.answer(QUERY, Deadline.after(60), no_progress)
     assert breaker.health.breaker == "open"
     assert breaker.health.last_error is not None
-    assert breaker.health.last_error.message == "openai was overdue when another had answered."
+    assert breaker.health.last_error.message == "openai had not answered when another upstream had."
 
 
 async def test_a_slow_engine_that_answers_first_has_no_failure() -> None:

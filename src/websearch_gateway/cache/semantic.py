@@ -1,7 +1,7 @@
 """Serves results to questions that mean the same: from the exact cache, else from a question in other words.
 
 Vectors find similar questions, and `cache/meaning.py` decides whether they mean the same, since no vector tells
-"with nuts" from "without nuts". The figures are in `docs/semantic-cache.md`.
+"with nuts" from "without nuts". `bench/experiments.md` has the figures.
 
 The index holds only questions: a result is always fetched under the key of the asker's own parameters. So a forged row
 in the state cannot expose a result that the asker may not see. Row keys sort by time, so a process reads only the rows

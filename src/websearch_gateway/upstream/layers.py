@@ -209,7 +209,7 @@ class CircuitBreaker:
     def overtaken(self) -> None:
         """Count a call that was cancelled because it was overdue and another upstream answered."""
         if not self.health.open_for:
-            error = SearchTimeoutError(f"{self.health.name} was overdue when another had answered.")
+            error = SearchTimeoutError(f"{self.health.name} had not answered when another upstream had.")
             self._record_failure(error, self._generation)
 
     def _enter(self) -> int:
