@@ -90,3 +90,10 @@ def test_when_all_failed_for_the_same_reason_the_code_is_that_of_the_reason(atte
         for one in attempts
     ]
     assert Exhausted(tried).code == code
+
+
+def test_a_text_of_somebody_else_is_shown_cut_and_without_control_characters() -> None:
+    assert errors.shown("How tall?") == "How tall?"
+    assert errors.shown("\x1b[31mred\x07 \u202e \ud800 \0") == r"\x1b[31mred\x07 \u202e \ud800 \x00"
+    assert errors.shown("a" * 200) == "a" * (errors.MOST_SHOWN - 1) + "…"
+    assert len(errors.shown("\U000e0001" * 1_000)) == errors.MOST_SHOWN

@@ -60,6 +60,18 @@ NO_MODEL = "no_model"
 """`details["reason"]` of an embedding server that does not have the model."""
 
 
+MOST_SHOWN = 100
+"""The most characters to quote from a caller or from a library's message."""
+
+
+def shown(text: str, most: int = MOST_SHOWN) -> str:
+    """A text of somebody else for an error or a log: cut, and with escapes for what a terminal would not print."""
+    seen = text[: most + 1]
+    if not seen.isprintable():
+        seen = "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in seen)
+    return seen if len(seen) <= most else f"{seen[: most - 1]}…"
+
+
 class SearchError(Exception):
     """The root of all errors of the gateway.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from websearch_gateway.entrypoints.errors import describe
-from websearch_gateway.errors import SearchError
+from websearch_gateway.errors import SearchError, shown
 from websearch_gateway.models import Caller, ContentRequest
 from websearch_gateway.pipeline.reply.fit import fit_content
 from websearch_gateway.ports import Progress, no_progress
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
 
 AT_ONCE = 8
+MOST_OF_URL = 200
 
 
 def windows(pages: Iterable[PageContent]) -> tuple[PageWindow, ...]:
@@ -45,7 +46,8 @@ async def read_fitting(gateway: Gateway, urls: Sequence[str], caller: Caller, ma
 async def read_each(
     gateway: Gateway, urls: Sequence[str], caller: Caller, max_chars: int, progress: Progress = no_progress
 ) -> list[PageContent]:
-    """The beginning of each page, in the order of `urls`. One that fails has its `error`, and a note as its text."""
+    """The beginning of each page, in the order of `urls`. One that fails has its `error`, a note as its text, and the
+    first MOST_OF_URL characters of its URL."""
     turn = asyncio.Semaphore(AT_ONCE)
     await progress(f"Reading {len(urls)} pages")
 
@@ -56,6 +58,6 @@ async def read_each(
             except SearchError as error:
                 info = describe(error)
                 note = unreadable_note(info.code, info.details, host(url), info.message)
-                return PageContent(url=url, page_content=note, error=info)
+                return PageContent(url=shown(url, MOST_OF_URL), page_content=note, error=info)
 
     return list(await asyncio.gather(*map(read, urls)))

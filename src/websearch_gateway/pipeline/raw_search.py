@@ -9,7 +9,7 @@ from typing import Any
 
 from websearch_gateway.cache.result_store import Served
 from websearch_gateway.cache.results import RawResult
-from websearch_gateway.errors import SearchError, SearchValidationError
+from websearch_gateway.errors import SearchError, SearchValidationError, shown
 from websearch_gateway.models import LOCAL, Caller, Deadline, RawSearchRequest, SearchQuery, SearchResults
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
@@ -22,6 +22,7 @@ from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.results.base import ErrorInfo
 from websearch_gateway.results.search import RawQuery, RawSearchResponse
 from websearch_gateway.text.google_format import imitated, merged
+from websearch_gateway.text.normalise import LONGEST_QUERY
 from websearch_gateway.text.notes import nothing_found
 from websearch_gateway.upstream.race import ProviderSelection
 from websearch_gateway.upstream.telemetry import Telemetry
@@ -160,7 +161,7 @@ class RawSearch:
 def _entry(query: str, reply: _Reply) -> RawQuery:
     if isinstance(reply, SearchError):
         error = ErrorInfo.of(reply).model_dump(mode="json", by_alias=True, exclude_none=True)
-        return RawQuery(query=query, result={"error": error})
+        return RawQuery(query=shown(query, LONGEST_QUERY), result={"error": error})
     found = reply.response
     return RawQuery(
         query=query,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from websearch_gateway.errors import shown
 from websearch_gateway.models import SearchQuery
 from websearch_gateway.text.durations import in_words
 
@@ -59,7 +60,7 @@ def unreadable_note(code: str, details: Mapping[str, Any] | None, host: str, mes
         host: the page's host, as `text.urls.host` returns it; may be empty.
     """
     title, advice = _NOTES[reason(code, details)]
-    of_host = f" of {shown}" if (shown := _NOT_OF_HOSTS.sub("", host)) else ""
+    of_host = f" of {shown(named)}" if (named := _NOT_OF_HOSTS.sub("", host)) else ""
     return " ".join(filter(None, (f"**This page{of_host} could not be read: {title}.**", message, advice)))
 
 

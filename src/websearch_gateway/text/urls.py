@@ -21,6 +21,7 @@ def _balanced(plain: str) -> str:
 _URL = re.compile(rf"(?i:https?)://{_balanced(_PATH)}++(?:[?#]{_balanced(_QUERY)}*+)?")
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#\x00-\x1f\x7f]+[^\s\x00-\x1f\x7f]*", re.IGNORECASE)
 _HOST_FIRST = re.compile(r"(?://)?(?:[^\W_](?:[\w-]{0,62}\.))+[^\W\d_]{2,63}\.?(?::\d{1,5})?(?:[/?#]\S*)?")
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _PUNCTUATION = ".,;:!?'*…"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -40,8 +41,11 @@ def is_web_address(url: str) -> bool:
 
 
 def with_scheme(url: str) -> str | None:
-    """An absolute URL as it is, one that begins with its host under `https://`; None for anything else."""
+    """An absolute URL as it is, one that begins with its host under `https://`; None for anything else, also for one
+    with half of a surrogate pair."""
     url = url.strip()
+    if _HALF_CHARACTER.search(url):
+        return None
     if "://" in url:
         return url
     return f"https://{url.removeprefix('//')}" if _HOST_FIRST.fullmatch(url) else None

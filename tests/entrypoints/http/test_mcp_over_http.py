@@ -42,6 +42,32 @@ async def test_every_version_answers_in_json_without_a_handshake(door: Door) -> 
             assert reply.json()["result"]["structuredContent"]["citations"]
 
 
+async def test_half_of_a_character_becomes_a_replacement_character(door: Door) -> None:
+    async with door() as http:
+        for version in VERSIONS:
+            made = search(f"{QUESTION} \ud83d", version)
+            reply = await http.post(
+                "/mcp",
+                headers={**made["headers"], "Content-Type": "application/json"},
+                content=json.dumps(made["json"]),
+            )
+            assert "330 metres" in reply.json()["result"]["structuredContent"]["text"], version
+
+
+@pytest.mark.parametrize("part", ["id", "method", "progressToken"])
+async def test_a_part_that_replies_repeat_has_a_limit(door: Door, part: str) -> None:
+    long = "x" * 100_000
+    async with door() as http:
+        for version in VERSIONS:
+            made = search(version=version)
+            holder = made["json"]["params"].setdefault("_meta", {}) if part == "progressToken" else made["json"]
+            holder[part] = long
+            reply = await post(http, made)
+            assert reply.status_code == 400
+            assert reply.json()["id"] == (None if part == "id" else 1)
+            assert "200 characters at most" in reply.json()["error"]["message"]
+
+
 async def test_there_is_no_stream_to_open_and_no_session_to_end(door: Door) -> None:
     async with door() as http:
         for version, method in itertools.product(VERSIONS, ("GET", "DELETE", "PUT", "HEAD")):

@@ -328,8 +328,11 @@ def test_lines_that_the_sdk_cannot_read_are_answered(sandbox: Sandbox, tmp_path:
     half = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search_web", "arguments": arguments}}
     deep = '{"method":"tools/call","params":{"name":%s},"jsonrpc":"2.0","id":3}' % ("[" * 20_000 + "]" * 20_000)
     no_request = {"jsonrpc": "2.0", "id": 4, "method": 7}
-    replies, _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, deep, no_request, half, requests=4)
+    long = {"jsonrpc": "2.0", "id": 5, "method": "m" * 100_000}
+    replies, _, _, _ = talk(sandbox, tmp_path, INITIALIZE, INITIALIZED, deep, no_request, long, half, requests=5)
     by_id = {reply["id"]: reply for reply in replies}
     assert "330 metres" in by_id[2]["result"]["structuredContent"]["text"]
     assert by_id[3]["error"]["code"] == PARSE_ERROR
     assert by_id[4]["error"]["code"] == INVALID_REQUEST
+    assert by_id[5]["error"]["code"] == INVALID_REQUEST
+    assert len(json.dumps(by_id[5])) < 200

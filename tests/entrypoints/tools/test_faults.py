@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.entrypoints.tools import TOOLS
-from websearch_gateway.entrypoints.tools.faults import MOST_CHARS, MOST_FAULTS
-from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.entrypoints.tools.faults import MOST_FAULTS
+from websearch_gateway.errors import MOST_SHOWN, SearchValidationError
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
@@ -52,4 +52,4 @@ def test_unknown_names_are_told_ten_at_most_and_that_there_are_more() -> None:
 def test_no_fault_is_longer_than_the_limit(arguments: dict[str, Any]) -> None:
     faults = refused("web_search", arguments).details["faults"]
     assert 1 <= len(faults) <= MOST_FAULTS
-    assert all(len(text) <= MOST_CHARS for fault in faults for text in fault.values())
+    assert all(len(text) <= MOST_SHOWN for fault in faults for text in fault.values())

@@ -54,6 +54,7 @@ def canonical(url: str) -> str:
     if len(url) > LONGEST_URL:
         return ""
     try:
+        url.encode()  # half of a surrogate pair is part of no address
         parts = urlsplit(strip_trackers(url.strip()))
         port = parts.port
     except ValueError:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from websearch_gateway.entrypoints.http.cancellation import Cancellation
+from websearch_gateway.entrypoints.http.replies import json_reply
 from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.entrypoints.mcp.server import create_server
+from websearch_gateway.entrypoints.mcp.surrogate_fix import ESCAPED_HALF, repaired
+from websearch_gateway.entrypoints.mcp.unreadable import refusal_of_request
 
 
 class McpEndpoint:
@@ -50,7 +53,21 @@ class McpEndpoint:
         """Serve one request."""
         if self._app is None:
             raise RuntimeError("The app serves only while its lifespan is running.")
-        await self._app(scope, receive, send)
+        first = await receive()
+        with suppress(ValueError, RecursionError):  # the SDK reports the error
+            if ESCAPED_HALF.search(first["body"]):
+                first["body"] = repaired(first["body"]).encode()
+            if (refusal := refusal_of_request(json.loads(first["body"]))) is not None:
+                reply = json_reply(refusal.message.model_dump(mode="json", by_alias=True, exclude_unset=True), 400)
+                await reply(scope, receive, send)
+                return
+
+        async def replay() -> Message:
+            nonlocal first
+            message, first = first, {}
+            return message or await receive()
+
+        await self._app(scope, replay, send)
 
 
 def _wants_progress(scope: Scope, body: bytes) -> bool:

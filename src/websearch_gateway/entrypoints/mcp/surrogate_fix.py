@@ -1,21 +1,25 @@
-"""Repairs messages over stdio that contain lone surrogates, and refuses requests that stay unreadable.
+"""Repairs messages that contain lone surrogates, and refuses requests over stdio that stay unreadable.
 
 A client in JavaScript that cuts a text in the middle of an emoji sends a lone surrogate (`"\\ud83d"`). The SDK cannot
-read that line, drops it and never replies. Here the surrogate becomes U+FFFD, like broken UTF-8, and the call is
-served.
+read that message: over stdio it drops it and never replies, over HTTP it refuses it without its id. Here the surrogate
+becomes U+FFFD, like broken UTF-8, and the call is served.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any, Self
 
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from websearch_gateway.entrypoints.mcp.unreadable import refusal_of, refusal_of_value
+from websearch_gateway.entrypoints.mcp.unreadable import refusal_of, refusal_of_request, refusal_of_value
+
+ESCAPED_HALF = re.compile(rb"\\u[dD][89A-Fa-f]")
+"""An escape that may be a lone surrogate; most are halves of a pair."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -36,7 +40,7 @@ class SurrogateFixStream:
 
     async def receive(self) -> Item:
         """The next message."""
-        return await self._answered(_repaired(await self._stream.receive()))
+        return await self._next(self._stream.receive)
 
     async def aclose(self) -> None:
         """Close the underlying stream."""
@@ -46,7 +50,7 @@ class SurrogateFixStream:
         return self
 
     async def __anext__(self) -> Item:
-        return await self._answered(_repaired(await self._stream.__anext__()))
+        return await self._next(self._stream.__anext__)
 
     async def __aenter__(self) -> Self:
         return self
@@ -54,10 +58,27 @@ class SurrogateFixStream:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    async def _answered(self, item: Item) -> Item:
-        if isinstance(item, ValidationError) and (refusal := _refusal(item)):
-            await self._replies.send(refusal)
-        return item
+    async def _next(self, receive: Callable[[], Awaitable[Item]]) -> Item:
+        while True:
+            item = _repaired(await receive())
+            if isinstance(item, SessionMessage):
+                if (refusal := refusal_of_request(vars(item.message))) is None:
+                    return item
+                await self._replies.send(refusal)
+                continue
+            if isinstance(item, ValidationError) and (refusal := _refusal(item)):
+                await self._replies.send(refusal)
+            return item
+
+
+def repaired(message: str | bytes) -> str:
+    """A message of JSON in which every lone surrogate is U+FFFD.
+
+    Raises:
+        ValueError, RecursionError: it is not JSON, or nested too deeply.
+    """
+    # Python parses what Pydantic refuses, and joins surrogate pairs into characters.
+    return _LONE_SURROGATE.sub("\ufffd", json.dumps(json.loads(message), ensure_ascii=False))
 
 
 def _refusal(error: ValidationError) -> SessionMessage | None:
@@ -75,8 +96,7 @@ def _repaired(item: Item) -> Item:
     if not isinstance(item, ValidationError):
         return item
     try:
-        # Python parses what Pydantic refuses, and joins surrogate pairs into characters.
-        line = json.dumps(json.loads(item.errors()[0]["input"]), ensure_ascii=False)
-        return SessionMessage(jsonrpc_message_adapter.validate_json(_LONE_SURROGATE.sub("\ufffd", line), by_name=False))
+        line = repaired(item.errors()[0]["input"])
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except (ValueError, TypeError, RecursionError):
         return item

@@ -1,6 +1,7 @@
-"""Refuses requests over stdio that are not JSON, or no request: the SDK drops them, and their client waits for ever.
+"""Refuses requests that are not JSON, or no request: over stdio the SDK drops them, and their client waits for ever.
 
-A line may be broken, nested deeper than pydantic reads (about 200 levels), or break the rules of JSON-RPC.
+A line may be broken, nested deeper than pydantic reads (about 200 levels), or break the rules of JSON-RPC. The parts of
+a request that a reply repeats have a limit, over HTTP too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ _MEMBER = re.compile(r'"(id|method|result|error)"\s*+:\s*+(?:(-?\d{1,18}|"(?:[^"
 _UNREADABLE = "The message is not JSON, or is nested too deeply to be read."
 _INVALID = "The message is not a JSON-RPC 2.0 request."
 _MOST_ID_CHARS = 200
+"""Of an id, the name of a method or a progress token."""
 
 
 def refusal_of(line: str) -> SessionMessage | None:
@@ -43,6 +45,20 @@ def refusal_of_value(message: Any) -> SessionMessage | None:
     if "method" not in message and ("result" in message or "error" in message):
         return None
     return _refusal(_usable(message.get("id")), INVALID_REQUEST, _INVALID)
+
+
+def refusal_of_request(message: Any) -> SessionMessage | None:
+    """The reply to a request with a longer id, method or progress token than a reply would repeat; None to others."""
+    if not isinstance(message, dict):
+        return None
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    token = meta.get("progressToken") if isinstance(meta, dict) else None
+    for place, value in (("id", message.get("id")), ("method", message.get("method")), ("progress token", token)):
+        if len(value if isinstance(value, str) else "") > _MOST_ID_CHARS:
+            fault = f"The {place} of a request may have {_MOST_ID_CHARS} characters at most."
+            return _refusal(_usable(message.get("id")), INVALID_REQUEST, fault)
+    return None
 
 
 def _refusal(name: int | str | None, code: int, message: str) -> SessionMessage:

@@ -9,13 +9,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.errors import SearchValidationError, shown
 
 LONGEST_TEXT = 10_000
 """Characters of one text among the arguments: more than the longest address."""
 MOST_FAULTS = 10
-MOST_CHARS = 100
-"""The most characters to quote from the caller or from a library's message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +51,8 @@ def is_too_long(value: Any) -> bool:
 
 
 def refusal(tool: str, faults: Sequence[Fault]) -> SearchValidationError:
-    """The error of a call with these faults; it reports the first `MOST_FAULTS`, each cut to `MOST_CHARS`."""
-    reported = [{"field": _cut(fault.field), "problem": _cut(fault.problem)} for fault in faults[:MOST_FAULTS]]
+    """The error of a call with these faults; it reports the first `MOST_FAULTS`, each cut."""
+    reported = [{"field": shown(fault.field), "problem": shown(fault.problem)} for fault in faults[:MOST_FAULTS]]
     listed = "; ".join(f"{fault['field']}: {fault['problem']}" for fault in reported)
     more = " There are more." if len(faults) > MOST_FAULTS else ""
     return SearchValidationError(f"Unusable arguments for {tool}: {listed}.{more}", details={"faults": reported})
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_CHARS else text[: MOST_CHARS - 1] + "…"

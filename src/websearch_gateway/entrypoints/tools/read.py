@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import StrictBool, StrictInt, StrictStr
 
-from websearch_gateway.entrypoints.reading import read_each, windows
+from websearch_gateway.entrypoints.reading import MOST_OF_URL, read_each, windows
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
 from websearch_gateway.entrypoints.tools.rendering import page_text, passages_text
-from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.models import LONGEST_URL, Caller, ContentRequest, PassagesRequest
+from websearch_gateway.errors import SearchValidationError, shown
+from websearch_gateway.models import Caller, ContentRequest, PassagesRequest
 from websearch_gateway.pipeline.reply.fit import fit_content, fit_passages
 from websearch_gateway.ports import Progress
 from websearch_gateway.results.base import ErrorInfo
@@ -87,10 +87,9 @@ def _warnings_of(pages: Sequence[PageContent]) -> tuple[str, ...]:
 
 def _unread(arguments: GetContentArguments, error: ErrorInfo) -> dict[str, Any]:
     """The reason for a missing page, in its place."""
-    given = arguments.url or ""
-    url = given if len(given) <= LONGEST_URL else ""  # a longer one is never fetched
+    url = arguments.url or ""
     note = unreadable_note(error.code, error.details, host(url), error.message)
-    return {"url": url, "page_content": note, **_protected(error)}
+    return {"url": shown(url, MOST_OF_URL), "page_content": note, **_protected(error)}
 
 
 def _without_passages(arguments: ReadFromPageArguments, error: ErrorInfo) -> dict[str, Any]:
@@ -98,7 +97,11 @@ def _without_passages(arguments: ReadFromPageArguments, error: ErrorInfo) -> dic
     if not (note := _protected(error)):
         return {}
     queries = (arguments.query,) if isinstance(arguments.query, str) else arguments.query
-    return {"url": arguments.url, "queries": tuple(QueryPassages(query=query) for query in queries), **note}
+    return {
+        "url": shown(arguments.url, MOST_OF_URL),
+        "queries": tuple(QueryPassages(query=query) for query in queries),
+        **note,
+    }
 
 
 def _protected(error: ErrorInfo) -> dict[str, str]:

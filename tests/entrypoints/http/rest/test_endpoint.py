@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 from pathlib import Path
@@ -13,8 +14,11 @@ from tests.entrypoints.command import start
 from tests.entrypoints.http.calls import QUESTION, post, search
 from tests.entrypoints.http.conftest import Door
 from websearch_gateway.entrypoints.http.replies import STATUS
+from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.errors import ErrorCode
 from websearch_gateway.sandbox import Sandbox
+
+AS_JSON = {"Content-Type": "application/json"}
 
 
 async def test_the_answer_is_that_of_the_tool(door: Door) -> None:
@@ -47,6 +51,49 @@ async def test_a_bad_request_gets_400_and_a_typed_error(door: Door, sandbox: San
             assert reply.status_code == 400, body[:80]
             assert reply.json()["error"]["code"] == "VALIDATION"
     assert sandbox.calls("openai") == 0
+
+
+@pytest.mark.parametrize("half", ["\\ud800", "\\uDC80", "an emoji \\ud83d\\ud83d in halves"])
+async def test_half_of_a_character_is_refused_wherever_it_stands(door: Door, half: str) -> None:
+    bodies = (
+        '{"query":"%s"}',
+        '{"query":["How tall?","%s"]}',
+        '{"url":"http://a.example/%s"}',
+        '{"claims":[{"claim":"It is 330 m.","%s":1}]}',
+        '{"%s":1}',
+    )
+    async with door(toolsets=("all",)) as http:
+        for tool, body in itertools.product(TOOLS, bodies):
+            content = (body % half).encode()
+            reply = await http.post(f"/v1/tools/{tool.name}", content=content, headers=AS_JSON)
+            assert reply.status_code == 400, (tool.name, body)
+            assert reply.json()["error"]["code"] == "VALIDATION"
+            assert "half of a character" in reply.json()["error"]["message"]
+
+
+async def test_a_whole_pair_is_one_character(door: Door) -> None:
+    body = rb'{"query":"How tall is the Eiffel Tower? \ud83d\uddfc"}'
+    async with door() as http:
+        assert (await http.post("/v1/search", content=body, headers=AS_JSON)).status_code == 200
+
+
+async def test_an_unknown_name_is_repeated_with_escapes_and_cut(door: Door) -> None:
+    async with door() as http:
+        reply = await http.post("/v1/search", json={"query": QUESTION, "\x1b]0;title\x07": 1, "n" * 9_000: 1})
+    assert r"\\x1b]0;title\\x07: Unknown argument" in reply.text
+    assert len(reply.content) < 1_000
+
+
+@pytest.mark.parametrize("url", ["\x1b[31mred", "x" * 9_000, "https://%s.example/" % ("x" * 9_000)])
+async def test_of_an_address_that_cannot_be_read_the_beginning_is_repeated(door: Door, url: str) -> None:
+    async with door() as http:
+        one = await http.post("/v1/read", json={"url": url})
+        several = await http.post("/v1/read", json={"urls": [url] * 10})
+        extracted = await http.post("/tavily/extract", json={"urls": [url] * 10})
+    assert len(one.content) < 1_200
+    assert len(several.content) < 8_000
+    assert len(extracted.content) < 8_000
+    assert "\\u001b" not in one.text + several.text + extracted.text
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ async def extract(gateway: Gateway, given: Given, caller: Caller) -> Any:
             if page.error is None
         ],
         "failed_results": [
-            {"url": url, "error": page.error.message} for url, page in pages.items() if page.error is not None
+            {"url": page.url, "error": page.error.message} for page in pages.values() if page.error is not None
         ],
         "response_time": round(time.perf_counter() - began, 2),
         "request_id": request_id(),

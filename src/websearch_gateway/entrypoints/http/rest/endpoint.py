@@ -13,9 +13,10 @@ from starlette.routing import BaseRoute, Route
 from websearch_gateway.entrypoints.http.authentication import caller_of, require_scope
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
 from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.entrypoints.mcp.surrogate_fix import ESCAPED_HALF
 from websearch_gateway.entrypoints.tools import Tool
 from websearch_gateway.entrypoints.tools.base import COPIES
-from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.ports import no_progress
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -66,10 +67,17 @@ def json_object(body: bytes) -> dict[str, Any]:
     """The JSON object that is the whole of a body.
 
     Raises:
-        SearchValidationError: it is not one.
+        SearchValidationError: it is not one, or holds half of a surrogate pair, which no reply can repeat.
     """
     try:
         found = json.loads(body)
+        if ESCAPED_HALF.search(body):  # most are pairs
+            json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = shown(error.object[error.start])
+        raise SearchValidationError(
+            f"The body holds half of a character ({half}): cut texts between characters."
+        ) from None
     except (ValueError, RecursionError):
         raise SearchValidationError("The body is not JSON.") from None
     if not isinstance(found, dict):
