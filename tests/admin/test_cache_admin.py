@@ -248,7 +248,7 @@ class TestStats:
             await state.put(f"page/{number}", b"", 600)
         stats = await process.care.stats()
         assert stats.entries_by_kind["pages"] == 40
-        assert stats.warnings == ("Of the pages only 40 were counted: there are more.",)
+        assert stats.warnings == ("Only 40 of the pages are counted; there are more.",)
 
 
 async def test_an_outage_of_the_state_is_a_warning_of_the_figures_and_an_error_of_clearing(
@@ -261,7 +261,7 @@ async def test_an_outage_of_the_state_is_a_warning_of_the_figures_and_an_error_o
     stats = await process.care.stats()
     assert [warning.partition(":")[0] for warning in stats.warnings] == [
         "The state cannot be read",
-        "What was saved today cannot be read.",
+        "Today's savings cannot be read.",
     ]
     assert (stats.entries, stats.saved_today_usd, stats.in_memory["answers"]) == (0, None, 1)
     with pytest.raises(StateUnavailable):

@@ -87,7 +87,7 @@ async def test_a_wrong_key_is_named_by_its_setting_and_never_shown(gateway: Open
         assert checks[part].finding.startswith("AUTH: ")
         assert name in checks[part].finding
         assert checks[part].remedy.startswith(REMEDIES["AUTH"])
-        assert "skips it with a warning" in checks[part].remedy
+        assert "skip it with a warning" in checks[part].remedy
     assert WRONG_KEY not in repr(checks)
 
 
@@ -182,7 +182,7 @@ async def test_who_serves_meanwhile_is_named_only_where_somebody_does(gateway: O
     for target in ("serper", "brave"):
         sandbox.fault(target, "status", status=500)
     both = await examined(gateway, search_providers=("serper", "brave", "duckduckgo"))
-    assert both["serper"].remedy.endswith("duckduckgo serves meanwhile.")
+    assert both["serper"].remedy.endswith("duckduckgo answers instead.")
     alone = await examined(gateway, search_providers=("serper", "brave"))
     assert alone["serper"].remedy == alone["brave"].remedy == REMEDIES["PROVIDER"]
     wrong = await examined(gateway, search_providers=("tavily", "duckduckgo"), tavily_api_key=WRONG_KEY)

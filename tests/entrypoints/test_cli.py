@@ -57,7 +57,7 @@ def test_where_nothing_can_be_written_the_answer_ends_with_one_warning(
     assert (state["status"], "STATE_URL=memory://" in state["remedy"]) == ("warn", True)
     cleared = run({**environment, "DATA_DIR": str(tmp_path / "file")}, "cache", "clear", "--yes")
     assert cleared.returncode == 1
-    assert "not that in the file" in cleared.stderr
+    assert "the file is not" in cleared.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit")

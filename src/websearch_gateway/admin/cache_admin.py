@@ -131,7 +131,7 @@ class CacheAdmin:
                 memory.forget()
         await advance(self.state)
         if problem := problem_of(self.state):
-            raise StateUnavailable(f"The cache of this process is cleared, but not that in the file: {problem}")
+            raise StateUnavailable(f"The cache of this process is cleared, but the file is not: {problem}")
         return CacheClearResult(removed=sum(removed.values()), removed_by_kind=removed)
 
     async def _names(self, text: str) -> frozenset[str]:
@@ -161,7 +161,7 @@ class CacheAdmin:
                 for kind in PREFIXES:
                     await self._count(kind, tally)
         except TimeoutError:
-            tally.warnings.append(f"Counting stopped after {COUNTING_SECONDS:g} s: there is more.")
+            tally.warnings.append(f"Counting stopped after {COUNTING_SECONDS:g} s, so some entries are not counted.")
         except StateUnavailable as error:
             tally.warnings.append(f"The state cannot be read: {error.message}")
         return tally
@@ -169,7 +169,7 @@ class CacheAdmin:
     async def _count(self, kind: Kind, tally: _Tally) -> None:
         async for content in contents(self.state, kind, self.clock()):
             if tally.entries[kind] == MOST_COUNTED:
-                tally.warnings.append(f"Of the {kind} only {MOST_COUNTED:,} were counted: there are more.")
+                tally.warnings.append(f"Only {MOST_COUNTED:,} of the {kind} are counted; there are more.")
                 return
             tally.add(kind, content)
             if tally.entries[kind] % _AT_ONCE == 0:
@@ -188,7 +188,7 @@ class CacheAdmin:
             async with asyncio.timeout(COUNTING_SECONDS):
                 return (await self.ledger.day()).saved_usd
         except (StateUnavailable, TimeoutError):
-            warnings.append("What was saved today cannot be read.")
+            warnings.append("Today's savings cannot be read.")
             return None
 
 

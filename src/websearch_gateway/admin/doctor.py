@@ -17,18 +17,19 @@ PROBE = SearchQuery("example domain", max_results=1)
 PROBE_SECONDS = 10.0
 
 REMEDIES = {
-    "AUTH": "Put a valid key into that setting, or allow this key to do it; waiting will not help.",
-    "NOT_CONFIGURED": "Set what it names.",
-    "VALIDATION": "Correct its settings, its *_BASE_URL first; waiting will not help.",
-    "PARSE": "See that its *_BASE_URL is the API's own address, not a login page's; else update this gateway.",
-    "TIMEOUT": "Try again later. If it stays, look at firewall and proxy, or raise REQUEST_TIMEOUT_MS.",
-    "PROVIDER": "Try again later and look at its status page.",
+    "AUTH": "Put a valid key into that setting, or give this key the permission. Waiting does not help.",
+    "NOT_CONFIGURED": "Set what the message names.",
+    "VALIDATION": "Correct its settings, first its *_BASE_URL. Waiting does not help.",
+    "PARSE": "Check that its *_BASE_URL is the address of the API and not of a login page. If it is, "
+    "update this gateway.",
+    "TIMEOUT": "Try again later. If it fails again, check firewall and proxy, or raise REQUEST_TIMEOUT_MS.",
+    "PROVIDER": "Try again later, and check the vendor's status page.",
 }
 """What the operator can do, by error code."""
 
 REASONS = {
     "quota": "Top up the account or raise its limit.",
-    "unreachable": "See that its *_BASE_URL is right, and that this machine's DNS and firewall let it through.",
+    "unreachable": "Check its *_BASE_URL, and that this machine's DNS and firewall allow the connection.",
 }
 """The same, by `details["reason"]` where an error has one."""
 
@@ -74,7 +75,7 @@ class Doctor:
     def _keys(self, providers: Sequence[Check]) -> Iterator[Check]:
         """A hint while the providers without a key answer, else a warning."""
         if self.advice:
-            finding = "no search provider has a key: DuckDuckGo often refuses, Wikipedia is an encyclopaedia"
+            finding = "no search provider has a key; DuckDuckGo often refuses, and Wikipedia is only an encyclopaedia"
             works = any(check.status == "ok" for check in providers)
             yield Check(name="keys", status="off" if works else "warn", finding=finding, remedy=self.advice)
 
@@ -84,8 +85,10 @@ class Doctor:
         except SearchError as error:
             return _failed(searcher.name, error)
         if not results.hits:
-            remedy = "Ask it something else, with `search --json`; if it stays empty, leave it out of SEARCH_PROVIDERS."
-            return Check(name=searcher.name, status="warn", finding="answers, without a result", remedy=remedy)
+            remedy = (
+                "Try another question with `search --json`. If it finds nothing again, remove it from SEARCH_PROVIDERS."
+            )
+            return Check(name=searcher.name, status="warn", finding="answers, but finds nothing", remedy=remedy)
         if (end := self.ends.get(searcher.name)) is not None:
             gone = self.today() >= end
             finding = f"answers, but its API {'has ended' if gone else 'ends'} on {end}"
@@ -107,13 +110,16 @@ class Doctor:
         if (lack := self.browser_lacks()) is None:
             return Check(name="browser", finding="reads pages that need scripts")
         return Check(
-            name="browser", status="off", finding=lack, remedy="Do so if you need such pages; others are read."
+            name="browser",
+            status="off",
+            finding=lack,
+            remedy="Do this if you need pages that scripts make; the gateway reads all others without it.",
         )
 
     async def _budget(self) -> Check:
         """How much of today's budget is left."""
         if (daily := self.ledger.daily_usd) is None:
-            return Check(name="budget", status="off", finding="DAILY_BUDGET_USD is none: nothing bounds the costs")
+            return Check(name="budget", status="off", finding="DAILY_BUDGET_USD is none, so nothing limits the costs")
         try:
             spent = (await self.ledger.day()).usd
         except StateUnavailable as error:
@@ -121,7 +127,7 @@ class Doctor:
         finding = f"${spent:.2f} of ${daily:g} is spent today"
         if not daily or spent < LEVELS[0] * daily:
             return Check(name="budget", finding=finding)
-        remedy = "Raise DAILY_BUDGET_USD, or wait until 00:00 UTC: free upstreams serve when it is spent."
+        remedy = "Raise DAILY_BUDGET_USD, or wait until 00:00 UTC. Free upstreams still answer."
         return Check(name="budget", status="warn", finding=finding, remedy=remedy)
 
     async def check_state(self) -> Check:
@@ -137,16 +143,16 @@ class Doctor:
             )
         if problem := problem_of(self.state):
             return Check(name="state", status="warn", finding=problem.finding, remedy=problem.remedy)
-        return Check(name="state", finding="reads and writes")
+        return Check(name="state", finding="can be read and written")
 
 
 def _with_stand_ins(row: Sequence[Check]) -> Iterator[Check]:
     """The checks of upstreams, in the order of use. A failed check says what happens meanwhile."""
     for place, check in enumerate(row):
         stand_in = next((later.name for later in row[place + 1 :] if later.status in ("ok", "warn")), None)
-        meanwhile = f" {stand_in} serves meanwhile." if stand_in else ""
+        meanwhile = f" {stand_in} answers instead." if stand_in else ""
         if check.finding.startswith(UNUSABLE):
-            meanwhile = " A call that asks it first fails; a call that asked another one skips it with a warning."
+            meanwhile = " A call that asks it first fails; other calls skip it with a warning."
         if check.status == "fail" and not check.finding.startswith("VALIDATION"):
             check = check.model_copy(update={"remedy": f"{check.remedy}{meanwhile}"})
         yield check
@@ -156,12 +162,12 @@ async def _engine(engine: HostedEngine) -> Check:
     try:
         findings = await engine.check(Deadline.after(PROBE_SECONDS))
     except EngineNotConfigured as error:
-        remedy = "Set it for written answers, or the key of another engine; quotes from raw search serve without."
+        remedy = "Set it, or the key of another engine, to get written answers. Without one the gateway quotes pages."
         return Check(name=engine.name, status="off", finding=error.message, remedy=remedy)
     except SearchError as error:
         return _failed(engine.name, error)
     if findings:
-        remedy = f"Begin {engine.name.upper()}_MODELS with a model that exists and stays."
+        remedy = f"Put a model that exists and has no end date first in {engine.name.upper()}_MODELS."
         return Check(name=engine.name, status="warn", finding=" ".join(findings), remedy=remedy)
     return Check(name=engine.name, finding="answers")
 
@@ -174,4 +180,6 @@ def _failed(name: str, error: SearchError) -> Check:
 
 def _as_warning(check: Check) -> Check:
     """Without an embedder passages are ranked by words, so its failure does not make the gateway fail."""
-    return check.model_copy(update={"status": "warn", "remedy": f"{check.remedy} Passages are ranked by words alone."})
+    return check.model_copy(
+        update={"status": "warn", "remedy": f"{check.remedy} Until then words alone rank passages."}
+    )

@@ -76,8 +76,8 @@ class Migration:
             return target_url
         if (file := _FILE.fullmatch(target_url)) is None:
             raise ForbiddenUrlError(
-                "From elsewhere the target can only be a file in the data folder, sqlite:///NAME. For any other, run "
-                "`websearch-gateway cache migrate` on the gateway's machine."
+                "With a token the target must be a file in the data folder, sqlite:///NAME. For any other "
+                "target, run `websearch-gateway cache migrate` on the gateway's machine."
             )
         return f"sqlite:///{self.data_dir / file[1]}"
 
@@ -118,7 +118,7 @@ async def _copy(entry: StateEntry, target: State) -> _Outcome:
         return "copied"
     if arrived is None and entry.ttl is not None and entry.ttl <= time.monotonic() - started:
         return "expired"
-    raise StateUnavailable("An entry did not arrive in the target as it was. The source is untouched; run it again.")
+    raise StateUnavailable("An entry differs in the target. The source is untouched; run the migration again.")
 
 
 async def _copy_counter(entry: StateEntry, target: State) -> _Outcome:
