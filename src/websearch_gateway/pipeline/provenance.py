@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal
@@ -126,7 +126,7 @@ class Provenance:
     async def remember(self, result: BaseModel, caller: Caller) -> None:
         """Remember the addresses in a result, in seconds at most. An outage of the state is logged."""
         if self._mode != "off":
-            await self._remember(list(_texts(result.model_dump())), caller, Deadline.after(_SECONDS))
+            await self._remember(_texts(result, []), caller, Deadline.after(_SECONDS))
 
     async def remember_page(self, markdown: str, caller: Caller, deadline: Deadline) -> None:
         """Remember the links of a page, as `remember`, within half of the time that is left."""
@@ -178,16 +178,19 @@ class Provenance:
         return bool(self._trusted) and admitted(url, self._trusted, ())
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in a result."""
+def _texts(value: Any, found: list[str]) -> list[str]:
+    """`found` with every text in a result."""
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
+        found.append(value)
+    elif isinstance(value, BaseModel):
+        _texts(value.__dict__, found)
+    elif isinstance(value, dict):
         for one in value.values():
-            yield from _texts(one)
+            _texts(one, found)
     elif isinstance(value, (list, tuple)):
         for one in value:
-            yield from _texts(one)
+            _texts(one, found)
+    return found
 
 
 def _spellings(url: str) -> Sequence[str]:

@@ -6,6 +6,7 @@ snippets and pages. Each page has its own pair of marks, so that none can preten
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from websearch_gateway.results.answer import SearchResponse, SourceInfo
 from websearch_gateway.results.cache import CachedAnswer, FoundPage, SimilarAnswer, SimilarAnswers
 from websearch_gateway.results.read import PageContent, PagePassages, PageWindow
 from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
-from websearch_gateway.text.citation.references import numbered
+from websearch_gateway.text.citation.references import Cited, numbered
 from websearch_gateway.text.durations import in_words
 from websearch_gateway.text.safety.sanitise import wrap_untrusted
 
@@ -89,7 +90,7 @@ def _instead(response: SearchResponse) -> list[str]:
 
 
 def _answer(response: SearchResponse) -> str:
-    text = numbered(response.text, places_of(response)).strip()
+    text = _numbered(response.text, tuple(places_of(response)))
     if not response.citations:
         return _joined(text, *_uncited(response.sources))
     titles = _titles(response, len(text))
@@ -98,6 +99,11 @@ def _answer(response: SearchResponse) -> str:
         for one, title in zip(response.citations, titles, strict=True)
     ]
     return _joined(text, "\n".join(lines))
+
+
+@functools.lru_cache(maxsize=64)  # stored answers repeat
+def _numbered(text: str, cited: tuple[Cited, ...]) -> str:
+    return numbered(text, cited).strip()
 
 
 def _titles(response: SearchResponse, written: int) -> list[str]:
