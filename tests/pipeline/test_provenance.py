@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.clock import Clock
+from tests.patience import PATIENCE
 from websearch_gateway.errors import ForbiddenUrlError, StateUnavailable
 from websearch_gateway.models import LOCAL, Caller, Deadline
 from websearch_gateway.net.fetch import REDIRECTS
@@ -90,9 +91,12 @@ async def test_every_text_of_a_result_counts(state: MemoryState, workers: Worker
 
 
 async def test_the_links_of_a_page_are_known_also_of_a_long_one(state: MemoryState, workers: Workers) -> None:
+    await workers.run(int, deadline=Deadline.after(PATIENCE))  # on a busy machine a process starts slowly
     provenance = made(state, workers)
     links = [f"{SHOWN}{number}" for number in range(1_000)]
-    await provenance.remember_page("\n".join(f"- [{link[-3:]}]({link})" for link in links), ADA, Deadline.after(30))
+    await provenance.remember_page(
+        "\n".join(f"- [{link[-3:]}]({link})" for link in links), ADA, Deadline.after(PATIENCE)
+    )
     other = made(state, workers)
     assert [link for link in links if await refused(provenance, link) or await refused(other, link)] == []
 
