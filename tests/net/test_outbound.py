@@ -132,13 +132,13 @@ def test_an_address_that_is_not_an_http_proxy_is_refused(url: str) -> None:
         http_proxy(url)
 
 
-def test_a_bundle_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    for content in (None, "no certificate"):
-        path = tmp_path / "ca.pem"
-        if content is not None:
-            path.write_text(content)
-        with pytest.raises(SearchNotConfiguredError, match="CA_BUNDLE"):
-            create_client(outbound=Outbound(ca_bundle=path))
+@pytest.mark.parametrize("name", ["none.pem", "empty.pem", "x" * 5_000, "a\0b", "\ud800", "\x1b[31m"])
+def test_a_bundle_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty.pem").write_text("no certificate")
+    with pytest.raises(SearchNotConfiguredError, match="CA_BUNDLE") as refused:
+        create_client(outbound=Outbound(ca_bundle=tmp_path / name))
+    assert refused.value.message.isprintable()
+    assert len(refused.value.message) < 200
 
 
 async def test_a_whole_search_goes_through_the_proxy(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -149,20 +150,25 @@ def source_url(source: str) -> str:
     """A source as an address: a web address as it is, a folder or archive of this machine as `file:`.
 
     Raises:
-        SearchValidationError: the source is neither.
+        SearchValidationError: the source is neither, or cannot be read.
     """
     if source.startswith(("http://", "https://")):
         if not canonical(source):
             raise SearchValidationError(f"{quoted(source)} is not the address of a page.")
         return source
-    path = Path(source.removeprefix("file://")).expanduser()
-    if not source.strip() or not (path.is_dir() or (path.is_file() and is_archive(path.name))):
-        raise SearchValidationError(
-            f"{quoted(source)} is neither an address that begins with https:// nor a folder or archive "
-            f"({', '.join(ENDINGS)})."
-        )
-    uri = path.resolve().as_uri()
-    return f"{uri}/" if path.is_dir() else uri
+    try:
+        path = Path(source.removeprefix("file://")).expanduser().resolve()
+        is_folder = path.is_dir()
+        if source.strip() and (is_folder or (path.is_file() and is_archive(path.name))):
+            os.close(os.open(path, os.O_RDONLY))
+            return f"{path.as_uri()}/" if is_folder else path.as_uri()
+    except (OSError, ValueError, RuntimeError) as error:  # also a null character, a loop of links, an unknown `~name`
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise SearchValidationError(f"{quoted(source)} cannot be read: {reason}.") from None
+    raise SearchValidationError(
+        f"{quoted(source)} is neither an address that begins with https:// nor a folder or archive "
+        f"({', '.join(ENDINGS)})."
+    )
 
 
 def default_name(url: str) -> str:

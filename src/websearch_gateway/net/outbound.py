@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import httpcore2
 
-from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.errors import SearchNotConfiguredError, shown
 from websearch_gateway.net.address import DEFAULT_PORTS, AddressPolicy, Target
 from websearch_gateway.net.dial import MeteredBackend, PinnedBackend, Resolve
 from websearch_gateway.net.own_threads import in_own_thread
@@ -70,10 +70,9 @@ def _ssl_context(ca_bundle: Path | None) -> ssl.SSLContext:
     if ca_bundle is not None:
         try:
             context.load_verify_locations(cafile=ca_bundle)
-        except (OSError, ssl.SSLError):
-            raise SearchNotConfiguredError(
-                f"CA_BUNDLE: {ca_bundle} is not a readable PEM file with certificates."
-            ) from None
+        except (OSError, ValueError):  # ValueError: a path that no file can have
+            name = shown(str(ca_bundle))
+            raise SearchNotConfiguredError(f"CA_BUNDLE: {name} is not a readable PEM file with certificates.") from None
     return context
 
 

@@ -17,7 +17,7 @@ from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.entrypoints.cli.docs.render import show_hits
 from websearch_gateway.entrypoints.cli.render import show_error, show_response
 from websearch_gateway.entrypoints.errors import describe
-from websearch_gateway.errors import SearchError, SearchNotConfiguredError
+from websearch_gateway.errors import SearchError, SearchNotConfiguredError, shown
 from websearch_gateway.models import SearchRequest
 from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.base import ErrorInfo
@@ -69,8 +69,9 @@ async def run_sandbox(host: str, port: int, *, as_json: bool) -> None:
 
     try:
         await serve(host, port, announce)
-    except OSError as error:
-        raise SearchNotConfiguredError(f"The sandbox cannot use port {port} of {host}: {error.strerror}.") from None
+    except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host can be like that
+        reason = error.strerror if isinstance(error, OSError) else "it is not a host name"
+        raise SearchNotConfiguredError(f"The sandbox cannot use port {port} of {shown(host)}: {reason}.") from None
 
 
 async def _scenes() -> AsyncIterator[Scene]:

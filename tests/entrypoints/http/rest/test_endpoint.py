@@ -37,6 +37,8 @@ BAD_BODIES = [
     b"[" * 50_000,
     b'{"query":"x"}',
     b'{"query":7}',
+    b'{"query":"How tall is it?","maxResults":NaN}',
+    b'{"query":"How tall is it?","other":[-Infinity]}',
     b'{"query":"How tall is it?","maxResults":0}',
     b'{"query":"How tall is it?","\\ud800":1}',
     b'{"query":"\\ud800"}',

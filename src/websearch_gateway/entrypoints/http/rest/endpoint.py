@@ -63,6 +63,11 @@ def rest_endpoint(tool: Tool, gateway: LazyGateway) -> Endpoint:
     return call
 
 
+def _refused(constant: str) -> None:
+    """Python reads NaN and Infinity, which are not JSON: a reply that repeats them could not be read."""
+    raise ValueError(constant)
+
+
 def json_object(body: bytes) -> dict[str, Any]:
     """The JSON object that is the whole of a body.
 
@@ -70,7 +75,7 @@ def json_object(body: bytes) -> dict[str, Any]:
         SearchValidationError: it is not one, or holds half of a surrogate pair, which no reply can repeat.
     """
     try:
-        found = json.loads(body)
+        found = json.loads(body, parse_constant=_refused)
         if ESCAPED_HALF.search(body):  # most are pairs
             json.dumps(found, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
