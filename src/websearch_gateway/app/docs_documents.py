@@ -19,7 +19,7 @@ from websearch_gateway.readers.extraction.document import (
     followed_html,
 )
 from websearch_gateway.readers.formats.html import Renderer
-from websearch_gateway.readers.formats.kinds import CONVERTERS, kind_of
+from websearch_gateway.readers.formats.kinds import CONVERTERS, HEAVY, kind_of
 from websearch_gateway.workers.pool import Workers
 
 Read = Callable[[bytes, str, str], CrawledPage]
@@ -45,7 +45,8 @@ class DocumentReading:
         """See `ReadDocument`."""
         kind = kind_of(fetched)
         if kind != "html":
-            return await self._run(partial(crawled_text, CONVERTERS[kind]), fetched, draft, deadline)
+            read = partial(crawled_text, CONVERTERS[kind])
+            return await self._run(read, fetched, draft, deadline, heavy=kind in HEAVY)
         if only_links:
             return await self._run(followed_html, fetched, draft, deadline)
         if browser == "always":
@@ -61,9 +62,11 @@ class DocumentReading:
     async def _rendered(self, fetched: Fetched, draft: Draft, deadline: Deadline) -> Document:
         return await self._run(crawled_html, await self.renderer.render(fetched, deadline), draft, deadline)
 
-    async def _run(self, read: Read, fetched: Fetched, draft: Draft, deadline: Deadline) -> Document:
+    async def _run(
+        self, read: Read, fetched: Fetched, draft: Draft, deadline: Deadline, *, heavy: bool = False
+    ) -> Document:
         arguments = (fetched.body, fetched.final_url, fetched.charset)
-        page = await self.workers.run(crawled, read, draft, *arguments, deadline=deadline)
+        page = await self.workers.run(crawled, read, draft, *arguments, deadline=deadline, heavy=heavy)
         chunks = (ChunkDraft(start, stop, tuple(path), *rest) for start, stop, path, *rest in page.pop("chunks"))
         symbols = (Symbol(*symbol) for symbol in page.pop("symbols"))
         del page["anchors"]

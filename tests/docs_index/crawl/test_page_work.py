@@ -79,7 +79,7 @@ async def test_if_three_of_the_first_pages_need_a_browser_every_page_gets_one(tm
 
 
 async def test_a_file_that_is_too_large_is_not_tried_again(tmp_path, workers, monkeypatch):
-    monkeypatch.setattr(sources, "MAX_PAGE_BYTES", 3)
+    monkeypatch.setattr(sources, "most_bytes", lambda _: 3)
     assert await worked(tmp_path, Reader(Document("", "")), workers) == [
         Result("failed", "The file is larger than 3 bytes.")
     ]

@@ -17,6 +17,7 @@ from websearch_gateway.docs_index.crawl.scope import MAX_URL_CHARS, Scope
 from websearch_gateway.errors import SearchFetchError
 
 MAX_PAGE_BYTES = 5_000_000
+_BINARY = "application/octet-stream"
 SUFFIXES: Mapping[str, str] = {
     ".html": "text/html",
     ".htm": "text/html",
@@ -27,7 +28,16 @@ SUFFIXES: Mapping[str, str] = {
     ".rst": "text/plain",
     ".txt": "text/plain",
 }
-"""The file types that are documents, with their media types."""
+"""The file types that are pages, with their media types."""
+OFFICE_SUFFIXES: Mapping[str, str] = {
+    ".pdf": "application/pdf",
+    **dict.fromkeys((".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm", ".xlsb", ".xls"), _BINARY),
+    **dict.fromkeys((".odt", ".odp", ".ods", ".epub", ".rtf"), _BINARY),
+    ".ipynb": "application/x-ipynb+json",
+    ".eml": "message/rfc822",
+}
+"""The same for documents that hold their pictures; of most of them the content tells the type."""
+MAX_OFFICE_BYTES = 20_000_000
 LISTED_AT_ONCE = 50_000
 LISTED_CHARS = 8_000_000
 """The most addresses of one listing, and about their most characters: a worker's reply is limited."""
@@ -53,6 +63,17 @@ _EXTENDED = (
 )
 
 
+def media_type(name: str) -> str:
+    """The type of a document by the name of its file; "" if it is none."""
+    suffix = PurePosixPath(name).suffix.lower()
+    return SUFFIXES.get(suffix) or OFFICE_SUFFIXES.get(suffix, "")
+
+
+def most_bytes(name: str) -> int:
+    """The largest size of a document with this name that is read."""
+    return MAX_OFFICE_BYTES if PurePosixPath(name).suffix.lower() in OFFICE_SUFFIXES else MAX_PAGE_BYTES
+
+
 def folder_pages(root: str, base: str, scope: Scope, after: str = "") -> tuple[list[str], str]:
     """The addresses in scope of documents below `root`, which has the address `base`, in the order of their paths.
 
@@ -64,7 +85,7 @@ def folder_pages(root: str, base: str, scope: Scope, after: str = "") -> tuple[l
     found: dict[str, None] = {}
     chars = 0
     for path in _files(root, after):
-        if PurePosixPath(path).suffix.lower() not in SUFFIXES:
+        if not media_type(path):
             continue
         if page := scope.link(base, base + quote(path, errors="surrogateescape")):
             found[page] = None
@@ -152,7 +173,7 @@ def _unpack(archive: Path, target: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         folders.update(place.parents)
         with file, place.open("wb") as copy:
-            shutil.copyfileobj(_Capped(file), copy)
+            shutil.copyfileobj(_Capped(file, most_bytes(name)), copy)
         total += place.stat().st_size
         if total > MAX_UNPACKED_BYTES or len(folders) > MAX_FILES:
             raise _too_large()
@@ -207,7 +228,7 @@ def _too_large() -> SearchFetchError:
 
 
 def _is_document(name: str) -> bool:
-    return PurePosixPath(name).suffix.lower() in SUFFIXES or name.endswith("objects.inv")
+    return bool(media_type(name)) or name.endswith("objects.inv")
 
 
 def _place(target: Path, name: str) -> Path | None:
@@ -221,9 +242,9 @@ def _place(target: Path, name: str) -> Path | None:
 class _Capped:
     """A file that ends one byte after the size limit of a page, so that a zip bomb stays small."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], most: int) -> None:
         self._file = file
-        self._left = MAX_PAGE_BYTES + 1
+        self._left = most + 1
 
     def read(self, size: int = -1) -> bytes:
         data = self._file.read(min(self._left, size if size >= 0 else self._left))

@@ -25,13 +25,15 @@ _DIGITS = re.compile(r"\d+")
 _SLASH = re.compile(r"(?<=\w)%2F(?=\w)", re.IGNORECASE)
 """A slash within a segment, as in `@scope%2Fname`: another address than with `/`."""
 # Files without text, and duplicates of pages.
-_NEVER = re.compile(
+_FOLDERS = r"|/_sources/|/_static/|/_images/|/_downloads/|/print(?:\.html|/|$)|/cgi-bin/"
+_TYPES = (
     r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|css|m?js|map|json|xml|rss|atom|inv|zip|t?gz|tar|bz2|xz|7z|rar|whl|jar|deb|rpm"
-    r"|exe|dmg|msi|iso|bin|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|avi|mov|epub|mobi|ps|docx?|xlsx?|pptx?|py|c|h|ipynb"
-    r"|pdf|csv|log|patch|diff|sig|asc|sha256|md5)$"
-    r"|/_sources/|/_static/|/_images/|/_downloads/|/print(?:\.html|/|$)|/cgi-bin/",
-    re.IGNORECASE,
+    r"|exe|dmg|msi|iso|bin|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|avi|mov|mobi|ps|py|c|h|csv|log|patch|diff|sig|asc"
+    r"|sha256|md5"
 )
+_NEVER_IN_FILES = re.compile(rf"{_TYPES})${_FOLDERS}", re.IGNORECASE)
+# A site offers these beside its pages; a folder may consist of them.
+_NEVER = re.compile(rf"{_TYPES}|epub|docx?|xlsx?|pptx?|ipynb|pdf)${_FOLDERS}", re.IGNORECASE)
 _COPIES = (".md", ".txt")
 _FORMAT = re.compile(r"/?(?:(?<=/)index)?(?:\.html?)?(?:\.md|\.txt)?$")
 # The general indexes of Sphinx, DocBook and javadoc, and what else only leads to pages.
@@ -138,7 +140,8 @@ class Scope:
         if not parts.path.startswith(self.folder) and parts.path + "/" != self.folder:
             return False
         below = parts.path[len(self.folder) :]
-        if _NEVER.search(parts.path) or self._is_other_language(below) or _loops(below):
+        never = _NEVER_IN_FILES if self.origin == "file://" or "!/" in self.folder else _NEVER
+        if never.search(parts.path) or self._is_other_language(below) or _loops(below):
             return False
         if any(fnmatchcase(below, glob) or fnmatchcase(parts.path, glob) for glob in self.exclude):
             return False

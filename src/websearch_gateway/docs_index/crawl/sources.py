@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote
 
 from websearch_gateway.docs_index.crawl import seeds
-from websearch_gateway.docs_index.crawl.files import MAX_PAGE_BYTES, SUFFIXES, folder_pages
+from websearch_gateway.docs_index.crawl.files import MAX_PAGE_BYTES, folder_pages, media_type, most_bytes
 from websearch_gateway.docs_index.crawl.politeness import HostPace, RobotsTxt
 from websearch_gateway.docs_index.crawl.scope import Scope, canonical, without_copies
 from websearch_gateway.docs_index.crawl.seeds import Defined
@@ -227,13 +227,13 @@ class FolderSource:
             path = self._path(task.url)
             stat = path.stat()
             etag = f"{stat.st_mtime_ns}-{stat.st_size}"
-            if stat.st_size > MAX_PAGE_BYTES:
-                message = f"The file is larger than {MAX_PAGE_BYTES:,} bytes."
+            if stat.st_size > (most := most_bytes(path.name)):
+                message = f"The file is larger than {most:,} bytes."
                 raise SearchFetchError(message, details={"reason": "too_large"})
             body = b"" if task.etag == etag else path.read_bytes()
         except (OSError, ValueError) as error:  # ValueError: a path with a null character
             raise SearchFetchError("The file does not exist.", details={"status": 404}) from error
-        kind = SUFFIXES.get(path.suffix.lower(), "application/octet-stream")
+        kind = media_type(path.name) or "application/octet-stream"
         status = NOT_MODIFIED if task.etag == etag else 200
         return Fetched(task.url, task.url, status, {"etag": etag}, body, kind, "utf-8")
 

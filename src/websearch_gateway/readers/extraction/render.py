@@ -40,13 +40,14 @@ class _Frame:
     items: int = 0
 
 
-def to_markdown(root: Any, base: str) -> str:
+def to_markdown(root: Any, base: str, bullet: str = "-") -> str:
     """The Markdown of an lxml element.
 
     Args:
         base: the URL that its links are relative to.
+        bullet: the mark of its list items.
     """
-    return with_anchors(root, base)[0]
+    return anchors.without_marks(_marked_markdown(root, base, bullet))[0]
 
 
 def with_anchors(root: Any, base: str) -> tuple[str, anchors.Anchors]:
@@ -54,10 +55,10 @@ def with_anchors(root: Any, base: str) -> tuple[str, anchors.Anchors]:
     return anchors.without_marks(_marked_markdown(root, base))
 
 
-def _marked_markdown(root: Any, base: str) -> str:
+def _marked_markdown(root: Any, base: str, bullet: str = "-") -> str:
     from lxml import etree
 
-    writer = _Writer(base)
+    writer = _Writer(base, bullet)
     walk = etree.iterwalk(root, events=("start", "end"))
     whole = None
     for event, element in walk:
@@ -75,8 +76,9 @@ def _marked_markdown(root: Any, base: str) -> str:
 class _Writer:
     """Writes Markdown during a walk. `depth` counts the open elements of _MARKED."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, bullet: str) -> None:
         self.base = base
+        self.bullet = bullet
         self.frames: list[_Frame] = [_Frame(None)]
         self.depth = 0
 
@@ -205,7 +207,7 @@ class _Writer:
         if tag == "li" and any(block.startswith("#") for block in blocks):  # a list of sections, as of javadoc
             return ["\n\n".join(blocks)]
         if tag == "li":
-            return [_item(frame.element.getparent(), self.frames[-1].items, blocks)]
+            return [_item(frame.element.getparent(), self.frames[-1].items, blocks, self.bullet)]
         if tag in ("ul", "ol", "menu"):
             return ["\n".join(blocks) if all("\n\n" not in block for block in blocks) else "\n\n".join(blocks)]
         if tag == "blockquote":
@@ -216,9 +218,9 @@ class _Writer:
         return blocks
 
 
-def _item(parent: Any, number: int, blocks: list[str]) -> str:
+def _item(parent: Any, number: int, blocks: list[str], mark: str) -> str:
     """The `number`th item of the list `parent`, counted from 1."""
-    bullet = "- "
+    bullet = f"{mark} "
     if parent is not None and parent.tag == "ol":
         start = parent.get("start", "1")
         first = int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1

@@ -36,8 +36,8 @@ def to_markdown(html: str, base_url: str = "") -> str:
     return tree_to_markdown(parse_html(html), base_url) if html else ""
 
 
-def tree_to_markdown(tree: Any, base_url: str = "") -> str:
-    """As `to_markdown`, from a tree of `parse_html`, which it changes."""
+def tree_to_markdown(tree: Any, base_url: str = "", bullet: str = "-") -> str:
+    """As `to_markdown`, from a tree of `parse_html`, which it changes. `bullet` is the mark of list items."""
     for element in list(tree.iter(*_HIDDEN)):
         element.clear(keep_tail=True)
     for formula in list(tree.iter("math")):
@@ -45,8 +45,8 @@ def tree_to_markdown(tree: Any, base_url: str = "") -> str:
     for element in tree.iter("sup"):
         _write_exponent(element)
     for table in list(tree.iter("table")):
-        _fill_merged_cells(table)
-    return rendered(tree, base_url)
+        fill_merged_cells(table)
+    return rendered(tree, base_url, bullet)
 
 
 def _write_formula(formula: Any) -> None:
@@ -63,7 +63,7 @@ def _write_exponent(element: Any) -> None:
         element.text = f"^{number}"
 
 
-def _fill_merged_cells(table: Any) -> None:
+def fill_merged_cells(table: Any) -> None:
     """Copy the text of a cell that spans several columns or rows into each of them, unless the table gets huge."""
     widths = [sum(_span(cell, "colspan", _LARGEST_CELL) for cell in row) for row in table.iter("tr")]
     if len(widths) * max(widths, default=0) > _MOST_CELLS:

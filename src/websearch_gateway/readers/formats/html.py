@@ -14,7 +14,16 @@ from websearch_gateway.ports import Workers
 from websearch_gateway.readers.browser.needs_scripts import LITTLE_TEXT, needs_scripts
 from websearch_gateway.readers.cleaning import cleaned
 from websearch_gateway.readers.extraction.extract import Extracted
-from websearch_gateway.readers.formats.kinds import ACCEPT, CONVERTERS, MAX_PAGE_BYTES, Kind, kind_of, most_bytes
+from websearch_gateway.readers.formats.kinds import (
+    ACCEPT,
+    CONTENT_TYPES,
+    CONVERTERS,
+    HEAVY,
+    MAX_PAGE_BYTES,
+    Kind,
+    kind_of,
+    most_bytes,
+)
 from websearch_gateway.readers.formats.llms_txt import MarkdownSiblings, is_same_text
 from websearch_gateway.text.safety.bot_challenge import is_bot_challenge
 
@@ -80,7 +89,7 @@ class HtmlReader:
             final_url=fetched.final_url,
             title=page.title,
             markdown=page.markdown,
-            content_type=fetched.content_type or "text/html",
+            content_type=CONTENT_TYPES.get(kind, fetched.content_type or "text/html"),
             published=page.published,
             warnings=(*warnings, *page.warnings),
             etag=fetched.headers.get("etag"),
@@ -90,8 +99,7 @@ class HtmlReader:
     async def _converted(self, kind: Kind, fetched: Fetched, deadline: Deadline) -> Extracted:
         url = fetched.final_url
         arguments = (CONVERTERS[kind], url, fetched.body, url, fetched.charset)
-        heavy = kind == "pdf"  # ten kilobytes may unpack to ten megabytes
-        return Extracted(**await self._workers.run(cleaned, *arguments, deadline=deadline, heavy=heavy))
+        return Extracted(**await self._workers.run(cleaned, *arguments, deadline=deadline, heavy=kind in HEAVY))
 
     async def _in_markdown(self, page: Extracted, fetched: Fetched, deadline: Deadline) -> Extracted:
         """`page` with the Markdown that its site provides, if the address of that Markdown is known."""

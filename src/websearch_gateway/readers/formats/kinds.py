@@ -7,20 +7,28 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 from urllib.parse import urlsplit
 
-from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.net.fetch import Fetched
 from websearch_gateway.readers.extraction.extract import Extracted, extract
 from websearch_gateway.readers.formats import plain
 from websearch_gateway.readers.formats.feed import feed
+from websearch_gateway.readers.formats.mail import mail
+from websearch_gateway.readers.formats.notebook import notebook
+from websearch_gateway.readers.formats.packages import compound, unreadable, zipped
 from websearch_gateway.readers.formats.pdf import pdf
+from websearch_gateway.readers.formats.rtf import rtf
 
-Kind = Literal["html", "pdf", "feed", "markdown", "json", "csv", "text"]
+Kind = Literal["html", "pdf", "zip", "compound", "rtf", "notebook", "mail", "feed", "markdown", "json", "csv", "text"]
 Convert = Callable[[bytes, str, str], Extracted]
 """Converts a body, with its URL and charset, to a title and Markdown. Pure; runs in a worker process."""
 
 CONVERTERS: Mapping[Kind, Convert] = {
     "html": extract,
     "pdf": pdf,
+    "zip": zipped,
+    "compound": compound,
+    "rtf": rtf,
+    "notebook": notebook,
+    "mail": mail,
     "feed": feed,
     "markdown": plain.markdown,
     "json": plain.json_text,
@@ -35,7 +43,12 @@ MOST_BINARY = 200
 # https://mimesniff.spec.whatwg.org/#binary-data-byte, without the form feed and the escape character of terminals.
 _BINARY_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F])
 MAX_PAGE_BYTES = 5_000_000
-MAX_PDF_BYTES = 20_000_000
+MAX_DOCUMENT_BYTES = 20_000_000
+"""The most bytes of a document that holds its pictures."""
+HEAVY = frozenset(("pdf", "zip", "compound"))
+"""Kinds of which ten kilobytes may unpack to ten megabytes."""
+CONTENT_TYPES: Mapping[Kind, str] = {"pdf": "application/pdf"}
+"""The content type of pages of these kinds, whatever the server declares: their passages have page numbers."""
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 _VAGUE_TYPES = ("", "application/octet-stream", "text/plain", "binary/octet-stream")
 _TEXT_TYPES = re.compile(r"text/.+|application/(?:.+\+|x-)?(?:json|ndjson|xml|yaml|toml|javascript|sql)")
@@ -52,9 +65,16 @@ _SUFFIXES: Mapping[str, Kind] = {"md": "markdown", "markdown": "markdown", "csv"
 _PROLOGUE = rb"(?:\s|\xef\xbb\xbf|<\?[^>]*>|<!--(?:(?!-->).)*-->)*+"
 _MARKUP = re.compile(_PROLOGUE + rb"<(?:!doctype html|html|head|body|title|meta|div|h1|p)\b", re.IGNORECASE | re.DOTALL)
 _FEED = re.compile(_PROLOGUE + rb"<(?:rss|(?:\w{1,20}:)?feed|rdf:RDF)\b", re.DOTALL)
+_DOCUMENTS = (
+    *(".pdf", ".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm", ".xlsb", ".xls", ".odt", ".odp", ".ods"),
+    *(".epub", ".rtf", ".ipynb", ".eml"),
+)
+_NOTEBOOK = re.compile(rb'"nbformat"\s*:')
+_HEADER = re.compile(rb"^(?:From|To|Date|Subject|Received|Return-Path|Message-ID|MIME-Version|DKIM-Signature): ", re.M)
+LEAST_HEADERS = 3
+"""A message begins with at least so many of the usual headers."""
 # Formats that people link to and servers mislabel (https://mimesniff.spec.whatwg.org/#sniffing-a-mislabeled-binary-resource).
 _SIGNATURES = (
-    (0, b"PK\x03\x04", "application/zip"),
     (0, b"\x1f\x8b", "application/gzip"),
     (0, b"BZh", "application/x-bzip2"),
     (0, b"\xfd7zXZ\0", "application/x-xz"),
@@ -71,9 +91,9 @@ _SIGNATURES = (
 
 
 def most_bytes(url: str) -> int:
-    """The size limit of the document at `url`, in bytes: higher for the URL of a PDF, which includes its pictures."""
+    """The size limit of the document at `url`, in bytes: higher for those that include their pictures."""
     path = urlsplit(url).path.lower()
-    return MAX_PDF_BYTES if path.endswith(".pdf") or "/pdf/" in path else MAX_PAGE_BYTES
+    return MAX_DOCUMENT_BYTES if path.endswith(_DOCUMENTS) or "/pdf/" in path else MAX_PAGE_BYTES
 
 
 def kind_of(fetched: Fetched) -> Kind:
@@ -86,17 +106,37 @@ def kind_of(fetched: Fetched) -> Kind:
     declared, head = fetched.content_type, fetched.body[:SNIFFED_BYTES]
     if head.startswith(b"%PDF-") or (declared == "application/pdf" and b"%PDF-" in head):
         return "pdf"
+    if document := _document(fetched.body, declared):
+        return document
     for place, signature, actual in _SIGNATURES:
         if head.startswith(signature, place):
-            raise _unreadable(actual)
+            raise unreadable(actual)
     is_markup = declared in HTML_TYPES and _MARKUP.match(head)  # browsers drop a NUL in HTML
     if not is_markup and not fetched.charset.startswith(("utf-16", "utf-32")) and _is_binary(fetched.body, declared):
-        raise _unreadable(declared or "application/octet-stream")
+        raise unreadable(declared or "application/octet-stream")
     if declared != "text/plain" and _FEED.match(head):
         return "feed"
     if declared in HTML_TYPES:
         return "html" if b"<" in fetched.body else "text"
     return _by_name(fetched) or _by_content(declared, head)
+
+
+def _document(body: bytes, declared: str) -> Kind | None:
+    """The kind of an office document, notebook or message by its first bytes, or what only these hold."""
+    if body.startswith(b"PK\x03\x04"):
+        return "zip"
+    if body.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+        return "compound"
+    if body.startswith(b"{\\rtf"):
+        return "rtf"
+    head, is_vague = body[:SNIFFED_BYTES], declared in _VAGUE_TYPES
+    if is_vague or _JSON_TYPES.fullmatch(declared):
+        ends = (head, body[-SNIFFED_BYTES:])  # programs write the version of the format first or last
+        if head.lstrip().startswith(b"{") and any(map(_NOTEBOOK.search, ends)):
+            return "notebook"
+    if declared == "message/rfc822" or (is_vague and len(_HEADER.findall(head)) >= LEAST_HEADERS):
+        return "mail"
+    return None
 
 
 def _is_binary(body: bytes, declared: str) -> bool:
@@ -120,11 +160,4 @@ def _by_content(declared: str, head: bytes) -> Kind:
         return "html"
     if _TEXT_TYPES.fullmatch(declared) or declared in _VAGUE_TYPES:
         return "json" if declared != "text/plain" and head.lstrip().startswith((b"{", b"[")) else "text"
-    raise _unreadable(declared)
-
-
-def _unreadable(content_type: str) -> SearchFetchError:
-    return SearchFetchError(
-        f"The page is of type {content_type}, which cannot be read as text.",
-        details={"reason": "type", "content_type": content_type},
-    )
+    raise unreadable(declared)

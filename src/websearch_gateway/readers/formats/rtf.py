@@ -1,0 +1,315 @@
+"""Rich Text Format as Markdown: headings, lists, tables, links, footnotes and marks; pictures are named.
+
+https://latex2rtf.sourceforge.net/rtfspec.html. One pass over the tokens, with a stack of the open groups.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
+
+from websearch_gateway.readers.extraction.extract import Extracted
+from websearch_gateway.readers.formats.drawings import figure
+from websearch_gateway.readers.formats.rendering import Builder, Cell, markdown_of
+
+DEEPEST = 500
+"""The deepest group that is read."""
+
+_TOKEN = re.compile(
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,9})? ?|\\'([0-9a-fA-F]{2})|\\(.)|([{}])|[\r\n]+|([^\\{}\r\n]+)", re.DOTALL
+)
+_BRACE = re.compile(rb"[{}]|\\bin(\d{1,9}) ?|\\[\\{}]")
+_SKIPPED = frozenset(
+    b"fonttbl colortbl info header footer headerl headerr headerf footerl footerr footerf object themedata "
+    b"colorschememapping datastore latentstyles generator xmlnstbl rsidtbl mmathPr pgptbl wgrffmtfilter "
+    b"nonshppict fldinst annotation atnid atnauthor bkmkstart bkmkend stylesheet listtable listoverridetable "
+    b"filetbl revtbl datafield formfield xe tc sp".split()
+)
+_READ = (b"\\*\\shppict", b"\\*\\shpinst", b"\\*\\footnote")
+"""The optional groups, which begin with `\\*`, that are read."""
+_CHARACTERS = {
+    b"tab": "\t",
+    b"line": "\n",
+    b"emdash": "—",
+    b"endash": "–",
+    b"lquote": "‘",
+    b"rquote": "’",
+    b"ldblquote": "“",
+    b"rdblquote": "”",
+    b"bullet": "•",
+}
+_MARKS = {b"b": "strong", b"i": "em", b"strike": "del", b"v": "hidden", b"deleted": "hidden"}
+_MERGES = {b"clmrg": "left", b"clvmrg": "above"}
+_STYLE = re.compile(rb"\{\\s(\d{1,4})(?!\d)[^{}]{0,1000}?(?:[Hh]eading (\d)|Title);?\}")
+_TITLE = re.compile(rb"\{\\title ([^{}\\]{1,500})\}")
+_LINK = re.compile(rb'HYPERLINK\s+"([^"\\]{1,2000})"')
+_PICTURE_NAME = re.compile(rb"wzDescription\}\s*\{\\sv ([^{}\\]{1,500})\}")
+_CODEPAGES = frozenset((437, 850, 852, 866, 874, 932, 936, 949, 950, *range(1250, 1259)))
+_SNAP = 40
+"""Edges of cells nearer than this (twentieths of a point) are one."""
+_MOST_EDGES = 200
+_FARTHEST = 4_000
+"""How far from the beginning of a group its address or name may stand (bytes)."""
+
+Text = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """What holds for the text in a group. `fallback` counts the characters that stand in for a Unicode one."""
+
+    marks: frozenset[str] = frozenset()
+    link: str = ""
+    kind: str = ""
+    fallback: int = 1
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    """What the properties of a paragraph say. `mark` is the text of its list mark."""
+
+    heading: int | None = None
+    level: int = 0
+    in_table: bool = False
+    mark: str = ""
+    list_id: str = ""
+
+
+@dataclass(slots=True)
+class _Row:
+    """A row of a table: for each cell whether it continues the one beside or above it, its right edge, its texts."""
+
+    merges: list[tuple[str, int]] = field(default_factory=list)
+    next_merge: str = ""
+    cells: list[list[Text]] = field(default_factory=list)
+
+
+class _Reader:
+    """Reads a document into a builder."""
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+        self.builder = Builder()
+        self.notes: list[list[Text]] = []
+        self.styles = {int(style): int(level or 1) for style, level in _STYLE.findall(body)}
+        self.codepage = "cp1252"
+        self.stack: list[_Group] = []
+        self.group = _Group()
+        self.paragraph = _Paragraph()
+        self.texts: list[Text] = []
+        self.row = _Row()
+        self.rows: list[_Row] = []
+        self.left_to_skip = 0
+        self.at = 0
+        self.is_skipping = False
+
+    def read(self) -> None:
+        """Read the whole document."""
+        while self.at < len(self.body):
+            self._read_tokens()
+            if self.is_skipping:
+                self._skip_group()
+        self._end_paragraph()
+        self._end_table()
+
+    def _read_tokens(self) -> None:
+        """Read until the end, or until a group begins that does not belong to the text."""
+        raw = bytearray()
+        for match in _TOKEN.finditer(self.body, self.at):
+            word, number, byte, symbol, brace, text = match.groups()
+            self.at = match.end()
+            if byte is not None or text is not None:
+                raw += self._unskipped(text if byte is None else bytes((int(byte, 16),)))
+                continue
+            if raw:
+                self._add(raw.decode(self.codepage, "replace"))
+                raw.clear()
+            if brace is not None:
+                self._brace(brace, self.at)
+            elif word is not None:
+                self._word(word, None if number is None else int(number))
+            elif symbol is not None:
+                self._symbol(symbol)
+            if self.is_skipping:
+                return
+        self.at = len(self.body)
+        self._add(raw.decode(self.codepage, "replace"))
+
+    def _skip_group(self) -> None:
+        """Go to the end of the open group."""
+        self.is_skipping = False
+        depth = 1
+        while depth and (match := _BRACE.search(self.body, self.at)):
+            self.at = match.end() + int(match[1] or 0)
+            depth += (match[0] == b"{") - (match[0] == b"}")
+        self.at = self.at if not depth else len(self.body)
+        self.group = self.stack.pop() if self.stack else self.group
+
+    def _unskipped(self, data: bytes) -> bytes:
+        """The bytes without those that stand in for a Unicode character before them."""
+        skipped = min(self.left_to_skip, len(data))
+        self.left_to_skip -= skipped
+        return data[skipped:]
+
+    def _add(self, text: str) -> None:
+        group = self.group
+        if "hidden" in group.marks or not text:
+            return
+        if group.kind == "listtext":
+            self.paragraph.mark += text
+            return
+        marks = (*((f"a {group.link}",) if group.link else ()), *sorted(group.marks))
+        target = self.notes[-1] if group.kind == "footnote" else self.texts
+        if target and "\ud800" <= target[-1][0][-1:] <= "\udbff" and "\udc00" <= text[0] <= "\udfff":
+            pair = target.pop()[0] + text  # a character beyond the first 65,536 comes in two halves
+            text = pair.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        target.append((text, marks))
+
+    def _brace(self, brace: bytes, at: int) -> None:
+        self.left_to_skip = 0
+        if brace == b"}":
+            self.group = self.stack.pop() if self.stack else self.group
+            return
+        self.stack.append(self.group)
+        is_optional = self.body.startswith(b"\\*", at) and not self.body.startswith(_READ, at)
+        if is_optional or len(self.stack) > DEEPEST:
+            self.is_skipping = True
+        elif self.body.startswith(b"\\field", at) and (link := _LINK.search(self.body, at, at + _FARTHEST)):
+            self.group = replace(self.group, link=link[1].decode("latin-1"))
+
+    def _symbol(self, symbol: bytes) -> None:
+        if symbol in b"\\{}":
+            self._add(symbol.decode())
+        elif symbol in b"~_":
+            self._add(" " if symbol == b"~" else "-")
+        elif symbol in b"\r\n":
+            self._end_paragraph()
+
+    def _word(self, word: bytes, number: int | None) -> None:
+        if word in _CHARACTERS:
+            self._add(_CHARACTERS[word])
+        elif word == b"u" and number is not None:
+            self._add(chr(number % 0x10000))
+            self.left_to_skip = self.group.fallback
+        elif word == b"uc":
+            self.group = replace(self.group, fallback=min(max(number or 0, 0), 100))
+        elif word == b"ansicpg" and number in _CODEPAGES:
+            self.codepage = f"cp{number}"
+        elif word in _SKIPPED:
+            self.is_skipping = True
+        elif word in _MARKS:
+            changed = {_MARKS[word]}
+            marks = self.group.marks - changed if number == 0 else self.group.marks | changed
+            self.group = replace(self.group, marks=marks)
+        elif word == b"plain":
+            self.group = replace(self.group, marks=frozenset())
+        elif word in (b"listtext", b"pntext", b"footnote"):
+            kind = "footnote" if word == b"footnote" else "listtext"
+            if kind == "footnote" and self.group.kind != "footnote":
+                self.notes.append([])
+                self.texts.append((f"[^{len(self.notes)}]", ()))
+            self.group = replace(self.group, kind=kind)
+        elif word == b"pict":
+            name = _PICTURE_NAME.search(self.body, self.at, self.at + _FARTHEST)
+            self._add(figure(name[1].decode("latin-1") if name else "", ""))
+            self.is_skipping = True
+        elif not self.group.kind:
+            self._layout(word, number)
+        elif word == b"par":
+            self._add(" ")
+
+    def _layout(self, word: bytes, number: int | None) -> None:
+        """Properties and ends of paragraphs and cells."""
+        if word in (b"par", b"sect", b"page"):
+            self._end_paragraph()
+        elif word == b"pard":
+            self.paragraph = _Paragraph()
+        elif word == b"intbl":
+            self.paragraph.in_table = True
+        elif word == b"outlinelevel" and number is not None and 0 <= number < 9:
+            self.paragraph.heading = number + 1
+        elif word == b"s" and number in self.styles:
+            self.paragraph.heading = self.styles[number]
+        elif word == b"ilvl":
+            self.paragraph.level = min(max(number or 0, 0), 8)
+        elif word == b"ls":
+            self.paragraph.list_id = str(number)
+        elif word == b"trowd":
+            self.row.merges, self.row.next_merge = [], ""
+        elif word in _MERGES:
+            self.row.next_merge = _MERGES[word]
+        elif word == b"cellx":
+            self.row.merges.append((self.row.next_merge, number or 0))
+            self.row.next_merge = ""
+        elif word == b"cell":
+            self.row.cells.append(self.texts)
+            self.texts = []
+        elif word == b"nestcell":
+            self._add(" ")
+        elif word == b"row":
+            self.rows.append(self.row)
+            self.row = _Row()
+
+    def _end_paragraph(self) -> None:
+        paragraph = self.paragraph
+        if paragraph.in_table:
+            self._add("\n")
+            return
+        self._end_table()
+        texts, self.texts = self.texts, []
+        mark, self.paragraph.mark = paragraph.mark.strip(), ""
+        if not any(text.strip() for text, _ in texts):
+            return
+        if paragraph.heading is not None:
+            block = self.builder.block(f"h{min(paragraph.heading, 6)}")
+        elif mark:
+            is_ordered = mark[:1].isalnum() and not mark.isalnum()
+            block = self.builder.item(paragraph.level, is_ordered=is_ordered, list_id=paragraph.list_id)
+        else:
+            block = self.builder.block("p")
+        for text, marks in texts:
+            self.builder.text(block, text, marks)
+
+    def _end_table(self) -> None:
+        rows, self.rows = self.rows, []
+        if rows:
+            edges = sorted({round(edge / _SNAP) for row in rows for _, edge in row.merges})[:_MOST_EDGES]
+            self.builder.table((_cells(row, edges) for row in rows), _fill)
+
+
+def _cells(row: _Row, edges: list[int]) -> list[Cell]:
+    """The cells of a row, each over the columns up to its right edge; one that continues its neighbour widens it."""
+    cells: list[Cell] = []
+    column = 0
+    for place, texts in enumerate(row.cells):
+        merge, edge = row.merges[place] if place < len(row.merges) else ("", 0)
+        span = max(1, bisect_right(edges, round(edge / _SNAP)) - column)
+        column += span
+        if merge == "left" and cells:
+            content, before, above = cells.pop()
+            cells.append((content, before + span, above))
+        else:
+            cells.append((texts, span, merge))
+    return cells
+
+
+def _fill(texts: list[Text], cell: Builder) -> None:
+    block = cell.block("p")
+    for text, marks in texts:
+        cell.text(block, text, marks)
+
+
+def rtf(body: bytes, url: str, charset: str) -> Extracted:
+    """A document in Rich Text Format without its headers, footers and hidden text. `charset` is not used."""
+    reader = _Reader(body)
+    reader.read()
+    notes = []
+    for number, texts in enumerate(reader.notes, 1):
+        builder = Builder()
+        _fill(texts, builder)
+        notes.append(f"[^{number}]: {markdown_of(builder)}")
+    title = _TITLE.search(body)
+    text = "\n\n".join((markdown_of(reader.builder), *notes)).strip()
+    words = title[1].decode(reader.codepage, "replace").strip() if title else ""
+    return Extracted(words or reader.builder.first_heading(), text, None)

@@ -1,0 +1,117 @@
+"""Small office documents, written by hand, for tests of their readers."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+P = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
+_TYPES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+_ODF = "".join(
+    f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{full}:1.0"'
+    for name, full in {
+        **{name: name for name in ("office", "text", "table", "style", "presentation", "manifest")},
+        "draw": "drawing",
+        "fo": "xsl-fo-compatible",
+        "svg": "svg-compatible",
+    }.items()
+)
+
+
+def packed(parts: dict[str, str | bytes]) -> bytes:
+    """A zip archive of these parts."""
+    file = BytesIO()
+    with ZipFile(file, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text, ZIP_STORED if name == "mimetype" else ZIP_DEFLATED)
+    return file.getvalue()
+
+
+def relations(found: dict[str, tuple[str, str]]) -> str:
+    """A part of relations: type and target by id. A target with a scheme is outside of the document."""
+    rows = ""
+    for name, (kind, target) in found.items():
+        outside = ' TargetMode="External"' if ":" in target else ""
+        rows += f'<Relationship Id="{name}" Type="{_TYPES}{kind}" Target="{target}"{outside}/>'
+    return f'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{rows}</Relationships>'
+
+
+def office(main: str, parts: dict[str, str | bytes]) -> bytes:
+    """An Office document whose main part is `main`."""
+    start = {"[Content_Types].xml": "<Types/>", "_rels/.rels": relations({"r1": ("officeDocument", main)})}
+    return packed({**start, **parts})
+
+
+def word(body: str, parts: dict[str, str | bytes] | None = None) -> bytes:
+    """A Word document with this XML in its body."""
+    return office(
+        "word/document.xml",
+        {"word/document.xml": f"<w:document {W} {R} {A}><w:body>{body}</w:body></w:document>", **(parts or {})},
+    )
+
+
+def paragraph(text: str, properties: str = "", run: str = "") -> str:
+    """A paragraph of a Word document."""
+    return f"<w:p><w:pPr>{properties}</w:pPr><w:r><w:rPr>{run}</w:rPr><w:t>{text}</w:t></w:r></w:p>"
+
+
+def slides(*trees: str, parts: dict[str, str | bytes] | None = None, show: str = "1") -> bytes:
+    """A presentation whose slides have these shapes; `show` is that of the last one."""
+    numbers = range(1, len(trees) + 1)
+    named = "".join(f'<p:sldId id="{255 + n}" r:id="s{n}"/>' for n in numbers)
+    found: dict[str, str | bytes] = {
+        "ppt/presentation.xml": f"<p:presentation {P} {R}><p:sldIdLst>{named}</p:sldIdLst></p:presentation>",
+        "ppt/_rels/presentation.xml.rels": relations({f"s{n}": ("slide", f"slides/slide{n}.xml") for n in numbers}),
+    }
+    for n, tree in zip(numbers, trees, strict=True):
+        shown = show if n == len(trees) else "1"
+        found[f"ppt/slides/slide{n}.xml"] = (
+            f'<p:sld {P} {A} {R} show="{shown}"><p:cSld><p:spTree>{tree}</p:spTree></p:cSld></p:sld>'
+        )
+    return office("ppt/presentation.xml", {**found, **(parts or {})})
+
+
+def shape(text: str, kind: str = "", top: int | None = None) -> str:
+    """A shape with a paragraph for each line."""
+    holder = f'<p:ph type="{kind}"/>' if kind else ""
+    place = "" if top is None else f'<a:xfrm><a:off x="0" y="{top}"/></a:xfrm>'
+    lines = "".join(f"<a:p><a:r><a:t>{line}</a:t></a:r></a:p>" for line in text.split("\n"))
+    named = f"<p:nvSpPr><p:nvPr>{holder}</p:nvPr></p:nvSpPr><p:spPr>{place}</p:spPr>"
+    return f"<p:sp>{named}<p:txBody>{lines}</p:txBody></p:sp>"
+
+
+def open_document(kind: str, body: str, styles: str = "", parts: dict[str, str | bytes] | None = None) -> bytes:
+    """An OpenDocument file: `kind` is text, presentation or spreadsheet."""
+    content = (
+        f'<office:document-content{_ODF} xmlns:xlink="http://www.w3.org/1999/xlink">'
+        f"<office:automatic-styles>{styles}</office:automatic-styles>"
+        f"<office:body><office:{kind}>{body}</office:{kind}></office:body></office:document-content>"
+    )
+    declared = {"mimetype": f"application/vnd.oasis.opendocument.{kind}", "META-INF/manifest.xml": f"<x{_ODF}/>"}
+    return packed({**declared, "content.xml": content, **(parts or {})})
+
+
+def book(chapters: list[str], facts: str = "", parts: dict[str, str | bytes] | None = None) -> bytes:
+    """An EPUB of these chapters; `facts` are elements of its metadata."""
+    items = "".join(f'<item id="c{n}" href="c{n}.xhtml"/>' for n in range(len(chapters)))
+    spine = "".join(f'<itemref idref="c{n}"/>' for n in range(len(chapters)))
+    package = (
+        '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">'
+        f"<metadata>{facts}</metadata><manifest>{items}</manifest><spine>{spine}</spine></package>"
+    )
+    container = (
+        '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+        '<rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
+    )
+    return packed(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": container,
+            "OEBPS/book.opf": package,
+            **{f"OEBPS/c{n}.xhtml": f"<html><body>{text}</body></html>" for n, text in enumerate(chapters)},
+            **(parts or {}),
+        }
+    )

@@ -1,0 +1,57 @@
+"""Messages keep their headers and text; attachments are named."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+
+import pytest
+
+from websearch_gateway.readers.formats.mail import mail
+
+
+def message(plain: str = "", html: str = "") -> EmailMessage:
+    written = EmailMessage()
+    written["From"] = "Ann <ann@example.com>"
+    written["To"] = "bob@example.com"
+    written["Subject"] = "Übung at sea"
+    written["Date"] = "Fri, 01 Mar 2024 12:00:00 +0000"
+    written.set_content(plain)
+    if html:
+        written.add_alternative(html, subtype="html")
+    return written
+
+
+def test_headers_text_and_attachments() -> None:
+    written = message("First line.\nSecond line.")
+    written.add_attachment(b"PK", maintype="application", subtype="zip", filename="cargo.zip")
+    page = mail(bytes(written), "https://example.com/a", "utf-8")
+    assert (page.title, page.published) == ("Übung at sea", "2024-03-01")
+    assert page.markdown == (
+        "**From:** Ann <ann@example.com>  \n**To:** bob@example.com  \n**Date:** Fri, 01 Mar 2024 12:00:00 +0000\n\n"
+        "First line.\nSecond line.\n\n**Attachments:**\n\n* cargo.zip (application/zip)"
+    )
+
+
+def test_the_richer_of_two_forms_is_read() -> None:
+    page = mail(bytes(message("See HTML.", "<p>A <b>long</b> tale of the sea</p>")), "https://example.com/a", "utf-8")
+    assert "A **long** tale of the sea" in page.markdown
+    assert "See HTML." not in page.markdown
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"Content-Type: text/plain; charset=punycode\n\nwords",
+        b"Content-Type: text/plain; charset=\xff\xfe\n\nwords",
+        b"Date: 99 Foo 2024\nFrom: \xff<<<@@\nSubject: =?x?q?=00?=\n\nwords",
+        b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nwords",
+    ],
+)
+def test_strange_messages_are_read(body: bytes) -> None:
+    assert "words" in mail(body, "https://example.com/a", "utf-8").markdown
+
+
+def test_very_many_parts_are_capped() -> None:
+    part = b"--b\nContent-Disposition: attachment; filename=x\n\nx\n"
+    body = b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 5_000 + b"--b--\n"
+    assert mail(body, "https://example.com/a", "utf-8").markdown.count("* x (") < 300

@@ -1,0 +1,103 @@
+"""Sheets become tables under their names; the extra `documents` reads them."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date, datetime
+from io import BytesIO
+
+import pytest
+
+from tests.documents import office, open_document, relations
+from websearch_gateway.errors import SearchFetchError
+from websearch_gateway.readers.formats.packages import zipped
+from websearch_gateway.readers.formats.sheets import MOST_SHEETS, workbook
+
+URL = "https://example.com/a"
+SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+
+
+def sheets(*found: str, names: list[str] | None = None) -> bytes:
+    """A workbook whose sheets have this XML in their data."""
+    numbers = range(1, len(found) + 1)
+    named = names or [f"S{n}" for n in numbers]
+    rows = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="s{n}"/>' for n, name in zip(numbers, named, strict=True))
+    outer = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+    parts: dict[str, str | bytes] = {
+        "xl/workbook.xml": f"<workbook {SPACE} {outer}><sheets>{rows}</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": relations({f"s{n}": ("worksheet", f"worksheets/s{n}.xml") for n in numbers}),
+    }
+    for n, text in zip(numbers, found, strict=True):
+        parts[f"xl/worksheets/s{n}.xml"] = f"<worksheet {SPACE}><sheetData>{text}</sheetData></worksheet>"
+    return office("xl/workbook.xml", parts)
+
+
+def cell(place: str, text: str) -> str:
+    return f'<c r="{place}" t="str"><v>{text}</v></c>'
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(SearchFetchError, match=r"websearch-gateway\[documents\]") as caught:
+        zipped(sheets(""), URL, "")
+    assert caught.value.details == {"reason": "unsupported", "extra": "documents"}
+
+
+class TestWithTheExtra:
+    @pytest.fixture(autouse=True)
+    def _extra(self) -> None:
+        pytest.importorskip("python_calamine")
+
+    def test_each_sheet_has_its_name_and_its_range(self) -> None:
+        row = f'<row r="3">{cell("B3", "Port")}{cell("C3", "a | b")}</row><row r="4">{cell("C4", "two")}</row>'
+        text = zipped(sheets(row, "", names=["Berths", "Empty"]), URL, "").markdown
+        assert text == "## Berths\n\n*Cells B3:C4*\n\n| Port | a \\| b |\n| --- | --- |\n|  | two |"
+
+    def test_a_formula_shows_its_stored_value_and_is_never_run(self) -> None:
+        row = '<row r="1"><c r="A1"><f>cmd|"/c calc"!A1</f><v>42</v></c></row>'
+        assert "| 42 |" in zipped(sheets(row), URL, "").markdown
+
+    def test_real_workbooks_keep_types_and_merged_cells(self) -> None:
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        sheet = book.active
+        sheet.append(["Name", "Since", "Fee", "Paid"])
+        sheet.append(["Lark", date(2024, 3, 1), 12.5, True])
+        sheet.append(["Gull", datetime(2024, 3, 1, 12, 30), 7.0, False])  # noqa: DTZ001 - a workbook has no zones
+        sheet.append(["wide", None, "tall", None])
+        sheet.append([None, None, None, "end"])
+        sheet.merge_cells("A4:B4")
+        sheet.merge_cells("C4:C5")
+        book.create_sheet("Secret").sheet_state = "hidden"
+        file = BytesIO()
+        book.save(file)
+        page = zipped(file.getvalue(), URL, "")
+        assert page.markdown.endswith(
+            "| Name | Since | Fee | Paid |\n| --- | --- | --- | --- |\n| Lark | 2024-03-01 | 12.5 | TRUE |\n"
+            "| Gull | 2024-03-01 12:30:00 | 7 | FALSE |\n| wide | wide | tall |  |\n|  |  | tall | end |"
+        )
+        assert page.warnings == ("Hidden sheets were left out: 1.",)
+
+    def test_spreadsheets_of_open_document_repeat_merged_cells(self) -> None:
+        def found(text: str, more: str = "") -> str:
+            return f'<table:table-cell office:value-type="string" {more}><text:p>{text}</text:p></table:table-cell>'
+
+        rows = (
+            found("Wide", 'table:number-columns-spanned="2"') + "<table:covered-table-cell/>" + found("c"),
+            found("1") + found("2") + found("3"),
+        )
+        table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+        body = open_document("spreadsheet", f'<table:table table:name="Cargo">{table}</table:table>')
+        assert zipped(body, URL, "").markdown == (
+            "## Cargo\n\n*Cells A1:C2*\n\n| Wide | Wide | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |"
+        )
+
+    def test_only_the_first_of_very_many_sheets_are_read(self) -> None:
+        row = f'<row r="1">{cell("A1", "x")}</row>'
+        page = zipped(sheets(*[row] * (MOST_SHEETS + 5)), URL, "")
+        assert page.markdown.count("## ") == MOST_SHEETS
+        assert page.warnings == (f"Only the first {MOST_SHEETS:,} of {MOST_SHEETS + 5:,} sheets were read.",)
+
+    def test_a_damaged_workbook_is_refused(self) -> None:
+        with pytest.raises(SearchFetchError, match="damaged"):
+            workbook(b"PK\x03\x04 no workbook")
