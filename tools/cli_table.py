@@ -13,12 +13,12 @@ from websearch_gateway.entrypoints.cli.commands import cli
 NAME = "websearch-gateway"
 HEAD = f"""# The command line
 
-Every command with its arguments and options, as `{NAME} COMMAND -h` shows them. `docs-mcp` is the group
-`{NAME} docs` with the additional command `serve`. An error is one line on stderr and exit code 1, wrong usage 2,
-Ctrl-C 130.
+This page lists every command with its arguments and options, as `{NAME} COMMAND -h` shows them. `docs-mcp` is
+the group `{NAME} docs` with the additional command `serve`. A command that fails prints one line on stderr and
+exits with 1; after wrong usage the exit code is 2, after Ctrl-C 130.
 
-`{NAME} --install-completion` lets bash, zsh, fish or PowerShell complete commands and options;
-`--show-completion` prints the script instead. Neither needs a network.
+`{NAME} --install-completion` makes bash, zsh, fish or PowerShell complete commands and options;
+`--show-completion` prints the script instead.
 """
 
 

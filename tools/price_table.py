@@ -22,10 +22,10 @@ HEAD = """# Prices
 The gateway books these prices. `PRICES` overrides them: `PRICES=brave:0.004,openai:0.01`. For an answer engine it
 sets the price of one search, for `llm` (your own model, otherwise free) that of one answer, for `embedding` that of a
 million tokens of `EMBEDDING_SERVER_URL` (built in: OpenAI's text-embedding-3-small 0.02, 3-large 0.13, ada-002 0.1). A
-provider that is not listed is free, or part of a subscription.
+provider that this page does not list is free, or part of a subscription.
 
-An answer whose reply counts more tokens than a model can take is booked at the most that a call may cost; one without a
-usable count (missing, negative, no whole number) at the usual bill, with at least one search.
+If a reply counts more tokens than its model can take, the gateway books the most that a call may cost. If it has no
+usable count (missing, negative, no whole number), the gateway books the usual bill, with at least one search.
 
 """
 

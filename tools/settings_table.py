@@ -11,23 +11,23 @@ from websearch_gateway.settings import GROUPS, Settings
 
 HEAD = """# Settings
 
-Environment variables; a TOML file may hold the same names in lower case. Flags win over the environment, the
-environment over the file. The file is `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`, else `config.toml` in your
-configuration folder. One that holds a key and is readable by others is set to 0600 at the start, with a warning; if
-that fails the gateway does not start. `websearch-gateway config` shows what is in force, secrets hidden.
+Set these as environment variables, or in a TOML file with the names in lower case. Flags win over the environment, and
+the environment wins over the file. The file is `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`, else `config.toml` in
+your configuration folder. If it holds a key and others can read it, the gateway sets its mode to 0600 and warns; if it
+cannot, it does not start. `websearch-gateway config` shows the settings in force and hides secrets.
 """
 
 START = {
-    "openai_api_key": "Answers written by OpenAI with web search. Without it the answer is quoted from pages.",
-    "serper_api_key": "Search that does not depend on DuckDuckGo, which often refuses.",
-    "llm_base_url": "Your own model writes from the pages; with `LLM_MODEL`.",
+    "openai_api_key": "OpenAI writes the answers, with web search. Without it the gateway quotes pages.",
+    "serper_api_key": "A search that works without DuckDuckGo, which often refuses.",
+    "llm_base_url": "Your own model writes the answers; set `LLM_MODEL` too.",
     "daily_budget_usd": "The most that a day may cost, in dollars.",
-    "toolsets": "Which tools are listed; add `docs` to search indexed documentation.",
+    "toolsets": "The tools that clients see; add `docs` to search indexed documentation.",
 }
 """The settings for a first day, in the order in which somebody needs them."""
 
 FOOT = """
-Routes are set in the file only: see [guard.md](guard.md).
+[guard.md](guard.md#routing) shows what the settings file can do with routes.
 """
 
 
@@ -38,7 +38,7 @@ def table() -> str:
 
 def _start() -> str:
     rows = "\n".join(f"| `{name.upper()}` | {_default(name)} | {text} |" for name, text in START.items())
-    return f"\n## Start here\n\nNone is required.\n\n| name | default | what it does |\n|---|---|---|\n{rows}\n"
+    return f"\n## Start here\n\nNo setting is required.\n\n| name | default | what it does |\n|---|---|---|\n{rows}\n"
 
 
 def _section(group: type[BaseModel]) -> str:
