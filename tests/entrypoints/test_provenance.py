@@ -43,6 +43,7 @@ async def site() -> AsyncIterator[Site]:
         "/docs/linked" + DATA: html("Linked"),
         "/docs/unknown" + DATA: html("Unknown"),
         "/docs/jump": (302, {"location": "/docs/unknown" + DATA}),
+        "/docs/jump.zip": (302, {"location": "/docs/unknown" + DATA}),
     }
     async with listening(made.serve) as made.port:
         yield made
@@ -83,6 +84,7 @@ async def test_over_stdio_every_tool_refuses_it(settings: dict[str, Any], site: 
         ("read_from_page", {"url": url, "query": "what is this"}),
         ("get_content", {"url": f"{site.url}jump"}),
         ("add_docs", {"url": url}),
+        ("add_docs", {"url": f"{site.url}jump.zip"}),
     ]
     async with Client(serving(loaded(settings))) as client:
         for tool, arguments in calls:

@@ -111,6 +111,15 @@ async def test_a_link_is_known_with_and_without_its_trackers_but_not_with_data_i
     assert await refused(provenance, f"{SHOWN}&utm_content={DATA}")
 
 
+async def test_a_link_is_known_with_the_mark_at_its_end_but_not_with_many(state: MemoryState, workers: Workers) -> None:
+    """A text gives no link the mark of its sentence; a page may."""
+    provenance = made(state, workers)
+    await provenance.remember_page(f"Read [on]({SHOWN}.)", ADA, Deadline.after(PATIENCE))
+    assert not await refused(provenance, f"{SHOWN}.")
+    assert not await refused(provenance, SHOWN)
+    assert await refused(provenance, f"{SHOWN}.,;:!")
+
+
 async def test_an_indexed_page_and_a_trusted_domain_are_known(state: MemoryState, workers: Workers) -> None:
     provenance = made(state, workers, "enforce", "intranet.example")
     assert not await refused(provenance, f"https://docs.example/?{DATA}")

@@ -31,7 +31,7 @@ from websearch_gateway.text.safety.carried_data import (
     identity,
 )
 from websearch_gateway.text.trackers import strip_trackers, tracker_pieces
-from websearch_gateway.text.urls import is_web_address
+from websearch_gateway.text.urls import PUNCTUATION, is_web_address
 from websearch_gateway.upstream.best_effort import BestEffort
 
 _log = logging.getLogger(__name__)
@@ -194,9 +194,11 @@ def _texts(value: Any, found: list[str]) -> list[str]:
 
 
 def _spellings(url: str) -> Sequence[str]:
-    """An address, and the same without its trackers if these carry no data."""
+    """An address, the same without the mark at its end, which a text has for a sentence's; and without its trackers if
+    these carry no data."""
     pieces = [url[start:end] for start, end in tracker_pieces(url)]
-    return (url,) if carries_data(f"https://a/?{'&'.join(pieces)}") else (url, strip_trackers(url))
+    plain = () if carries_data(f"https://a/?{'&'.join(pieces)}") else (strip_trackers(url),)
+    return (url, url[:-1], *plain) if url.endswith(PUNCTUATION) else (url, *plain)
 
 
 def _key(url: str, caller: Caller) -> str:

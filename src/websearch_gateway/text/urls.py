@@ -22,7 +22,8 @@ _URL = re.compile(rf"(?i:https?)://{_balanced(_PATH)}++(?:[?#]{_balanced(_QUERY)
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#\x00-\x1f\x7f]+[^\s\x00-\x1f\x7f]*", re.IGNORECASE)
 _HOST_FIRST = re.compile(r"(?://)?(?:[^\W_](?:[\w-]{0,62}\.))+[^\W\d_]{2,63}\.?(?::\d{1,5})?(?:[/?#]\S*)?")
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-_PUNCTUATION = ".,;:!?'*…"
+PUNCTUATION = tuple(".,;:!?'*…")
+"""Marks that at the end of a URL belong to the sentence around it."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -32,7 +33,7 @@ def find_urls(text: str) -> list[tuple[int, int]]:
     Brackets belong to a URL if they are balanced, as on Wikipedia; punctuation at its end belongs to the sentence.
     A query ends before the first letter that is not ASCII: in Japanese or Chinese no blank marks the end of a URL.
     """
-    return [(m.start(), m.start() + len(m[0].rstrip(_PUNCTUATION))) for m in _URL.finditer(text)]
+    return [(m.start(), m.start() + len(m[0].rstrip("".join(PUNCTUATION)))) for m in _URL.finditer(text)]
 
 
 def is_web_address(url: str) -> bool:

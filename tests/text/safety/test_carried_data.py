@@ -128,6 +128,8 @@ EXFILTRATIONS: dict[str, Callable[[str], str]] = {
     "a sentence with hyphens in the path": lambda text: f"{EVIL}/blog/{_slug(text)}",
     "a sentence without blanks": lambda text: f"{EVIL}/{_slug(text, '')}",
     "a sentence without blanks in a parameter": lambda text: f"{EVIL}/?x={_slug(text, '')}",
+    "a title in another alphabet order": lambda text: f"{EVIL}/{codecs.encode(_slug(text), 'rot13')}",
+    "a paragraph for a search page": lambda text: f"https://www.google.com/search?q={quote_plus(f'{text} {text}')}",
     "a word in each directory": lambda text: f"{EVIL}/{_slug(text, '/')}",
     "a word in each parameter": lambda text: f"{EVIL}/?{_numbered(_slug(text).split('-'))}",
     "a word in each name": lambda text: f"{EVIL}/?{_slug(text, '&')}",
@@ -201,6 +203,15 @@ def test_the_same_address_has_one_identity_and_another_address_another() -> None
         assert identity(other) != one
     assert identity("https://a.example/#/x") != identity("https://a.example/#/y")
     assert identity("https://[bad") == "https://[bad"
+
+
+def test_an_address_whose_escapes_spell_something_is_another_address() -> None:
+    """Each letter of a known address could carry a bit: escaped, or not."""
+    known = f"https://a.example/{'abcdefgh' * 10}?q={'x:' * 40}"
+    chosen = [known.replace("abcdefgh", "a%62c%64efgh", count) for count in range(2, 10)]
+    chosen += [known.replace("x:", "x%3A", count) for count in range(4, 40)]
+    assert identity(known) not in (spelled := [identity(url) for url in chosen])
+    assert len(set(spelled)) == len(chosen)
 
 
 def test_only_addresses_with_data_are_taken_from_a_text() -> None:

@@ -168,7 +168,8 @@ async def _add(gateway: Gateway, given: AddDocsArguments, caller: Caller, progre
     unknown = await gateway.reading.provenance.check(url, caller)
     site = await gateway.add_docs(url, given.name, given.version, **options)
     try:
-        status = await _crawled(gateway, site, progress)
+        with gateway.reading.provenance.checked_redirects(url, caller):
+            status = await _crawled(gateway, site, progress)
     except SearchError:
         await gateway.docs.discard_refused(site)
         raise

@@ -13,6 +13,7 @@ Public ids of well-known sites are no data either, such as a commit or a playlis
 
 from __future__ import annotations
 
+import codecs
 import functools
 import re
 from collections.abc import Iterator, Sequence
@@ -44,7 +45,7 @@ _FOLLOWING = (
     "z:aeiou"
 )
 _PAIRS = frozenset(first[0] + letter for first in _FOLLOWING.split() for letter in first[2:])
-_FEWEST_RARE, _RARE_SHARE, _RARE_SHARE_OF_SLUG = 2, 0.3, 0.3
+_FEWEST_RARE, _RARE_SHARE, _RARE_SHARE_OF_SLUG = 2, 0.3, 0.26
 """From this share of other pairs on, letters are no word: at most 0.7% of words reach it, and 65% of random letters."""
 
 _CHUNK = re.compile(r"[A-Za-z0-9]+")
@@ -52,6 +53,7 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[A-Z]+|\d+")
 _WORD, _TOKEN = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W_]+")
 _NUMBERED = re.compile(r"[a-z]+\d{1,4}|\d{1,4}[a-z]+|\d+x\d+", re.IGNORECASE)
 _ESCAPED_LETTER = re.compile(r"%(?:3[0-9]|[46][1-9A-F]|[57][0-9A]|2D|5F|7E)", re.IGNORECASE)
+_NEEDLESS_ESCAPE = re.compile(r"%(?:2[146-9A-F]|3[0-9ABD]|4[0-9A-F]|6[1-9A-F]|[57][0-9A]|5F|7E)", re.IGNORECASE)
 _FILE_TYPE = re.compile(r"\.[A-Za-z0-9]{2,5}\Z")
 _ADDRESS = re.compile(r"(?:https?:)?//[^/\s]|/[\w-]+/", re.IGNORECASE)
 _JSON = re.compile(r"\s*[\[{].*[\"']\s*[:,]", re.DOTALL)
@@ -113,6 +115,8 @@ _SEARCH_PAGE = (
     r"|search\.brave\.com|kagi\.com|github\.com|stackoverflow\.com|youtube\.com|arxiv\.org|pubmed\.ncbi\.nlm\.nih\.gov"
     r"|[a-z-]+\.wikipedia\.org|amazon\.[a-z.]{2,6}|npmjs\.com|pypi\.org|crates\.io|reddit\.com)/?[\w/.-]*)\?"
 )
+_LONGEST_SEARCH = 80
+"""Of the words for a search page: 99% of real queries are no longer."""
 _SEARCHED = frozenset({"q", "query", "search", "search_query", "term", "k", "keywords"})
 
 
@@ -144,7 +148,8 @@ class _Piece(NamedTuple):
 
 
 def identity(url: str) -> str:
-    """The spelling by which two addresses are compared. Unlike `urls.canonical` it keeps all that one carries.
+    """The spelling by which two addresses are compared. Unlike `urls.canonical` it keeps all that one carries, also a
+    choice of characters to escape.
 
     Returns invalid addresses unchanged.
     """
@@ -154,10 +159,15 @@ def identity(url: str) -> str:
     except ValueError:
         return url
     host = (parts.hostname or "").removesuffix(".")
-    path = quote(unquote(parts.path, errors="surrogateescape"), safe="/!$&'()*+,;=:@~", errors="surrogateescape")
-    query = quote(unquote(parts.query, errors="surrogateescape"), safe="/?!$&'()*+,;=:@~", errors="surrogateescape")
+    path, query = (_one_spelling(text) for text in (parts.path, parts.query))
     fragment = parts.fragment if parts.fragment.startswith(("/", "!")) else ""
     return f"{host}{port}{path.rstrip('/')}?{query}#{fragment}"
+
+
+def _one_spelling(text: str) -> str:
+    if len(_NEEDLESS_ESCAPE.findall(text)) >= _MOST_ESCAPED_LETTERS:
+        return text
+    return quote(unquote(text, errors="surrogateescape"), safe="/?!$&'()*+,;=:@~", errors="surrogateescape")
 
 
 def addresses_with_data(texts: Sequence[str]) -> list[str]:
@@ -195,7 +205,9 @@ def carried_characters(url: str, depth: int = 0) -> int:
     for piece in pieces:
         if depth < _DEEPEST and piece.place == "value" and _ADDRESS.match(piece.text):
             found += carried_characters(piece.text, depth + 1)
-        elif not (is_search and piece.name in _SEARCHED and not _opaque(piece.text)):
+        elif not (
+            is_search and piece.name in _SEARCHED and len(piece.text) <= _LONGEST_SEARCH and not _opaque(piece.text)
+        ):
             found += _of_piece(piece)
             digits += sum(len(chunk) for chunk in _CHUNK.findall(piece.text) if len(chunk) > 2 and chunk.isdigit())
     found += digits if digits >= _MOST_DIGITS else 0
@@ -310,21 +322,26 @@ def _runs(piece: _Piece) -> bool:
     if piece.place == "host":
         return len(words) >= _SENTENCE_WORDS and len(text) >= LEAST_CHARACTERS
     if piece.place == "path":
-        letters = sum(len(word) for word in words if word.isascii())
+        spelled = [token for token in tokens if token.isalpha() and token.isascii()]  # a product's code is none
+        letters = sum(map(len, spelled))
         return (
             len(words) > _MOST_SLUG_WORDS
             or len(text) > _LONGEST_SLUG
             or (is_spaced and len(tokens) > _RUNNING_WORDS and not _FILE_TYPE.search(text))
             or (text.count("+") >= len(tokens) / 2 and is_sentence and len(words) >= _SPREAD_WORDS)
-            or (letters >= _SHORTEST_CIPHER and _rare_share(words) >= _RARE_SHARE_OF_SLUG)
+            or (letters >= _SHORTEST_CIPHER and _is_cipher(spelled))
         )
     is_list = len(tokens) >= _MOST_TOKENS and len(text) >= LEAST_CHARACTERS
     return is_spaced or ((is_sentence or is_list) and piece.name not in _TITLED)
 
 
-def _rare_share(words: Sequence[str]) -> float:
-    pairs = [word[place : place + 2].lower() for word in words if word.isascii() for place in range(len(word) - 1)]
-    return sum(pair not in _PAIRS for pair in pairs) / max(1, len(pairs))
+def _is_cipher(words: Sequence[str]) -> bool:
+    """Whether ASCII words are no words of a title: their letters are rare neighbours, or are words when rotated."""
+    pairs = [word[place : place + 2].lower() for word in words for place in range(len(word) - 1)]
+    if sum(pair not in _PAIRS for pair in pairs) >= _RARE_SHARE_OF_SLUG * max(1, len(pairs)):
+        return True
+    rotated = [codecs.encode(word, "rot13") for word in words]
+    return not _function_share(words) and _function_share(rotated) >= _FUNCTION_SHARE
 
 
 def _function_share(words: Sequence[str]) -> float:
