@@ -115,3 +115,34 @@ def book(chapters: list[str], facts: str = "", parts: dict[str, str | bytes] | N
             **(parts or {}),
         }
     )
+
+
+def drawn(*pages: str, outline: list[tuple[str, int]] = [], title: str = "") -> bytes:  # noqa: B006
+    """A PDF of pages of 300 by 300 points. `outline` has titles and page indexes, the second below the first."""
+    objects = {1: "<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R>>", 3: f"<</Title({title})>>"}
+    objects[4] = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
+    kids = []
+    for number, text in enumerate(pages):
+        page, content = 20 + 2 * number, 21 + 2 * number
+        resources = "/Resources<</Font<</F 4 0 R>>>>/MediaBox[0 0 300 300]"
+        objects[page] = f"<</Type/Page/Parent 2 0 R{resources}/Contents {content} 0 R>>"
+        objects[content] = f"<</Length {len(text)}>>stream\n{text}\nendstream"
+        kids.append(f"{page} 0 R")
+    objects[2] = f"<</Type/Pages/Kids[{' '.join(kids)}]/Count {len(kids)}>>"
+    objects[5] = "<</Type/Outlines/First 6 0 R/Last 6 0 R>>" if outline else "<</Type/Outlines>>"
+    for level, (heading, index) in enumerate(outline):
+        number = 6 + level
+        below = f"/First {number + 1} 0 R/Last {number + 1} 0 R" if level + 1 < len(outline) else ""
+        objects[number] = f"<</Title({heading})/Parent {number - 1} 0 R{below}/Dest[{20 + 2 * index} 0 R/Fit]>>"
+    body, places = b"%PDF-1.7\n", {}
+    for number, text in sorted(objects.items()):
+        places[number] = len(body)
+        body += f"{number} 0 obj{text}endobj\n".encode()
+    table = "".join(f"{number} 1\n{place:010} 00000 n \n" for number, place in sorted(places.items()))
+    trailer = f"trailer<</Root 1 0 R/Info 3 0 R/Size {30 + 2 * len(pages)}>>\nstartxref\n{len(body)}\n%%EOF"
+    return body + f"xref\n0 1\n0000000000 65535 f \n{table}{trailer}".encode()
+
+
+def at(x: float, y: float, text: str, size: float = 10) -> str:
+    """The instructions that write words at a place of a PDF page."""
+    return f"BT /F {size} Tf {x} {y} Td ({text}) Tj ET\n"

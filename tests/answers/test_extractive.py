@@ -82,6 +82,14 @@ def test_every_sentence_is_followed_by_the_mark_of_its_page() -> None:
     assert found.warnings == ()
 
 
+def test_a_sentence_of_a_pdf_is_cited_with_its_page() -> None:
+    text = "*Page 1*\n\nBread is nice.\n\n*Page 12*\n\nThe Eiffel tower\nis 330 metres tall."
+    found = answer(QUESTION, [hit("a")], page("a", text, content_type="application/pdf"))
+    assert [span.url for span in found.spans] == ["https://a.example/page#page=12"]
+    found = answer(QUESTION, [hit("a")], page("a", text))
+    assert [span.url for span in found.spans] == ["https://a.example/page"]
+
+
 def test_marks_count_the_cited_pages_by_first_use() -> None:
     found = answer(
         QUESTION, [hit("a"), hit("b")], page("a", "Nothing of use."), page("b", "The Eiffel tower is 330 metres tall.")

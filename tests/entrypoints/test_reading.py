@@ -95,6 +95,18 @@ async def test_a_page_that_cannot_be_read_is_an_error_with_a_note_in_its_place(
             assert passages.structured_content == {**expected, "error": content["error"]}
 
 
+async def test_a_scanned_pdf_says_so_in_its_note(connect: Connect, sandbox: Sandbox) -> None:
+    url = f"{sandbox.url}/pages/special/leaflet.pdf"
+    async with connect() as client:
+        content = (await client.call_tool("get_content", {"url": url})).structured_content
+        passages = (await client.call_tool("read_from_page", {"url": url, "query": "x"})).structured_content
+    assert content is not None
+    assert passages is not None
+    assert (content["note"], passages["note"]) == ("scanned", "scanned")
+    assert content["error"]["details"]["reason"] == "scanned"
+    assert "only pictures of text" in content["page_content"]
+
+
 UNACCEPTABLE: list[tuple[str, dict[str, Any]]] = [
     ("get_content", {"url": "https://example.com/", "colour": 5}),
     ("get_content", {}),

@@ -298,3 +298,10 @@ def test_links_are_found_again_when_their_spans_are_off(claims: list[tuple[str, 
     for citation in response.citations:
         expected = f"([{host(citation.url)}]({citation.url}))"
         assert response.text[citation.start_index : citation.end_index] == expected
+
+
+def test_a_citation_of_a_pdf_names_its_page() -> None:
+    url = "https://a.example/x.pdf"
+    spans = Span(f"{url}#page=12", "", 4, 7), Span(f"{url}#page=3", "", 12, 15), Span(TOWER, "", 20, 23)
+    found = settled("One [1] two [1] two [2]", *spans).citations
+    assert [(one.url, one.page, len(one.spans)) for one in found] == [(f"{url}#page=12", 12, 2), (TOWER, None, 1)]

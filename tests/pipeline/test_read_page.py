@@ -41,12 +41,15 @@ class Book:
     hangs = False
     reads = 0
     truncated = False
+    text = TEXT
+    content_type = "text/html"
 
     async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
         self.reads += 1
         if self.hangs:
             await asyncio.Event().wait()
-        return Page(url, "https://example.com/tides/", "Tides", TEXT, published="2026-01-02", truncated=self.truncated)
+        final, kind = "https://example.com/tides/", self.content_type
+        return Page(url, final, "Tides", self.text, kind, published="2026-01-02", truncated=self.truncated)
 
 
 async def nothing_indexed(_: str) -> bool:
@@ -101,6 +104,22 @@ async def test_a_short_page_is_one_window(reading: PageReading) -> None:
 async def test_a_page_that_was_cut_off_says_so(reading: PageReading, book: Book) -> None:
     book.truncated = True
     assert (await reading.content(ContentRequest(URL))).warnings == (CUT_OFF,)
+
+
+async def test_passages_of_a_pdf_have_the_number_of_their_page_and_lie_on_one(reading: PageReading, book: Book) -> None:
+    book.text = "*Page 1*\n\n# Tides\n\nThe sea rises at noon.\n\n*Page 7*\n\nThe wind falls at dusk."
+    book.content_type = "application/pdf"
+    found = await reading.passages(PassagesRequest(URL, ("When does the wind fall?", "When does the sea rise?")))
+    assert [(query.results[0].page, query.results[0].text) for query in found.queries] == [
+        (7, "*Page 7*\n\nThe wind falls at dusk."),
+        (1, "*Page 1*\n\n# Tides\n\nThe sea rises at noon."),
+    ]
+
+
+async def test_passages_of_other_pages_have_no_number(reading: PageReading, book: Book) -> None:
+    book.text = "*Page 7*\n\nThe wind falls at dusk."
+    found = await reading.passages(PassagesRequest(URL, ("When does the wind fall?",)))
+    assert found.queries[0].results[0].page is None
 
 
 async def test_passages_come_with_their_section_and_the_time_of_reading(reading: PageReading) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.text import chunk as chunking
-from websearch_gateway.text.chunk import LARGEST_WHOLE, chunk, overlapping
+from websearch_gateway.text.chunk import LARGEST_WHOLE, at_page, chunk, overlapping, page_in, page_of
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 PROSE = st.lists(st.sampled_from(("word", "a", "é", "东", ". ", "! ", "。", " ", "\n")), max_size=40).map("".join)
@@ -236,3 +236,36 @@ def test_overlapping_passages_are_slices_of_the_page_and_lose_no_text(page: str,
     found = overlapping(page, size, 10_000)
     assert all(passage.text.endswith(own) for passage, own in found)
     assert [own for _, own in found] == [passage.text for passage in chunk(page, round(size / 1.125))]
+
+
+def test_a_page_of_a_pdf_begins_a_passage() -> None:
+    text = "Before.\n\n*Page 2*\n\n# Head\n\nWords.\n\n## End\n\n*Page 3*\n\nMore words.\n\n*Page 4* is here."
+    assert [(one.page, one.text) for one in chunk(text)] == [
+        (None, "Before."),
+        (2, "*Page 2*\n\n# Head\n\nWords."),
+        (3, "## End\n\n*Page 3*\n\nMore words.\n\n*Page 4* is here."),
+    ]
+
+
+def test_words_are_found_on_their_page_however_lines_break() -> None:
+    text = "*Page 2*\n\nThe **tide**\nrises.\n\n*Page 3*\n\nThe tide falls."
+    assert [page_of(text, words) for words in ("The tide rises.", "tide falls", "wind")] == [2, 3, None]
+
+
+@pytest.mark.parametrize(
+    ("url", "page"),
+    [
+        ("x.pdf#page=3", 3),
+        ("x.pdf#zoom=2&page=4", 4),
+        ("x.pdf#page=5&zoom=2", 5),
+        ("x?page=3", None),
+        ("x#page=a", None),
+    ],
+)
+def test_the_page_in_an_address(url: str, page: int | None) -> None:
+    assert page_in(f"https://a.example/{url}") == page
+
+
+def test_an_address_leads_to_a_page() -> None:
+    assert at_page("https://a.example/x.pdf#top", 3) == "https://a.example/x.pdf#page=3"
+    assert at_page("https://a.example/x.pdf#top", None) == "https://a.example/x.pdf#top"

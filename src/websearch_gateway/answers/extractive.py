@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.answers.hedges import nearest, no_answer
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source, Span
+from websearch_gateway.text.chunk import PDF, at_page, page_of
 from websearch_gateway.text.retrieval.candidates import Document
 from websearch_gateway.text.retrieval.evidence import Evidence, find_evidence
 from websearch_gateway.text.safety.sanitise import without_orders
@@ -51,6 +52,7 @@ class _Source:
     document: Document
     published: str | None
     faults: tuple[str, ...]
+    is_pdf: bool = False
 
 
 def compose(query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], encode: Encode | None = None) -> Answer:
@@ -86,7 +88,8 @@ def _source(hit: Hit, page: Page | None) -> _Source:
         published = page.published or published
         if page.truncated:
             faults.append(CUT_OFF)
-    return _Source(hit.url, Document(title, text), published, tuple(faults))
+    is_pdf = page is not None and page.content_type == PDF
+    return _Source(hit.url, Document(title, text), published, tuple(faults), is_pdf)
 
 
 def _bounded(sources: Sequence[_Source]) -> list[_Source]:
@@ -125,8 +128,13 @@ def _cited(hedge: str, evidence: Sequence[Evidence], sources: Sequence[_Source])
         text += f"{_BETWEEN if text else ''}{sentence.text} "
         start = len(text)
         text += f"[{number}]"
-        spans.append(Span(source.url, source.document.title, start, len(text)))
+        spans.append(Span(_url(source, sentence.text), source.document.title, start, len(text)))
     return text, tuple(spans)
+
+
+def _url(source: _Source, sentence: str) -> str:
+    """The address of a source; of a PDF that of the page with a sentence."""
+    return at_page(source.url, page_of(source.document.markdown, sentence)) if source.is_pdf else source.url
 
 
 def _warnings(sources: Iterable[_Source]) -> tuple[str, ...]:

@@ -34,12 +34,13 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a page with its headings. `score` is in 0..1, higher is better."""
+    """A piece of a page with its headings. `score` is in 0..1, higher is better. `page` counts the pages of a PDF."""
 
     text: str
     section_path: tuple[str, ...] = ()
     score: float = 0.0
     id: str = ""
+    page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

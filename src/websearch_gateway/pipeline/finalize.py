@@ -24,6 +24,7 @@ from websearch_gateway.results.answer import (
     Usage,
 )
 from websearch_gateway.results.base import FallbackInfo
+from websearch_gateway.text.chunk import page_in
 from websearch_gateway.text.citation.cite import by_page, repair, without_trackers
 from websearch_gateway.text.citation.references import Cited, with_marks
 from websearch_gateway.text.citation.snippet import snippets
@@ -184,4 +185,5 @@ def _citation(first: Span, snippet: str, known: Source, rank: int, spans: Sequen
         rank=rank,
         spans=tuple(spans),
         published_at=known.published,
+        page=page_in(first.url),
     )

@@ -10,6 +10,7 @@ from websearch_gateway.cache.pages import content_hash, page_key
 from websearch_gateway.cache.similarity import UNKNOWN_SCRIPT, Similarity, Subject
 from websearch_gateway.models import Deadline, Page, Passage
 from websearch_gateway.ports import Workers
+from websearch_gateway.text.chunk import PDF
 from websearch_gateway.text.retrieval.passages import MOST_PASSAGES, cut, ranked
 from websearch_gateway.text.retrieval.relevance import ANSWERS, shown
 
@@ -130,7 +131,15 @@ class PassageFinder:
 
     def _with_subject(self, page: Page, found: Mapping[str, Any]) -> _PreparedPage:
         """The page with its passages; `found` has the fields of a `Cut`."""
-        passages = tuple(Passage(one["text"], tuple(one["section_path"]), id=one["id"]) for one in found["passages"])
+        passages = tuple(
+            Passage(
+                one["text"],
+                tuple(one["section_path"]),
+                id=one["id"],
+                page=one["page"] if page.content_type == PDF else None,
+            )
+            for one in found["passages"]
+        )
         embedded = {passage.id: text for passage, text in zip(passages, found["embedded"], strict=True)}
         return _PreparedPage(
             passages=passages,

@@ -161,7 +161,7 @@ class PageReading:
 
 def _shown(answer: Sequence[Passage]) -> tuple[PagePassage, ...]:
     return tuple(
-        PagePassage(id=one.id, text=one.text, score=round(one.score, 3), section_path=one.section_path)
+        PagePassage(id=one.id, text=one.text, score=round(one.score, 3), section_path=one.section_path, page=one.page)
         for one in answer
     )
 

@@ -19,7 +19,8 @@ class CitedSpan(WireModel):
 class Citation(WireModel):
     """A cited page: `text[startIndex:endIndex]` is its first cited span, `textSnippet` the sentence that it supports.
 
-    `spans` lists every place where the page is cited, including the first. `publishedAt` is ISO 8601.
+    `spans` lists every place where the page is cited, including the first. `publishedAt` is ISO 8601. `page` is the
+    page of a PDF, counted from 1, to which `url` leads by `#page=N`.
     """
 
     url: str = ""
@@ -30,6 +31,7 @@ class Citation(WireModel):
     rank: int = 0
     spans: tuple[CitedSpan, ...] = ()
     published_at: str | None = None
+    page: int | None = None
 
 
 class SourceInfo(WireModel):

@@ -25,7 +25,8 @@ class PageContent(WireModel):
     If `error` is set, `page_content` says why the page cannot be read. `next_offset` is where the next window begins,
     null after the last; all windows together are the page's text of `total_chars` characters. `cache` is `miss` (read
     now), `exact` (read before) or `stale` (an old page, because its site failed), and `age_seconds` the time since the
-    site sent or confirmed it. `note` is `content protected` if the site answers 401 or 403.
+    site sent or confirmed it. `note` is `content protected` if the site answers 401 or 403, `scanned` if no page of a
+    PDF has text.
     """
 
     url: str = ""
@@ -42,12 +43,16 @@ class PageContent(WireModel):
 
 
 class PagePassage(WireModel):
-    """A piece of a page. `score`: how likely it answers the query. `id` survives changes elsewhere on the page."""
+    """A piece of a page. `score`: how likely it answers the query. `id` survives changes elsewhere on the page.
+
+    `page` is its page in a PDF, counted from 1.
+    """
 
     id: str = ""
     text: str = ""
     score: float = 0.0
     section_path: tuple[str, ...] = ()
+    page: int | None = None
 
 
 class QueryPassages(WireModel):
@@ -74,7 +79,7 @@ class PagePassages(WireModel):
 
     `last_crawled` (ISO 8601) is when the site last sent or confirmed the page; `cache` and `age_seconds` are as in
     `get_content`. `note` says what limits the passages, such as a failed embedder, or `content protected` if the site
-    answers 401 or 403; otherwise it is empty.
+    answers 401 or 403, or `scanned` if no page of a PDF has text; otherwise it is empty.
     """
 
     url: str = ""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from itertools import islice, takewhile
 from typing import NamedTuple
+from urllib.parse import urldefrag
 
 from websearch_gateway.models import Passage
 from websearch_gateway.text.citation.sentences import prose_sentences, split_sentences
@@ -41,6 +42,10 @@ CHARACTERS_A_TOKEN = 4
 LEAST_OVERLAP, MOST_OVERLAP = 0.8, 1.2
 """The bounds of an overlap that begins with a sentence, relative to the wanted length."""
 
+PDF = "application/pdf"
+"""The content type of pages whose numbers count: another page may say `*Page 3*` too."""
+_PAGE_MARK = re.compile(r"^\*Page (\d{1,6})\*$", re.MULTILINE)
+_PAGE_FRAGMENT = re.compile(r"#(?:[^#]*&)?page=(\d{1,6})(?=[&:]|$)")
 _NOT_BLANK = re.compile(r"\S")
 _LINE = re.compile(r"[^\n]+")
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
@@ -50,7 +55,8 @@ _RULED = re.compile(r"[ \t]*+\|?[ \t:|-]*-[ \t:|-]*$")
 class Piece(NamedTuple):
     """`text[start:end]` must stay together. `is_heading` pieces belong to the next piece.
 
-    `before` and `after` complete a part of a split code block or table: its fences or its header.
+    `before` and `after` complete a part of a split code block or table: its fences or its header. `page` counts the
+    pages of a PDF, each of which begins with its mark.
     """
 
     start: int
@@ -60,6 +66,26 @@ class Piece(NamedTuple):
     before: str = ""
     after: str = ""
     is_prose: bool = False
+    page: int | None = None
+
+
+def page_of(markdown: str, words: str) -> int | None:
+    """The number of the first page of a PDF's Markdown with these words, however its lines break; None if none has."""
+    wanted = " ".join(words.split())
+    _, *pages = _PAGE_MARK.split(markdown)
+    texts = zip(pages[::2], pages[1::2], strict=True)
+    return next((int(number) for number, text in texts if wanted in " ".join(plain(text).split())), None)
+
+
+def at_page(url: str, page: int | None) -> str:
+    """The address of a page in a PDF."""
+    return f"{urldefrag(url).url}#page={page}" if page else url
+
+
+def page_in(url: str) -> int | None:
+    """The page of a PDF that an address leads to; None if it names none."""
+    found = _PAGE_FRAGMENT.search(url)
+    return int(found[1]) if found else None
 
 
 def chunk(markdown: str, size: int = DEFAULT_SIZE, most: int | None = None) -> list[Passage]:
@@ -67,7 +93,8 @@ def chunk(markdown: str, size: int = DEFAULT_SIZE, most: int | None = None) -> l
 
     Each is a slice of `markdown`, and together they contain all its non-blank text.
 
-    A passage lies in one section and has about `size` tokens, as `estimate_tokens` counts them: four characters each.
+    A passage lies in one section, in a PDF on one page, and has about `size` tokens, as `estimate_tokens` counts them:
+    four characters each.
     Code blocks, tables and list items stay whole up to `WHOLE` times that, code blocks and tables at least up to
     `LARGEST_WHOLE`; a larger one is split between its lines (a list item between its sentences), and each part repeats
     the fence or the table header. A paragraph is split between sentences, and a long sentence between words. A heading
@@ -118,7 +145,7 @@ def _passage(markdown: str, group: list[Piece], start: int) -> Passage:
     first, last = group[0], group[-1]
     text, path = first.before + markdown[start : last.end] + last.after, last.path
     digest = sha256("\0".join((*path, text)).encode("utf-8", "surrogatepass")).hexdigest()
-    return Passage(text=text, section_path=path, id=digest[:16])
+    return Passage(text=text, section_path=path, id=digest[:16], page=last.page)
 
 
 def _groups(markdown: str, pieces: Iterator[Piece], size: int) -> Iterator[list[Piece]]:
@@ -139,7 +166,8 @@ def _groups(markdown: str, pieces: Iterator[Piece], size: int) -> Iterator[list[
 
 
 def _fits(piece: Piece, previous: Piece, together: int, size: int) -> bool:
-    return piece.path == previous.path and together <= size and not (piece.before or previous.after)
+    is_same_section = piece.path == previous.path and piece.page == previous.page
+    return is_same_section and together <= size and not (piece.before or previous.after)
 
 
 def pieces(markdown: str, size: int, found: Iterable[Block] | None = None) -> Iterator[Piece]:
@@ -151,7 +179,7 @@ def pieces(markdown: str, size: int, found: Iterable[Block] | None = None) -> It
     for place, piece in enumerate(_pieces(markdown, size, blocks(markdown) if found is None else found)):
         if place == MOST_PIECES:
             for start, end in _cut_words(markdown, piece.start, len(markdown), size):
-                yield Piece(start, end, piece.path)
+                yield Piece(start, end, piece.path, page=piece.page)
             return
         yield piece
 
@@ -159,20 +187,30 @@ def pieces(markdown: str, size: int, found: Iterable[Block] | None = None) -> It
 def _pieces(markdown: str, size: int, found: Iterable[Block]) -> Iterator[Piece]:
     path: list[tuple[int, str]] = []
     titles: tuple[str, ...] = ()
+    page: int | None = None
     for block in found:
         if block.kind == "heading":
             path = [(level, title) for level, title in path if level < block.level]
             path.append((block.level, _title(markdown, block)))
             titles = tuple(title for _, title in path if title)
-        most = max(WHOLE * size, LARGEST_WHOLE) if block.kind in ("code", "table") else WHOLE * size
-        is_long = _is_longer(markdown, block.start, block.end, most)
-        if block.kind == "paragraph" or (block.kind == "item" and is_long):
-            for start, end in _cut(markdown, block.start, block.end, size):
-                yield Piece(start, end, titles, is_prose=True)
-        elif block.kind in ("code", "table") and is_long:
-            yield from _parts(markdown, block, titles, size)
-        else:
-            yield Piece(block.start, block.end, titles, block.kind == "heading")
+        elif block.kind == "paragraph" and (mark := _PAGE_MARK.fullmatch(markdown, block.start, block.end)):
+            page = int(mark[1])
+            yield Piece(block.start, block.end, titles, is_heading=True, page=page)
+            continue
+        for piece in _of_block(markdown, block, titles, size):
+            yield piece if page is None else piece._replace(page=page)
+
+
+def _of_block(markdown: str, block: Block, titles: tuple[str, ...], size: int) -> Iterator[Piece]:
+    most = max(WHOLE * size, LARGEST_WHOLE) if block.kind in ("code", "table") else WHOLE * size
+    is_long = _is_longer(markdown, block.start, block.end, most)
+    if block.kind == "paragraph" or (block.kind == "item" and is_long):
+        for start, end in _cut(markdown, block.start, block.end, size):
+            yield Piece(start, end, titles, is_prose=True)
+    elif block.kind in ("code", "table") and is_long:
+        yield from _parts(markdown, block, titles, size)
+    else:
+        yield Piece(block.start, block.end, titles, block.kind == "heading")
 
 
 def _parts(markdown: str, block: Block, path: tuple[str, ...], size: int) -> Iterator[Piece]:

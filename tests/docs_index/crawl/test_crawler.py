@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 
 from tests.docs_index.crawl.small_site import EMBEDDER, FAST, PROSE, Site, html, library
+from tests.documents import at, drawn, paragraph, word
 from tests.patience import PATIENCE
 from websearch_gateway.docs_index.crawl import crawler, page_work
 from websearch_gateway.docs_index.library import DocsLibrary
@@ -304,6 +305,26 @@ async def test_a_folder_and_an_archive_are_sources_too(docs, tmp_path):
     version = await docs.crawl(added.id)
     assert (version.status, version.page_count) == ("completed", 2)
     assert await found(docs, version.id, "walrus") == set()
+
+
+async def test_office_documents_in_folders_and_archives_are_indexed_and_sections_of_pdfs_lead_to_their_page(
+    docs, tmp_path
+):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(drawn(at(20, 200, "The zebra stands."), at(20, 200, "The walrus swims.")))
+    (folder / "b.docx").write_bytes(word(paragraph("The gnu grazes.")))
+    (folder / "c.doc").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+    version = await crawled(docs, str(folder))
+    assert (version.status, version.page_count) == ("completed", 2)
+    (hit,) = await docs.index.search_text(TextQuery(("walrus",)), [version.id], 50)
+    (chunk,) = await docs.index.chunks([hit.chunk_id])
+    assert chunk.url.endswith("/papers/a.pdf#page=2")
+    archive = shutil.make_archive(str(tmp_path / "book"), "zip", folder)
+    added = await docs.add(archive, "y", "1", FAST)
+    version = await docs.crawl(added.id)
+    assert (version.status, version.page_count) == ("completed", 2)
+    assert await found(docs, version.id, "gnu") == {"book.zip!/b.docx"}
 
 
 async def test_an_archive_is_downloaded_and_unpacked_and_leaves_no_files(docs, site, tmp_path, monkeypatch):

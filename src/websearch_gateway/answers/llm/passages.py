@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from websearch_gateway.answers.marks import MARK
 from websearch_gateway.models import Hit, Page, SearchQuery, Source
-from websearch_gateway.text.chunk import chunk
+from websearch_gateway.text.chunk import PDF, at_page, chunk
 from websearch_gateway.text.markdown import LINK
 from websearch_gateway.text.retrieval.rank import score_passages
 from websearch_gateway.text.retrieval.tokens import estimate_tokens, query_terms
@@ -66,6 +66,9 @@ def numbered_passages(
         text = _GAP.sub("\n\n", without_orders(LINK.sub(r"\1", MARK.sub("", passage.text))))
         cost = estimate_tokens(heading) + estimate_tokens(text) + 8
         if text.strip() and cost <= left:
+            page = pages.get(source.url)
+            if page is not None and page.content_type == PDF:
+                source = replace(source, url=at_page(source.url, passage.page))
             chosen.append(NumberedPassage(len(chosen) + 1, source, heading, text))
             left -= cost
     return chosen

@@ -108,6 +108,8 @@ def _groups(markdown: str, starts: set[int], found: Iterable[Block] | None) -> I
 def _joins(previous: Piece, piece: Piece, filled: int, length: int, *, is_start: bool) -> bool:
     if previous.is_heading:  # a heading never stands alone
         return not piece.before
+    if piece.page != previous.page:
+        return False
     if piece.before or previous.after or filled + length > TARGET:
         return False
     return filled < ENOUGH or not (is_start or piece.is_heading)

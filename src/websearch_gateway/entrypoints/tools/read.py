@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 CONTENT_PROTECTED = "content protected"
 """The note of a page whose site answers 401 or 403."""
 
+SCANNED = "scanned"
+"""The note of a PDF without text, and the reason in its error."""
+
 MOST_URLS = 10
 
 
@@ -89,12 +92,12 @@ def _unread(arguments: GetContentArguments, error: ErrorInfo) -> dict[str, Any]:
     """The reason for a missing page, in its place."""
     url = arguments.url or ""
     note = unreadable_note(error.code, error.details, host(url), error.message)
-    return {"url": shown(url, MOST_OF_URL), "page_content": note, **_protected(error)}
+    return {"url": shown(url, MOST_OF_URL), "page_content": note, **_noted(error)}
 
 
 def _without_passages(arguments: ReadFromPageArguments, error: ErrorInfo) -> dict[str, Any]:
-    """Of a protected page, the queries without passages."""
-    if not (note := _protected(error)):
+    """Of a protected or scanned page, the queries without passages."""
+    if not (note := _noted(error)):
         return {}
     queries = (arguments.query,) if isinstance(arguments.query, str) else arguments.query
     return {
@@ -104,9 +107,12 @@ def _without_passages(arguments: ReadFromPageArguments, error: ErrorInfo) -> dic
     }
 
 
-def _protected(error: ErrorInfo) -> dict[str, str]:
-    is_protected = error.code == "FETCH" and (error.details or {}).get("status") in (401, 403)
-    return {"note": CONTENT_PROTECTED} if is_protected else {}
+def _noted(error: ErrorInfo) -> dict[str, str]:
+    """The note of a page that is protected or scanned."""
+    details = error.details or {}
+    if error.code == "FETCH" and details.get("status") in (401, 403):
+        return {"note": CONTENT_PROTECTED}
+    return {"note": SCANNED} if details.get("reason") == SCANNED else {}
 
 
 async def _read_from_page(

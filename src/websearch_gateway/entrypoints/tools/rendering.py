@@ -76,7 +76,8 @@ def passages_text(found: PagePassages) -> str:
             text = unmarked(one.text)
             path = [part for part in one.section_path if part != found.title]
             is_told = not path or path[-1] in text.partition("\n")[0]
-            parts.append(f"[{one.score:.2f}]{'' if is_told else ' ' + ' > '.join(path)}\n{text}")
+            place = f" page {one.page}" if one.page else ""
+            parts.append(f"[{one.score:.2f}]{place}{'' if is_told else ' ' + ' > '.join(path)}\n{text}")
     note = [f"Note: {found.note}"] if found.note else []
     metadata = [_untrusted(found.metadata.model_dump_json(by_alias=True))] if found.metadata is not None else []
     about = f"{found.url} · as of {found.last_crawled}"
