@@ -67,7 +67,10 @@ class DocumentReading:
     ) -> Document:
         arguments = (fetched.body, fetched.final_url, fetched.charset)
         page = await self.workers.run(crawled, read, draft, *arguments, deadline=deadline, heavy=heavy)
-        chunks = (ChunkDraft(start, stop, tuple(path), *rest) for start, stop, path, *rest in page.pop("chunks"))
+        chunks = (
+            ChunkDraft(start, stop, tuple(path), anchor, before, after, tuple(map(tuple, inner)))
+            for start, stop, path, anchor, before, after, inner in page.pop("chunks")
+        )
         symbols = (Symbol(*symbol) for symbol in page.pop("symbols"))
         del page["anchors"]
         return Document(**{**page, "chunks": tuple(chunks), "symbols": tuple(symbols), "links": tuple(page["links"])})

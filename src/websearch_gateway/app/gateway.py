@@ -110,7 +110,7 @@ class Gateway:
         sites_filter: str | None = None,
         label: str | None = None,
         limit: int = 10,
-        max_tokens: int = 2_000,
+        max_tokens: int = 1_600,
     ) -> DocsSearchResponse:
         """Search the documentation index.
 

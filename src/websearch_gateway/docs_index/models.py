@@ -22,8 +22,9 @@ old ones were kept. `reason` of the version says why.
 UrlState = Literal["due", "leased", "done", "alias", "skipped", "failed", "gone"]
 """`due`: to be fetched. `alias`: another address of a page. `skipped`: not for the index, such as noindex."""
 
-SymbolKind = Literal["api", "option", "heading"]
-"""`api`: defined by an inventory or a `<dt id>`. `option`: a command-line flag. `heading`: code in a heading."""
+SymbolKind = Literal["api", "option", "heading", "link"]
+"""`api`: defined by an inventory or a `<dt id>`. `option`: a command-line flag. `heading`: code in a heading, or a
+prototype. `link`: most links with this text lead to the page."""
 
 IN_WORK = 6
 """The most addresses that a crawl has in work at once, those that it leased first: while two are fetched, others are
@@ -176,7 +177,8 @@ class ChunkDraft:
     """A chunk before it is stored: `before + markdown[start:stop] + after` under its headings.
 
     `before` and `after` restore the fence or table head of a cut block. `anchor` is the fragment of
-    the nearest element above the text that has one.
+    the nearest element above the text that has one. `inner` are the fragments of elements below its first line, each
+    with its offset in the chunk's text.
     """
 
     start: int
@@ -185,6 +187,7 @@ class ChunkDraft:
     anchor: str = ""
     before: str = ""
     after: str = ""
+    inner: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +252,7 @@ class Chunk:
     heading_path: tuple[str, ...]
     content: str
     fetched_at: float
+    inner: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +279,15 @@ class SymbolMatch:
     version_id: int
     exact: bool
     anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What ranking knows of a page: its title, its path as in `Chunk`, and the number of its chunks."""
+
+    title: str
+    path: str
+    chunks: int
 
 
 @dataclass(frozen=True, slots=True)

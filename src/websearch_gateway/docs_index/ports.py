@@ -16,6 +16,7 @@ from websearch_gateway.docs_index.models import (
     HostState,
     Owner,
     PageDraft,
+    PageFacts,
     ScoredChunk,
     SiteVersion,
     StoredPage,
@@ -127,8 +128,12 @@ class ChunkIndex(Protocol):
         """The chunks with these ids, in the order of `ids`. Missing ones are left out."""
         ...
 
-    async def page_sizes(self, page_ids: Sequence[int]) -> Mapping[int, int]:
-        """The number of chunks of each page. Missing ones are left out."""
+    async def page_facts(self, page_ids: Sequence[int]) -> Mapping[int, PageFacts]:
+        """The title, path and size of each page. Missing ones are left out."""
+        ...
+
+    async def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
+        """How many chunks hold each word in some form, up to a limit. Words that none holds are left out."""
         ...
 
     async def page_chunks(self, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
@@ -258,6 +263,10 @@ class DocsStore(Protocol):
         `done` is an unchanged page, `due` a retry (at the time `due`). `gone` and `alias` keep the page until
         `finish_generation`.
         """
+        ...
+
+    async def name_linked_pages(self, version_id: int) -> None:
+        """Define names on the pages that most links with these texts lead to."""
         ...
 
     async def failures(self, version_id: int, limit: int = 100) -> list[UrlFailure]:

@@ -90,7 +90,12 @@ async def _chunk(
     if not page:
         raise SearchValidationError("No page with this address is indexed. `list_sites` lists the indexed sites.")
     ordinal = await library.index.find_anchor(page[0].page_id, unquote(anchor)) if anchor else None
-    named = (chunk for chunk in page if anchor and unquote(chunk.anchor) == unquote(anchor))
+    wanted = unquote(anchor)
+    named = (
+        chunk
+        for chunk in page
+        if anchor and wanted in (unquote(chunk.anchor), *(unquote(one) for _, one in chunk.inner))
+    )
     return page[ordinal] if ordinal is not None else next(named, page[0])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from websearch_gateway.docs_index.library import DocsLibrary
-from websearch_gateway.docs_index.rank.search import Ranker
+from websearch_gateway.docs_index.rank.search import MAX_TOKENS, Ranker
 from websearch_gateway.docs_index.selection import named, select
 from websearch_gateway.docs_index.status import NO_SITE
 from websearch_gateway.errors import SearchValidationError, Unavailable
@@ -30,9 +30,9 @@ async def search_docs(
     sites_filter: str | None = None,
     label: str | None = None,
     limit: int = 10,
-    max_tokens: int = 2_000,
+    max_tokens: int = MAX_TOKENS,
 ) -> DocsSearchResponse:
-    """Find the sections that answer a query, best first, within `max_tokens`.
+    """Find the sections that answer a query, best first, with text within `max_tokens`.
 
     Raises:
         SearchValidationError: a value is out of range, or no indexed site has that id, name or label.
@@ -47,11 +47,12 @@ async def search_docs(
     if not versions:
         warning = f"No site matches. Indexed: {named(indexed)}." if indexed else NO_SITE
         return DocsSearchResponse(warnings=(warning,))
-    vector, warnings = await _vector(embedder, text)
-    hits = await Ranker(library.index, library.is_open).search(
-        text, vector, versions, limit=limit, max_tokens=max_tokens
-    )
-    return DocsSearchResponse(results=tuple(hits), warnings=warnings)
+    ranker = Ranker(library.index, library.is_open)
+    asked, instead = await ranker.understood(text, versions)
+    vector, warnings = await _vector(embedder, asked.text)
+    hits, more = await ranker.search(asked, vector, versions, limit=limit, max_tokens=max_tokens)
+    guessed = tuple(f"No page has {word!r}: searched for {near!r}." for word, near in instead.items())
+    return DocsSearchResponse(results=tuple(hits), more=tuple(more), warnings=(*guessed, *warnings))
 
 
 async def _vector(embedder: Embedder, text: str) -> tuple[Vectors | None, tuple[str, ...]]:

@@ -108,6 +108,10 @@ class _Head(_Line):
     indexed_at: float | None = None
 
 
+_OldChunk = tuple[_Place, _Place, tuple[str, ...], str, str, str]
+_Chunk = tuple[_Place, _Place, tuple[str, ...], str, str, str, tuple[tuple[_Place, str], ...]]
+
+
 class _Page(_Line):
     """A page. `dimensions` is 0 if it has no vectors."""
 
@@ -115,7 +119,7 @@ class _Page(_Line):
     url: _Url
     title: str
     markdown: Annotated[str, Field(max_length=MAX_TEXT_CHARS)]
-    chunks: Annotated[tuple[tuple[_Place, _Place, tuple[str, ...], str, str, str], ...], Field(max_length=MOST_CHUNKS)]
+    chunks: Annotated[tuple[_Chunk | _OldChunk, ...], Field(max_length=MOST_CHUNKS)]
     symbols: Annotated[tuple[tuple[str, SymbolKind, str, _Place], ...], Field(max_length=MOST_SYMBOLS)]
     links: Annotated[tuple[str, ...], Field(max_length=MOST_LINKS)]
     etag: str | None
@@ -243,7 +247,7 @@ def _encoded(page: StoredPage) -> dict[str, Any]:
         "url": draft.url,
         "title": draft.title,
         "markdown": draft.markdown,
-        "chunks": [(c.start, c.stop, c.heading_path, c.anchor, c.before, c.after) for c in draft.chunks],
+        "chunks": [(c.start, c.stop, c.heading_path, c.anchor, c.before, c.after, c.inner) for c in draft.chunks],
         "symbols": [(s.name, s.kind, s.anchor, s.ordinal) for s in draft.symbols],
         "links": page.links,
         "etag": draft.etag,
@@ -373,7 +377,7 @@ def _is_clean(chunk: ChunkDraft, markdown: str, url: str) -> bool:
         headings.isprintable()
         and strip_invisible_characters(headings)[0] == headings
         and all(len(heading) <= MAX_TITLE for heading in chunk.heading_path)
-        and (not chunk.anchor or bool(_ANCHOR.fullmatch(chunk.anchor)))
+        and all(_ANCHOR.fullmatch(anchor) for anchor in filter(None, (chunk.anchor, *(one for _, one in chunk.inner))))
         and without_live_parts(content, url)[0] == content
     )
 

@@ -39,10 +39,20 @@ class DocsHit(_Snake):
     fetched_at: str = ""
 
 
+class DocsMore(WireModel):
+    """A further section, without its text."""
+
+    title: str = ""
+    section_id: str = ""
+    url: str = ""
+
+
 class DocsSearchResponse(_Snake):
-    """The result of `search_docs`, best first. `notice` tells a model that the sections are data."""
+    """The result of `search_docs`, best first; `more` names the sections that follow. `notice` tells a model that the
+    sections are data."""
 
     results: tuple[DocsHit, ...] = ()
+    more: tuple[DocsMore, ...] = ()
     notice: str = ""
     warnings: tuple[str, ...] = ()
     error: ErrorInfo | None = None

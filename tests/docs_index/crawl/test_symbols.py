@@ -66,3 +66,39 @@ def test_inventory_names_are_symbols_at_the_place_of_their_anchors():
         ("m.run", "api", "m.run", 1),
         ("--flag", "option", "nowhere", 0),
     ]
+
+
+def symbols(text: str, title: str = "", *anchors: tuple[int, str]) -> list[tuple[str, str, str]]:
+    found = page_symbols(text, (ChunkDraft(0, len(text)),), anchors, title=title)
+    return [(one.name, one.kind, one.anchor) for one in found]
+
+
+def test_a_name_is_defined_once_for_each_of_its_ids():
+    text = "run_it\n\n**--fresh**\n\n**--fresh**\n\n**run_it(*n*)**"
+    places = [text.index("**--fresh"), text.rindex("**--fresh"), text.index("**run_it")]
+    anchors = [(place, name) for place, name in zip(places, ("a-fresh", "b-fresh", "x.run_it"), strict=True)]
+    assert sorted(symbols(text, "", *anchors)) == [
+        ("--fresh", "option", "a-fresh"),
+        ("--fresh", "option", "b-fresh"),
+        ("run_it", "api", ""),
+        ("x.run_it", "api", "x.run_it"),
+    ]
+
+
+def test_lists_of_links_define_nothing():
+    assert symbols("- [sql_open](https://x.example/open)\n- [`sql_close`](https://x.example/close)") == []
+
+
+def test_prototypes_in_c_define_their_functions_and_examples_do_not():
+    prototypes = "```c\nint sql_open(\n  const char *name,  /* file */\n  sql **out\n);\nchar *sql_error(sql*);\n```"
+    assert symbols(prototypes) == [("sql_open", "heading", ""), ("sql_error", "heading", "")]
+    for example in ("int my_run(int n) {\n  return sql_step(n);\n}", "SELECT json_get(x);", "return sql_open(x);"):
+        assert symbols(f"```\n{example}\n```") == []
+
+
+def test_methods_of_rustdoc_have_the_path_of_their_type():
+    text = "#### pub fn drain(&mut self)"
+    assert symbols(text, "Vec in std::vec - Rust", (0, "method.drain")) == [
+        ("std::vec::Vec", "api", ""),
+        ("std::vec::Vec::drain", "api", "method.drain"),
+    ]

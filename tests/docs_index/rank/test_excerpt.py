@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.docs_index.rank.excerpt import NOTE, excerpt
+from websearch_gateway.docs_index.rank.excerpt import NOTE, excerpt, without_links
 from websearch_gateway.text.retrieval.tokens import estimate_tokens, query_terms
 
 PROSE = " ".join(f"Sentence number {n} says nothing." for n in range(50))
@@ -45,6 +45,18 @@ def test_a_text_without_sentences_is_cut_between_words(text):
     assert estimate_tokens(cut) <= 50
     assert cut.endswith(NOTE)
     assert len(cut) > len(NOTE) + 10
+
+
+def test_a_cut_begins_with_the_heading_of_its_section_and_never_inside_code():
+    code = "```py\n" + "\n".join(f"step_{n}()" for n in range(8)) + "\n```"
+    text = f"{PROSE}\n\n## Stopping\n\nTo stop, call this:\n\n{code}\n\n{PROSE}"
+    assert excerpt(text, ["stop", "call"], 80).startswith(f"## Stopping\n\nTo stop, call this:\n\n{code}")
+    assert excerpt(text, ["step_5"], 60).startswith("```py\nstep_0()")
+
+
+def test_links_are_shown_without_their_addresses_except_in_code():
+    text = "Use [`run`](https://x.example/run) here.\n\n```\n[a](b)\n```\n\n[End](https://x.example)"
+    assert without_links(text) == "Use `run` here.\n\n```\n[a](b)\n```\n\nEnd"
 
 
 BLOCKS = st.sampled_from(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.docs_index.models import ScoredChunk, SymbolMatch
+from websearch_gateway.docs_index.models import PageFacts, ScoredChunk, SymbolMatch
 from websearch_gateway.docs_index.rank.fusion import rank_pages
 from websearch_gateway.docs_index.rank.query import parse
 
@@ -16,20 +16,25 @@ def chunks(*ids: int) -> list[ScoredChunk]:
     return [ScoredChunk(id_, id_ // 10, 1, 0.0) for id_ in ids]
 
 
+def sizes(*chunks_of: int, path: str = "guide.html") -> dict[int, PageFacts]:
+    """Pages 1, 2 ... with so many chunks each."""
+    return {id_: PageFacts("Guide", path, count) for id_, count in enumerate(chunks_of, 1)}
+
+
 def match(name: str, chunk_id: int, exact: bool = True) -> SymbolMatch:
     return SymbolMatch(name, "api", chunk_id, chunk_id // 10, 1, exact)
 
 
 def test_a_page_with_many_good_chunks_comes_before_one_with_the_best():
-    pages = rank_pages(QUERY, chunks(10, 20, 21, 22), [], [], {2: 3})
+    pages = rank_pages(QUERY, chunks(10, 20, 21, 22), [], [], sizes(1, 3))
     assert [page.page_id for page in pages] == [2, 1]
     assert pages[0].chunk_ids == (20, 21, 22)
 
 
 def test_the_smaller_of_two_pages_with_equal_chunks_comes_first():
     found = chunks(10, 20, 21, 11)
-    assert [page.page_id for page in rank_pages(QUERY, found, [], [], {1: 60, 2: 60})] == [1, 2]
-    assert [page.page_id for page in rank_pages(QUERY, found, [], [], {1: 60, 2: 2})] == [2, 1]
+    assert [page.page_id for page in rank_pages(QUERY, found, [], [], sizes(60, 60))] == [1, 2]
+    assert [page.page_id for page in rank_pages(QUERY, found, [], [], sizes(60, 2))] == [2, 1]
 
 
 def test_a_chunk_that_words_and_vectors_find_comes_first():
@@ -75,3 +80,23 @@ def test_every_candidate_is_in_exactly_one_page(text, near):
     assert sorted(found) == sorted({*text, *near})
     assert all(chunk // 10 == page.page_id for page in pages for chunk in page.chunk_ids)
     assert all(0 < page.relevance <= 1 for page in pages)
+
+
+def test_an_announcement_comes_later_unless_the_query_asks_for_one():
+    facts = sizes(1, 1) | {1: PageFacts("Notes", "releases/3.2.html", 1)}
+    asked = {text: rank_pages(parse(text), chunks(10, 20), [], [], facts) for text in ("how to wait", "new in 3.2")}
+    assert [[page.page_id for page in pages] for pages in asked.values()] == [[2, 1], [1, 2]]
+
+
+def test_a_query_of_names_finds_only_pages_that_have_one():
+    pages = rank_pages(parse("EADDRINUSE"), chunks(10), chunks(20, 10), [], {})
+    assert [page.page_id for page in pages] == [1]
+    assert len(rank_pages(parse("EADDRINUSE"), [], chunks(20), [], {})) == 1
+    assert len(rank_pages(parse("fix EADDRINUSE"), chunks(10), chunks(20), [], {})) == 2
+
+
+def test_a_definition_comes_before_a_heading_with_the_name():
+    query = parse("sql_prepare")
+    heading = SymbolMatch("sql_prepare", "heading", 10, 1, 1, exact=True)
+    link = SymbolMatch("sql_prepare", "link", 20, 2, 1, exact=True)
+    assert [page.page_id for page in rank_pages(query, chunks(10, 20), [], [heading, link], {})] == [2, 1]

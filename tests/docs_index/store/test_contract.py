@@ -2,6 +2,8 @@
 
 import asyncio
 import threading
+from dataclasses import replace
+from statistics import mean
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from tests.docs_index.conftest import BASE, commit, leased, page, vectors, versi
 from tests.patience import PATIENCE
 from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, StoredPage, Symbol, TextQuery
 from websearch_gateway.docs_index.store.owners import this_process
+from websearch_gateway.docs_index.store.postgres import bm25
 from websearch_gateway.docs_index.store.sql import pages
 from websearch_gateway.docs_index.store.sql.docs import MOST_SEARCHES
 
@@ -387,13 +390,79 @@ async def test_the_last_of_several_copies_of_a_page_is_searched(docs):
     assert [len(found[word]) for word in ("first", "second", "same")] == [0, 1, 1]
 
 
-async def test_the_size_of_a_page_is_its_number_of_chunks(docs):
+async def test_the_facts_of_a_page_are_its_title_path_and_number_of_chunks(docs):
     id_ = await version(docs)
     for number in range(3):
         await commit(docs, id_, page(f"{BASE}{number}.html", *(f"Text {n}." for n in range(number + 1))))
     ids = [await docs.find_page(f"{BASE}{number}.html", [id_]) for number in range(3)]
-    assert await docs.page_sizes([*ids, 999]) == dict(zip(ids, (1, 2, 3), strict=True))
-    assert await docs.page_sizes([]) == {}
+    facts = await docs.page_facts([*ids, 999])
+    assert [(facts[id_].path, facts[id_].chunks) for id_ in ids] == [("0.html", 1), ("1.html", 2), ("2.html", 3)]
+    assert {one.title for one in facts.values()} == {page(BASE, "Text").title}
+    assert await docs.page_facts([]) == {}
+
+
+async def test_words_are_counted_in_every_form(docs):
+    id_ = await version(docs)
+    await commit(docs, id_, page(f"{BASE}a.html", "Two windows.", "A window and a door."))
+    counts = await docs.count_words(["window", "windows", "door", "gate"])
+    assert counts == {"window": 2, "windows": 2, "door": 1}
+    assert await docs.count_words([]) == {}
+
+
+async def test_most_links_with_a_name_define_it_where_they_lead(docs):
+    id_ = await version(docs)
+    target, other = f"{BASE}prepare.html", f"{BASE}other.html"
+    await commit(docs, id_, page(target, "How a statement is made."))
+    await commit(docs, id_, page(other, "Something else."))
+    for number in range(3):
+        linked = f"Use [sql_prepare()]({target}) or [`Run`]({other}) or [more words]({target})."
+        await commit(
+            docs, id_, page(f"{BASE}{number}.html", f"{linked} [rare_name]({other})" if not number else linked)
+        )
+    for _ in range(2):  # the second time replaces what the first found
+        await docs.name_linked_pages(id_)
+        names = ["sql_prepare", "Run", "more", "rare_name"]
+        found = {(one.name, one.kind, one.page_id) for one in await docs.find_symbols(names, [id_], 9)}
+        assert found == {
+            ("sql_prepare", "link", await docs.find_page(target, [id_])),
+            ("Run", "link", await docs.find_page(other, [id_])),
+        }
+    assert len(await docs.find_symbols(["sql_prepare"], [id_], 9)) == 1
+
+
+async def test_a_name_that_links_lead_to_several_pages_from_is_not_defined(docs):
+    id_ = await version(docs)
+    for name in ("a", "b"):
+        await commit(docs, id_, page(f"{BASE}{name}.html", f"Page {name}."))
+        for number in range(2):
+            await commit(docs, id_, page(f"{BASE}{name}{number}.html", f"See [run_it]({BASE}{name}.html) {number}."))
+    await docs.name_linked_pages(id_)
+    assert await docs.find_symbols(["run_it"], [id_], 9) == []
+
+
+async def test_the_anchors_inside_a_chunk_are_kept_with_their_places(docs):
+    id_ = await version(docs)
+    draft = page(f"{BASE}a.html", "One. Two. Three.")
+    (chunk,) = draft.chunks
+    await commit(docs, id_, replace(draft, chunks=(replace(chunk, inner=((5, "two"), (10, "a:b"))),)))
+    page_id = await docs.find_page(f"{BASE}a.html", [id_])
+    (stored,) = await docs.page_chunks(page_id)
+    assert (stored.anchor, stored.inner) == (chunk.anchor, ((5, "two"), (10, "a:b")))
+    ((_, copied),) = await docs.pages_after(id_, 0, 9)
+    assert copied.draft.chunks[0].inner == stored.inner
+
+
+async def test_both_databases_rank_by_the_same_measure(docs):
+    id_ = await version(docs)
+    texts = ["window door door", "window " * 5, "door", "a window of a house with a roof and a wall", "roof roof wall"]
+    for number, text in enumerate(texts):
+        await commit(docs, id_, page(f"{BASE}{number}.html", text, title=f"Page {number}"))
+    found = await docs.search_text(TextQuery(("window", "roof"), any=True), [id_], 9)
+    lengths = [len(text.split()) + len(["Page", "0", "A"]) for text in texts]
+    weights = {word: bm25.idf(len(texts), sum(word in text for text in texts)) for word in ("window", "roof")}
+    places = [{word: [(0, 1.0)] * text.split().count(word) for word in weights} for text in texts]
+    scores = [bm25.score(weights, held, length, mean(lengths)) for held, length in zip(places, lengths, strict=True)]
+    assert [one.score for one in found] == pytest.approx(sorted(filter(None, scores), reverse=True))
 
 
 async def test_requests_to_a_host_are_booked_one_after_the_other(docs, clock):

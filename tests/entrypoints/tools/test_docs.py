@@ -40,7 +40,8 @@ async def test_whatever_is_asked_fits_and_reading_on_reaches_the_end(gateway: Op
     book = tmp_path / "book"
     book.mkdir()
     text = "\n\n".join(f"## Zebra {number}\n\n{section}" for number, section in enumerate(SECTIONS))
-    (book / "a.md").write_text(f"# Zebras\n\n{text}")
+    for name in "abcdef":
+        (book / f"{name}.md").write_text(f"# Zebras of {name}\n\n{text}")
     async with gateway(max_reply_tokens=TOKENS) as opened:
         site = await opened.docs.add(str(book), "book", "1", CrawlOptions())
         await opened.docs.crawl(site.id)

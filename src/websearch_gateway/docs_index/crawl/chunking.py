@@ -32,6 +32,8 @@ class ReadPage(Protocol):
     """A page as the readers know it; a dataclass."""
 
     @property
+    def title(self) -> str: ...
+    @property
     def markdown(self) -> str: ...
     @property
     def anchors(self) -> Sequence[tuple[int, str]]: ...
@@ -53,14 +55,14 @@ def drafted(scope: Scope, beside: Scope | None, defined: Sequence[tuple[str, str
     found = list(blocks(page.markdown))
     siblings = {url for link in page.links if beside and (url := beside.link("", link)) and not scope.contains(url)}
     chunks = cut(page.markdown, page.anchors, found)
-    symbols = page_symbols(page.markdown, chunks, page.anchors, defined, found)
+    symbols = page_symbols(page.markdown, chunks, page.anchors, defined, found, page.title)
     return {
         **asdict(page),  # type: ignore[call-overload]
         "siblings": len(siblings),
         "links": list(dict.fromkeys(url for link in page.links if (url := _in_scope(scope, link)))),
         "canonical": page.canonical if len(page.canonical) <= MAX_TARGET_CHARS else "",
         "refresh": page.refresh if len(page.refresh) <= MAX_TARGET_CHARS else "",
-        "chunks": [(c.start, c.stop, c.heading_path, c.anchor, c.before, c.after) for c in chunks],
+        "chunks": [(c.start, c.stop, c.heading_path, c.anchor, c.before, c.after, c.inner) for c in chunks],
         "symbols": [(s.name, s.kind, s.anchor, s.ordinal) for s in symbols],
     }
 
@@ -85,9 +87,10 @@ def cut(
     chunks = []
     for group in _groups(markdown, set(offsets), found):
         first, last = group[0], group[-1]
-        place = bisect_right(offsets, first.start) - 1
-        anchor = anchors[place][1] if place >= 0 else ""
-        chunks.append(ChunkDraft(first.start, last.end, _common(group), anchor, first.before, last.after))
+        place, end = bisect_right(offsets, first.start), bisect_right(offsets, last.end)
+        anchor = anchors[place - 1][1] if place else ""
+        inner = tuple((offset - first.start + len(first.before), name) for offset, name in anchors[place:end])
+        chunks.append(ChunkDraft(first.start, last.end, _common(group), anchor, first.before, last.after, inner))
     return tuple(chunks)
 
 

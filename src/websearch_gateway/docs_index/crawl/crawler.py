@@ -216,6 +216,8 @@ class Crawler:
             reason = "More than a tenth of the pages seem gone, so the old ones were kept. Check the URL."
             await self.store.set_status(version.id, "suspicious", reason)
             return
+        if tally.results["indexed"] or version.indexed_at is None:
+            await self.store.name_linked_pages(version.id)
         interval = _next_interval(version, changed=bool(tally.results["indexed"]), now=self.clock())
         most = version.options.max_pages
         cut = self._left(version, tally) <= 0 and await self.store.next_due(version.id) is not None

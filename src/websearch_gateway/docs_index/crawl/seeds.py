@@ -32,6 +32,7 @@ Defined = dict[str, list[tuple[str, str]]]
 _GZIP = zlib.MAX_WBITS | 16  # as zlib names the format
 # Linear: each word begins one attempt, which ends within the next two words.
 _ENTRY = re.compile(r"(\S.*?)(?<!\s)\s++([^\s:]++:\S++)\s++-?\d++\s++(\S*+)\s")
+_PROGRAM = re.compile(r".*(?:\s|\.(?=-))")  # before an option: `git commit --amend`, `migrate.--fake`
 _LOCATION = re.compile(rb"<(?:\w{1,20}:)?loc\b[^<>]{0,200}+>\s*+(?:<!\[CDATA\[)?([^<\]]{1,2000}+)")
 _SITEMAP_INDEX = re.compile(rb"<(?:\w{1,20}:)?sitemapindex\b")
 _DOCUMENT_NAMES = re.compile(r"""["']?docnames["']?\s{0,5}:\s{0,5}\[""")
@@ -117,7 +118,9 @@ def inventory(body: bytes, base: str) -> list[tuple[str, str, str]]:
             continue
         name, role, place = entry[1], entry[2], entry[3]
         page, _, anchor = (place[:-1] + name if place.endswith("$") else place).partition("#")
-        found.append((name.rpartition(" ")[2] if role.startswith("std:cmdoption") else name, absolute(page), anchor))
+        if role.startswith("std:cmdoption"):
+            name = _PROGRAM.sub("", name)
+        found.append((name, absolute(page), anchor))
     return found
 
 

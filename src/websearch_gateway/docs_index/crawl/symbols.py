@@ -1,4 +1,7 @@
-"""Finds the names that a page defines: by an inventory, by ids, in headings, as terms, options or table rows. Pure."""
+"""Finds the names that a page defines: by an inventory, by ids, in headings, as terms, options, rows or prototypes.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,18 @@ _HEAD = re.compile(r"[^(\[=,:|]{1,60}")
 _CALL = re.compile(rf"({_NAME})\((?:\d\w?\).*|.*\))")
 _ROW_NAME = re.compile(rf"\|\s*`({_NAME})(`?\s?\()?")
 _MOST_WORDS = 5
+_RUST_TITLE = re.compile(r"(\w+) in ([\w:]+)(?: - Rust)?")
+"""The title of rustdoc's page of an item: `Vec in std::vec`."""
+_PROTOTYPE = re.compile(
+    r"^([A-Za-z_][\w \t*&:<>,]{1,120}?[\s*&])([A-Za-z_]\w*+)\s?\([^'\"(){}]{0,2000}+\)[ \t\w]{0,40}+;", re.MULTILINE
+)
+_STATEMENTS = frozenset(
+    (
+        *("alter", "begin", "call", "case", "create", "delete", "drop", "else", "explain", "goto", "grant", "insert"),
+        *("new", "pragma", "return", "revoke", "select", "set", "throw", "update", "values", "with"),
+    )
+)
+"""The first words of statements that look like a prototype in C: `return`, and those of SQL."""
 _SPECIAL_NAME = re.compile(
     r"(?<![\w.])(?:[A-Za-z]\+\+|[A-Z]#|\.[A-Za-z]{2,10}|operator(?:\(\)|\[\]|[-+*/%^&|~!=<>]{1,3}))(?![\w+#.])"
 )
@@ -40,50 +55,70 @@ def page_symbols(
     anchors: Sequence[tuple[int, str]],
     defined: Iterable[tuple[str, str]] = (),
     found_blocks: Iterable[Block] | None = None,
+    title: str = "",
 ) -> tuple[Symbol, ...]:
-    """The names that a page defines, each once.
+    """The names that a page defines, each once for each of its ids, or once if it has none.
 
     Args:
         anchors: ids of headings and terms, each with the offset of its line, in ascending order.
         defined: the names and anchors that an inventory defines on the page.
         found_blocks: the blocks of `markdown`, if the caller has them.
     """
+    if not chunks:
+        return ()
     starts = [chunk.start for chunk in chunks]
     offsets = {anchor: offset for offset, anchor in anchors}
-    found: dict[str, Symbol] = {}
+    found: dict[tuple[str, str], Symbol] = {}
 
     def add(name: str, kind: SymbolKind, anchor: str, offset: int) -> None:
         if len(name) <= LONGEST_NAME and len(found) < MOST_SYMBOLS:
-            found.setdefault(name, Symbol(name, kind, anchor, max(0, bisect_right(starts, offset) - 1)))
+            ordinal = max(0, bisect_right(starts, offset) - 1)
+            found.setdefault((name, anchor), Symbol(name, kind, anchor, ordinal))
 
-    if not chunks:
-        return ()
     for name, anchor in defined:
         add(name, "option" if name.startswith("-") else "api", anchor, offsets.get(anchor, 0))
-    for offset, anchor, (name, kind) in _definitions(
-        markdown, dict(anchors), blocks(markdown) if found_blocks is None else found_blocks
-    ):
-        add(name, kind, anchor, offset)
-    return tuple(found.values())
+    item = _RUST_TITLE.fullmatch(title)
+    whole = f"{item[2]}::{item[1]}" if item else ""
+    if whole:
+        add(whole, "api", "", 0)
+    listed = blocks(markdown) if found_blocks is None else found_blocks
+    for offset, anchor, (name, kind) in _definitions(markdown, dict(anchors), listed):
+        add(f"{whole}::{name}" if whole and _RUST_ID.fullmatch(anchor) else name, kind, anchor, offset)
+    anchored = {name for name, anchor in found if anchor}
+    return tuple(one for (name, anchor), one in found.items() if anchor or name not in anchored)
 
 
 def _definitions(
     markdown: str, anchors: dict[int, str], found_blocks: Iterable[Block]
 ) -> Iterator[tuple[int, str, Found]]:
     for block in found_blocks:
-        if block.kind in ("code", "rule"):
+        if block.kind == "rule":
+            continue
+        if block.kind == "code":
+            yield from _prototypes(markdown, block)
             continue
         read_line = _READ_LINE.get(block.kind, _of_text)
         for start, end in lines(markdown, block.start, block.end):
             anchor = anchors.get(start, "")
-            if read_line is _of_text and not anchor and _is_prose(markdown, start, end):
+            if read_line is _of_text and not anchor and _defines_nothing(markdown, start, end):
                 continue
             for found in read_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
                 yield start, anchor, found
 
 
-def _is_prose(markdown: str, start: int, end: int) -> bool:
-    """Whether a line without an id defines nothing: it has several words, and does not begin with an option."""
+def _prototypes(markdown: str, block: Block) -> Iterator[tuple[int, str, Found]]:
+    """The functions that a code block of declarations in C declares. One with braces is an example."""
+    if markdown.find(");", block.start, block.end) < 0 or markdown.find("{", block.start, block.end) >= 0:
+        return
+    for found in _PROTOTYPE.finditer(markdown, block.start, block.end):
+        if _COMPOUND.search(found[2]) and found[1].split()[0].lower() not in _STATEMENTS:
+            yield found.start(), "", (found[2], "heading")
+
+
+def _defines_nothing(markdown: str, start: int, end: int) -> bool:
+    """Whether a line without an id is prose or a link: it does not begin with an option, and has a blank or a link."""
+    if markdown.find("](", start, end) >= 0:
+        return True
     return markdown.find(" ", start, end) >= 0 and not markdown[start : start + 20].lstrip("`* ").startswith("-")
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import chain
 
 from websearch_gateway.text.citation.sentences import sentences_of
-from websearch_gateway.text.markdown import Block, blocks, lines
+from websearch_gateway.text.markdown import LINK, Block, blocks, code_blocks, lines
 from websearch_gateway.text.retrieval.tokens import estimate_tokens
 from websearch_gateway.text.retrieval.windows import window
 
@@ -19,89 +18,78 @@ NOTE = "[Cut: read_docs with the section_id gives all of it.]"
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """`text[start:end]` is a sentence, a row or a line of code; `fence` is the first line of its code block."""
-
-    start: int
-    end: int
-    fence: str = ""
-
-
 def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Collection[str] = ()) -> str:
-    """The text, or the run of its sentences and lines around the one that has most of `terms`, with a note.
+    """The text, or the run of its sentences and code around the one that has most of `terms`, with a note.
+
+    It begins with the heading of that section if half of the room holds all until then, and never inside code.
 
     Args:
         terms: tokens of the query, see `text.retrieval.tokens`.
-        most_tokens: the limit, as `estimate_tokens` counts. A longer sentence is cut between words.
+        most_tokens: the limit, as `estimate_tokens` counts. A longer sentence is cut between words, code between lines.
         names: names in the query that the text defines; a line that begins with one matters most.
     """
     if estimate_tokens(markdown) <= most_tokens:
         return markdown
     found = list(blocks(markdown))
-    if not found:
-        return _cut_words(markdown, 0, most_tokens)
-    spans = [(block.start, block.end) for block in found]
-    best = _best(markdown, spans, terms, names)
-    own = list(_units(markdown, found[best]))
-    if not own:  # fences without a line between them
-        return _cut_words(markdown, found[best].start, most_tokens)
-    whole = [unit for unit in own if estimate_tokens(_joined(markdown, [unit])) <= most_tokens] or own
-    first = own.index(whole[_best(markdown, [(unit.start, unit.end) for unit in whole], terms, names)])
+    room = most_tokens - estimate_tokens(f"\n\n{NOTE}")
+    if not found or room <= 0:
+        return _cut(markdown, 0, room)
+    best = _best(markdown, [(block.start, block.end) for block in found], terms, names)
+    own = _units(markdown, found[best])
+    fitting = [unit for unit in own if estimate_tokens(markdown[slice(*unit)]) <= room]
+    if not fitting:
+        return _cut(markdown, own[0][0], room)
+    first = own.index(fitting[_best(markdown, fitting, terms, names)])
+    start, end = own[first]
+    heading = next((block.start for block in reversed(found[: best + 1]) if block.kind == "heading"), start)
+    if estimate_tokens(markdown[heading:end]) <= room // 2:
+        start = heading
     # Split lazily, only as many blocks as fit: finding sentences takes most of the time.
     after = chain(own[first + 1 :], (unit for block in found[best + 1 :] for unit in _units(markdown, block)))
-    before = chain(
-        reversed(own[:first]),
-        (unit for block in reversed(found[:best]) for unit in reversed(list(_units(markdown, block)))),
-    )
-    taken = _extended(markdown, own[first], after, before, most_tokens)
-    return _joined(markdown, taken) if taken else _cut_words(markdown, own[first].start, most_tokens)
+    for _, stop in after:  # text after the best sentence is more useful than text before it
+        if estimate_tokens(markdown[start:stop]) > room:
+            break
+        end = stop
+    before = (unit for block in reversed(found[: best + 1]) for unit in reversed(_units(markdown, block)))
+    for begin, _ in before:
+        if estimate_tokens(markdown[begin:end]) > room:
+            break
+        start = min(start, begin)
+    return f"{markdown[start:end]}\n\n{NOTE}"
 
 
-def _extended(
-    markdown: str, best: _Unit, after: Iterable[_Unit], before: Iterable[_Unit], most_tokens: int
-) -> list[_Unit]:
-    """A unit and those around it that fit, in order; empty if it does not fit itself."""
-    taken = [best]
-    room = most_tokens - estimate_tokens(_joined(markdown, taken))
-    if room < 0:
-        return []
-    for following in (after, before):  # Text after the best sentence is more useful than text before it.
-        is_after = following is after
-        for unit in following:
-            edge = taken[-1] if is_after else taken[0]
-            piece = markdown[edge.end : unit.end] if is_after else markdown[unit.start : edge.start]
-            cost = estimate_tokens(piece)
-            if unit.fence != edge.fence:
-                cost += estimate_tokens(2 * unit.fence) + 2
-            if cost > room:
-                break
-            taken.insert(len(taken) if is_after else 0, unit)
-            room -= cost
-    return taken
+def place_of(markdown: str, terms: Collection[str], names: Collection[str] = ()) -> int:
+    """Where the block begins that has most of `terms`."""
+    spans = [(block.start, block.end) for block in blocks(markdown)]
+    return spans[_best(markdown, spans, terms, names)][0] if spans else 0
 
 
-def _cut_words(markdown: str, start: int, most_tokens: int) -> str:
-    room = most_tokens - estimate_tokens(f"\n\n{NOTE}")
+def without_links(markdown: str) -> str:
+    """The text of links without their addresses. Code stays as it is."""
+    if "](" not in markdown:
+        return markdown
+    parts, at = [], 0
+    for start, end in code_blocks(markdown):
+        parts += [LINK.sub(r"\1", markdown[at:start]), markdown[start:end]]
+        at = end
+    return "".join([*parts, LINK.sub(r"\1", markdown[at:])])
+
+
+def _cut(markdown: str, start: int, room: int) -> str:
+    """The first lines of a code block, or the first words from `start`, with a note."""
+    if fence := _FENCE.match(markdown, start):
+        opening = markdown[start : markdown.find("\n", start) + 1]
+        room -= estimate_tokens(f"{opening}\n{fence[1]}")
+        body = window(markdown, start + len(opening), room)[0].strip("\n") if room > 0 and opening else ""
+        body = body.rpartition("\n")[0] or body
+        return f"{opening}{body.partition(fence[1])[0].rstrip()}\n{fence[1]}\n\n{NOTE}" if body else ""
     piece = window(markdown, start, room)[0].strip() if room > 0 else ""  # A token has at least one character.
     return f"{piece}\n\n{NOTE}" if piece else ""
 
 
-def _units(markdown: str, block: Block) -> Iterator[_Unit]:
-    for start, end in sentences_of(markdown, block):
-        fence = _FENCE.match(markdown, start, end)
-        if not fence or "\n" not in markdown[start:end]:
-            yield _Unit(start, end)
-            continue
-        inside = list(lines(markdown, start, end))
-        opening = markdown[slice(*inside[0])]
-        closed = markdown[slice(*inside[-1])].startswith(fence[1])
-        for at, to in inside[1 : -1 if closed else None]:
-            yield _Unit(_line_start(markdown, at), to, opening)
-
-
-def _line_start(markdown: str, at: int) -> int:
-    return markdown.rfind("\n", 0, at) + 1
+def _units(markdown: str, block: Block) -> list[tuple[int, int]]:
+    """The sentences or rows of a block; code is one unit."""
+    return [(block.start, block.end)] if block.kind == "code" else list(sentences_of(markdown, block))
 
 
 def _best(markdown: str, spans: Sequence[tuple[int, int]], terms: Collection[str], names: Collection[str]) -> int:
@@ -128,15 +116,3 @@ def _any_of(terms: frozenset[str]) -> re.Pattern[str]:
     unspaced = [stem for stem in stems if not stem.isascii()]
     spaced = [rf"(?<![^\W_])(?:{'|'.join(spaced)})"] if spaced else []
     return re.compile("|".join([*spaced, *unspaced]) or r"(?!)", re.IGNORECASE)
-
-
-def _joined(markdown: str, units: list[_Unit]) -> str:
-    """Neighbouring units in their original form, code between its fences, and the note."""
-    first, last = units[0], units[-1]
-    text = markdown[first.start : last.end]
-    if first.fence:
-        text = f"{first.fence}\n{text}"
-    if last.fence:
-        fence = _FENCE.match(last.fence)
-        text = f"{text}\n{fence[1] if fence else ''}"
-    return f"{text}\n\n{NOTE}"

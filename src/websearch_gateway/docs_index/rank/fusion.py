@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from websearch_gateway.docs_index.models import ScoredChunk, SymbolMatch
+from websearch_gateway.docs_index.models import PageFacts, ScoredChunk, SymbolMatch
+from websearch_gateway.docs_index.rank import news
 from websearch_gateway.docs_index.rank.query import Query
 from websearch_gateway.text.retrieval.rank import fuse
 
@@ -42,18 +43,24 @@ def rank_pages(
     text: Sequence[ScoredChunk],
     near: Sequence[ScoredChunk],
     matches: Sequence[SymbolMatch],
-    sizes: Mapping[int, int],
+    facts: Mapping[int, PageFacts],
 ) -> list[RankedPage]:
     """The pages of all candidates, best first; pages that define a name in the query come before all others.
+
+    Announcements come later than their texts say, unless the query asks for one. A query of names alone finds only
+    pages that have one of them.
 
     Args:
         text, near: chunks found by words and by vectors, best first.
         matches: definitions of the query's symbols, best first.
-        sizes: the number of chunks of each page.
+        facts: those of each page.
     """
     definitions = [match for match in matches if is_asked_for(query, match)]
     places = {one.chunk_id: (one.page_id, one.version_id) for one in (*text, *near)}
     places |= {one.chunk_id: (one.page_id, one.version_id) for one in definitions}
+    named = {one.page_id for one in text} | {one.page_id for one in definitions}
+    if query.is_names and named:
+        near = [one for one in near if one.page_id in named]
     rankings = [[one.chunk_id for one in text], [one.chunk_id for one in near]]
     rankings.append(list(dict.fromkeys(one.chunk_id for one in definitions)))
     weights = (TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT)
@@ -65,18 +72,24 @@ def rank_pages(
     for rank, chunk_id in enumerate(fused):
         chunks[places[chunk_id]].append(chunk_id)
         scores[places[chunk_id]] += 1 / (rank + PAGE_OFFSET)
+    unasked = (
+        set()
+        if news.asks_for_news(query.text)
+        else {page_id for page_id, page in facts.items() if news.is_news(page.path, page.title)}
+    )
+    sizes = {page_id: page.chunks for page_id, page in facts.items()}
     pages = [
         RankedPage(
             page_id=place[0],
             version_id=place[1],
             chunk_ids=tuple(found),
-            score=scores[place] / sizes.get(place[0], 1) ** SIZE_EXPONENT,
+            score=scores[place] / sizes.get(place[0], 1) ** SIZE_EXPONENT * (news.SHARE if place[0] in unasked else 1),
             relevance=min(1.0, fused[found[0]] / best),
             defined=tuple(one for one in definitions if (one.page_id, one.version_id) == place),
         )
         for place, found in chunks.items()
     ]
-    return sorted(pages, key=lambda page: (-_names_defined(query, page), -page.score))
+    return sorted(pages, key=lambda page: (0 if page.page_id in unasked else -_names_defined(query, page), -page.score))
 
 
 def is_asked_for(query: Query, match: SymbolMatch) -> bool:
@@ -93,6 +106,7 @@ def _ends_with(name: str, ending: str) -> bool:
 
 
 def _names_defined(query: Query, page: RankedPage) -> int:
-    """How many unambiguous names of the query a page defines, in the same spelling."""
+    """How many unambiguous names of the query a page defines, in the same spelling; a heading counts half."""
+    strong = {match.name for match in page.defined if match.kind != "heading"}
     defined = {match.name for match in page.defined}
-    return sum(name in defined for name in (*query.certain, *query.whole))
+    return sum((name in defined) + (name in strong) for name in (*query.certain, *query.whole))

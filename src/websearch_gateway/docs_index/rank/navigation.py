@@ -16,8 +16,10 @@ def is_navigation(markdown: str) -> bool:
     """Whether a section is navigation rather than text."""
     if MOST_CHARS_PER_LINK * markdown.count("](") < len(markdown):
         return False
-    linked = sum(_letters(text) for text, *_ in LINK.findall(markdown))
-    return linked >= LEAST_LETTERS and linked > SHARE * (linked + _letters(LINK.sub("", markdown)))
+    texts: list[str] = []
+    rest = LINK.sub(lambda link: texts.append(link[1]) or "", markdown)  # type: ignore[func-returns-value]
+    linked = _letters("".join(texts))
+    return linked >= LEAST_LETTERS and linked > SHARE * (linked + _letters(rest))
 
 
 def _letters(text: str) -> int:

@@ -25,6 +25,7 @@ _WORD = re.compile(r"[^\W_][\w'’-]*+|_\w++")
 _COMPOUND = re.compile(r"_|[a-z\d][A-Z]|^[A-Z][A-Z\d]+$")
 _BRAND = re.compile(r"[A-Z\d]+|[A-Z][a-z]+[A-Z][A-Za-z]*")
 """Acronyms, and names such as PostgreSQL: queries often contain them without asking for their definition."""
+_LANGUAGE = re.compile(r"[A-Za-z](?:\+\+|#)|\.NET", re.IGNORECASE)
 _VERSION = re.compile(r"(?<![\w.])[vV]?(\d+(?:\.\d+)*[\w.-]*+)")
 
 
@@ -33,8 +34,9 @@ class Query:
     """A parsed query.
 
     The text index looks up the `phrases`, which are distinct and in order: quoted phrases, names, and words other than
-    stop words. `symbols` are the names that a page may define, `certain` those that are not acronyms or brands.
+    stop words. `symbols` are the names that a page may define, `certain` those that are no acronym, brand or language.
     `whole` is the query itself if it is short enough to be a name. `version` is the label that the query names.
+    `is_names`: the query has no other words than symbols.
     """
 
     text: str
@@ -43,6 +45,7 @@ class Query:
     certain: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
     version: str | None = None
+    is_names: bool = False
 
 
 def parse(text: str, labels: Collection[str] = ()) -> Query:
@@ -66,9 +69,10 @@ def parse(text: str, labels: Collection[str] = ()) -> Query:
         text=rest.strip(),
         phrases=tuple(phrases),
         symbols=tuple(symbols),
-        certain=tuple(name for name in symbols if not _BRAND.fullmatch(name)),
+        certain=tuple(name for name in symbols if not (_BRAND.fullmatch(name) or _LANGUAGE.fullmatch(name))),
         whole=(name,) if len((name := rest.strip(' "`()')).split()) <= WHOLE_WORDS else (),
         version=version,
+        is_names=bool(symbols) and not quoted and all(word in symbols for word in content),
     )
 
 

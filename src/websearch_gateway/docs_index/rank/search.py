@@ -7,20 +7,22 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urldefrag
 
 from websearch_gateway.docs_index.models import Chunk, ScoredChunk, SiteVersion, TextQuery
 from websearch_gateway.docs_index.ports import ChunkIndex
+from websearch_gateway.docs_index.rank import spelling
 from websearch_gateway.docs_index.rank.budget import share_out
-from websearch_gateway.docs_index.rank.excerpt import excerpt
+from websearch_gateway.docs_index.rank.excerpt import excerpt, place_of, without_links
 from websearch_gateway.docs_index.rank.fusion import RankedPage, rank_pages
 from websearch_gateway.docs_index.rank.navigation import is_navigation
 from websearch_gateway.docs_index.rank.query import Query, parse
 from websearch_gateway.docs_index.rank.versions import newest_first
-from websearch_gateway.results.docs import DocsHit, DocsOtherVersion
+from websearch_gateway.results.docs import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.retrieval.tokens import estimate_tokens, query_terms
 
 if TYPE_CHECKING:
@@ -37,20 +39,23 @@ MOST_VERSIONS = 4
 ENOUGH = 10
 """If fewer chunks have all words of the query, chunks with some of them follow."""
 
-MOST_EXTENDED = 3
-"""How many of the first results may be extended with the next text of their pages."""
+MAX_TOKENS = 1_600
+"""The default limit of a reply."""
 
-LEAST_NEIGHBOUR = 150
-"""The fewest free tokens of the reply for which a result is extended."""
+LEAST_SHOWN, TOKENS_A_SECTION = 3, 300
+"""The fewest results with text if there are as many, and the tokens for which one more is shown."""
+
+MOST_TITLES = 0.25
+"""The most of a reply that is for the titles of further results."""
+
+LEAST_TEXT, ENOUGH_TEXT = 40, 150
+"""A result with fewer tokens of text is named only. One with fewer than enough gets the next text of its page."""
 
 SPARE = 5
 """This many more pages than results are considered, since some are only lists of links."""
 
 MOST_SYMBOLS = 100
 """The most definitions that a search takes from the index."""
-
-DENSITY = 0.8
-"""Code and addresses have about five tokens for every four that `estimate_tokens` counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +74,38 @@ class Ranker:
         self._index = index
         self._is_open = is_open
 
+    async def understood(self, text: str, versions: Sequence[SiteVersion]) -> tuple[Query, dict[str, str]]:
+        """The parsed query, and the words that were put in place of those that no page has."""
+        words = spelling.words_of(text)
+        counts = await self._index.count_words(words)
+        unknown = [word for word in words if word not in counts][: spelling.MOST_UNKNOWN]
+        instead: dict[str, str] = {}
+        if unknown:
+            near = list(dict.fromkeys(one for word in unknown for one in spelling.near(word)))
+            instead = spelling.nearest(unknown, await self._index.count_words(near))
+        return parse(spelling.replaced(text, instead), {version.label for version in versions}), instead
+
     async def search(
         self,
-        text: str,
+        query: Query,
         vector: Vectors | None,
         versions: Sequence[SiteVersion],
         *,
         limit: int = 10,
-        max_tokens: int = 2_000,
-    ) -> list[DocsHit]:
-        """The sections that answer a query, one of each page, best first.
+        max_tokens: int = MAX_TOKENS,
+    ) -> tuple[list[DocsHit], list[DocsMore]]:
+        """The sections that answer a query, one of each page, best first; those without room for text by their titles.
 
         Args:
             vector: the query's, of shape (1, dimensions); None to compare only words.
             versions: where to search; a label in the query narrows them down.
+            limit: the most sections of both kinds.
             max_tokens: the limit for all results together, as JSON.
         """
-        query = parse(text, {version.label for version in versions})
         searched = [version for version in versions if query.version in (None, version.label)]
         pages = await self._pages(query, vector, searched)
         found = await self._sections(query, pages, searched, limit)
-        return await self._fit(found, query, int(max_tokens * DENSITY))
+        return await self._fit(found, query, max_tokens)
 
     async def _pages(self, query: Query, vector: Vectors | None, versions: Sequence[SiteVersion]) -> list[RankedPage]:
         ids = [version.id for version in versions]
@@ -104,7 +120,7 @@ class Ranker:
             self._index.find_symbols((*query.symbols, *query.whole), ids, MOST_SYMBOLS),
         )
         found = {one.page_id for one in (*matched, *near)} | {one.page_id for one in defined}
-        return rank_pages(query, matched, near, defined, await self._index.page_sizes(sorted(found)))
+        return rank_pages(query, matched, near, defined, await self._index.page_facts(sorted(found)))
 
     async def _by_text(self, query: Query, versions: Sequence[int], most: int) -> list[ScoredChunk]:
         with_all = await self._index.search_text(TextQuery(query.phrases), versions, most)
@@ -136,7 +152,12 @@ class Ranker:
                 groups.setdefault(key, []).append((page, chunk))
         for group in groups.values():
             group.sort(key=lambda one: place[one[0].version_id])
-        ordered = sorted(groups.values(), key=lambda group: is_navigation(group[0][1].content))[:limit]
+        ordered: list[list[tuple[RankedPage, Chunk]]] = []
+        last: list[list[tuple[RankedPage, Chunk]]] = []
+        for group in groups.values():
+            if len(ordered) < limit:
+                (last if is_navigation(group[0][1].content) else ordered).append(group)
+        ordered = [*ordered, *last][:limit]
         found = []
         relevance = 1.0
         for group in ordered:
@@ -144,25 +165,35 @@ class Ranker:
             found.append(_candidate(group, [by_id[page.version_id] for page, _ in group], relevance))
         return found
 
-    async def _fit(self, found: Sequence[_Candidate], query: Query, most: int) -> list[DocsHit]:
-        """The results with their texts cut, and extended with the next text of their pages if it fits."""
-        overheads = [_hit_tokens(one.hit.model_copy(update={"content": ""})) for one in found]
-        wants = [_json_tokens(one.hit.content) for one in found]
+    async def _fit(self, found: Sequence[_Candidate], query: Query, most: int) -> tuple[list[DocsHit], list[DocsMore]]:
+        """The first results with their texts, cut where they are long, and the titles of the others."""
+        count = max(LEAST_SHOWN, most // TOKENS_A_SECTION)
+        shown = [await self._extended(one) for one in found[:count]]
+        long = [one for one in shown if one.names or estimate_tokens(one.hit.content) >= LEAST_TEXT]
+        told = long if len(long) >= LEAST_SHOWN else shown
+        rest = [_more(one.hit) for one in (*shown, *found[count:]) if one not in told]
+        overheads = [_json_tokens(one.hit.model_copy(update={"content": ""}).model_dump()) for one in told]
+        wants = [_json_tokens(one.hit.content) for one in told]
         terms = query_terms(query.text)
+        titles = sum(_json_tokens(one.model_dump()) for one in rest)
+        shares = share_out(overheads, wants, most - min(titles, int(MOST_TITLES * most)))
         results = [
-            one.hit.model_copy(update={"content": _cut(one, terms, share)})
-            for one, share in zip(found, share_out(overheads, wants, most), strict=False)
+            one.hit.model_copy(update={"content": _cut(one, terms, share), "url": _url(one, terms)})
+            for one, share in zip(told, shares, strict=False)
         ]
-        left = most - sum(map(_hit_tokens, results))
-        for place, (result, one) in enumerate(zip(results[:MOST_EXTENDED], found, strict=False)):
-            if left < LEAST_NEIGHBOUR or result.content != one.hit.content:
-                continue
+        rest = [*(_more(one.hit) for one in told[len(results) :]), *rest]
+        left = most - sum(_json_tokens(one.model_dump()) for one in results)
+        costs = accumulate(_json_tokens(one.model_dump()) for one in rest)
+        return results, rest[: sum(cost <= left for cost in costs)]
+
+    async def _extended(self, one: _Candidate) -> _Candidate:
+        """A candidate without link addresses, and a short one with the next text of its page."""
+        text = without_links(one.chunk.content)
+        if estimate_tokens(text) < ENOUGH_TEXT:
             after = one.chunk.ordinal + 1
             for neighbour in await self._index.page_chunks(one.chunk.page_id, after, after + 1):
-                if (cost := _json_tokens(neighbour.content) + 1) <= left:
-                    results[place] = result.model_copy(update={"content": f"{result.content}\n\n{neighbour.content}"})
-                    left -= cost
-        return results
+                text = f"{text}\n\n{without_links(neighbour.content)}"
+        return replace(one, hit=one.hit.model_copy(update={"content": text}))
 
 
 def _cut(one: _Candidate, terms: Sequence[str], share: int) -> str:
@@ -170,6 +201,20 @@ def _cut(one: _Candidate, terms: Sequence[str], share: int) -> str:
     text = one.hit.content
     cost = _json_tokens(text)
     return text if cost <= share else excerpt(text, terms, share * estimate_tokens(text) // cost - 1, one.names)
+
+
+def _url(one: _Candidate, terms: Sequence[str]) -> str:
+    """The address of the shown part: of the definition, or of the section with most words of the query."""
+    if one.hit.url != one.chunk.url or not one.chunk.inner:
+        return one.hit.url
+    place = place_of(one.chunk.content, terms, one.names)
+    anchor = next((anchor for offset, anchor in reversed(one.chunk.inner) if offset <= place), one.chunk.anchor)
+    return _with_anchor(one.chunk.url, anchor)
+
+
+def _more(hit: DocsHit) -> DocsMore:
+    title = " > ".join(dict.fromkeys((hit.page_title, *hit.heading_path[-1:])))
+    return DocsMore(title=title, section_id=hit.section_id, url=hit.url)
 
 
 def _most_alike(versions: Sequence[SiteVersion]) -> int:
@@ -191,7 +236,7 @@ def _candidate(
     anchor = next((match.anchor for match in defined if match.anchor), "")
     hit = DocsHit(
         content=chunk.content,
-        url=f"{urldefrag(chunk.url).url}#{quote(anchor, safe=_FRAGMENT)}" if anchor else chunk.url,
+        url=_with_anchor(chunk.url, anchor) if anchor else chunk.url,
         page_title=chunk.page_title,
         heading_path=chunk.heading_path,
         site_name=versions[0].name,
@@ -213,9 +258,10 @@ _FORMAT = re.compile(r"(?:(?:^|(?<=/))index)?(?:\.(?:html?|md|mdx|rst|txt))*$")
 _FRAGMENT = "!$&'()*+,;=:@/?-._~"  # RFC 3986, section 3.5
 
 
-def _json_tokens(text: str) -> int:
-    return estimate_tokens(json.dumps(text, ensure_ascii=False))
+def _with_anchor(url: str, anchor: str) -> str:
+    bare = urldefrag(url).url
+    return f"{bare}#{quote(anchor, safe=_FRAGMENT)}" if anchor else bare
 
 
-def _hit_tokens(hit: DocsHit) -> int:
-    return estimate_tokens(hit.model_dump_json())
+def _json_tokens(value: object) -> int:
+    return estimate_tokens(json.dumps(value, ensure_ascii=False))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import Stemmer
 
 from websearch_gateway.docs_index.models import TextQuery
 from websearch_gateway.text.retrieval.tokens import split_cjk
@@ -69,6 +71,12 @@ def _runs_with(hump: bytes, shapes: bytes) -> Iterator[tuple[int, int]]:
 def without_targets(markdown: str) -> str:
     """Markdown without link addresses."""
     return _TARGET.sub("]", markdown) if "](" in markdown else markdown
+
+
+def fts5_stems(words: Sequence[str]) -> list[str]:
+    """The folded words as the tokenizer `porter` stems them (https://sqlite.org/fts5.html, section 4.3.3)."""
+    found: list[str] = Stemmer.Stemmer("porter").stemWords(list(words))
+    return found
 
 
 def match_expression(query: TextQuery) -> str:

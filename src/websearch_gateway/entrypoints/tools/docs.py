@@ -9,6 +9,7 @@ from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
+from websearch_gateway.entrypoints.tools.rendering import sections_text
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import Caller
 from websearch_gateway.pipeline.deadline import one_deadline
@@ -64,7 +65,7 @@ class SearchDocsArguments(Arguments):
     ] = None
     version: Annotated[StrictStr | None, declared("Such as 3.12.")] = None
     limit: Annotated[StrictInt, declared("Sections at most.", minimum=1, maximum=50)] = 10
-    max_tokens: Annotated[StrictInt, declared("Of all sections.", minimum=100, maximum=50_000)] = 2_000
+    max_tokens: Annotated[StrictInt, declared("Of all sections.", minimum=100, maximum=50_000)] = 1_600
 
 
 class ReadDocsArguments(Arguments):
@@ -222,6 +223,7 @@ DOCS: tuple[Tool, ...] = (
         ),
         arguments=SearchDocsArguments,
         result=DocsSearchResponse,
+        text=sections_text,
         run=_timed(_search),
         open_world=False,
     ),

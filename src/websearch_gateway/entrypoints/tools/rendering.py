@@ -15,6 +15,7 @@ from websearch_gateway.pipeline.finalize import places_of
 from websearch_gateway.pipeline.reply.size import shortened
 from websearch_gateway.results.answer import SearchResponse, SourceInfo
 from websearch_gateway.results.cache import CachedAnswer, FoundPage, SimilarAnswer, SimilarAnswers
+from websearch_gateway.results.docs import DocsHit, DocsSearchResponse
 from websearch_gateway.results.read import PageContent, PagePassages, PageWindow
 from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
 from websearch_gateway.text.citation.references import Cited, numbered
@@ -82,6 +83,22 @@ def passages_text(found: PagePassages) -> str:
     metadata = [_untrusted(found.metadata.model_dump_json(by_alias=True))] if found.metadata is not None else []
     about = f"{found.url} · as of {found.last_crawled}"
     return _joined(_warned(found.warnings), *note, about, _untrusted("\n\n".join(filter(None, parts))), *metadata)
+
+
+def sections_text(found: DocsSearchResponse) -> str:
+    """The sections, each under one line about it, and a line for each that follows."""
+    versions = {(one.site_name, one.site_version) for one in found.results}
+    sections = [_section(one, names_site=len(versions) > 1) for one in found.results]
+    more = "\n".join(f"- {one.title} ({one.section_id})" for one in found.more)
+    parts = [*sections, f"More, by section id:\n{more}" if more else ""]
+    return _joined(_warned(found.warnings), _untrusted("\n\n".join(filter(None, parts))) or "No results.")
+
+
+def _section(one: DocsHit, *, names_site: bool) -> str:
+    """A section after its title, section id and address. The text mostly begins with its heading."""
+    titles = [one.page_title, *(heading for heading in one.heading_path[-1:] if heading not in one.content[:200])]
+    site = f" ({one.site_name} {one.site_version})" if names_site else ""
+    return f"[{' > '.join(dict.fromkeys(titles))}{site}, section {one.section_id}]({one.url})\n{one.content}"
 
 
 def _instead(response: SearchResponse) -> list[str]:

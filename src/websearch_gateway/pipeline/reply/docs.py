@@ -15,11 +15,12 @@ from websearch_gateway.results.docs import DocsReadResponse, DocsSearchResponse,
 
 
 def fit_docs(response: DocsSearchResponse, tokens: int) -> DocsSearchResponse:
-    """Sections share the room by rank. One that has no room for its text is left out."""
+    """Sections share the room by rank. One that has no room for its text is left out, and so are further titles."""
     whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
     room = tokens * BYTES_PER_TOKEN
     if size_of(whole) <= room:
         return whole
+    whole = whole.model_copy(update={"more": ()})
     room -= OWN_WARNING + size_of(whole.model_copy(update={"results": ()}))
     bare = first_fitting(room // 2, [hit.model_copy(update={"content": ""}) for hit in response.results])
     hits = response.results[: len(bare)]

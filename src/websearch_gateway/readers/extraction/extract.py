@@ -77,11 +77,13 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
 
     Args:
         thorough: also use trafilatura if the choice is not clear, and look for a date; takes a third of the time.
+            Without it the page is documentation, whose main element is kept as a whole.
     """
     from websearch_gateway.readers.extraction import blocks, page, render, select
     from websearch_gateway.readers.extraction.declared import declares_article
     from websearch_gateway.readers.extraction.filter.features import likelihoods
     from websearch_gateway.readers.extraction.filter.measures import Measures
+    from websearch_gateway.readers.extraction.furniture import strip_furniture
     from websearch_gateway.readers.extraction.title import title_of
     from websearch_gateway.readers.visibility.visible import strip_invisible
 
@@ -92,13 +94,14 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
     is_article = thorough and declares_article(root)
     base = page.base_of(root, url)
     page.strip_unread(root)
+    strip_furniture(root)
     outline = blocks.outline(root)
     if 0 < len(outline.blocks) <= MOST_JUDGED_BLOCKS:
         if thorough:
             likely = _likelihoods(root, outline, title, is_article)
         else:
             likely = likelihoods(Measures(outline, title), None)
-        select.blank(outline, select.chosen(outline, likely))
+        select.blank(outline, select.chosen(outline, likely, is_docs=not thorough))
     markdown, anchors = render.with_anchors(root, base)
     del alive
     return Extracted(title, markdown, published, warnings, anchors)

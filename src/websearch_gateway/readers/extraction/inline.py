@@ -18,6 +18,9 @@ _LINE_STARTS = "#-+>=~"
 _LINE_START = re.compile(r"^(?:(#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$)|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE)
 _LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|brush:\s*|highlight-source-|highlight-|sourceCode\s+)([\w+#.]+)")
 _NO_LANGUAGE = frozenset(["default", "none", "plain", "text", "plaintext", "notranslate", "source"])
+_BARE_LANGUAGES = frozenset(["c", "cpp", "qml", "rust", "python", "java", "js", "json", "bash", "sh", "xml", "yaml"])
+"""The names that rustdoc, Qt and others use as a class of `<pre>` by themselves."""
+_MOST_AROUND = 8
 _PLAIN_FRAGMENT = re.compile(r"[\w.~-]+", re.ASCII)
 _LINKED_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
 
@@ -83,8 +86,12 @@ def fence(pre: Any) -> str:
     """A `<pre>` as a fenced code block, with the language in its class name; "" if it is empty."""
     for line_break in pre.iter("br"):
         line_break.tail = "\n" + (line_break.tail or "")
-    code = "".join(pre.itertext()).strip("\n").rstrip()
-    if not code.strip():
+    for around in (pre, *pre.iter("code")):
+        for line in around.iterchildren("div"):  # Expressive Code writes each line as a block
+            if not "".join(line.itertext()).endswith("\n"):
+                line.tail = "\n" + (line.tail or "")
+    code = "".join(pre.itertext()).strip("\n")
+    if not code or code.isspace():
         return ""
     longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
     mark = "`" * (longest + 1)
@@ -92,11 +99,11 @@ def fence(pre: Any) -> str:
 
 
 def _language(pre: Any) -> str:
-    # mdBook nests: <pre><pre class="playground"><code class="language-rust">.
-    near = [pre, *pre.iterdescendants("pre", "code"), *islice(pre.iterancestors(), 2)]
+    # mdBook nests: <pre><pre class="playground"><code class="language-rust">. MkDocs puts numbered lines in a table.
+    near = [pre, *pre.iterdescendants("pre", "code"), *islice(pre.iterancestors(), _MOST_AROUND)]
     for element in near:
         found = _LANGUAGE.search(element.get("class", "")) or _LANGUAGE.search(element.get("data-lang", ""))
         name = found[1].lower() if found else element.get("data-lang", "") or element.get("data-language", "")
         if re.fullmatch(r"[\w+#.-]{1,20}", name) and name not in _NO_LANGUAGE:
             return name.lower()
-    return ""
+    return next((name for name in pre.get("class", "").split() if name in _BARE_LANGUAGES), "")

@@ -187,7 +187,7 @@ class _Writer:
         inner = text.strip()
         if not inner:
             return text
-        if element.tag == "a" and inner in _PERMALINKS:
+        if element.tag == "a" and (inner in _PERMALINKS or inner.startswith("Section titled ")):
             return ""
         before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
         if element.tag == "a":
@@ -211,6 +211,8 @@ class _Writer:
         if tag in ("ul", "ol", "menu"):
             return ["\n".join(blocks) if all("\n\n" not in block for block in blocks) else "\n\n".join(blocks)]
         if tag == "blockquote":
+            if any(block.startswith("```") for block in blocks):  # code in a quote would begin each line with its mark
+                return blocks
             return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
         if tag == "dt":
             blocks = [f"**{block}**" if _plain(block) else block for block in blocks]
@@ -245,8 +247,10 @@ def _linked_block(block: str, linked: Callable[[str], str]) -> str:
 
 
 def is_data(element: Any) -> bool:
-    """Whether a table is data and not page layout: flat, with headers or at least two short columns."""
+    """Whether a table is data and not page layout: flat, no code, with headers or at least two short columns."""
     if element.get("role") in ("presentation", "none") or any(inner is not element for inner in element.iter("table")):
+        return False
+    if any("\n" in "".join(code.itertext()).strip() for code in element.iter("pre")):  # a row has one line
         return False
     if next(element.iter("th"), None) is not None:
         return True

@@ -42,17 +42,25 @@ _HEADS = 0.05
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
-def chosen(page: Outline, likely: Floats) -> Mask:
-    """The mask of the blocks to keep, given how likely each belongs to the main text."""
+def chosen(page: Outline, likely: Floats, *, is_docs: bool = False) -> Mask:
+    """The mask of the blocks to keep, given how likely each belongs to the main text.
+
+    Args:
+        is_docs: the page is known to be documentation, so its main element and all its code are text.
+    """
     words = _words(page)
     keep: Mask = likely >= threshold(words, likely)
+    _keep_definitions(page, keep)
     tables = {
         container.element: is_data(container.element) for container in page.containers if container.tag == "table"
     }
     for container in page.containers:
         _keep_whole(container, tables, words, likely, keep)
     _keep_code_and_headings(page, likely, keep)
-    _keep_reference(page, words, likely, keep)
+    _keep_reference(page, words, likely, keep, is_docs=is_docs)
+    if is_docs:
+        for at, block in enumerate(page.blocks):
+            keep[at] |= page.containers[block.place].tag == "pre"
     return keep
 
 
@@ -110,6 +118,17 @@ def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats,
         keep[part] = True
 
 
+def _keep_definitions(page: Outline, keep: Mask) -> None:
+    """Keep lists whose terms have ids, as generators of references write definitions: they look like navigation."""
+    for container in page.containers:
+        if container.tag != "dt" or not container.element.get("id"):
+            continue
+        around = page.containers[container.parent]
+        part = slice(around.start, around.end)
+        if around.tag == "dl" and not keep[part].all() and next(around.element.iterancestors(*_ASIDE), None) is None:
+            keep[part] = True
+
+
 def _belongs(part: slice, words: Floats, likely: Floats, keep: Mask) -> bool:
     amid = keep[part.start - 1 : part.start].any() and keep[part.stop : part.stop + 1].any()
     enough = (words[part] * likely[part]).sum() >= _LISTED * words[part].sum()
@@ -132,7 +151,7 @@ def _keep_code_and_headings(page: Outline, likely: Floats, keep: Mask) -> None:
             keep[at] = True
 
 
-def _keep_reference(page: Outline, words: Floats, likely: Floats, keep: Mask) -> None:
+def _keep_reference(page: Outline, words: Floats, likely: Floats, keep: Mask, *, is_docs: bool) -> None:
     """Keep the main element of a page of documentation as a whole, without its navigation.
 
     The short lines of such a page (signatures, versions, histories) look like the navigation of other pages. A page is
@@ -140,10 +159,11 @@ def _keep_reference(page: Outline, words: Floats, likely: Floats, keep: Mask) ->
     marked, and exclude it.
     """
     mains = (container for container in page.containers if _is_main(container))
-    for container in islice(mains, _MOST_MAINS):
+    for main in islice(mains, _MOST_MAINS):
+        container = _only_article(page, main) if is_docs else main
         part = slice(container.start, container.end)
         code = sum(page.containers[block.place].tag == "pre" for block in page.blocks[part])
-        if code < _LEAST_CODE or (words[part] * keep[part]).sum() < _MOST * words[part].sum():
+        if not is_docs and (code < _LEAST_CODE or (words[part] * keep[part]).sum() < _MOST * words[part].sum()):
             continue
         if container.element.getroottree().xpath(_POSTS):
             return
@@ -157,7 +177,17 @@ def _keep_reference(page: Outline, words: Floats, likely: Floats, keep: Mask) ->
 
 def _is_main(container: Container) -> bool:
     element = container.element
-    return container.tag == "main" or element.get("role") == "main" or element.get("id") in _MAIN_IDS
+    if container.tag == "main" or element.get("role") == "main" or element.get("id") in _MAIN_IDS:
+        return True
+    return container.tag == "div" and element.get("class") == "contents"  # doxygen's
+
+
+def _only_article(page: Outline, main: Container) -> Container:
+    """The article of a main element that has one: beside it stand lists of the page's sections."""
+    inside = [
+        one for one in page.containers if one.tag == "article" and main.start <= one.start and one.end <= main.end
+    ]
+    return inside[0] if len(inside) == 1 else main
 
 
 def blank(page: Outline, keep: Mask) -> None:

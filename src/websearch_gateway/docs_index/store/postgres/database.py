@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
+from websearch_gateway.docs_index.store.postgres import bm25
 from websearch_gateway.docs_index.store.postgres.words import indexed, phrases
-from websearch_gateway.docs_index.store.sql.database import IndexRow, Rows
+from websearch_gateway.docs_index.store.sql.database import MOST_COUNTED, IndexRow, Rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -18,15 +19,17 @@ if TYPE_CHECKING:
 
 LARGEST_INDEXED = 4_000
 """The most dimensions of a `halfvec` that pgvector indexes; longer vectors are compared one by one."""
-MOST_COUNTED = 20_000
+MOST_RARE = 20_000
 """A word in this many chunks is common; its exact count does not matter."""
+RANKED_AGAIN = 4
+"""So many times the wanted chunks are ranked by BM25."""
 
 _NAMED = re.compile(r"(?<!:):([a-z_]+)")
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 # The columns of a chunk by their weights, see `index_row`: title A, headings B, parts and code C, text D.
 _INDEX = """
     UPDATE chunks SET words = setweight(to_tsvector('simple', %s), 'A') || setweight(to_tsvector('simple', %s), 'B')
-        || setweight(to_tsvector('simple', %s), 'C') || setweight(to_tsvector('simple', %s), 'D')
+        || setweight(to_tsvector('simple', %s), 'C') || setweight(to_tsvector('simple', %s), 'D'), length = %s
     WHERE id = %s
 """
 _WEIGHTS = "'{0.125, 0.25, 0.75, 1}'"  # of D, C, B, A
@@ -60,20 +63,23 @@ class PostgresDatabase:
     def index_text(self, rows: Sequence[IndexRow]) -> None:
         """See `Database`."""
         if rows:
-            self._connection.cursor().executemany(_INDEX, [(*_weighted(columns), id_) for id_, columns in rows])
+            values = [(*weighted, sum(map(_words, weighted)), id_) for id_, weighted in _weighted_rows(rows)]
+            self._connection.cursor().executemany(_INDEX, values)
 
     def unindex_text(self, rows: Sequence[IndexRow]) -> None:
         """See `Database`. The words are deleted with their chunk."""
 
     def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
-        """See `Database`. Rare phrases weigh more, as in BM25; PostgreSQL itself does not do that."""
+        """See `Database`. The best by PostgreSQL's rank are ranked again by BM25."""
         if not (wanted := phrases(query)) or not versions:
             return []
-        ((total,),) = self._connection.execute("SELECT count(*) FROM (SELECT 1 FROM chunks LIMIT 200000) AS few")
+        ((total, mean),) = self._connection.execute(
+            "SELECT count(*), coalesce(avg(length), 1)::float FROM (SELECT length FROM chunks LIMIT 200000) AS few"
+        )
         counted = """
             SELECT count(*) FROM (SELECT 1 FROM chunks WHERE words @@ phraseto_tsquery('simple', %s) LIMIT %s) AS few
         """
-        found = [self._connection.execute(counted, (one, MOST_COUNTED)).fetchall()[0][0] for one in wanted]
+        found = [self._connection.execute(counted, (one, MOST_RARE)).fetchall()[0][0] for one in wanted]
         ranks = " + ".join(
             f"ln(1 + {total + 0.5} / {count + 0.5}) * ts_rank({_WEIGHTS}, words, phraseto_tsquery('simple', %s), 1)"
             for count in found
@@ -81,12 +87,34 @@ class PostgresDatabase:
         match = (" || " if query.any else " && ").join("phraseto_tsquery('simple', %s)" for _ in wanted)
         rows = self._connection.execute(
             f"""
-            SELECT id, page_id, version_id, {ranks} AS score FROM chunks
-            WHERE words @@ ({match}) AND version_id = ANY(%s) ORDER BY score DESC, id LIMIT %s
+            SELECT id, page_id, version_id, length, (
+                SELECT json_object_agg(lexeme, json_build_array(positions, weights)) FROM unnest(words)
+                WHERE lexeme = ANY(%s)
+            ) FROM chunks
+            WHERE words @@ ({match}) AND version_id = ANY(%s) ORDER BY {ranks} DESC, id LIMIT %s
             """,
-            [*wanted, *wanted, list(versions), limit],
+            [[word for one in wanted for word in one.split()], *wanted, list(versions), *wanted, RANKED_AGAIN * limit],
         )
-        return [ScoredChunk(*row) for row in rows]
+        weights = {one: bm25.idf(total, count) for one, count in zip(wanted, found, strict=True)}
+        scored = [
+            ScoredChunk(id_, page_id, version_id, bm25.score(weights, _places(held), length, mean))
+            for id_, page_id, version_id, length, held in rows
+        ]
+        return sorted(scored, key=lambda one: (-one.score, one.chunk_id))[:limit]
+
+    def count_words(self, words: Sequence[str]) -> dict[str, int]:
+        """See `Database`."""
+        stem = dict(zip(words, map(indexed, words), strict=True))
+        rows = self._connection.execute(
+            """
+            SELECT word, (
+                SELECT count(*) FROM (SELECT 1 FROM chunks WHERE words @@ to_tsquery('simple', word) LIMIT %s) AS few
+            ) FROM unnest(%s::text[]) AS word
+            """,
+            (MOST_COUNTED, list(dict.fromkeys(filter(None, stem.values())))),
+        )
+        counts = {word: count for word, count in rows if count}
+        return {word: counts[found] for word, found in stem.items() if found in counts}
 
     def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
         """See `Database`."""
@@ -144,9 +172,20 @@ class PostgresDatabase:
         )
 
 
-def _weighted(columns: tuple[str, str, str, str, str]) -> tuple[str, str, str, str]:
-    title, path, parts, code, text = columns
-    return indexed(title), indexed(path), indexed(f"{parts} {code}"), indexed(text)
+def _places(held: Mapping[str, tuple[Sequence[int], Sequence[str]]]) -> bm25.Places:
+    return {
+        lexeme: [(place, bm25.COLUMN_WEIGHTS[weight]) for place, weight in zip(places, weights, strict=True)]
+        for lexeme, (places, weights) in held.items()
+    }
+
+
+def _weighted_rows(rows: Sequence[IndexRow]) -> Iterator[tuple[int, tuple[str, str, str, str]]]:
+    for id_, (title, path, parts, code, text) in rows:
+        yield id_, (indexed(title), indexed(path), indexed(f"{parts} {code}"), indexed(text))
+
+
+def _words(text: str) -> int:
+    return text.count(" ") + bool(text)
 
 
 @lru_cache(maxsize=512)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from websearch_gateway.docs_index.models import Chunk, SymbolMatch
+from websearch_gateway.docs_index.models import Chunk, PageFacts, SymbolMatch
 from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, marks
-from websearch_gateway.docs_index.store.sql.pages import last_part, load_body, split_headings
+from websearch_gateway.docs_index.store.sql.pages import last_part, load_body, split_anchors, split_headings
 
 MOST_CHUNKS = 2**31 - 1
 LONGEST_TITLE = 300
@@ -55,7 +55,7 @@ def find_symbols(db: Database, names: Sequence[str], versions: Sequence[int], li
             for found_name, kind, chunk, page, version, anchor in rows
         )
     folded = {name.casefold() for name in names}
-    order = {"api": 0, "option": 1, "heading": 2}
+    order = {"link": 0, "api": 0, "option": 1, "heading": 2}
     ranked = sorted(
         found, key=lambda m: (not m.exact, m.name.casefold() not in folded, order[m.kind], len(m.name), m.chunk_id)
     )
@@ -76,14 +76,17 @@ def chunks(db: Database, ids: Sequence[int]) -> list[Chunk]:
     return [by_id[id_] for id_ in ids if id_ in by_id]
 
 
-def page_sizes(db: Database, page_ids: Sequence[int]) -> dict[int, int]:
-    """See `ChunkIndex.page_sizes`."""
-    sizes: dict[int, int] = {}
+def page_facts(db: Database, page_ids: Sequence[int]) -> dict[int, PageFacts]:
+    """See `ChunkIndex.page_facts`."""
+    facts: dict[int, PageFacts] = {}
     for start in range(0, len(page_ids), MOST_VALUES):
         some = page_ids[start : start + MOST_VALUES]
-        query = f"SELECT page_id, count(*) FROM chunks WHERE page_id IN ({marks(some)}) GROUP BY page_id"
-        sizes.update(db.execute(query, some).fetchall())
-    return sizes
+        query = f"""
+            SELECT id, title, path, (SELECT count(*) FROM chunks WHERE page_id = pages.id) FROM pages
+            WHERE id IN ({marks(some)})
+        """
+        facts.update((page_id, PageFacts(*rest)) for page_id, *rest in db.execute(query, some))
+    return facts
 
 
 def page_chunks(db: Database, page_id: int, start: int, stop: int | None) -> list[Chunk]:
@@ -138,6 +141,7 @@ def _chunks(db: Database, rows: Sequence[tuple[Any, ...]]) -> list[Chunk]:
 def _chunk(row: tuple[Any, ...], markdown: str) -> Chunk:
     id_, section, version_id, page_id, ordinal, url, path, anchor, title, headings, *rest = row
     start, stop, before, after, fetched_at, _ = rest
+    anchor, inner = split_anchors(anchor)
     return Chunk(
         id=id_,
         section_id=section.hex(),
@@ -147,6 +151,7 @@ def _chunk(row: tuple[Any, ...], markdown: str) -> Chunk:
         url=f"{url}#{anchor}" if anchor else url,
         path=path,
         anchor=anchor,
+        inner=inner,
         page_title=_cut(title),
         heading_path=tuple(map(_cut, split_headings(headings))),
         content=f"{before}{markdown[start:stop]}{after}",

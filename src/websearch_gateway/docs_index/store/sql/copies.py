@@ -58,8 +58,9 @@ def put(db: Database, version_id: int, stored: Sequence[tuple[StoredPage, Prepar
 def _chunks(db: Database, page_id: int) -> tuple[ChunkDraft, ...]:
     query = "SELECT start, stop, headings, anchor, before, after FROM chunks WHERE page_id = ? ORDER BY ordinal"
     return tuple(
-        ChunkDraft(start, stop, pages.split_headings(headings), anchor, opening, closing)
-        for start, stop, headings, anchor, opening, closing in db.execute(query, (page_id,))
+        ChunkDraft(start, stop, pages.split_headings(headings), own, opening, closing, inner)
+        for start, stop, headings, anchors, opening, closing in db.execute(query, (page_id,))
+        for own, inner in (pages.split_anchors(anchors),)
     )
 
 

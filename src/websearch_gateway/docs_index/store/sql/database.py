@@ -16,6 +16,10 @@ MOST_VALUES = 500
 """Values in one list of a statement; SQLite allows 32,766 and PostgreSQL 65,535."""
 
 
+MOST_COUNTED = 1_000
+"""A word in so many chunks is not counted further."""
+
+
 class Rows(Protocol):
     """The result of a statement."""
 
@@ -63,6 +67,10 @@ class Database(Protocol):
 
     def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
         """See `ChunkIndex.search_text`."""
+        ...
+
+    def count_words(self, words: Sequence[str]) -> dict[str, int]:
+        """See `ChunkIndex.count_words`."""
         ...
 
     def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:

@@ -16,6 +16,7 @@ from websearch_gateway.docs_index.models import (
     HostState,
     Owner,
     PageDraft,
+    PageFacts,
     ScoredChunk,
     SiteVersion,
     StoredPage,
@@ -27,7 +28,7 @@ from websearch_gateway.docs_index.models import (
     VersionStatus,
 )
 from websearch_gateway.docs_index.store.sql import chunks as searches
-from websearch_gateway.docs_index.store.sql import copies, frontier, pages
+from websearch_gateway.docs_index.store.sql import copies, frontier, linked, pages
 from websearch_gateway.docs_index.store.sql import versions as sites
 from websearch_gateway.docs_index.store.sql.database import Database
 from websearch_gateway.docs_index.store.sql.prepared import prepared
@@ -212,6 +213,11 @@ class SqlDocs:
         finish = partial(frontier.finish, due=due, links=links, alias_of=alias_of)
         await self.file.write(lambda db: finish(db, task, state, reason))
 
+    async def name_linked_pages(self, version_id: int) -> None:
+        """See `DocsStore`. The pages are read before the transaction that writes, which would block others."""
+        found = await self.file.read(lambda db: linked.linked_names(db, version_id))
+        await self.file.write(lambda db: linked.put_linked(db, version_id, found))
+
     async def failures(self, version_id: int, limit: int = 100) -> list[UrlFailure]:
         """See `DocsStore`."""
         return await self._search(lambda db: frontier.failures(db, version_id, limit))
@@ -280,9 +286,13 @@ class SqlDocs:
         """See `ChunkIndex`."""
         return await self._search(lambda db: searches.chunks(db, ids))
 
-    async def page_sizes(self, page_ids: Sequence[int]) -> Mapping[int, int]:
+    async def page_facts(self, page_ids: Sequence[int]) -> Mapping[int, PageFacts]:
         """See `ChunkIndex`."""
-        return await self._search(lambda db: searches.page_sizes(db, page_ids))
+        return await self._search(lambda db: searches.page_facts(db, page_ids))
+
+    async def count_words(self, words: Sequence[str]) -> Mapping[str, int]:
+        """See `ChunkIndex`."""
+        return await self._search(lambda db: db.count_words(words))
 
     async def page_chunks(self, page_id: int, start: int = 0, stop: int | None = None) -> list[Chunk]:
         """See `ChunkIndex`."""

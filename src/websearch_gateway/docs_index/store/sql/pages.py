@@ -178,6 +178,18 @@ def split_headings(stored: str) -> tuple[str, ...]:
     return tuple(stored.split(HEADING_SEPARATOR)) if stored else ()
 
 
+def joined_anchors(chunk: ChunkDraft) -> str:
+    """The anchors of a chunk as stored: its own, then `OFFSET:NAME` for each inner one. No id contains a blank."""
+    return " ".join((chunk.anchor, *(f"{offset}:{name}" for offset, name in chunk.inner)))
+
+
+def split_anchors(stored: str) -> tuple[str, tuple[tuple[int, str], ...]]:
+    """The anchor and the inner anchors of a stored chunk."""
+    anchor, *inner = stored.split(" ")
+    parts = (one.partition(":") for one in inner)
+    return anchor, tuple((int(offset), name) for offset, _, name in parts)
+
+
 Stored = dict[bytes, IndexRow]
 """The chunks of a page by section: the id and the text index row of each."""
 
@@ -270,7 +282,7 @@ def _put_chunks(
     new: list[IndexRow] = []
     rows = zip(page.sections, page.draft.chunks, page.rows, strict=True)
     for ordinal, (section, chunk, row) in enumerate(rows):
-        place = (ordinal, chunk.start, chunk.stop, chunk.anchor)
+        place = (ordinal, chunk.start, chunk.stop, joined_anchors(chunk))
         if (known := old.get(section)) is None:
             ids.append(_insert_chunk(db, version_id, page_id, section, place, chunk))
             new.append((ids[-1], row))

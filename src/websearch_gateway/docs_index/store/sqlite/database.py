@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
 from websearch_gateway.docs_index.store.index_row import COLUMNS, WEIGHTS, match_expression
-from websearch_gateway.docs_index.store.sql.database import IndexRow, Rows, marks
+from websearch_gateway.docs_index.store.sql.database import MOST_COUNTED, IndexRow, Rows, marks
 
 if TYPE_CHECKING:
     import sqlite3
@@ -43,6 +43,12 @@ class SqliteDatabase:
     def unindex_text(self, rows: Sequence[IndexRow]) -> None:
         """See `Database`."""
         self.connection.executemany(_UNINDEX, [(chunk_id, *columns) for chunk_id, columns in rows])
+
+    def count_words(self, words: Sequence[str]) -> dict[str, int]:
+        """See `Database`."""
+        counted = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
+        counts = {word: self.execute(counted, (f'"{word}"', MOST_COUNTED)).fetchone()[0] for word in words}
+        return {word: count for word, count in counts.items() if count}
 
     def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
         """See `Database`."""

@@ -61,6 +61,8 @@ def show_hits(result: DocsSearchResponse) -> None:
         console.print(Text(f"   {hit.site_name} {hit.site_version}  {hit.url}  [{hit.section_id}]", style="cyan"))
         console.print(Text(hit.content), soft_wrap=True)
         console.print()
+    for one in result.more:
+        console.print(Text(f"   {one.title}  [{one.section_id}]", style="dim"))
 
 
 def show_section(result: DocsReadResponse) -> None:

@@ -50,7 +50,7 @@ def search(
     site: Annotated[str | None, typer.Option(help="A name or id.")] = None,
     version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
     limit: Annotated[int, typer.Option(help="Sections at most (1-50).")] = 10,
-    max_tokens: Annotated[int, typer.Option(help="Tokens of all sections together.")] = 2_000,
+    max_tokens: Annotated[int, typer.Option(help="Tokens of all sections together.")] = 1_600,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:

@@ -1,0 +1,122 @@
+# ruff: noqa: E501 (markup as generators write it)
+"""Code is what its author wrote, in the markup of every generator: without line numbers, buttons or labels."""
+
+import re
+
+import pytest
+
+from websearch_gateway.readers.extraction.document import crawled_html
+from websearch_gateway.text.markdown import code_blocks
+
+CODE = 'def spam(n: int) -> str:\n    if n > 1:\n        return "a" * n  # 1 < 2\n\n    return frob.egg(n)'
+LINES = [line.replace("<", "&lt;").replace(">", "&gt;") for line in CODE.split("\n")]
+WHOLE = "\n".join(LINES)
+NUMBERS = "\n".join(str(n) for n in range(1, 6))
+TEXT = "The function above makes as many eggs as it is asked for, and calls another one for the rest."
+
+
+def numbered(line: str) -> str:
+    """Each line of the code as `line` says: `%(n)d` is its number, `%(code)s` its text."""
+    return "".join(line % {"n": n, "code": code} for n, code in enumerate(LINES, 1))
+
+
+GENERATORS = {
+    "sphinx": ("python", '<div class="highlight-python notranslate"><div class="highlight"><pre><span></span>'
+        + numbered('<span class="linenos">%(n)d</span><span class="k">%(code)s</span>\n') + "</pre></div></div>"),
+    "sphinx, numbers in a table": ("python", '<div class="highlight-python notranslate"><table class="highlighttable">'
+        f'<tr><td class="linenos"><div class="linenodiv"><pre>{NUMBERS}</pre></div></td>'
+        f'<td class="code"><div class="highlight"><pre>{WHOLE}\n</pre></div></td></tr></table></div>'),
+    "material for mkdocs": ("py", '<div class="language-py highlight"><table class="highlighttable"><tr><th colspan="2" '
+        'class="filename"><span class="filename">eggs.py</span></th></tr><tr><td class="linenos"><div class="linenodiv">'
+        '<pre><span></span>' + numbered('<span class="normal">%(n)d</span>\n') + '</pre></div></td><td class="code"><div>'
+        f'<pre><span></span><code>{WHOLE}\n</code></pre></div></td></tr></table></div>'),
+    "mkdocstrings": ("python", '<details class="quote"><summary>Source code in <code>eggs.py</code></summary>'
+        '<div class="language-python highlight"><table class="highlighttable"><tr><td class="linenos">'
+        f'<div class="linenodiv"><pre>{NUMBERS}</pre></div></td><td class="code"><div><pre><code>{WHOLE}</code></pre>'
+        "</div></td></tr></table></div></details>"),
+    "pdoc": ("", '<label class="view-source-button"><span>View Source</span></label><div class="pdoc-code codehilite">'
+        "<pre><span></span>" + numbered('<span id="L-%(n)d"><a href="#L-%(n)d"><span class="linenos">%(n)d</span></a>'
+        "%(code)s\n</span>") + "</pre></div>"),
+    "hugo, numbers in a table": ("python", '<div class="highlight"><div class="chroma"><table class="lntable"><tr>'
+        '<td class="lntd"><pre class="chroma"><code>' + numbered('<span class="lnt">%(n)d\n</span>') + "</code></pre></td>"
+        f'<td class="lntd"><pre class="chroma"><code class="language-python" data-lang="python">{WHOLE}</code></pre></td>'
+        "</tr></table></div></div>"),
+    "hugo, inline numbers": ("python", '<div class="highlight"><pre class="chroma"><code class="language-python" '
+        'data-lang="python">' + numbered('<span class="line"><span class="ln">%(n)d</span><span class="cl">%(code)s\n'
+        "</span></span>") + "</code></pre></div>"),
+    "hugo, without classes": ("python", '<div class="highlight"><pre style="color:#f8f8f2;background-color:#272822"><code class="language-python" '
+        'data-lang="python">' + numbered('<span style="display:flex;"><span style="white-space:pre;-webkit-user-select:'
+        'none;user-select:none;margin-right:0.4em">%(n)d</span><span>%(code)s\n</span></span>') + "</code></pre></div>"),
+    "docusaurus": ("python", '<div class="language-python codeBlockContainer_x"><div class="codeBlockContent_x">'
+        '<pre tabindex="0" class="prism-code language-python"><code class="codeBlockLines_x">'
+        + numbered('<span class="token-line codeLine_x"><span class="codeLineNumber_x"></span><span>%(code)s</span><br>'
+        "</span>") + '</code></pre><div class="buttonGroup_x"><button type="button" aria-label="Copy code to clipboard">'
+        "Copy</button></div></div></div>"),
+    "vitepress": ("python", '<div class="language-python line-numbers-mode"><button title="Copy Code" class="copy"></button>'
+        '<span class="lang">python</span><pre class="shiki"><code>'
+        + "\n".join(f'<span class="line"><span style="--x:#fff">{line}</span></span>' for line in LINES)
+        + '</code></pre><div class="line-numbers-wrapper" aria-hidden="true">'
+        + numbered('<span class="line-number">%(n)d</span><br>') + "</div></div>"),
+    "starlight": ("python", '<div class="expressive-code"><figure class="frame"><pre data-language="python"><code>'
+        + numbered('<div class="ec-line"><div class="gutter"><div class="ln" aria-hidden="true">%(n)d</div></div>'
+        '<div class="code">%(code)s</div></div>') + '</code></pre><div class="copy"><button title="Copy to clipboard">'
+        "<div></div></button></div></figure></div>"),
+    "mdbook": ("rust", '<pre><div class="buttons"><button class="clip-button" title="Copy to clipboard"></button></div>'
+        f'<pre class="playground"><code class="language-rust edition2021">{WHOLE}\n</code></pre></pre>'),
+    "rustdoc": ("rust", '<div class="example-wrap"><pre class="rust rust-example-rendered"><code>'
+        f'{WHOLE}</code></pre><a class="test-arrow" target="_blank" href="https://play.example/?code={"x" * 600}">Run</a>'
+        "</div>"),
+    "rustdoc, source": ("rust", '<div class="example-wrap"><pre class="rust"><code>'
+        + numbered('<a href="#%(n)d" id="%(n)d" data-nosnippet>%(n)d</a>%(code)s\n') + "</code></pre></div>"),
+    "javadoc": ("java", '<div class="snippet-container"><button class="copy snippet-copy" aria-label="Copy snippet"><span '
+        f'data-copied="Copied!">Copy</span></button><pre class="snippet"><code class="language-java">{WHOLE}\n</code></pre>'
+        "</div>"),
+    "doxygen": ("", '<div class="fragment">' + numbered('<div class="line"><a id="l%(n)05d" name="l%(n)05d"></a>'
+        '<span class="lineno">    %(n)d</span>%(code)s</div>\n')
+        + '<div class="ttc" id="a1"><div class="ttname">spam</div></div></div><!-- fragment -->'),
+    "jekyll": ("python", '<div class="language-python highlighter-rouge"><div class="highlight"><pre class="highlight"><code>'
+        '<table class="rouge-table"><tbody><tr><td class="rouge-gutter gl"><pre class="lineno">'
+        f'{NUMBERS}\n</pre></td><td class="rouge-code"><pre>{WHOLE}\n</pre></td></tr></tbody></table></code></pre></div></div>'),
+    "asciidoctor": ("python", '<div class="listingblock"><div class="content"><pre class="rouge highlight"><code '
+        'data-lang="python"><table class="linenotable"><tbody><tr><td class="linenos gl"><pre class="lineno">'
+        f'{NUMBERS}\n</pre></td><td class="code"><pre>{WHOLE}\n</pre></td></tr></tbody></table></code></pre></div></div>'),
+    "yard": ("", '<table class="source_code"><tr><td><pre class="lines">\n' + NUMBERS + "</pre></td><td>"
+        f'<pre class="code">{WHOLE}</pre></td></tr></table>'),
+    "a quote around code": ("", f"<blockquote><pre>{WHOLE}</pre></blockquote>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_code_is_kept_byte_for_byte_with_its_language(name):
+    language, markup = GENERATORS[name]
+    page = f"<html><body><main><h1>Eggs</h1><p>{TEXT}</p>{markup}<p>{TEXT}</p></main></body></html>"
+    markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
+    found = [markdown[start:end] for start, end in code_blocks(markdown)]
+    assert found == [f"```{language}\n{CODE}\n```"]
+    rest = markdown.replace(found[0], "")
+    assert not re.search(r"\b(?:Copy|Run|View Source|python|\d)\b", rest.replace("data-lang", "")), rest
+    assert rest.count(TEXT) == 2
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<h2>Use</h2><a class="sl-anchor-link" href="#use"><span class="sr-only">Section titled “Use”</span></a>',
+        '<div class="tabs"><label>npm</label><label>pnpm</label><label>yarn</label><label>bun</label></div>',
+        '<ul role="tablist" class="tabs"><li role="tab">npm</li><li role="tab">pnpm</li></ul>',
+        '<span class="theme-doc-version-badge badge">Version: 1.0</span>',
+        '<div class="tocCollapsible_x theme-doc-toc-mobile"><button>On this page</button></div>',
+        '<span class="method-click-advice">click to toggle source</span>',
+    ],
+)
+def test_what_generators_add_is_left_out(markup):
+    page = f"<html><body><main><h1>Eggs</h1><p>{TEXT}</p>{markup}<p>{TEXT}</p></main></body></html>"
+    markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
+    assert markdown.removeprefix("# Eggs\n\n").replace("## Use\n\n", "") == f"{TEXT}\n\n{TEXT}"
+
+
+def test_a_button_or_cell_with_text_of_its_own_stays():
+    page = f"<main><h1>Eggs</h1><p>{TEXT}</p><button>How many eggs are there?</button><p class='ln'>{TEXT}</p></main>"
+    markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown
+    assert "How many eggs are there?" in markdown
+    assert markdown.count(TEXT) == 2
