@@ -53,6 +53,9 @@ UNUSABLE = ("AUTH", "NOT_CONFIGURED")
 BLOCKED = "blocked"
 """`details["reason"]` of an upstream that treats this address as a bot."""
 
+UNRELATED = "unrelated results"
+"""`details["reason"]` of an upstream whose results have nothing to do with the query."""
+
 TOO_COSTLY = "too_costly"
 """`details["reason"]` of a job that took more time than jobs may."""
 

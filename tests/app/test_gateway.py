@@ -162,6 +162,30 @@ async def test_a_bot_page_is_not_taken_for_an_empty_result(gateway: Open, sandbo
             await opened.search(TOWER)
 
 
+async def test_results_that_have_nothing_to_do_with_the_query_are_a_failure(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("serper", "unrelated")
+    async with gateway(openai_api_key="", search_providers="serper,brave", breaker_failures=2) as opened:
+        answer = await opened.search(TOWER)
+        assert answer.provider == "brave-raw-search"
+        assert answer.fallback is not None
+        assert (answer.fallback.from_, answer.fallback.reason) == ("serper", "unrelated results")
+        found = await opened.web_search(WebSearchRequest("descale an espresso machine", num_results=5))
+        assert {result.provider for result in found.results} == {"brave"}
+        assert "serper failed: PROVIDER: The results of serper have nothing to do with the query." in found.warnings
+        await opened.web_search(WebSearchRequest("sourdough bread", num_results=5))
+    assert sandbox.calls("serper") == 2, "two failures opened its circuit"
+
+
+async def test_unrelated_results_are_named_behind_the_engine_that_failed(gateway: Open, sandbox: Sandbox) -> None:
+    sandbox.fault("openai", "status", status=500)
+    sandbox.fault("serper", "unrelated")
+    async with gateway(search_providers="serper,brave") as opened:
+        answer = await opened.search(TOWER)
+    assert answer.fallback is not None
+    assert answer.fallback.from_ == "openai"
+    assert answer.fallback.reason.endswith(" serper: unrelated results.")
+
+
 async def test_an_empty_result_is_an_honest_answer_and_not_cached(gateway: Open, sandbox: Sandbox) -> None:
     sandbox.fault("openai", "status", status=503)
     question = SearchRequest("zxqv wvutsr qqqqzzz")

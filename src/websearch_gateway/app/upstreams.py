@@ -97,9 +97,11 @@ def _layered(settings: Settings, bare: HttpSearcher, health: HealthRegistry, led
     limiter = RateLimiter(record, bare.provider.capabilities.requests_per_second)
     breaker = CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, LEAST_SHARE_SECONDS)
     layers_of_a_call: tuple[Callable[[Searcher], Searcher], ...] = (
-        partial(CleanedSearcher, addresses=address_policy(settings)),
         partial(LayeredSearcher, layer=BurstGate(bare.name)),
         partial(LayeredSearcher, layer=breaker),
+        partial(
+            CleanedSearcher, addresses=address_policy(settings)
+        ),  # within the breaker, which learns what it refuses
         *((partial(BudgetedSearcher, ledger=ledger, most_usd=bare.most_usd),) if bare.price_usd else ()),
         partial(LayeredSearcher, layer=traced_upstream(bare.name)),
     )

@@ -5,7 +5,7 @@ All are frozen and without logic. Add a field with a default, and a line about i
 
 from __future__ import annotations
 
-from websearch_gateway.models.answers import Answer, Fallback, Source, Span, TokenUsage
+from websearch_gateway.models.answers import Answer, Source, Span, TokenUsage
 from websearch_gateway.models.call import DIRECT, LOCAL, Caller, Deadline
 from websearch_gateway.models.pages import Gathered, Page, Passage
 from websearch_gateway.models.requests import (
@@ -19,7 +19,15 @@ from websearch_gateway.models.requests import (
     Topic,
     WebSearchRequest,
 )
-from websearch_gateway.models.search import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery, SearchResults
+from websearch_gateway.models.search import (
+    AppliedFilters,
+    Capabilities,
+    Fallback,
+    Hit,
+    HttpRequest,
+    SearchQuery,
+    SearchResults,
+)
 from websearch_gateway.models.state import StateEntry, StateProblem, StateUsage
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from websearch_gateway.models.search import AppliedFilters
+from websearch_gateway.models.search import AppliedFilters, Fallback
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,6 @@ class TokenUsage:
 
     prompt: int = 0
     response: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Fallback:
-    """The name of the upstream that failed, and why, as `CODE: message`."""
-
-    given_up: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

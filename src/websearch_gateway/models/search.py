@@ -100,8 +100,18 @@ class AppliedFilters:
 
 
 @dataclass(frozen=True, slots=True)
+class Fallback:
+    """The name of the upstream that failed, and why: `CODE: message`, or `errors.UNRELATED`."""
+
+    given_up: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResults:
-    """The result of a Searcher. Having no hits is not an error. `bodies` are the vendor's replies, page by page."""
+    """The result of a Searcher. Having no hits is not an error. `bodies` are the vendor's replies, page by page;
+    `fallback` names the searcher that was given up for its unrelated results.
+    """
 
     hits: tuple[Hit, ...]
     provider: str
@@ -109,3 +119,4 @@ class SearchResults:
     cost_usd: float = 0.0
     warnings: tuple[str, ...] = ()
     bodies: tuple[bytes, ...] = field(default=(), repr=False)
+    fallback: Fallback | None = None

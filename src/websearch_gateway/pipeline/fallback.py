@@ -73,7 +73,7 @@ class FallbackEngine:
                 raise race.exhausted()
             answer = winner.task.result()
             if winner is not race.trials[0]:
-                answer = replace(answer, fallback=self._why(race, winner))
+                answer = replace(answer, fallback=_both(self._why(race, winner), answer.fallback))
                 self._report_overtaken(race, winner)
         # Only after the losers have ended: a nested race reports its costs when it ends.
         cost_usd = answer.cost_usd + race.lost_usd(winner)
@@ -104,6 +104,13 @@ class FallbackEngine:
         if race.stopgap and trial not in race.before(race.stopgap):
             return "TIMEOUT: no answer in time."
         return f"TIMEOUT: no answer within {self.hedge_seconds:g} s."
+
+
+def _both(first: Fallback | None, second: Fallback | None) -> Fallback | None:
+    """The engine that was given up, and the search provider behind it, as one."""
+    if first is None or second is None:
+        return first or second
+    return Fallback(first.given_up, f"{first.reason} {second.given_up}: {second.reason}.")
 
 
 def _is_configured(trial: Trial[Answer]) -> bool:

@@ -139,6 +139,7 @@ class RawEngine:
             cost_usd=answer.cost_usd + gathered.cost_usd,
             applied=gathered.results.applied,
             warnings=(*gathered.results.warnings, *answer.warnings),
+            fallback=gathered.results.fallback,
         )
 
 

@@ -18,6 +18,7 @@ TRANSPORT_KINDS = {
     "garbage": "answers 200 with bytes that are no JSON",
     "bot": "answers with a page that asks whether you are human",
     "drip": "sends its reply one byte at a time",
+    "unrelated": "answers another question than it was asked",
 }
 """What any vendor or page can do, and what that means."""
 

@@ -7,6 +7,7 @@ when they are done and return without a response.
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import struct
 import zlib
@@ -21,6 +22,9 @@ from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal
 
 _BOMB_BLOCK = 1 << 20
 _BOMB_BLOCKS = 4096
+# A query in JSON, or in a form: a value of `q` or `query`.
+_QUERY = re.compile(rb'("q(?:uery)?":\s*")(?:[^"\\]|\\.)*|((?<![^&])q(?:uery)?=)[^&]*')
+_OTHER_QUERY = rb"\1\2harbour,ferry,library,fares"
 _NONSENSE = b"\x00\xff<<{]]]} \xc3\x28 this is neither JSON nor HTML "
 
 
@@ -98,6 +102,21 @@ async def _drip(request: FaultyRequest) -> None:
     request.transport.close()
 
 
+async def _unrelated(request: FaultyRequest) -> None:
+    """The correct reply to a request that asks something else."""
+    body = b""
+    while (message := await request.receive())["type"] == "http.request":
+        body += message.get("body", b"")
+        if not message.get("more_body"):
+            break
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": _QUERY.sub(_OTHER_QUERY, body)}
+
+    asked = _QUERY.sub(_OTHER_QUERY, request.scope["query_string"])
+    await request.app({**request.scope, "query_string": asked}, receive, request.send)
+
+
 async def _huge(request: FaultyRequest) -> None:
     """A page without an end."""
     paragraph = b"<p>" + b"and so on, " * 5000 + b"</p>\n"
@@ -149,6 +168,7 @@ FAULTS: dict[str, Callable[[FaultyRequest], Awaitable[None]]] = {
     "garbage": _garbage,
     "bot": _bot,
     "drip": _drip,
+    "unrelated": _unrelated,
     "huge": _huge,
     "gzip_bomb": _gzip_bomb,
     "redirect_private": _redirect_private,

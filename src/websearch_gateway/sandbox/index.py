@@ -1,4 +1,4 @@
-"""A deterministic full-text search over the small web: Okapi BM25 with light stemming.
+"""A deterministic full-text search over the small web: Okapi BM25 over stems.
 
 Chinese and Japanese text, which has no spaces, is indexed by pairs of characters.
 """
@@ -14,20 +14,17 @@ from datetime import datetime
 from functools import cache
 
 from websearch_gateway.sandbox.pages import Page, library
+from websearch_gateway.text.retrieval.tokens import STOP_WORDS, stems
 
 _K1, _B = 1.2, 0.75
-_TITLE_WEIGHT, _TOPIC_WEIGHT = 3, 2
+_TITLE_WEIGHT = 3
 _HOME_FACTOR, _FOREIGN_FACTOR = 1.5, 0.5
 _WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
-_ENDINGS = ("ingly", "edly", "ations", "ation", "ing", "ied", "ies", "ed", "es", "ly", "s", "e", "y")
-_STOP_WORDS = (
-    "a about an and are as at be been by can could did do does for from had has have how i if in into is it its "
-    "me much my of often on or our please should so tell that the their them there these they this to was we were "
-    "what when where which who why will with would you your der die das ein eine und ist wie was el la los "
-    "las un una y es de que en"
+_OTHER_STOP_WORDS = (
+    "another between each every just lot many more most much only other over per same under very much often please tell"
 )
-_STOP = frozenset(_STOP_WORDS.split())
+_STOP = STOP_WORDS.union(_OTHER_STOP_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +42,10 @@ class Match:
         return " ".join(best_sentences(self.page, self.query, 2))
 
 
-def stem(word: str) -> str:
-    """A word without its common English endings: `baking`, `baked` and `bakes` all become `bak`."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return stem(word[: -len(ending)])
-    return word
-
-
 def terms(text: str) -> list[str]:
-    """The stems of a text in order, without stop words."""
+    """The stems of a text in order (`baking`, `baked` and `bakes` have one), without stop words."""
     words = (word.lower().replace("’", "'").removesuffix("'s") for word in _WORD.findall(_CJK.sub(" ", text)))
-    latin = [stem(word) for word in words if word not in _STOP]
+    latin = stems([word for word in words if word not in _STOP])
     pairs = [run[i : i + 2] for run in _CJK.findall(text) for i in range(max(1, len(run) - 1))]
     return latin + pairs
 
@@ -65,8 +54,7 @@ class _Index:
     def __init__(self, pages: Iterable[Page]) -> None:
         self.bags: dict[str, Counter[str]] = {}
         for page in pages:
-            weighted = terms(page.title) * _TITLE_WEIGHT + terms(" ".join(page.topics)) * _TOPIC_WEIGHT
-            self.bags[page.slug] = Counter(weighted + terms(page.text))
+            self.bags[page.slug] = Counter(terms(page.title) * _TITLE_WEIGHT + terms(page.text))
         self.lengths = {slug: bag.total() for slug, bag in self.bags.items()}
         self.mean_length = sum(self.lengths.values()) / len(self.lengths)
         self.frequency = Counter(term for bag in self.bags.values() for term in bag)

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from websearch_gateway.errors import (
+    UNRELATED,
     UNUSABLE,
     Attempt,
     EngineNotConfigured,
@@ -23,7 +24,7 @@ from websearch_gateway.errors import (
     Unavailable,
     shortest,
 )
-from websearch_gateway.models import Deadline, SearchQuery, SearchResults, Topic
+from websearch_gateway.models import Deadline, Fallback, SearchQuery, SearchResults, Topic
 from websearch_gateway.net.cost_context import spend, spent
 from websearch_gateway.ports import Searcher
 from websearch_gateway.upstream.health import HealthRegistry
@@ -109,10 +110,12 @@ def _answer(race: FirstSuccess[SearchResults], winner: Trial[SearchResults]) -> 
     results = winner.task.result()
     failed = [f"{a.name} failed: {a.code}: {a.reason}" for a in race.attempts if a.code not in UNUSABLE]
     slow = [f"{trial.name} was slow; {winner.name} answered before it." for trial in race.running]
+    unrelated = (Fallback(a.name, a.cause) for a in race.attempts if a.cause == UNRELATED)
     return replace(
         results,
         cost_usd=results.cost_usd + race.lost_usd(winner),
         warnings=(*loud(race.attempts), *failed, *slow, *results.warnings),
+        fallback=next(unrelated, results.fallback),
     )
 
 

@@ -147,6 +147,7 @@ class LlmEngine:
             cost_usd=self.answer_usd + gathered.cost_usd,
             searched_usd=gathered.cost_usd,
             applied=gathered.results.applied,
+            fallback=gathered.results.fallback,
             warnings=(
                 *gathered.results.warnings,
                 *applying(notes),

@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from websearch_gateway.errors import UNRELATED, SearchProviderError
 from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.ports import Searcher
 from websearch_gateway.text.domains import admitted
+from websearch_gateway.text.retrieval.unrelated import is_unrelated
 from websearch_gateway.text.safety.sanitise import clean_markdown
 from websearch_gateway.text.safety.shown_url import shown_url
 
@@ -29,7 +31,8 @@ class CleanedSearcher:
     """A Searcher that cleans titles, snippets and links as pages are cleaned.
 
     Drops hits whose link is too long or not public, with a warning, and hits that the query's lists of domains exclude,
-    without one. A warning also reports text that reads like orders to a model.
+    without one. A warning also reports text that reads like orders to a model. Hits that have nothing to do with the
+    query are a failure: some engines send such pages to callers that they take for bots.
     """
 
     searcher: Searcher
@@ -40,7 +43,12 @@ class CleanedSearcher:
         return self.searcher.name
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
-        """Search. Raises what the searcher raises."""
+        """Search.
+
+        Raises:
+            SearchProviderError: the hits have nothing to do with the query.
+            SearchError: as the searcher raises.
+        """
         found = await self.searcher.search(query, deadline)
         include, exclude = query.include_domains, query.exclude_domains
         if include or exclude:
@@ -48,6 +56,10 @@ class CleanedSearcher:
             applied = replace(found.applied, domains=found.applied.domains or "local")
             found = replace(found, hits=kept, applied=applied)
         hits, warnings = await in_own_thread(clean_hits, found.hits, self.addresses)
+        if await in_own_thread(is_unrelated, query.text, hits, query.language):
+            raise SearchProviderError(
+                f"The results of {self.name} have nothing to do with the query.", details={"reason": UNRELATED}
+            )
         return replace(found, hits=hits, warnings=(*found.warnings, *warnings))
 
 
