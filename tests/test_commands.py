@@ -39,7 +39,7 @@ NOT_RUN = {
     "claude mcp add": "its command is run by tests/test_clients.py",
     "claude plugin": "needs the client; tests/test_release.py starts what it starts",
     "websearch-gateway serve --http": "serves until it is stopped; tests/entrypoints/http run it",
-    "websearch-gateway cache migrate postgresql://": "needs PostgreSQL; run by tests/entrypoints/tools/test_admin.py",
+    "websearch-gateway cache migrate postgresql://": "run with a server by tests/entrypoints/tools/test_operating.py",
     'echo "$NEW_STATE_URL" | websearch-gateway cache migrate -': "the same",
     "curl https://REGION-PROJECT.cloudfunctions.net": "needs a cloud account",
     'curl -H "Authorization: Bearer $TOKEN" https://search.example.com/': "needs a gateway on the internet",

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from websearch_gateway.entrypoints.python.client import Gateway
-    from websearch_gateway.entrypoints.python.sync import SyncGateway
+    from websearch_gateway.entrypoints.python import Gateway, SyncGateway
     from websearch_gateway.errors import SearchError
 
 __all__ = ["Gateway", "SearchError", "SyncGateway", "__version__"]
@@ -17,8 +16,8 @@ __all__ = ["Gateway", "SearchError", "SyncGateway", "__version__"]
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Gateway": "websearch_gateway.entrypoints.python.client",
-    "SyncGateway": "websearch_gateway.entrypoints.python.sync",
+    "Gateway": "websearch_gateway.entrypoints.python",
+    "SyncGateway": "websearch_gateway.entrypoints.python",
     "SearchError": "websearch_gateway.errors",
 }
 

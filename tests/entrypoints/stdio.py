@@ -15,7 +15,7 @@ from mcp.types import CallToolResult, jsonrpc_message_adapter
 
 from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.entrypoints.mcp.server import create_server
-from websearch_gateway.entrypoints.mcp.surrogate_fix import SurrogateFixStream
+from websearch_gateway.entrypoints.mcp.unreadable import SurrogateFixStream
 from websearch_gateway.settings import Settings
 
 LONGEST_LINE = 2**26

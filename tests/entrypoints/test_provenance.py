@@ -21,7 +21,7 @@ from tests.entrypoints.stdio import serving, structured
 from tests.loopback import serving as listening
 from tests.patience import PATIENT
 from websearch_gateway.entrypoints.http.app import create_app
-from websearch_gateway.entrypoints.python.client import Gateway
+from websearch_gateway.entrypoints.python import Gateway
 from websearch_gateway.errors import ForbiddenUrlError
 from websearch_gateway.settings import Settings
 

@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.functions.instances import Running, running
 from tests.patience import PATIENCE
 from tools.servers import NotHere, firestore_emulator
-from websearch_gateway.entrypoints.http.auth.modes import mint
+from websearch_gateway.entrypoints.http.tokens import mint
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings
 

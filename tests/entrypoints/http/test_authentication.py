@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from tests.entrypoints.http.auth.forging import AUDIENCE, ISSUER, hostile_tokens
-from tests.entrypoints.http.auth.forging import SECRET as FORGING_SECRET
-from tests.entrypoints.http.auth.forging import token as forged
 from tests.entrypoints.http.calls import QUESTION, VERSIONS, bearer, call, post, raw, search
 from tests.entrypoints.http.conftest import SECRET, Door, address
+from tests.entrypoints.http.forging import AUDIENCE, ISSUER, hostile_tokens
+from tests.entrypoints.http.forging import SECRET as FORGING_SECRET
+from tests.entrypoints.http.forging import token as forged
 from tests.growth import too_much
-from websearch_gateway.entrypoints.http.auth import tokens
-from websearch_gateway.entrypoints.http.auth.shape import InvalidToken
-from websearch_gateway.entrypoints.http.auth.static_tokens import mint_static
+from websearch_gateway.entrypoints.claims import InvalidToken
+from websearch_gateway.entrypoints.http import tokens
 from websearch_gateway.entrypoints.http.authentication import OPEN_PATHS, _check_url
-from websearch_gateway.entrypoints.http.compatible.table import BY_PATH
+from websearch_gateway.entrypoints.http.compatible.routes import BY_PATH
+from websearch_gateway.entrypoints.http.static_tokens import mint_static
 from websearch_gateway.entrypoints.tools import TOOLS
 from websearch_gateway.sandbox import Sandbox
 

@@ -1,5 +1,3 @@
-"""The MCP server over stdio, as an agent meets it: a real pipe, the SDK's own client; where it matters, a process."""
-
 from __future__ import annotations
 
 import asyncio
@@ -8,7 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import jsonschema
@@ -16,12 +14,17 @@ import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_REQUEST, PARSE_ERROR, TextContent, ToolListChangedNotification, ToolsCapability
+from pydantic import BaseModel
 
 from tests.entrypoints.conftest import Connect
 from tests.patience import PATIENCE
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.entrypoints.mcp import server
+from websearch_gateway.entrypoints.mcp.server import input_schema, output_schema
+from websearch_gateway.entrypoints.tools.search import SearchWebArguments
+from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results.base import ErrorInfo, FallbackInfo
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
 QUESTION = "How tall is the Eiffel Tower?"
@@ -336,3 +339,92 @@ def test_lines_that_the_sdk_cannot_read_are_answered(sandbox: Sandbox, tmp_path:
     assert by_id[4]["error"]["code"] == INVALID_REQUEST
     assert by_id[5]["error"]["code"] == INVALID_REQUEST
     assert len(json.dumps(by_id[5])) < 200
+
+
+async def test_prompts_and_the_icon_reach_a_client(connect: Connect) -> None:
+    async with connect() as client:
+        prompts = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
+        filled = await client.get_prompt("fact_check", {"claim": "The {tower} is 330 m tall."})
+        for wrong in (("nope", {}), ("research", {}), ("research", {"topic": " "})):
+            with pytest.raises(MCPError):
+                await client.get_prompt(*wrong)
+    assert set(prompts) == {"research", "fact_check"}
+    assert prompts["research"].arguments is not None
+    assert prompts["research"].arguments[0].required
+    assert "The {tower} is 330 m tall." in filled.messages[0].content.text  # type: ignore[union-attr]
+
+
+def test_an_input_schema_names_required_fields_and_refuses_others() -> None:
+    schema = input_schema(SearchWebArguments)
+    assert schema["required"] == ["query"]
+    assert schema["additionalProperties"] is False
+    assert set(schema["properties"]) == {
+        *("query", "maxResults", "freshnessHours", "region", "includeDomains", "excludeDomains", "includeAnswers")
+    }
+
+
+def test_an_optional_argument_has_a_plain_type() -> None:
+    region = input_schema(SearchWebArguments)["properties"]["region"]
+    assert region["type"] == "string"
+    assert "anyOf" not in region
+
+
+def test_defaults_of_arguments_are_told() -> None:
+    assert input_schema(SearchWebArguments)["properties"]["maxResults"]["default"] == 5
+
+
+def test_an_output_schema_has_no_references_and_keeps_the_field_called_title() -> None:
+    schema = output_schema(SearchResponse)
+    assert "$ref" not in str(schema)
+    assert schema["properties"]["citations"]["items"]["properties"]["title"] == {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        SearchResponse(),
+        SearchResponse(fallback=FallbackInfo(from_="openai", reason="x")),
+        SearchResponse(error=ErrorInfo(code="TIMEOUT", message="late", details={"any": ["thing"]})),
+    ],
+)
+def test_what_is_sent_validates_against_the_declared_schema(response: SearchResponse) -> None:
+    jsonschema.validate(response.model_dump(mode="json", by_alias=True), output_schema(SearchResponse))
+
+
+def test_an_error_alone_validates_since_clients_check_failed_calls_too() -> None:
+    sent: dict[str, Any] = {"error": {"code": "AUTH", "message": "wrong key"}}
+    jsonschema.validate(sent, output_schema(SearchResponse))
+
+
+def test_a_wrong_type_does_not_validate() -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"text": 3}, output_schema(SearchResponse))
+
+
+class Sample(BaseModel):
+    """What can be one of several things."""
+
+    amount: int | str | None = None
+    inner: ErrorInfo | None = None
+    choice: Literal["a", "b"] | None = None
+    two: list[int] | list[str] | None = None
+
+
+def test_alternatives_of_an_output_are_one_schema_where_that_means_the_same() -> None:
+    properties = output_schema(Sample)["properties"]
+    assert properties["amount"] == {"type": ["integer", "string", "null"]}
+    assert properties["inner"]["type"] == ["object", "null"]
+    assert properties["inner"]["properties"]["code"] == {"type": "string"}
+    assert [option["type"] for option in properties["choice"]["anyOf"]] == ["string", "null"]
+    assert len(properties["two"]["anyOf"]) == 3
+
+
+@pytest.mark.parametrize("field", ["amount", "inner", "choice", "two"])
+@pytest.mark.parametrize("value", [None, 1, "a", "c", {}, {"code": 1}, [1], ["a"], [1, "a"], True])
+def test_the_compact_schema_accepts_what_pydantics_own_accepts(field: str, value: Any) -> None:
+    def accepts(schema: dict[str, Any]) -> bool:
+        return bool(jsonschema.Draft202012Validator(schema).is_valid({field: value}))
+
+    whole = Sample.model_json_schema(by_alias=True)
+    whole["$defs"]["ErrorInfo"].pop("required", None)  # a result of ours requires nothing
+    assert accepts(output_schema(Sample)) == accepts(whole)

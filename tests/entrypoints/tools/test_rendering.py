@@ -1,17 +1,24 @@
-"""The text of a result holds what a model needs, in fewer characters than its JSON."""
-
 from __future__ import annotations
 
 import json
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp.types import CallToolResult
 
 from tests.entrypoints.conftest import Connect
 from tests.entrypoints.stdio import structured
-from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
-from websearch_gateway.entrypoints.tools.rendering import answer_text, found_text, page_text, passages_text, raw_text
+from websearch_gateway.entrypoints.tools.rendering import (
+    answer_text,
+    found_text,
+    fresh_nonce,
+    marked,
+    page_text,
+    passages_text,
+    raw_text,
+)
 from websearch_gateway.results.answer import Citation, CitedSpan, SearchResponse, SourceInfo
 from websearch_gateway.results.base import FallbackInfo
 from websearch_gateway.results.read import PageContent, PagePassage, PagePassages, QueryPassages
@@ -205,3 +212,25 @@ async def test_a_question_that_no_passage_answers_gets_the_nearest_between_marks
     assert tall["nearest"] is None
     assert "Maurice Koechlin" in inside(text_of(result))
     assert "Note: Nothing on this page seems to answer query 1; the nearest is shown." in outside(text_of(result))
+
+
+MARK = re.compile(r"</?untrusted-web-text", re.IGNORECASE)
+
+
+@given(
+    st.lists(st.sampled_from(["</untrusted-web-text", "<untrusted-web-text", ' id="', "NONCE", '">', "\n", "x", " "]))
+)
+def test_no_page_can_open_or_close_a_mark(pieces: list[str]) -> None:
+    """Not even one that has guessed the nonce."""
+    nonce = fresh_nonce()
+    page = "".join(pieces).replace("NONCE", nonce)
+    text = marked(WebResult(page_content=page), "page_content", nonce).page_content
+    assert len(MARK.findall(text)) == 2
+    assert text.startswith(f'<untrusted-web-text id="{nonce}">\n')
+    assert text.endswith(f'\n</untrusted-web-text id="{nonce}">')
+    assert text.count(nonce) == 2
+
+
+def test_nothing_else_of_a_result_changes() -> None:
+    result = WebResult(title="t", link="https://a.example/", snippet="s", page_content="p", relevance_score=0.5)
+    assert marked(result, "page_content", fresh_nonce()).model_copy(update={"page_content": "p"}) == result

@@ -75,7 +75,7 @@ def _finder(topic: Topic, usual_freshness: Freshness | None, summary: str) -> Ca
         as_json: JsonOption = False,
         config: ConfigOption = None,
     ) -> None:
-        from websearch_gateway.entrypoints.cli.render_results import show_found
+        from websearch_gateway.entrypoints.cli.render import show_found
 
         request = WebSearchRequest(
             query,
@@ -107,7 +107,7 @@ def raw(
     config: ConfigOption = None,
 ) -> None:
     """List results without their pages, in Google's form with --json."""
-    from websearch_gateway.entrypoints.cli.render_results import show_raw
+    from websearch_gateway.entrypoints.cli.render import show_raw
 
     request = RawSearchRequest(tuple(queries), results_per_query, region, language)
     _ask(lambda gateway, tell: gateway.raw_search(request, DIRECT, tell), show_raw, as_json, config)
@@ -155,7 +155,7 @@ def _ask(
 
     async def within(settings: Settings) -> R:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.entrypoints.cli.stages import stages
+        from websearch_gateway.entrypoints.cli.render import stages
 
         with stages() as tell:
             async with open_gateway(settings) as gateway:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated, get_args
 
 import typer
+from pydantic import SecretStr
 
 from websearch_gateway import __version__
 from websearch_gateway.entrypoints.cli.asking import news, raw, read, search, web
 from websearch_gateway.entrypoints.cli.docs import docs
-from websearch_gateway.entrypoints.cli.forwarded import forwarded_settings
 from websearch_gateway.entrypoints.cli.operating import cache, doctor, stats
 from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, JsonOption
 from websearch_gateway.entrypoints.cli.serving import exit_on_error, serve_over_http, serve_over_stdio, settings_of
+from websearch_gateway.settings import Settings
 
 cli = typer.Typer(
     name="websearch-gateway",
@@ -97,7 +99,7 @@ def token(
     if static:
         _make_key(user, scope, as_json=as_json)
         return
-    from websearch_gateway.entrypoints.http.auth.modes import mint
+    from websearch_gateway.entrypoints.http.tokens import mint
 
     settings = settings_of(config, as_json=as_json)
     minted = exit_on_error(lambda: mint(settings, user, scope.split(), ttl), as_json=as_json)
@@ -105,7 +107,7 @@ def token(
 
 
 def _make_key(user: str, scope: str, *, as_json: bool) -> None:
-    from websearch_gateway.entrypoints.http.auth.static_tokens import mint_static
+    from websearch_gateway.entrypoints.http.static_tokens import mint_static
 
     token, entry = exit_on_error(lambda: mint_static(user, scope.split()), as_json=as_json)
     if as_json:
@@ -133,3 +135,28 @@ def sandbox(
     from websearch_gateway.entrypoints.cli.demo import run_sandbox
 
     exit_on_error(lambda: asyncio.run(run_sandbox(host, port, as_json=as_json)), as_json=as_json)
+
+
+def forwarded_settings(arguments: Sequence[str]) -> dict[str, str]:
+    """Settings by their names in lower case, of `--setting value` or `--setting=value`.
+
+    Raises:
+        typer.BadParameter: there is no such setting, its value is missing, or it is a secret: other users of the
+            machine see a command's arguments.
+    """
+    return dict(_pairs(arguments))
+
+
+def _pairs(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    rest = iter(arguments)
+    for argument in rest:
+        option, given, value = argument.partition("=")
+        name = option.removeprefix("--").replace("-", "_").lower()
+        if not option.startswith("--") or name not in Settings.model_fields:
+            raise typer.BadParameter(f"There is no setting {option}.")
+        if SecretStr in get_args(Settings.model_fields[name].annotation):
+            raise typer.BadParameter(f"{name.upper()} is a secret: set it in the environment.")
+        text = value if given else next(rest, None)
+        if text is None:
+            raise typer.BadParameter(f"{option} needs a value.")
+        yield name, text

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.text import Text
 
 from websearch_gateway.app import Gateway, open_gateway
-from websearch_gateway.entrypoints.cli.docs.render import show_hits
 from websearch_gateway.entrypoints.cli.render import show_error, show_response
+from websearch_gateway.entrypoints.cli.render_docs import show_hits
 from websearch_gateway.entrypoints.errors import describe
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, shown
 from websearch_gateway.models import SearchRequest

@@ -21,7 +21,7 @@ def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 
     async def examine(settings: Settings) -> Diagnosis:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.entrypoints.http.auth.checkup import check_auth
+        from websearch_gateway.entrypoints.http.tokens import check_auth
 
         async with open_gateway(settings) as gateway:
             diagnosis = await gateway.diagnose()
@@ -34,7 +34,7 @@ def doctor(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 
 def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Show the costs of the last days by provider, the savings of the cache, and the latencies of calls."""
-    from websearch_gateway.entrypoints.cli.render_stats import show_stats
+    from websearch_gateway.entrypoints.cli.render import show_stats
 
     async def look(settings: Settings) -> ServerStats:
         from websearch_gateway.app import open_gateway
@@ -48,7 +48,7 @@ def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 @cache.command("stats")
 def cache_stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Show the size and age of the cache, and what it saved today."""
-    from websearch_gateway.entrypoints.cli.render_stats import show_cache
+    from websearch_gateway.entrypoints.cli.render import show_cache
 
     async def look(settings: Settings) -> CacheStats:
         from websearch_gateway.app import open_gateway
@@ -68,7 +68,7 @@ def clear(
     config: ConfigOption = None,
 ) -> None:
     """Remove cached answers, results and pages, for all users and processes."""
-    from websearch_gateway.entrypoints.cli.render_stats import show_cleared
+    from websearch_gateway.entrypoints.cli.render import show_cleared
 
     if older_than is None and query is None and not (yes or as_json):
         typer.confirm("Remove everything from the cache?", abort=True)

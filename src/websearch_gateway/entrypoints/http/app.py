@@ -14,27 +14,25 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from websearch_gateway.entrypoints.http.authentication import Authentication, metadata_routes
-from websearch_gateway.entrypoints.http.compatible.routes import compatible_routes, error_shape, serving
-from websearch_gateway.entrypoints.http.compatible.table import compatible_endpoint
-from websearch_gateway.entrypoints.http.frame import Frame
-from websearch_gateway.entrypoints.http.health import healthz, readyz
-from websearch_gateway.entrypoints.http.loop_lag import LoopLag
+from websearch_gateway.entrypoints.http.compatible.routes import (
+    compatible_endpoint,
+    compatible_routes,
+    error_shape,
+    serving,
+)
+from websearch_gateway.entrypoints.http.health import LoopLag, healthz, metrics_endpoint, readyz
 from websearch_gateway.entrypoints.http.mcp_endpoint import McpEndpoint
-from websearch_gateway.entrypoints.http.metrics import metrics_endpoint
+from websearch_gateway.entrypoints.http.middleware import Frame, HostOriginCheck, RequestBody, Tracing
+from websearch_gateway.entrypoints.http.openapi import description_routes, openapi
 from websearch_gateway.entrypoints.http.replies import refusal
-from websearch_gateway.entrypoints.http.request_body import RequestBody
-from websearch_gateway.entrypoints.http.rest.endpoint import tool_routes
-from websearch_gateway.entrypoints.http.rest.openapi import openapi
-from websearch_gateway.entrypoints.http.rest.pages import description_routes
+from websearch_gateway.entrypoints.http.rest import tool_routes
 from websearch_gateway.entrypoints.http.status import status_endpoint
-from websearch_gateway.entrypoints.http.tracing import Tracing
-from websearch_gateway.entrypoints.http.transport import HostOriginCheck
 from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.entrypoints.tools import callable_tools, listed, toolsets_of
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from websearch_gateway.entrypoints.http.auth.verifier import Verifier
+    from websearch_gateway.entrypoints.http.tokens import Verifier
 
 
 def create_app(settings: Settings, gateway: LazyGateway | None = None) -> Starlette:
@@ -82,7 +80,7 @@ def _verifier(settings: Settings) -> Verifier | None:
     if settings.auth_mode == "none":
         return None
     # `cryptography` takes 150 ms to import.
-    from websearch_gateway.entrypoints.http.auth.modes import token_verifier
+    from websearch_gateway.entrypoints.http.tokens import token_verifier
 
     return token_verifier(settings)
 

@@ -15,19 +15,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from websearch_gateway.entrypoints.http.auth.scopes import SCOPES
-from websearch_gateway.entrypoints.http.auth.shape import InvalidToken
-from websearch_gateway.entrypoints.http.auth.static_tokens import PREFIX
-from websearch_gateway.entrypoints.http.pages.page import page_reply
-from websearch_gateway.entrypoints.http.pages.sign_in import sign_in_page
+from websearch_gateway.entrypoints.claims import SCOPES, InvalidToken
+from websearch_gateway.entrypoints.http.pages import page_reply, sign_in_page
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
+from websearch_gateway.entrypoints.http.static_tokens import PREFIX
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import LOCAL, Caller
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:
-    from websearch_gateway.entrypoints.http.auth.verifier import Verifier
     from websearch_gateway.entrypoints.http.compatible.base import Compatible
+    from websearch_gateway.entrypoints.http.tokens import Verifier
 
 METADATA = "/.well-known/oauth-protected-resource"
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", METADATA, f"{METADATA}/mcp"})

@@ -1,17 +1,104 @@
-"""Refuses requests that are not JSON, or no request: over stdio the SDK drops them, and their client waits for ever.
+"""Repairs messages over stdio that contain lone surrogates, and refuses requests that stay unreadable.
 
-A line may be broken, nested deeper than pydantic reads (about 200 levels), or break the rules of JSON-RPC. The parts of
-a request that a reply repeats have a limit, over HTTP too.
+The SDK drops a line that it cannot read, and its client waits for ever. A client in JavaScript that cuts a text in the
+middle of an emoji sends a lone surrogate (`"\\ud83d"`); other lines are broken, nested deeper than pydantic reads
+(about 200 levels), or break the rules of JSON-RPC.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, Self
 
 from mcp.shared.message import SessionMessage
-from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from pydantic import ValidationError
+
+ESCAPED_HALF = re.compile(rb"\\u[dD][89A-Fa-f]")
+"""An escape that may be a lone surrogate; most are halves of a pair."""
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+Item = SessionMessage | Exception
+
+
+class SurrogateFixStream:
+    """The SDK's stream of messages, which yields an exception for an unreadable line.
+
+    Args:
+        stream: the messages of the client.
+        replies: the SDK's stream to the client.
+    """
+
+    def __init__(self, stream: Any, replies: Any) -> None:
+        self._stream = stream
+        self._replies = replies
+
+    async def receive(self) -> Item:
+        """The next message."""
+        return await self._next(self._stream.receive)
+
+    async def aclose(self) -> None:
+        """Close the underlying stream."""
+        await self._stream.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Item:
+        return await self._next(self._stream.__anext__)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def _next(self, receive: Callable[[], Awaitable[Item]]) -> Item:
+        while True:
+            item = _repaired(await receive())
+            if isinstance(item, SessionMessage):
+                if (refusal := refusal_of_request(vars(item.message))) is None:
+                    return item
+                await self._replies.send(refusal)
+                continue
+            if isinstance(item, ValidationError) and (refusal := _refusal(item)):
+                await self._replies.send(refusal)
+            return item
+
+
+def repaired(message: str | bytes) -> str:
+    """A message of JSON in which every lone surrogate is U+FFFD.
+
+    Raises:
+        ValueError, RecursionError: it is not JSON, or nested too deeply.
+    """
+    # Python parses what Pydantic refuses, and joins surrogate pairs into characters.
+    return _LONE_SURROGATE.sub("\ufffd", json.dumps(json.loads(message), ensure_ascii=False))
+
+
+def _refusal(error: ValidationError) -> SessionMessage | None:
+    faults = error.errors(include_url=False, include_context=False)
+    if faults[0]["type"] == "json_invalid":
+        return refusal_of(faults[0]["input"])
+    # The whole message is the input of a fault of its own; a fault of a member has that member.
+    whole = [
+        fault["input"] for fault in faults if fault["type"] in ("missing", "model_type") and len(fault["loc"]) <= 2
+    ]
+    return refusal_of_value(whole[0]) if whole else None
+
+
+def _repaired(item: Item) -> Item:
+    if not isinstance(item, ValidationError):
+        return item
+    try:
+        line = repaired(item.errors()[0]["input"])
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except (ValueError, TypeError, RecursionError):
+        return item
+
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]+|[\]}]+')
 _MEMBER = re.compile(r'"(id|method|result|error)"\s*+:\s*+(?:(-?\d{1,18}|"(?:[^"\\]|\\.){0,200}")(?=\s*[,}]))?')
@@ -32,7 +119,7 @@ def refusal_of(line: str) -> SessionMessage | None:
     is_response = "method" not in members and not members.keys().isdisjoint(("result", "error"))
     if not line.strip() or is_notification or is_response:
         return None
-    return _refusal(members.get("id"), PARSE_ERROR, _UNREADABLE)
+    return _error_reply(members.get("id"), PARSE_ERROR, _UNREADABLE)
 
 
 def refusal_of_value(message: Any) -> SessionMessage | None:
@@ -41,10 +128,10 @@ def refusal_of_value(message: Any) -> SessionMessage | None:
     None for a response, which nobody may answer (https://www.jsonrpc.org/specification#response_object).
     """
     if not isinstance(message, dict):
-        return _refusal(None, INVALID_REQUEST, _INVALID)
+        return _error_reply(None, INVALID_REQUEST, _INVALID)
     if "method" not in message and ("result" in message or "error" in message):
         return None
-    return _refusal(_usable(message.get("id")), INVALID_REQUEST, _INVALID)
+    return _error_reply(_usable(message.get("id")), INVALID_REQUEST, _INVALID)
 
 
 def refusal_of_request(message: Any) -> SessionMessage | None:
@@ -57,11 +144,11 @@ def refusal_of_request(message: Any) -> SessionMessage | None:
     for place, value in (("id", message.get("id")), ("method", message.get("method")), ("progress token", token)):
         if len(value if isinstance(value, str) else "") > _MOST_ID_CHARS:
             fault = f"The {place} of a request may have {_MOST_ID_CHARS} characters at most."
-            return _refusal(_usable(message.get("id")), INVALID_REQUEST, fault)
+            return _error_reply(_usable(message.get("id")), INVALID_REQUEST, fault)
     return None
 
 
-def _refusal(name: int | str | None, code: int, message: str) -> SessionMessage:
+def _error_reply(name: int | str | None, code: int, message: str) -> SessionMessage:
     return SessionMessage(JSONRPCError(jsonrpc="2.0", id=name, error=ErrorData(code=code, message=message)))
 
 

@@ -1,4 +1,4 @@
-"""The tools as data: name, toolset, arguments, result, and the call of the gateway behind it. One module per toolset.
+"""The tools as data: name, toolset, arguments, result, and the call of the gateway behind it.
 
 Adding a tool: one argument model, one function, one row in its toolset's tuple. Models read the texts, and every word
 costs tokens in every conversation: say when to use the tool, and do not repeat the schema.
@@ -7,14 +7,11 @@ costs tokens in every conversation: say when to use the tool, and do not repeat 
 from __future__ import annotations
 
 from websearch_gateway.docs_index.store.sqlite.presence import has_site
-from websearch_gateway.entrypoints.tools.admin import ADMIN
-from websearch_gateway.entrypoints.tools.answer import ANSWER
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool
-from websearch_gateway.entrypoints.tools.cache import CACHE
 from websearch_gateway.entrypoints.tools.docs import DOCS
-from websearch_gateway.entrypoints.tools.ops import OPS
+from websearch_gateway.entrypoints.tools.operating import ADMIN, CACHE, OPS
 from websearch_gateway.entrypoints.tools.read import READ
-from websearch_gateway.entrypoints.tools.search import SEARCH
+from websearch_gateway.entrypoints.tools.search import ANSWER, SEARCH
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings
 

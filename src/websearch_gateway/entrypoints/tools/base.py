@@ -1,19 +1,21 @@
-"""What a tool is."""
+"""What a tool is, and how the arguments of a call become its model: obvious names are understood, faults are
+reported.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import islice
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from websearch_gateway.entrypoints.tools.faults import Fault, refusal, shape_faults
-from websearch_gateway.entrypoints.tools.names import understood
+from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import Caller
 from websearch_gateway.ports import Progress
 from websearch_gateway.results.base import ErrorInfo, WireModel
@@ -145,3 +147,108 @@ def declared(description: str, *, name: str | None = None, **keywords: Any) -> A
     name on the wire where that is not the camelCase of the field's.
     """
     return Field(description=description, alias=name, json_schema_extra=keywords)
+
+
+SYNONYMS: tuple[frozenset[str], ...] = (
+    frozenset({"maxresults", "numresults", "resultsperquery", "limit", "count", "num", "n", "topk", "k"}),
+    frozenset({"query", "queries", "q", "question", "searchquery", "searchterm"}),
+    frozenset({"url", "link", "uri", "href"}),
+    frozenset({"urls", "links"}),
+    frozenset({"maxchars", "maxcharacters", "maxlength", "length"}),
+    frozenset({"region", "country", "countrycode"}),
+    frozenset({"language", "lang", "locale"}),
+    frozenset({"freshness", "timerange", "recency"}),
+    frozenset({"includedomains", "alloweddomains", "domains", "sites", "site"}),
+    frozenset({"excludedomains", "blockeddomains"}),
+    frozenset({"offset", "start", "startindex"}),
+    frozenset({"siteid", "site", "sitename", "library"}),
+    frozenset({"sitesfilter", "sitefilter", "sites", "filter"}),
+    frozenset({"sectionid", "section", "id"}),
+    frozenset({"version", "siteversion", "label"}),
+    frozenset({"maxtokens", "tokens", "tokenlimit"}),
+)
+"""Names that mean the same, in lower case and without underscores. A name in several groups means what the tool has."""
+
+MOST_NAMES = 50
+"""A call with more names is refused as it stands."""
+
+
+def understood(model: type[BaseModel], given: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """`given` with every other spelling of an argument's name replaced by the one that the tool lists; and of each
+    listed name that replaced another, that other.
+
+    A name that the call gives already is never replaced, nor is one that could mean two arguments of the tool.
+    """
+    known = [str(field.validation_alias or field.alias or name) for name, field in model.model_fields.items()]
+    if len(given) > MOST_NAMES or all(name in known for name in given):
+        return given, {}
+    named: dict[str, Any] = {}
+    replaced: dict[str, str] = {}
+    for name, value in given.items():
+        meant = name if name in known else _meant(name, known)
+        if meant in named or meant in given:
+            meant = name
+        elif meant != name:
+            replaced[meant] = name
+        named[meant] = value
+    return named, replaced
+
+
+def _meant(name: str, known: list[str]) -> str:
+    plain = _plain(name)
+    same = [one for one in known if _plain(one) == plain]
+    if not same:
+        alike = frozenset[str]().union(*(words for words in SYNONYMS if plain in words))
+        same = [one for one in known if _plain(one) in alike]
+    return same[0] if len(same) == 1 else name
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+LONGEST_TEXT = 10_000
+"""Characters of one text among the arguments: more than the longest address."""
+MOST_FAULTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One argument, by its name on the wire, and what is wrong with it."""
+
+    field: str
+    problem: str
+
+
+def shape_faults(model: type[BaseModel], given: Mapping[str, Any]) -> list[Fault]:
+    """The faults that are visible before validation: unknown names, lists longer than `maxItems`, and long texts.
+
+    pydantic reports each of 95,000 unknown names and each of 500,000 wrong items, which takes a gigabyte; a long text
+    could be echoed, or stay in the cache of a library.
+    """
+    known = {field.validation_alias or field.alias or name: field for name, field in model.model_fields.items()}
+    unknown = (Fault(name, "Unknown argument") for name in given if name not in known)
+    faults = list(islice(unknown, MOST_FAULTS + 1))
+    for name, field in known.items():
+        keywords = field.json_schema_extra
+        limit = keywords.get("maxItems") if isinstance(keywords, dict) else None
+        value = given.get(str(name))
+        if isinstance(limit, int) and isinstance(value, Sequence) and not isinstance(value, str) and len(value) > limit:
+            faults.append(Fault(str(name), f"At most {limit} items are allowed, not {len(value)}"))
+        elif is_too_long(value):
+            faults.append(Fault(str(name), f"At most {LONGEST_TEXT} characters are allowed"))
+    return faults
+
+
+def is_too_long(value: Any) -> bool:
+    """Whether a text, or a text in a list, is longer than `LONGEST_TEXT`."""
+    texts = value if isinstance(value, list | tuple) else (value,)
+    return any(isinstance(text, str) and len(text) > LONGEST_TEXT for text in texts)
+
+
+def refusal(tool: str, faults: Sequence[Fault]) -> SearchValidationError:
+    """The error of a call with these faults; it reports the first `MOST_FAULTS`, each cut."""
+    reported = [{"field": shown(fault.field), "problem": shown(fault.problem)} for fault in faults[:MOST_FAULTS]]
+    listed = "; ".join(f"{fault['field']}: {fault['problem']}" for fault in reported)
+    more = " There are more." if len(faults) > MOST_FAULTS else ""
+    return SearchValidationError(f"Unusable arguments for {tool}: {listed}.{more}", details={"faults": reported})

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
-from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
-from websearch_gateway.entrypoints.tools.rendering import sections_text
+from websearch_gateway.entrypoints.tools.rendering import fresh_nonce, marked, sections_text
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import Caller
 from websearch_gateway.pipeline.deadline import one_deadline

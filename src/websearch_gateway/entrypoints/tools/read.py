@@ -10,8 +10,7 @@ from pydantic import StrictBool, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.reading import MOST_OF_URL, read_each, windows
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
-from websearch_gateway.entrypoints.tools.marking import fresh_nonce, marked
-from websearch_gateway.entrypoints.tools.rendering import page_text, passages_text
+from websearch_gateway.entrypoints.tools.rendering import fresh_nonce, marked, page_text, passages_text
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import Caller, ContentRequest, PassagesRequest
 from websearch_gateway.pipeline.reply.fit import fit_content, fit_passages

@@ -7,13 +7,15 @@ snippets and pages. Each page has its own pair of marks, so that none can preten
 from __future__ import annotations
 
 import functools
+import re
+import secrets
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from websearch_gateway.entrypoints.tools.marking import fresh_nonce, unmarked
 from websearch_gateway.pipeline.finalize import places_of
 from websearch_gateway.pipeline.reply.size import shortened
 from websearch_gateway.results.answer import SearchResponse, SourceInfo
+from websearch_gateway.results.base import WireModel
 from websearch_gateway.results.cache import CachedAnswer, FoundPage, SimilarAnswer, SimilarAnswers
 from websearch_gateway.results.docs import DocsHit, DocsSearchResponse
 from websearch_gateway.results.read import PageContent, PagePassages, PageWindow
@@ -21,6 +23,8 @@ from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebRes
 from websearch_gateway.text.citation.references import Cited, numbered
 from websearch_gateway.text.durations import in_words
 from websearch_gateway.text.safety.sanitise import wrap_untrusted
+
+R = TypeVar("R", bound=WireModel)
 
 ANSWER_SHARE = 1.3
 """The most characters of an answer with its list, as a share of the answer and its links: long titles are cut."""
@@ -195,3 +199,22 @@ def _joined(*parts: str) -> str:
 def _of(item: Any, field: str) -> str:
     value = item.get(field) if isinstance(item, dict) else None
     return str(value) if value is not None else ""
+
+
+_MARKED = re.compile(r'<untrusted-web-text id="([0-9a-f]{32})">\n(.*)\n</untrusted-web-text id="\1">', re.DOTALL)
+
+
+def fresh_nonce() -> str:
+    """The id in the marks of one call: 128 unguessable bits."""
+    return secrets.token_hex(16)
+
+
+def marked(result: R, field: str, nonce: str) -> R:
+    """`result` with the text of `field` between marks."""
+    return result.model_copy(update={field: wrap_untrusted(getattr(result, field), nonce)})
+
+
+def unmarked(text: str) -> str:
+    """The text between the marks of `marked`, to be marked again with more; any other text as it is."""
+    found = _MARKED.fullmatch(text)
+    return found[2] if found else text

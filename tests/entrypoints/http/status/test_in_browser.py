@@ -15,7 +15,7 @@ from tests.entrypoints.http.calls import post, search
 from tests.entrypoints.http.conftest import Door, address
 from tests.entrypoints.http.status.samples import BROKEN, FRESH, HEALTHY, NOW, SPENT
 from websearch_gateway.admin.operations import Snapshot
-from websearch_gateway.entrypoints.http.status.page import rendered
+from websearch_gateway.entrypoints.http.status import rendered
 from websearch_gateway.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 WIDE, TABLET, PHONE = (1280, 860), (820, 1180), (360, 740)
-STYLE = files("websearch_gateway.entrypoints.http.pages").joinpath("style.css").read_text()
+STYLE = files("websearch_gateway.entrypoints.http").joinpath("style.css").read_text()
 
 # The least contrast between a text and what is behind it, by the formula of WCAG 2.2 (relative luminance).
 LEAST_CONTRAST = """() => {

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from starlette.types import Scope
 
 from websearch_gateway.entrypoints.http.replies import ErrorShape
-from websearch_gateway.entrypoints.tools.faults import LONGEST_TEXT, is_too_long
+from websearch_gateway.entrypoints.tools.base import LONGEST_TEXT, is_too_long
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller
 

@@ -1,4 +1,4 @@
-"""Turns the table into routes: chooses the endpoint for a request, and finds its token."""
+"""The table of compatible endpoints as routes: chooses the endpoint for a request, and finds its token."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Scope
 
-from websearch_gateway.entrypoints.http.auth.shape import InvalidToken
+from websearch_gateway.entrypoints.claims import InvalidToken
 from websearch_gateway.entrypoints.http.authentication import HOW_TO_PROVE, VERIFY, caller_of, require_scope
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, is_json
-from websearch_gateway.entrypoints.http.compatible.table import BY_PATH, compatible_endpoint
+from websearch_gateway.entrypoints.http.compatible.openai_api import CHAT, MODELS, RESPONSES
+from websearch_gateway.entrypoints.http.compatible.openwebui import OPENWEBUI
+from websearch_gateway.entrypoints.http.compatible.searxng import SEARXNG, SEARXNG_CONFIG
+from websearch_gateway.entrypoints.http.compatible.tavily import EXTRACT, OTHERS, SEARCH
 from websearch_gateway.entrypoints.http.replies import failure, json_reply, refusal
-from websearch_gateway.entrypoints.http.rest.endpoint import json_object
+from websearch_gateway.entrypoints.http.rest import json_object
 from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.workers.pool import WORKING_FOR
@@ -103,3 +106,29 @@ def error_shape(scope: Scope) -> Any:
     """The error shape for the clients of this path; None for our own shape."""
     row = compatible_endpoint(scope)
     return row.error_shape if row is not None else None
+
+
+COMPATIBLE: tuple[Compatible, ...] = (
+    SEARCH,  # before SearXNG: a JSON body at /search is Tavily's
+    EXTRACT,
+    *OTHERS,
+    SEARXNG,
+    *SEARXNG_CONFIG,
+    *OPENWEBUI,
+    RESPONSES,
+    CHAT,
+    MODELS,
+)
+
+BY_PATH: dict[str, tuple[Compatible, ...]] = {
+    path: tuple(row for row in COMPATIBLE if path in row.paths)
+    for path in dict.fromkeys(path for row in COMPATIBLE for path in row.paths)
+}
+
+
+def compatible_endpoint(scope: Scope) -> Compatible | None:
+    """The first row that serves the request, if any does."""
+    for row in BY_PATH.get(scope["path"], ()):
+        if scope["method"] in row.methods and row.serves(scope):
+            return row
+    return None

@@ -1,0 +1,485 @@
+"""The group `docs`, which is also the command `docs-mcp`: searches the documentation index, changes and
+configures it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, JsonOption, run
+from websearch_gateway.entrypoints.cli.serving import exit_on_error, serve_over_http, settings_of
+from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.results.docs import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
+from websearch_gateway.settings import Settings, config_path
+
+if TYPE_CHECKING:
+    from websearch_gateway.app import Gateway
+    from websearch_gateway.docs_index.models import SiteVersion
+
+
+def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """List every site, of every status."""
+    from websearch_gateway.entrypoints.cli.render_docs import show_sites
+
+    async def look(settings: Settings) -> DocsSites:
+        from websearch_gateway.app import open_gateway
+        from websearch_gateway.docs_index.status import listed
+
+        async with open_gateway(settings) as gateway:
+            return listed(await gateway.docs.store.versions())
+
+    run(look, show_sites, as_json=as_json, config=config)
+
+
+def status(
+    site: Annotated[str | None, typer.Argument(metavar="[NAME|URL]", help="Default: every site.")] = None,
+    label: Annotated[str | None, typer.Argument(metavar="[VERSION]")] = None,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Show how far crawls are, which pages failed and why, and which process crawls."""
+    from websearch_gateway.entrypoints.cli.render_docs import show_status
+
+    async def look(settings: Settings) -> DocsStatus:
+        from websearch_gateway.app import open_gateway
+        from websearch_gateway.docs_index.status import statuses
+
+        async with open_gateway(settings) as gateway:
+            found = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
+            return statuses(found, await gateway.docs.failures(found))
+
+    run(look, show_status, as_json=as_json, config=config)
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="A name, a flag, or what you look for in words.")],
+    site: Annotated[str | None, typer.Option(help="A name or id.")] = None,
+    version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
+    limit: Annotated[int, typer.Option(help="Sections at most (1-50).")] = 10,
+    max_tokens: Annotated[int, typer.Option(help="Tokens of all sections together.")] = 1_600,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Find the sections that answer a query."""
+    from websearch_gateway.entrypoints.cli.render_docs import show_hits
+
+    async def look(settings: Settings) -> DocsSearchResponse:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings) as gateway:
+            return await gateway.search_docs(query, site_id=site, label=version, limit=limit, max_tokens=max_tokens)
+
+    run(look, show_hits, as_json=as_json, config=config)
+
+
+def read(
+    place: Annotated[str, typer.Argument(metavar="SECTION|URL", help="A section id, or the address of a page.")],
+    version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
+    around: Annotated[int, typer.Option(help="Sections before and after it (0-20).")] = 0,
+    max_tokens: Annotated[int, typer.Option(help="Tokens at most.")] = 4_000,
+    outline: Annotated[bool, typer.Option("--outline", help="List the sections of the page.")] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Read a section or a page from the index."""
+    from websearch_gateway.entrypoints.cli.render_docs import show_section
+
+    async def look(settings: Settings) -> DocsReadResponse:
+        from websearch_gateway.app import open_gateway
+        from websearch_gateway.docs_index.reading import read_docs
+
+        is_url = "://" in place
+        async with open_gateway(settings) as gateway:
+            return await read_docs(
+                gateway.docs,
+                section_id=None if is_url else place,
+                url=place if is_url else None,
+                label=version,
+                around=around,
+                max_tokens=max_tokens,
+                outline=outline,
+            )
+
+    run(look, show_section, as_json=as_json, config=config)
+
+
+_AGE = re.compile(r"(\d{1,5})([mhd])")
+_SECONDS = {"m": 60, "h": 3_600, "d": 86_400}
+BackgroundOption = Annotated[bool, typer.Option("--background", help="Crawl in a process of its own; return at once.")]
+
+
+def add(
+    source: Annotated[str, typer.Argument(help="A URL, a folder, or a zip or tar of documents (file or URL).")],
+    name: Annotated[str | None, typer.Argument(help="The name of the site. Default: its host.")] = None,
+    label: Annotated[str | None, typer.Argument(metavar="[VERSION]", help="Default: latest.")] = None,
+    version: Annotated[str | None, typer.Option("--version", help="The same as VERSION.")] = None,
+    include: Annotated[list[str] | None, typer.Option(help="Only paths that match this glob; repeatable.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="No paths that match this glob; repeatable.")] = None,
+    max_pages: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="Pages at most. Default: 20000.")] = None,
+    delay: Annotated[
+        float | None, typer.Option(min=0, max=600, help="Seconds between two requests to a host. Default: 0.25.")
+    ] = None,
+    browser: Annotated[
+        Literal["never", "auto", "always"] | None, typer.Option(help="Run the pages' scripts. Default: auto.")
+    ] = None,
+    header: Annotated[list[str] | None, typer.Option(help="`Name: value` to send along; repeatable.")] = None,
+    background: BackgroundOption = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Crawl a site and index it. The same command again resumes. Options are kept until others are given."""
+    from websearch_gateway.entrypoints.cli.render_docs import show_status
+
+    async def act(settings: Settings) -> DocsStatus:
+        from websearch_gateway.app import open_gateway
+
+        given = {
+            "include": tuple(include or ()) or None,
+            "exclude": tuple(exclude or ()) or None,
+            "max_pages": max_pages,
+            "delay": delay,
+            "browser": browser,
+            "headers": tuple(_header(line) for line in header or ()) or None,
+        }
+        options: dict[str, Any] = {option: value for option, value in given.items() if value is not None}
+        async with open_gateway(settings) as gateway:
+            site = await gateway.add_docs(source, name, version or label, **options)
+            again = f"websearch-gateway docs add {shlex.join([source, site.name, site.label])}"
+            crawled = partial(_crawled, background=background, config=config, as_json=as_json, discards=True)
+            return await crawled(gateway, [site], again)
+
+    _failing(run(act, show_status, as_json=as_json, config=config))
+
+
+def update(
+    site: Annotated[str | None, typer.Argument(metavar="[NAME|URL]")] = None,
+    label: Annotated[str | None, typer.Argument(metavar="[VERSION]")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every site.")] = False,
+    stale: Annotated[str | None, typer.Option(help="Sites that were indexed longer ago, such as 7d or 12h.")] = None,
+    background: BackgroundOption = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Refresh sites. Until that is done, searches find the old pages."""
+    from websearch_gateway.entrypoints.cli.render_docs import show_status
+
+    async def act(settings: Settings) -> DocsStatus:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings) as gateway:
+            sites = await _meant(gateway, site, label, every=every, stale=stale)
+            which = ["--stale", stale] if stale else [site, *filter(None, [label])] if site else ["--all"]
+            again = f"websearch-gateway docs update {shlex.join(which)}"
+            return await _crawled(gateway, sites, again, background=background, config=config, as_json=as_json)
+
+    _failing(run(act, show_status, as_json=as_json, config=config))
+
+
+def delete(
+    site: Annotated[str, typer.Argument(metavar="NAME|URL")],
+    label: Annotated[str | None, typer.Argument(metavar="[VERSION]")] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask, even before deleting several versions.")
+    ] = False,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Remove a site, or one version of it, from the index."""
+
+    async def act(settings: Settings) -> DocsStatus:
+        from websearch_gateway.app import open_gateway
+        from websearch_gateway.docs_index.status import statuses
+
+        async with open_gateway(settings) as gateway:
+            found = await gateway.docs.find(site, label)
+            if len(found) > 1 and not yes:
+                labels = ", ".join(version.label for version in found)
+                if as_json or not sys.stdin.isatty():
+                    raise SearchValidationError(f"{site} has several versions: {labels}. Name one, or use --yes.")
+                if not typer.confirm(f"Delete the versions {labels} of {site}?"):
+                    raise SearchValidationError("Nothing was deleted.")
+            for version in found:
+                await gateway.docs.delete(version)
+            return statuses(found, message=f"Deleted: {', '.join(f'{v.name} {v.label}' for v in found)}.")
+
+    run(act, lambda status: typer.echo(status.message), as_json=as_json, config=config)
+
+
+def export(
+    site: Annotated[str, typer.Argument(metavar="NAME|URL")],
+    file: Annotated[Path, typer.Argument(help="Where to write, such as python.docs.gz.")],
+    label: Annotated[str | None, typer.Option("--version", help="Which version, if there are several.")] = None,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Write a site with its vectors into a file that other machines import."""
+    from websearch_gateway.entrypoints.cli.render_docs import show_status
+
+    async def act(settings: Settings) -> DocsStatus:
+        from websearch_gateway.app import open_gateway
+        from websearch_gateway.docs_index.status import statuses
+        from websearch_gateway.docs_index.transfer import export_site
+
+        async with open_gateway(settings) as gateway:
+            found = await gateway.docs.find_one(site, label)
+            count = await export_site(gateway.docs, found, gateway.embedder.name, file)
+            return statuses([found], message=f"Wrote {count:,} pages ({file.stat().st_size / 1e6:.1f} MB) to {file}.")
+
+    run(act, show_status, as_json=as_json, config=config)
+
+
+def import_file(
+    file: Annotated[Path, typer.Argument(help="The file that `export` wrote.")],
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Read a site that another machine exported. It is searchable at once, offline."""
+    from websearch_gateway.entrypoints.cli.render_docs import show_status
+
+    async def act(settings: Settings) -> DocsStatus:
+        from websearch_gateway.app import open_gateway
+        from websearch_gateway.docs_index.status import statuses
+        from websearch_gateway.docs_index.transfer import import_site
+
+        async with open_gateway(settings) as gateway:
+            return statuses([await import_site(gateway.docs, gateway.embedder.name, file)])
+
+    run(act, show_status, as_json=as_json, config=config)
+
+
+def work(config: ConfigOption = None) -> None:
+    """Crawl what is pending, then end: the process behind --background."""
+
+    async def act() -> None:
+        from websearch_gateway.app import open_gateway
+
+        async with open_gateway(settings_of(config, as_json=False)) as gateway:
+            await gateway.docs.runner.drain()
+
+    asyncio.run(act())
+
+
+async def _crawled(
+    gateway: Gateway,
+    sites: Sequence[SiteVersion],
+    again: str,
+    *,
+    background: bool,
+    config: Path | None,
+    as_json: bool,
+    discards: bool = False,
+) -> DocsStatus:
+    """Crawl here, or in the background. Returns the status of the sites afterwards.
+
+    `discards` removes a site that is refused before it has a page.
+    """
+    from websearch_gateway.docs_index.status import statuses
+    from websearch_gateway.entrypoints.cli.render_docs import watched
+
+    if not sites:
+        return statuses((), message="No site is due.")
+    if background:
+        for site in sites:
+            await gateway.docs.requeue(site)
+        _start_worker(config)
+        return statuses(await _now(gateway, sites), message="Crawling in the background; `docs status` shows how far.")
+    try:
+        outcomes = await asyncio.gather(
+            *(watched(gateway, site, quiet=as_json or len(sites) > 1) for site in sites), return_exceptions=True
+        )
+    except asyncio.CancelledError:
+        typer.echo(f"Stopped. What was fetched is kept; go on with: {again}", err=True)
+        raise
+    errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    if errors and len(errors) == len(sites):
+        for site in sites if discards else ():
+            await gateway.docs.discard_refused(site)
+        raise errors[0]
+    now = await _now(gateway, sites)
+    message = " ".join(
+        f"{site.name} {site.label} was not crawled: {outcome}"
+        for site, outcome in zip(sites, outcomes, strict=True)
+        if isinstance(outcome, BaseException)
+    )
+    return statuses(now, await gateway.docs.failures(now), message)
+
+
+async def _now(gateway: Gateway, sites: Sequence[SiteVersion]) -> list[SiteVersion]:
+    ids = {site.id for site in sites}
+    return [version for version in await gateway.docs.store.versions() if version.id in ids]
+
+
+async def _meant(
+    gateway: Gateway, site: str | None, label: str | None, *, every: bool, stale: str | None
+) -> list[SiteVersion]:
+    import time
+
+    if [site is not None, every, stale is not None].count(True) != 1:
+        raise SearchValidationError("Name a site, or use --all or --stale.")
+    if site is not None:
+        return await gateway.docs.find(site, label)
+    found = await gateway.docs.store.versions()
+    if stale is None:
+        return found
+    if (age := _AGE.fullmatch(stale)) is None:
+        raise SearchValidationError("--stale must be a number with m, h or d, such as 7d.")
+    before = time.time() - int(age[1]) * _SECONDS[age[2]]
+    return [version for version in found if (version.indexed_at or 0.0) < before]
+
+
+def _start_worker(config: Path | None) -> None:
+    """Start a process that outlives this one."""
+    command = [sys.executable, "-m", "websearch_gateway", "docs", "work"]
+    if config is not None:
+        command += ["--config", str(config.absolute())]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.Popen(command, start_new_session=True, **quiet)  # type: ignore[call-overload]  # noqa: S603 - ourselves
+
+
+def _header(line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(":")
+    if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name.strip()) or not re.fullmatch(r"[ -~]*", value.strip()):
+        raise SearchValidationError("--header must be `Name: value`.")
+    return name.strip().lower(), value.strip()
+
+
+def _failing(status: DocsStatus) -> None:
+    """Exit code 1 if a site could not be crawled."""
+    if any(site.status == "failed" for site in status.sites):
+        raise typer.Exit(1)
+
+
+DEFAULT_MODEL = "nomic-embed-text"
+DEFAULT_PORT = 11_434
+_HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f:.]+")
+_KEYS = ("embedding_server_url", "embedding_model_name")
+_OUR_LINE = re.compile(rf"^[ \t]*(?:{'|'.join(_KEYS)})[ \t]*=.*\n?", re.MULTILINE)
+
+Embedders = Literal["built-in", "ollama"]
+
+
+def configure(
+    embedder: Annotated[Embedders | None, typer.Option(help="The embedder; the command asks if it is missing.")] = None,
+    host: Annotated[str | None, typer.Option(help="Where Ollama runs.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Ollama's port.")] = None,
+    model: Annotated[str | None, typer.Option(help=f"Ollama's model. Default: {DEFAULT_MODEL}.")] = None,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Choose the embedder of the index. Pulls a model that Ollama lacks."""
+    chosen = embedder or typer.prompt("Embedder (built-in or ollama)", default="built-in")
+    if chosen not in ("built-in", "ollama"):
+        raise typer.BadParameter("built-in or ollama", param_hint="--embedder")
+    values: dict[str, str] = {}
+    if chosen == "ollama":
+        host = host or typer.prompt("Host of Ollama", default="localhost")
+        port = port or typer.prompt("Port of Ollama", default=DEFAULT_PORT, type=int)
+        model = model or typer.prompt("Model", default=DEFAULT_MODEL)
+        values = {"embedding_server_url": _ollama(host, port), "embedding_model_name": model}
+    settings = settings_of(config, as_json=as_json)
+    dimensions = exit_on_error(lambda: asyncio.run(_tried(settings, values)), as_json=as_json)
+    path = config_path(config)
+    exit_on_error(lambda: _write(path, values), as_json=as_json)
+    if as_json:
+        typer.echo(json.dumps({"embedder": chosen, "dimensions": dimensions, "file": str(path)}))
+    else:
+        typer.echo(f"{chosen} answers with vectors of {dimensions} numbers. Noted in {path}.")
+
+
+def _ollama(host: str, port: int) -> str:
+    """The address of Ollama's own API; its path says that it is Ollama's, on whichever port it runs."""
+    name = host.strip()
+    if not 1 <= port <= 65_535:
+        raise typer.BadParameter("a number from 1 to 65535", param_hint="--port")
+    if not _HOST.fullmatch(name):
+        raise typer.BadParameter("a name or an address, such as localhost or 192.168.1.7", param_hint="--host")
+    return f"http://[{name}]:{port}/api" if ":" in name else f"http://{name}:{port}/api"
+
+
+async def _tried(settings: Settings, values: dict[str, str]) -> int:
+    """The number of dimensions of the chosen embedder.
+
+    Raises:
+        SearchError: it does not work; the message says why.
+    """
+    from websearch_gateway.app.outbound import outbound
+    from websearch_gateway.embedders import open_embedder
+    from websearch_gateway.net.client import create_client
+    from websearch_gateway.net.retry import Retry
+
+    unset: dict[str, str | None] = dict.fromkeys(_KEYS)
+    async with create_client(outbound=outbound(settings)) as client:
+        embedder = open_embedder(settings.model_copy(update={**unset, **values}), client, Retry())
+        return int((await embedder.embed(["How does it work?"], "query")).shape[1])
+
+
+def _write(path: Path, values: dict[str, str]) -> None:
+    """Replace the values in the file, before the first table; only the owner can read the file."""
+    try:
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        lines = "".join(f'{name} = "{_escaped(value)}"\n' for name, value in values.items())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{path.name}.part")
+        with os.fdopen(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+            file.write(lines + _OUR_LINE.sub("", before))
+        os.replace(part, path)
+    except OSError as error:
+        raise SearchNotConfiguredError(f"The settings file {path} cannot be written: {error.strerror}.") from error
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"')
+
+
+docs = typer.Typer(help="Documentation sites: crawl them, keep them fresh, search them.", no_args_is_help=True)
+docs.command("add")(add)
+docs.command("list")(list_sites)
+docs.command("status")(status)
+docs.command("update")(update)
+docs.command("delete")(delete)
+docs.command("search", context_settings={"ignore_unknown_options": True})(search)  # `--flag` is a query
+docs.command("read")(read)
+docs.command("export")(export)
+docs.command("import")(import_file)
+docs.command("config")(configure)
+docs.command("work", hidden=True)(work)
+
+docs_mcp = typer.Typer(
+    help=docs.info.help,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+docs_mcp.registered_commands = list(docs.registered_commands)
+
+
+@docs_mcp.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to bind.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to bind; 0 picks a free one.")] = 8080,
+    as_json: FailureJsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Serve the toolset `docs` over HTTP, and crawl what is pending."""
+    serve_over_http(config, host, port, as_json=as_json, toolsets=("docs",))
+
+
+def main() -> None:
+    """Entry point of the `docs-mcp` command."""
+    try:
+        docs_mcp()
+    except KeyboardInterrupt:
+        sys.exit(130)  # the exit code of a process that Ctrl-C ended

@@ -1,0 +1,354 @@
+"""The status page at `/`: one screen about one gateway, for a person.
+
+It holds no script and loads nothing, and its content security policy allows neither; keep it so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from websearch_gateway import __version__
+from websearch_gateway.admin.operations import DAYS, Snapshot
+from websearch_gateway.entrypoints.http.authentication import require_scope
+from websearch_gateway.entrypoints.http.pages import Html, joined, page_reply, style, tag
+from websearch_gateway.entrypoints.http.replies import failure
+from websearch_gateway.entrypoints.lazy import LazyGateway
+from websearch_gateway.errors import SearchError
+from websearch_gateway.upstream.health import UpstreamStatus
+from websearch_gateway.upstream.ledger import LEVELS, Day
+from websearch_gateway.upstream.telemetry import ToolFigures
+
+
+def status_endpoint(gateway: LazyGateway) -> Callable[[Request], Awaitable[Response]]:
+    """The current page; needs the scope `ops`."""
+
+    async def status(request: Request) -> Response:
+        require_scope(request, "ops")
+        try:
+            snapshot = await (await gateway.get()).operations.snapshot(DAYS)
+        except SearchError as error:
+            return failure(error)
+        return page_reply(rendered(snapshot, datetime.now(UTC), style()))
+
+    return status
+
+
+REFRESH_SECONDS = 10
+LAST_FAILURES = 8
+MAIN_TOOL = "search_web"
+
+_ICON = {"ok": "#1f8a55", "warn": "#d99a1c", "bad": "#d0402f", "idle": "#8a9199"}
+
+
+def rendered(snapshot: Snapshot, now: datetime, style: str) -> str:
+    """The whole document."""
+    level, sentence = level_of(snapshot, now)
+    head = tag(
+        "head",
+        Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Html(f'<meta http-equiv="refresh" content="{REFRESH_SECONDS}"><meta name="color-scheme" content="light dark">'),
+        Html(f'<link rel="icon" href="{_icon(level)}">'),
+        tag("title", f"{sentence} · websearch-gateway"),
+        tag("style", Html(style)),
+    )
+    body = tag(
+        "body",
+        _header(snapshot, now, level, sentence),
+        tag(
+            "main",
+            tag("div", _traffic(snapshot), _cache(snapshot), _costs(snapshot), _speed(snapshot), class_="cards"),
+            _upstreams(snapshot.upstreams, now),
+            tag("div", _tools(snapshot), _failures(snapshot, now), class_="columns"),
+        ),
+    )
+    return f'<!doctype html>\n<html lang="en">{head}{body}</html>\n'
+
+
+def _icon(level: str) -> str:
+    circle = f'<circle cx="8" cy="8" r="6" fill="{_ICON[level]}"/>'
+    return "data:image/svg+xml," + quote(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">{circle}</svg>')
+
+
+def _header(snapshot: Snapshot, now: datetime, level: str, sentence: str) -> Html:
+    summary = facts(f"version {__version__}", f"up {span(snapshot.figures.uptime_seconds)}", f"{now:%H:%M:%S} UTC")
+    return tag(
+        "header",
+        tag("p", "websearch-gateway", class_="name"),
+        tag("h1", tag("span", class_=f"dot {level}", aria_hidden="true"), sentence),
+        tag("p", summary, class_="facts"),
+    )
+
+
+def _card(title: str, figure: str, note: str, *more: Html) -> Html:
+    return tag("section", tag("h2", title), tag("p", figure, class_="figure"), *more, tag("p", note, class_="note"))
+
+
+def _traffic(snapshot: Snapshot) -> Html:
+    figures = snapshot.figures
+    calls = sum(sum(tool.outcomes.values()) for tool in figures.tools.values())
+    failed = sum(map(_failed, figures.tools.values()))
+    unit = joined(f"{figures.calls_per_minute:,}", tag("small", " per minute"))
+    shares = [("fill", (calls - failed) / calls), ("fill bad", failed / calls)] if calls else []
+    note = facts(count(calls, "call", "calls"), f"{failed:,} failed", f"{snapshot.in_flight:,} now")
+    return _card("Calls", unit, note, share_bar(shares, note))
+
+
+def _cache(snapshot: Snapshot) -> Html:
+    counts = snapshot.figures.cache
+    exact, semantic, misses = (counts.get(kind, 0) for kind in ("exact", "semantic", "miss"))
+    if not (total := exact + semantic + misses):
+        return _card("From the cache", NONE, "No question yet", share_bar([], "no question yet"))
+    note = facts(f"{exact:,} exact", f"{semantic:,} similar", f"{misses:,} new")
+    bar = share_bar([("fill", exact / total), ("fill soft", semantic / total)], note)
+    return _card("From the cache", percent((exact + semantic) / total), note, bar)
+
+
+def _costs(snapshot: Snapshot) -> Html:
+    if not snapshot.days:
+        return _card("Cost today", NONE, "The ledger cannot be read", share_bar([], "unknown"))
+    today, daily, left = snapshot.days[0], snapshot.daily_usd, snapshot.left_usd
+    saved = f"cache saved {dollars(today.saved_usd)}"
+    if daily is None or left is None:
+        return _card("Cost today", dollars(today.usd), facts(saved, "no budget set"), days_bars(snapshot.days))
+    used = 1.0 if not daily else min(1.0, today.usd / daily)
+    kind = "fill bad" if used >= 0.95 else "fill warn" if used >= 0.8 else "fill"
+    figure = joined(dollars(today.usd), tag("small", f" of {dollars(daily)}"))
+    bar = share_bar([(kind, used)], f"{percent(used)} of the budget")
+    return _card("Cost today", figure, facts(f"{dollars(left)} left", saved), bar, days_bars(snapshot.days))
+
+
+def _speed(snapshot: Snapshot) -> Html:
+    tool = snapshot.figures.tools.get(MAIN_TOOL)
+    if tool is None or not tool.latencies_ms:
+        return _card("Time to answer", NONE, "No question yet", range_bar(None, None))
+    p50, p95, p99 = _latencies(tool)
+    figure = joined(p50, tag("small", " median"))
+    bar = range_bar(*(milliseconds / 1000 for milliseconds in tool.latencies_ms[:2]))
+    return _card("Time to answer", figure, facts(f"p95 {p95}", f"p99 {p99}"), bar)
+
+
+def _upstreams(upstreams: Sequence[UpstreamStatus], now: datetime) -> Html:
+    titles = ("Upstreams", "State", "Calls", "Failed", "p50", "p95", "Latency", "Last error")
+    rows = (_upstream(upstream, now) for upstream in upstreams)
+    return _table(titles, rows, "No upstream is configured.")
+
+
+def _upstream(upstream: UpstreamStatus, now: datetime) -> Html:
+    level, word = state_of(upstream, now)
+    rest = f" {span(upstream.retry_after)}" if upstream.retry_after else ""
+    error = upstream.last_error
+    last_error: str = ""
+    if error is not None:
+        ago = span((now - error.at).total_seconds())
+        last_error = tag("p", tag("b", error.code), f" · {ago} ago · {error.message}", title=error.message)
+    return tag(
+        "tr",
+        tag("th", upstream.name, scope="row"),
+        tag("td", tag("span", class_=f"dot {level}", aria_hidden="true"), word + rest, class_="state"),
+        _number(f"{upstream.calls:,}", "Calls"),
+        _number(f"{upstream.failures:,}" if upstream.failures else NONE, "Failed"),
+        _number(duration(upstream.p50), "p50"),
+        _number(duration(upstream.p95), "p95"),
+        tag("td", range_bar(upstream.p50, upstream.p95), class_="range"),
+        tag("td", last_error, class_="error"),
+    )
+
+
+def _tools(snapshot: Snapshot) -> Html:
+    rows = (
+        tag(
+            "tr",
+            tag("th", name, scope="row"),
+            _number(f"{sum(tool.outcomes.values()):,}", "Calls"),
+            _number(f"{failed:,}" if (failed := _failed(tool)) else NONE, "Failed"),
+            *(_number(text, title) for text, title in zip(_latencies(tool), ("p50", "p95", "p99"), strict=True)),
+        )
+        for name, tool in sorted(snapshot.figures.tools.items())
+    )
+    return _table(("Tools", "Calls", "Failed", "p50", "p95", "p99"), rows, "No call yet.")
+
+
+def _failures(snapshot: Snapshot, now: datetime) -> Html:
+    failures = snapshot.figures.last_failures[:LAST_FAILURES]
+    items = (
+        tag("li", tag("b", one.code), tag("span", one.tool), tag("time", f"{span(now.timestamp() - one.at)} ago"))
+        for one in failures
+    )
+    listed = tag("ol", *items) if failures else tag("p", "None so far.", class_="note")
+    return tag("section", tag("h2", "Last errors"), listed)
+
+
+def _table(titles: Sequence[str], rows: Iterable[Html], nothing: str) -> Html:
+    """A section whose title is that of the first column."""
+    title = tag("h2", titles[0])
+    if not (held := joined(*rows)):
+        return tag("section", title, tag("p", nothing, class_="note"))
+    heads = (tag("th", name, scope="col", class_=name.lower().replace(" ", "-")) for name in titles[1:])
+    head = tag("thead", tag("tr", tag("th", title, scope="col"), *heads))
+    return tag("section", tag("table", head, tag("tbody", held)), class_=titles[0].lower())
+
+
+def _number(text: str, title: str) -> Html:
+    """A cell with its own label, for screens too narrow for a table head."""
+    return tag("td", text, class_="number", data_title=title)
+
+
+def _failed(tool: ToolFigures) -> int:
+    return sum(count for outcome, count in tool.outcomes.items() if outcome not in ("ok", "CANCELLED"))
+
+
+def _latencies(tool: ToolFigures | None) -> tuple[str, ...]:
+    if tool is None or not tool.latencies_ms:
+        return (NONE, NONE, NONE)
+    return tuple(duration(milliseconds / 1000) for milliseconds in tool.latencies_ms)
+
+
+FASTEST, SLOWEST = 0.01, 15.0
+"""Seconds at the ends of the bar of latencies."""
+
+
+def share_bar(parts: Sequence[tuple[str, float]], text: str) -> Html:
+    """Shares of one, side by side, as (class, share). `text` says the same in words."""
+    drawn, start = [], 0.0
+    for kind, share in parts:
+        drawn.append(_rectangle(kind, start * 100, 0, share * 100, 6))
+        start += share
+    return _drawing("share", 100, 6, text, _rectangle("track", 0, 0, 100, 6), *drawn)
+
+
+def range_bar(p50: float | None, p95: float | None) -> Html:
+    """From the median to the 95th percentile, on a logarithmic scale."""
+    track = _rectangle("track", 0, 3, 100, 2)
+    if p50 is None or p95 is None:
+        return _drawing("range", 100, 8, "no latency yet", track)
+    left, right = _place(p50), max(_place(p95), _place(p50) + 1.5)
+    band = _rectangle("fill soft", left, 2, right - left, 4)
+    text = f"half within {duration(p50)}, 95 of 100 within {duration(p95)}"
+    return _drawing("range", 100, 8, text, track, band, _rectangle("fill", left, 0, 1.5, 8))
+
+
+def days_bars(days: Sequence[Day]) -> Html:
+    """What each day cost, today at the right."""
+    most = max((day.usd for day in days), default=0.0) or 1.0
+    bars = []
+    for place, day in enumerate(reversed(days)):
+        height = max(1.0, 20 * day.usd / most)
+        bars.append(_rectangle("fill" if day is days[0] else "fill soft", place * 10, 20 - height, 7, height))
+    text = "; ".join(f"{day.day}: {dollars(day.usd)}" for day in reversed(days))
+    return _drawing("days", 10 * len(days) - 3, 20, text, *bars)
+
+
+def _place(seconds: float) -> float:
+    held = min(max(seconds, FASTEST), SLOWEST)
+    return 97 * math.log(held / FASTEST) / math.log(SLOWEST / FASTEST)
+
+
+def _drawing(kind: str, width: float, height: float, text: str, *shapes: Html) -> Html:
+    box = f"0 0 {width:g} {height:g}"
+    # The name of this attribute has a capital letter, which keyword arguments keep.
+    return tag("svg", tag("title", text), *shapes, class_=kind, viewBox=box, preserveAspectRatio="none", role="img")
+
+
+def _rectangle(kind: str, x: float, y: float, width: float, height: float) -> Html:
+    return tag("rect", class_=kind, x=f"{x:.2f}", y=f"{y:.2f}", width=f"{width:.2f}", height=f"{height:.2f}")
+
+
+REFUSED_SECONDS = 600.0
+"""How long after rejecting our key an upstream counts as down: its circuit does not open for that."""
+
+KEY_REJECTED = "key rejected"
+
+_STATES = {"closed": ("ok", "healthy"), "half_open": ("warn", "probing"), "open": ("bad", "circuit open")}
+_MOST_NAMES = 2
+
+
+def level_of(snapshot: Snapshot, now: datetime) -> tuple[str, str]:
+    """The status level of the whole gateway, and a sentence about it. Upstreams without calls do not count."""
+    levels = {upstream.name: state_of(upstream, now)[0] for upstream in snapshot.upstreams}
+    asked = [name for name, level in levels.items() if level != "idle"]
+    failing = [name for name in asked if levels[name] != "ok"]
+    if failing:
+        level = "bad" if len(failing) == len(asked) else "warn"
+        if len(failing) == len(levels):
+            return level, "Every upstream is failing"
+        rejected = [upstream.name for upstream in snapshot.upstreams if state_of(upstream, now)[1] == KEY_REJECTED]
+        keys = f"Key of {' and '.join(rejected[:_MOST_NAMES])} rejected" if rejected else ""
+        if failing == rejected:
+            return level, keys
+        return level, f"{_are_failing(failing)}. {keys}" if keys else _are_failing(failing)
+    if snapshot.state_problem:
+        return "warn", "Costs, limits and cache in memory only"
+    if snapshot.daily_usd and snapshot.left_usd == 0:
+        return "warn", "Today's budget is spent"
+    if snapshot.daily_usd and snapshot.left_usd is not None:
+        used = 1 - snapshot.left_usd / snapshot.daily_usd
+        if used >= LEVELS[0]:
+            return "warn", f"{used:.0%} of today's budget is spent"
+    if not asked:
+        return "idle", "Waiting for the first call"
+    return "ok", "All upstreams are healthy" if len(asked) == len(levels) else "Every upstream asked so far is healthy"
+
+
+def state_of(upstream: UpstreamStatus, now: datetime) -> tuple[str, str]:
+    """The status level of an upstream, and its state in words."""
+    error = upstream.last_error
+    if upstream.breaker != "closed":
+        return _STATES[upstream.breaker]
+    if error and error.code in ("AUTH", "NOT_CONFIGURED") and (now - error.at).total_seconds() < REFUSED_SECONDS:
+        return "bad", KEY_REJECTED if error.code == "AUTH" else "not set up"
+    return _STATES["closed"] if upstream.calls else ("idle", "not asked")
+
+
+def _are_failing(names: list[str]) -> str:
+    if len(names) > _MOST_NAMES:
+        return f"{len(names)} upstreams are failing"
+    return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} failing"
+
+
+NONE = "–"
+_NEAR = "\N{NO-BREAK SPACE}"
+
+
+def duration(seconds: float | None) -> str:
+    """A latency: `8 ms`, `412 ms`, `1.2 s`."""
+    if seconds is None:
+        return NONE
+    return f"{seconds * 1000:.0f}{_NEAR}ms" if seconds < 0.9995 else f"{seconds:.1f}{_NEAR}s"
+
+
+def span(seconds: float) -> str:
+    """A long time in its largest unit: `42 s`, `3 min`, `4 h`, `9 d`."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds / size)}{_NEAR}{unit}"
+    return f"{max(0, int(seconds))}{_NEAR}s"
+
+
+def dollars(usd: float) -> str:
+    """An amount: in cents, or with more digits if it is below a cent: `$12.40`, `$0.0021`."""
+    return f"${usd:,.2f}" if usd == 0 or usd >= 0.01 else f"${usd:.4f}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, never rounded up to 100% or down to 0%."""
+    if 0 < share < 0.01:
+        return "< 1%"
+    if 0.99 < share < 1:
+        return "> 99%"
+    return f"{share:.0%}"
+
+
+def count(number: int, one: str, many: str) -> str:
+    """`1 call`, `1,204 calls`."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def facts(*parts: str) -> str:
+    """Short facts in a row; a line breaks only between two of them."""
+    return " · ".join(fact.replace(" ", _NEAR) for fact in parts)

@@ -1,0 +1,284 @@
+"""The gateway as a library: `Gateway` for asynchronous programs, `SyncGateway` for all others.
+
+Programs import both from `websearch_gateway`. Heavy parts are loaded when a gateway is opened. The keyword arguments of
+the calls are the fields of the MCP tools.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
+
+from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.models import (
+    DIRECT,
+    ContentRequest,
+    Freshness,
+    PassagesRequest,
+    RawSearchRequest,
+    SafeSearch,
+    SearchRequest,
+    WebSearchRequest,
+)
+from websearch_gateway.ports import Progress, no_progress
+
+if TYPE_CHECKING:
+    from websearch_gateway import app
+    from websearch_gateway.results.answer import SearchResponse
+    from websearch_gateway.results.docs import DocsSearchResponse
+    from websearch_gateway.results.read import PageContent, PagePassages
+    from websearch_gateway.results.search import RawSearchResponse, WebSearchResponse
+
+
+T = TypeVar("T")
+
+
+class Gateway:
+    """The gateway inside this process::
+
+        async with Gateway(openai_api_key="sk-...") as gateway:
+            answer = await gateway.search("How tall is the Eiffel Tower?")
+
+    One per process is enough: it serves concurrent calls, which share its cache and limits.
+
+    Args:
+        config: a settings file (TOML); else the user's, if there is one.
+        settings: any setting by its name in lower case; they override the environment, which overrides the file.
+    """
+
+    def __init__(self, *, config: Path | None = None, **settings: Any) -> None:
+        self._config = config
+        self._settings = settings
+        self._opened: app.Gateway | None = None
+
+    async def __aenter__(self) -> Self:
+        """Open it. Raises `SearchNotConfiguredError` when a setting is unusable or unknown."""
+        from websearch_gateway.app import build
+        from websearch_gateway.settings import Settings, load_settings
+
+        if unknown := sorted(set(self._settings) - set(Settings.model_fields)):
+            raise SearchNotConfiguredError(f"There is no setting {', '.join(unknown)}.")
+        self._opened = build(load_settings(self._config, **self._settings))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Release sockets, files and processes."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.close()
+
+    async def search(
+        self, query: str, *, progress: Progress = no_progress, **options: Unpack[SearchOptions]
+    ) -> SearchResponse:
+        """Answer a question in a few sentences with verified citations.
+
+        Raises:
+            SearchError: `code`, `message` and `retry_after` say what is wrong and when to try again.
+        """
+        return await self._gateway.search(SearchRequest(query, **options), DIRECT, progress)
+
+    async def web_search(
+        self, query: str, *, progress: Progress = no_progress, **options: Unpack[WebSearchOptions]
+    ) -> WebSearchResponse:
+        """Find pages and read them. Raises `SearchError`."""
+        return await self._gateway.web_search(WebSearchRequest(query, **options), DIRECT, progress)
+
+    async def news(
+        self, query: str, *, progress: Progress = no_progress, **options: Unpack[WebSearchOptions]
+    ) -> WebSearchResponse:
+        """Find news and read them. Raises `SearchError`."""
+        return await self._gateway.web_search(WebSearchRequest(query, **options, topic="news"), DIRECT, progress)
+
+    async def raw_search(
+        self,
+        queries: str | Sequence[str],
+        *,
+        progress: Progress = no_progress,
+        **options: Unpack[RawSearchOptions],
+    ) -> RawSearchResponse:
+        """Results of one query or several, in Google's form, without pages. Raises `SearchError`."""
+        return await self._gateway.raw_search(RawSearchRequest(_tuple(queries), **options), DIRECT, progress)
+
+    async def read(self, url: str, **options: Unpack[ReadOptions]) -> PageContent:
+        """A window of a page's Markdown. Raises `SearchError` when the page cannot be read."""
+        return await self._gateway.reading.content(ContentRequest(url, **options), DIRECT)
+
+    async def passages(self, url: str, queries: str | Sequence[str], **options: Unpack[PassageOptions]) -> PagePassages:
+        """The passages of a page that answer one question or several. Raises `SearchError`."""
+        return await self._gateway.reading.passages(PassagesRequest(url, _tuple(queries), **options), DIRECT)
+
+    async def search_docs(self, query: str, **options: Unpack[DocsOptions]) -> DocsSearchResponse:
+        """Sections of the documentation that is indexed on this machine; calls no upstream. Raises `SearchError`."""
+        return await self._gateway.search_docs(query, **options)
+
+    @property
+    def _gateway(self) -> app.Gateway:
+        if self._opened is None:
+            raise RuntimeError("The gateway is closed: write `async with Gateway() as gateway`.")
+        return self._opened
+
+
+def _tuple(texts: str | Sequence[str]) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts)
+
+
+class SyncGateway:
+    """`Gateway` for synchronous programs; it may be called from several threads, also beside a running event loop::
+
+        with SyncGateway() as gateway:
+            print(gateway.search("How tall is the Eiffel Tower?").text)
+
+    The arguments and errors are those of `Gateway`. Its event loop runs in a thread of its own.
+    """
+
+    def __init__(self, *, config: Path | None = None, **settings: Any) -> None:
+        self._gateway = Gateway(config=config, **settings)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        """Open it. Raises `SearchNotConfiguredError` when a setting is unusable or unknown."""
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="websearch-gateway", daemon=True)
+        self._thread.start()
+        try:
+            self._wait(self._gateway.__aenter__())
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Release sockets, files, processes and the thread."""
+        try:
+            self._wait(self._gateway.__aexit__(kind, error, trace))
+        finally:
+            self._stop()
+
+    def search(self, query: str, **options: Unpack[SearchOptions]) -> SearchResponse:
+        """Answer a question in a few sentences with verified citations."""
+        return self._wait(self._gateway.search(query, **options))
+
+    def web_search(self, query: str, **options: Unpack[WebSearchOptions]) -> WebSearchResponse:
+        """Find pages and read them."""
+        return self._wait(self._gateway.web_search(query, **options))
+
+    def news(self, query: str, **options: Unpack[WebSearchOptions]) -> WebSearchResponse:
+        """Find news and read them."""
+        return self._wait(self._gateway.news(query, **options))
+
+    def raw_search(self, queries: str | Sequence[str], **options: Unpack[RawSearchOptions]) -> RawSearchResponse:
+        """Results of one query or several, in Google's form, without pages."""
+        return self._wait(self._gateway.raw_search(queries, **options))
+
+    def read(self, url: str, **options: Unpack[ReadOptions]) -> PageContent:
+        """A window of a page's Markdown."""
+        return self._wait(self._gateway.read(url, **options))
+
+    def passages(self, url: str, queries: str | Sequence[str], **options: Unpack[PassageOptions]) -> PagePassages:
+        """The passages of a page that answer one question or several."""
+        return self._wait(self._gateway.passages(url, queries, **options))
+
+    def search_docs(self, query: str, **options: Unpack[DocsOptions]) -> DocsSearchResponse:
+        """Sections of the documentation that is indexed on this machine; calls no upstream."""
+        return self._wait(self._gateway.search_docs(query, **options))
+
+    def _wait(self, call: Coroutine[Any, Any, T]) -> T:
+        if self._loop is None:
+            call.close()
+            raise RuntimeError("The gateway is closed: write `with SyncGateway() as gateway`.")
+        future = asyncio.run_coroutine_threadsafe(call, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # Ctrl-C ends the call too
+            raise
+
+    def _stop(self) -> None:
+        loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+class SearchOptions(TypedDict, total=False):
+    """Of `search`: at most `max_results` sources (1-8), of the last `freshness_hours` (1-168), for a country.
+
+    Sources are only from `include_domains`, if given, and never from `exclude_domains`.
+    """
+
+    max_results: int
+    freshness_hours: int | None
+    region: str | None
+    include_answers: bool
+    include_domains: tuple[str, ...]
+    exclude_domains: tuple[str, ...]
+
+
+class WebSearchOptions(TypedDict, total=False):
+    """Of `web_search` and `news`: `num_results` pages (1-50) of `page` (from 1), from some domains and not others.
+
+    Without `read_pages` the snippet replaces the page, and the reply is faster.
+    """
+
+    num_results: int
+    providers: tuple[str, ...]
+    use_cache: bool
+    freshness: Freshness | None
+    include_domains: tuple[str, ...]
+    exclude_domains: tuple[str, ...]
+    language: str | None
+    region: str | None
+    page: int
+    safe_search: SafeSearch | None
+    read_pages: bool
+
+
+class RawSearchOptions(TypedDict, total=False):
+    """Of `raw_search`: up to `results_per_query` items (1-50) for each query."""
+
+    results_per_query: int
+    region: str | None
+    language: str | None
+    safe_search: SafeSearch | None
+    use_cache: bool
+
+
+class ReadOptions(TypedDict, total=False):
+    """Of `read`: the window that begins at `offset`, of at most `max_chars` (1-100,000) characters."""
+
+    offset: int
+    max_chars: int
+    refresh: bool
+
+
+class PassageOptions(TypedDict, total=False):
+    """Of `passages`: at most `max_results` (1-50) for each query."""
+
+    force_refresh: bool
+    max_results: int
+    include_metadata: bool
+
+
+class DocsOptions(TypedDict, total=False):
+    """Of `search_docs`: one site by `site_id`, or those whose name or URL matches `sites_filter`; a version by `label`.
+
+    At most `limit` sections, of `max_tokens` in all.
+    """
+
+    site_id: str | None
+    sites_filter: str | None
+    label: str | None
+    limit: int
+    max_tokens: int

@@ -1,0 +1,37 @@
+"""What a token allows: the scopes that it names and we know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from websearch_gateway.entrypoints.claims import InvalidToken, granted, may_use
+from websearch_gateway.models import Caller
+
+
+@pytest.mark.parametrize(
+    ("claims", "scopes"),
+    [
+        ({"scope": "search read"}, {"search", "read"}),
+        ({"scope": "search openid profile"}, {"search"}),
+        ({"scp": "read"}, {"read"}),
+        ({"scp": ["read", "ops"]}, {"read", "ops"}),
+        ({"scope": "", "scp": ["admin"]}, set()),
+        ({}, set()),
+    ],
+)
+def test_the_known_scopes_of_a_token_are_granted(claims: dict[str, Any], scopes: set[str]) -> None:
+    assert granted(claims) == scopes
+
+
+@pytest.mark.parametrize("claims", [{"scope": ["admin"]}, {"scope": 7}, {"scp": [1]}, {"scp": None}, {"scope": None}])
+def test_a_malformed_claim_grants_nothing(claims: dict[str, Any]) -> None:
+    with pytest.raises(InvalidToken, match="malformed"):
+        granted(claims)
+
+
+def test_a_caller_may_use_their_scopes_alone() -> None:
+    ann = Caller("ann", scopes=frozenset({"search"}))
+    assert may_use(ann, "search")
+    assert not may_use(ann, "admin")
