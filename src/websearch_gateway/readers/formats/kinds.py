@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Literal
 from urllib.parse import urlsplit
 
+from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.net.fetch import Fetched
 from websearch_gateway.readers.extraction.extract import Extracted, extract
 from websearch_gateway.readers.formats import plain
 from websearch_gateway.readers.formats.feed import feed
-from websearch_gateway.readers.formats.mail import mail
-from websearch_gateway.readers.formats.notebook import notebook
-from websearch_gateway.readers.formats.packages import compound, unreadable, zipped
-from websearch_gateway.readers.formats.pdf import pdf
-from websearch_gateway.readers.formats.rtf import rtf
 
 Kind = Literal["html", "pdf", "zip", "compound", "rtf", "notebook", "mail", "feed", "markdown", "json", "csv", "text"]
 Convert = Callable[[bytes, str, str], Extracted]
 """Converts a body, with its URL and charset, to a title and Markdown. Pure; runs in a worker process."""
 
+
+@dataclass(frozen=True, slots=True)
+class _Later:
+    """A converter in a module beside this one, imported when it is first needed: most workers read only pages."""
+
+    module: str
+    function: str
+
+    def __call__(self, body: bytes, url: str, charset: str) -> Extracted:
+        convert: Convert = getattr(import_module(f"websearch_gateway.readers.formats.{self.module}"), self.function)
+        return convert(body, url, charset)
+
+
 CONVERTERS: Mapping[Kind, Convert] = {
     "html": extract,
-    "pdf": pdf,
-    "zip": zipped,
-    "compound": compound,
-    "rtf": rtf,
-    "notebook": notebook,
-    "mail": mail,
+    "pdf": _Later("pdf", "pdf"),
+    "zip": _Later("packages", "zipped"),
+    "compound": _Later("packages", "compound"),
+    "rtf": _Later("rtf", "rtf"),
+    "notebook": _Later("notebook", "notebook"),
+    "mail": _Later("mail", "mail"),
     "feed": feed,
     "markdown": plain.markdown,
     "json": plain.json_text,
@@ -161,3 +172,11 @@ def _by_content(declared: str, head: bytes) -> Kind:
     if _TEXT_TYPES.fullmatch(declared) or declared in _VAGUE_TYPES:
         return "json" if declared != "text/plain" and head.lstrip().startswith((b"{", b"[")) else "text"
     raise unreadable(declared)
+
+
+def unreadable(content_type: str) -> SearchFetchError:
+    """The error for a type that has no text; `details["content_type"]` names it."""
+    return SearchFetchError(
+        f"The page is of type {content_type}, which cannot be read as text.",
+        details={"reason": "type", "content_type": content_type},
+    )

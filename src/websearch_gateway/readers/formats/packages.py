@@ -6,6 +6,7 @@ from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.docx import docx
 from websearch_gateway.readers.formats.epub import epub
+from websearch_gateway.readers.formats.kinds import unreadable
 from websearch_gateway.readers.formats.odf import odp, ods, odt
 from websearch_gateway.readers.formats.package import Package, encrypted
 from websearch_gateway.readers.formats.pptx import pptx
@@ -75,11 +76,3 @@ def compound(body: bytes, url: str, charset: str) -> Extracted:
 
 def _unsupported(name: str) -> SearchFetchError:
     return SearchFetchError(f"This is a {name}, which cannot be read.", details={"reason": "unsupported"})
-
-
-def unreadable(content_type: str) -> SearchFetchError:
-    """The error for a type that has no text; `details["content_type"]` names it."""
-    return SearchFetchError(
-        f"The page is of type {content_type}, which cannot be read as text.",
-        details={"reason": "type", "content_type": content_type},
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from statistics import median
 from typing import NamedTuple
 
 from websearch_gateway.readers.formats.pdf_tables import Segment, aligned, ruled
@@ -156,7 +155,10 @@ def _are_columns(left: Sequence[Segment], right: Sequence[Segment]) -> bool:
 def _is_prose(side: Sequence[Segment]) -> bool:
     """Whether lines are full of words."""
     width = max(one.x1 for one in side) - min(one.x0 for one in side)
-    return median(one.words for one in side) >= 4 and median(one.x1 - one.x0 for one in side) > 0.6 * width
+    middle = len(side) // 2
+    return (
+        sorted(one.words for one in side)[middle] >= 4 and sorted(one.x1 - one.x0 for one in side)[middle] > 0.6 * width
+    )
 
 
 def _leaf_blocks(segments: Sequence[Segment]) -> Iterator[Block]:
