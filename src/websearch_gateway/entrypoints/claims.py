@@ -67,14 +67,14 @@ def checked_header(token: str, algorithm: str) -> dict[str, Any]:
         raise InvalidToken("It is not a signed token of at most 8 KB.")
     header = _strict_object(token.split(".")[0])
     if header.get("alg") != algorithm:
-        raise InvalidToken("It is signed in another way than this server wants.")
+        raise InvalidToken("This server does not accept its algorithm.")
     if any(name in header for name in _FORBIDDEN_HEADERS):
-        raise InvalidToken("Its header asks for something that this server does not do.")
+        raise InvalidToken("Its header requires something that this server does not support.")
     kind = header.get("typ", "JWT")
     if not isinstance(kind, str) or kind.lower() not in _TYPES:
-        raise InvalidToken("It is not of a type that gives access.")
+        raise InvalidToken("Its type is not that of an access token.")
     if "kid" in header and not _is_plain_text(header["kid"], MAX_KEY_ID):
-        raise InvalidToken("It names its key in an odd way.")
+        raise InvalidToken("Its key id is malformed.")
     return header
 
 
@@ -97,7 +97,7 @@ def check_claims(token: str, now: float) -> None:
         if name != "exp" and moment > now + LEEWAY_SECONDS:
             raise InvalidToken("It is not valid yet.")
     if not is_user_name(claims.get("sub")):
-        raise InvalidToken("It does not name its user.")
+        raise InvalidToken("It does not name a user.")
 
 
 def is_user_name(subject: Any) -> bool:
@@ -114,14 +114,14 @@ def _strict_object(part: str) -> dict[str, Any]:
     try:
         data = base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
         if base64.urlsafe_b64encode(data).rstrip(b"=") != part.encode():
-            raise InvalidToken("It is not spelled in the one way that tokens are.")
+            raise InvalidToken("It is not canonical base64url.")
         found = json.loads(
             data.decode(), object_pairs_hook=_without_duplicates, parse_constant=_no_number, parse_float=_finite
         )
     except (ValueError, RecursionError):
-        raise InvalidToken("It does not hold sound JSON.") from None
+        raise InvalidToken("It does not hold valid JSON.") from None
     if not isinstance(found, dict):
-        raise InvalidToken("It does not hold sound JSON.")
+        raise InvalidToken("It does not hold valid JSON.")
     return found
 
 

@@ -80,7 +80,7 @@ class LazyGateway:
         try:
             await (await self.get()).warm_up()
         except SearchError as error:
-            _log.warning("The first call will meet this: %s: %s", error.code, error.message)
+            _log.warning("The gateway is not ready, and the next call will fail: %s: %s", error.code, error.message)
             return
         if self._owns_process:
             _collect_rarely()

@@ -88,7 +88,7 @@ def test_a_person_is_asked_before_everything_goes(environment: dict[str, str]) -
     assert json.loads(run(environment, "cache", "stats", "--json").stdout)["entries"] == 2
     accepted = run(environment, "cache", "clear", text="y\n")
     assert "Removed 2 entries: 1 answers, 1 questions." in accepted.stdout
-    assert run(environment, "cache", "clear", "--yes").stdout == "Nothing was there to remove.\n"
+    assert run(environment, "cache", "clear", "--yes").stdout == "There was nothing to remove.\n"
 
 
 def test_what_cannot_be_meant_is_one_line(environment: dict[str, str]) -> None:

@@ -32,16 +32,20 @@ R = TypeVar("R", bound=WireModel)
 
 MOST_URLS = 10
 
-IncludeOption = Annotated[list[str] | None, typer.Option("--include-domain", help="Only this domain; repeatable.")]
-ExcludeOption = Annotated[list[str] | None, typer.Option("--exclude-domain", help="Not this domain; repeatable.")]
+IncludeOption = Annotated[
+    list[str] | None, typer.Option("--include-domain", help="Search only this domain (repeatable).")
+]
+ExcludeOption = Annotated[
+    list[str] | None, typer.Option("--exclude-domain", help="Leave this domain out (repeatable).")
+]
 RegionOption = Annotated[str | None, typer.Option(help="ISO 3166-1 alpha-2 country, such as DE.")]
 LanguageOption = Annotated[str | None, typer.Option(help="ISO 639-1 language, such as de.")]
 
 
 def search(
     query: Annotated[str, typer.Argument(help="The question, in full words.")],
-    max_results: Annotated[int, typer.Option("--max-results", "-n", help="Sources to cite at most (1-8).")] = 5,
-    freshness_hours: Annotated[int | None, typer.Option(help="Only results of the last hours (1-168).")] = None,
+    max_results: Annotated[int, typer.Option("--max-results", "-n", help="The most sources to cite (1-8).")] = 5,
+    freshness_hours: Annotated[int | None, typer.Option(help="Only results of the last N hours (1-168).")] = None,
     region: RegionOption = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
@@ -63,15 +67,15 @@ def _finder(topic: Topic, usual_freshness: Freshness | None, summary: str) -> Ca
 
     def find(
         query: Annotated[str, typer.Argument(help="What to find.")],
-        num_results: Annotated[int, typer.Option("--num-results", "-n", help="Results at most (1-50).")] = 5,
+        num_results: Annotated[int, typer.Option("--num-results", "-n", help="The most results (1-50).")] = 5,
         freshness: Annotated[
-            str | None, typer.Option(metavar="day|week|month|year", help="Only results this new.")
+            str | None, typer.Option(metavar="day|week|month|year", help="How old the results may be.")
         ] = usual_freshness,
         include: IncludeOption = None,
         exclude: ExcludeOption = None,
         region: RegionOption = None,
         language: LanguageOption = None,
-        page: Annotated[int, typer.Option(help="Page of results, from 1.")] = 1,
+        page: Annotated[int, typer.Option(help="Which page of results, from 1.")] = 1,
         as_json: JsonOption = False,
         config: ConfigOption = None,
     ) -> None:
@@ -100,7 +104,9 @@ news = _finder("news", "week", "Find news and read them.")
 
 def raw(
     queries: Annotated[list[str], typer.Argument(help="One query, or up to 20.")],
-    results_per_query: Annotated[int, typer.Option("--num-results", "-n", help="Items at most (1-50).")] = 10,
+    results_per_query: Annotated[
+        int, typer.Option("--num-results", "-n", help="The most items per query (1-50).")
+    ] = 10,
     region: RegionOption = None,
     language: LanguageOption = None,
     as_json: JsonOption = False,
@@ -115,11 +121,13 @@ def raw(
 
 def read(
     urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Up to 10 http(s) URLs.")],
-    query: Annotated[list[str] | None, typer.Option(help="Show the passages that answer this; repeatable.")] = None,
-    max_results: Annotated[int, typer.Option("--max-results", "-n", help="Passages per query at most (1-50).")] = 8,
-    offset: Annotated[int, typer.Option(help="Where to begin, without --query.")] = 0,
-    max_chars: Annotated[int, typer.Option(help="Characters at most, without --query (1-100000).")] = 100_000,
-    refresh: Annotated[bool, typer.Option("--refresh", help="Ask the site again.")] = False,
+    query: Annotated[list[str] | None, typer.Option(help="Show the passages that answer this (repeatable).")] = None,
+    max_results: Annotated[int, typer.Option("--max-results", "-n", help="The most passages per query (1-50).")] = 8,
+    offset: Annotated[int, typer.Option(help="The character to begin at, without --query.")] = 0,
+    max_chars: Annotated[int, typer.Option(help="The most characters, without --query (1-100000).")] = 100_000,
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Ask the site again instead of using the stored page.")
+    ] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -128,7 +136,7 @@ def read(
 
     if len(urls) > 1:
         if query or offset or refresh:
-            raise typer.BadParameter("--query, --offset and --refresh go with one URL.")
+            raise typer.BadParameter("--query, --offset and --refresh work with one URL only.")
         if len(urls) > MOST_URLS:
             raise typer.BadParameter(f"At most {MOST_URLS} URLs.")
         pages = _ask(lambda gateway, tell: _each(gateway, urls, max_chars, tell), show_pages, as_json, config)

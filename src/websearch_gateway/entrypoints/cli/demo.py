@@ -83,7 +83,7 @@ async def _scenes() -> AsyncIterator[Scene]:
                 sandbox.fault("openai", "status", status=503)
                 yield await _scene(gateway, "OpenAI is down: raw search, pages read, sentences quoted", SECOND)
                 yield await _scene(gateway, "The first question again: from the cache, at no cost", FIRST)
-                yield await _scene(gateway, "An agent is sent to a specialist server, and told to which", REFUSED)
+                yield await _scene(gateway, "An agent learns which specialist server to ask", REFUSED)
                 yield await _documented(gateway, f"{sandbox.url}/docs/2.0/")
             model = {name.lower(): value for name, value in engines(sandbox.url)["llm"].items()}
             own = settings.model_copy(update={**model, "answer_engines": ("llm",), "state_url": "memory://"})
@@ -102,7 +102,7 @@ async def _documented(gateway: Gateway, url: str) -> Scene:
     """What `docs add URL heron 2.0` and a search in it do."""
     from websearch_gateway.docs_index.models import CrawlOptions
 
-    caption = "Documentation, indexed here and searched without any network"
+    caption = "Documentation, indexed here and searched offline"
     try:
         site = await gateway.docs.add(url, "heron", "2.0", CrawlOptions(delay=0.0))
         await gateway.docs.crawl(site.id)

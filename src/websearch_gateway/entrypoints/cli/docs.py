@@ -64,11 +64,11 @@ def status(
 
 
 def search(
-    query: Annotated[str, typer.Argument(help="A name, a flag, or what you look for in words.")],
+    query: Annotated[str, typer.Argument(help="A symbol, a flag, or a question in words.")],
     site: Annotated[str | None, typer.Option(help="A name or id.")] = None,
     version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
     limit: Annotated[int, typer.Option(help="Sections at most (1-50).")] = 10,
-    max_tokens: Annotated[int, typer.Option(help="Tokens of all sections together.")] = 1_600,
+    max_tokens: Annotated[int, typer.Option(help="The most tokens of all sections together.")] = 1_600,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
@@ -88,7 +88,7 @@ def read(
     place: Annotated[str, typer.Argument(metavar="SECTION|URL", help="A section id, or the address of a page.")],
     version: Annotated[str | None, typer.Option(help="A version of the site.")] = None,
     around: Annotated[int, typer.Option(help="Sections before and after it (0-20).")] = 0,
-    max_tokens: Annotated[int, typer.Option(help="Tokens at most.")] = 4_000,
+    max_tokens: Annotated[int, typer.Option(help="The most tokens.")] = 4_000,
     outline: Annotated[bool, typer.Option("--outline", help="List the sections of the page.")] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
@@ -125,8 +125,8 @@ def add(
     name: Annotated[str | None, typer.Argument(help="The name of the site. Default: its host.")] = None,
     label: Annotated[str | None, typer.Argument(metavar="[VERSION]", help="Default: latest.")] = None,
     version: Annotated[str | None, typer.Option("--version", help="The same as VERSION.")] = None,
-    include: Annotated[list[str] | None, typer.Option(help="Only paths that match this glob; repeatable.")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="No paths that match this glob; repeatable.")] = None,
+    include: Annotated[list[str] | None, typer.Option(help="Only paths that match this glob (repeatable).")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="No paths that match this glob (repeatable).")] = None,
     max_pages: Annotated[int | None, typer.Option(min=1, max=1_000_000, help="Pages at most. Default: 20000.")] = None,
     delay: Annotated[
         float | None, typer.Option(min=0, max=600, help="Seconds between two requests to a host. Default: 0.25.")
@@ -134,7 +134,7 @@ def add(
     browser: Annotated[
         Literal["never", "auto", "always"] | None, typer.Option(help="Run the pages' scripts. Default: auto.")
     ] = None,
-    header: Annotated[list[str] | None, typer.Option(help="`Name: value` to send along; repeatable.")] = None,
+    header: Annotated[list[str] | None, typer.Option(help="A header `Name: value` to send (repeatable).")] = None,
     background: BackgroundOption = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,

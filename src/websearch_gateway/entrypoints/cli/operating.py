@@ -61,7 +61,7 @@ def cache_stats(as_json: JsonOption = False, config: ConfigOption = None) -> Non
 
 @cache.command("clear")
 def clear(
-    older_than: Annotated[float | None, typer.Option(metavar="HOURS", help="Only older entries.")] = None,
+    older_than: Annotated[float | None, typer.Option(metavar="HOURS", help="Only entries older than this.")] = None,
     query: Annotated[str | None, typer.Option(help="Only answers to this question.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Clear everything without asking.")] = False,
     as_json: JsonOption = False,

@@ -68,9 +68,9 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
 
 def show_migration(result: MigrateResult) -> None:
     """One line: what was copied, and what was not needed."""
-    counted = {"counters": result.counters, "already counted there": result.already_there, "expired": result.expired}
+    counted = {"counters": result.counters, "already in the target": result.already_there, "expired": result.expired}
     others = "".join(f", {number} {what}" for what, number in counted.items() if number)
-    began = " (an interrupted run went on)" if result.resumed else ""
+    began = " (resumed an interrupted run)" if result.resumed else ""
     Console().print(Text(f"{result.copied} entries copied to {result.target}{others}{began}"))
 
 
@@ -216,7 +216,7 @@ def show_cache(stats: CacheStats, console: Console | None = None) -> None:
 def show_cleared(result: CacheClearResult, console: Console | None = None) -> None:
     """One line: the number of removed entries, by kind."""
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.removed_by_kind.items() if count)
-    removed = "Nothing was there to remove." if not result.removed else f"Removed {result.removed:,} entries: {kinds}."
+    removed = "There was nothing to remove." if not result.removed else f"Removed {result.removed:,} entries: {kinds}."
     (console or Console()).print(Text(removed))
 
 

@@ -92,7 +92,7 @@ def _show_site(site: DocsSiteStatus, console: Console) -> None:
     if site.age:
         facts.append(f"indexed {site.age} ago")
     if site.owner:
-        facts.append(f"crawled by {site.owner}, heard of {site.heartbeat_seconds or 0:.0f} s ago")
+        facts.append(f"crawled by {site.owner}, last seen {site.heartbeat_seconds or 0:.0f} s ago")
     line = Text(f"{site.name} {site.version}  ", style="bold")
     line.append(site.status, style=_STYLES.get(site.status, ""))
     console.print(line.append(f"  {', '.join(facts)}", style="not bold"))

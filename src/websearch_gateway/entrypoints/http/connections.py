@@ -71,7 +71,7 @@ class Connections:
         self._strangers: dict[Connection, None] = {}  # in the order in which they came
         self._strangers_of: dict[str, dict[Connection, None]] = {}
         self._known: dict[Connection, None] = {}  # in the order of their last replies
-        self._dropped = _Counted("Connections closed because others needed their room", clock)
+        self._dropped = _Counted("Connections closed to make room for others", clock)
 
     def __len__(self) -> int:
         return len(self._strangers) + len(self._known)

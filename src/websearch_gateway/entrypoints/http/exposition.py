@@ -53,11 +53,13 @@ class _Families(Collector):
         yield _gauge("calls_in_flight", "Calls of tools under way.", (), [((), in_flight)])
         lag = "The largest delay of the event loop in the last ten seconds."
         yield _gauge("event_loop_lag_seconds", lag, (), [((), self.lag)])
-        yield _counter("calls", "Calls of tools, by who served.", ("tool", "route", "outcome"), figures.routes.items())
+        yield _counter(
+            "calls", "Calls of tools, by what answered.", ("tool", "route", "outcome"), figures.routes.items()
+        )
         durations = figures.durations.items()
         yield _histogram("call_seconds", "How long calls of tools took.", ("tool", "outcome"), durations)
         lookups = (((kind,), count) for kind, count in figures.cache.items())
-        yield _counter("cache_lookups", "Answers of search_web, by how the cache served.", ("result",), lookups)
+        yield _counter("cache_lookups", "Lookups of search_web in the cache, by result.", ("result",), lookups)
         by_reason = figures.fallbacks.items()
         yield _counter("fallbacks", "Answers by a stand-in, and why.", ("fallback_from", "reason"), by_reason)
 
@@ -66,19 +68,19 @@ class _Families(Collector):
         calls = (((upstream.name,), upstream.calls) for upstream in upstreams)
         yield _counter("upstream_calls", "Calls of upstreams; retries do not count.", ("upstream",), calls)
         errors = (((upstream.name, code), count) for upstream in upstreams for code, count in upstream.errors.items())
-        yield _counter("upstream_errors", "What went wrong with upstreams.", ("upstream", "code"), errors)
+        yield _counter("upstream_errors", "Failed calls of upstreams, by error code.", ("upstream", "code"), errors)
         durations = (((upstream.name,), upstream.durations) for upstream in upstreams)
         yield _histogram("upstream_seconds", "How long requests to upstreams took.", ("upstream",), durations)
         states = (((up.name, state), int(up.breaker == state)) for up in upstreams for state in get_args(BreakerState))
-        yield _gauge("breaker_state", "1 for the state in which a breaker is.", ("upstream", "state"), states)
+        yield _gauge("breaker_state", "1 for the current state of a breaker.", ("upstream", "state"), states)
 
     def _money(self) -> Iterator[Metric]:
         paid = (((upstream,), usd) for upstream, usd in self.snapshot.paid_usd.items())
-        yield _counter("cost_usd", "What this process paid.", ("upstream",), paid)
+        yield _counter("cost_usd", "Costs of this process.", ("upstream",), paid)
         if (daily := self.snapshot.daily_usd) is not None:
-            yield _gauge("budget_usd", "What all may spend in a day (UTC).", (), [((), daily)])
+            yield _gauge("budget_usd", "The budget of the day (UTC).", (), [((), daily)])
         if (left := self.snapshot.left_usd) is not None:
-            yield _gauge("budget_left_usd", "What is left of it today.", (), [((), left)])
+            yield _gauge("budget_left_usd", "What is left of the budget of the day.", (), [((), left)])
 
 
 def _counter(name: str, text: str, labels: Labels, values: Iterable[tuple[Labels, float]]) -> Metric:

@@ -219,9 +219,9 @@ class HostOriginCheck:
         origins = [value.decode("latin-1").lower() for name, value in headers if name == b"origin"]
         port = scope["server"][1] if scope.get("server") else None
         if len(hosts) != 1 or not (hosts[0] in self._hosts or _is_loopback(hosts[0], port)):
-            return refusal(421, "VALIDATION", "This server does not answer to that Host; see ALLOWED_HOSTS.")
+            return refusal(421, "VALIDATION", "This server does not accept that Host; see ALLOWED_HOSTS.")
         if len(origins) > 1 or not all(o in self._origins or _is_own_page(o, port) for o in origins):
-            return refusal(403, "VALIDATION", "Pages of that Origin are not served; see ALLOWED_ORIGINS.")
+            return refusal(403, "VALIDATION", "This server does not accept that Origin; see ALLOWED_ORIGINS.")
         return self._for_pages if origins else self._app
 
 

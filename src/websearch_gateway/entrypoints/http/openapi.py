@@ -28,14 +28,14 @@ from websearch_gateway.entrypoints.tools import Tool
 from websearch_gateway.results.base import ErrorInfo
 
 REFUSALS = {
-    400: "The request is unacceptable; the message says what to change.",
+    400: "The request is invalid; the message says what to change.",
     401: "There is no token, or it is not accepted.",
     403: "The token lacks the scope, or the address may not be fetched.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
     429: "A rate limit or budget is exhausted; see Retry-After.",
     502: "Every upstream failed.",
-    503: "Not now; see Retry-After.",
+    503: "Temporarily unavailable; see Retry-After.",
     504: "No upstream answered in time.",
 }
 
@@ -155,7 +155,7 @@ def _compatible_operation(path: str, method: str, rows: Iterable[Compatible]) ->
         "summary": " or ".join(names),
         "description": "In the format of that API: docs/compatible-apis.md says what is mapped and what is ignored.",
         "responses": {
-            "200": {"description": "As that API replies.", "content": {_JSON: {}}},
+            "200": {"description": "A reply in the format of that API.", "content": {_JSON: {}}},
             "default": {"description": "An error in the shape of that API.", "content": {_JSON: {}}},
         },
     }

@@ -52,8 +52,8 @@ def sign_in_page(path: str) -> str:
     shown = path if path.isascii() and path.isprintable() and len(path) <= 100 else "/"
     command = f'curl -H "Authorization: Bearer $TOKEN" http://HOST:PORT{shown}'
     text = (
-        "This gateway answers to callers with a token. Browsers cannot send one by themselves: use a program, or let a "
-        "reverse proxy that knows you add the header."
+        "Callers of this gateway need a token, which browsers cannot send by themselves. Use a "
+        "program, or a reverse proxy that adds the header for you."
     )
     return document(
         "A token is needed · websearch-gateway",

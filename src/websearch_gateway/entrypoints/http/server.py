@@ -62,7 +62,7 @@ async def serve_http(settings: Settings, host: str, port: int, *, insecure: bool
 
     if settings.auth_mode == "none" and not insecure and not _is_loopback(host):
         raise SearchNotConfiguredError(
-            f"Without authentication only this machine is served: {host} needs AUTH_MODE, or --insecure."
+            f"Without authentication the server serves this machine only: {host} needs AUTH_MODE or --insecure."
         )
     with suppress(ValueError):  # only the main thread hears signals
         # uvicorn lets calls finish first, then passes the signal to the previous handler.
@@ -144,5 +144,7 @@ def listening(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)
     except (OSError, OverflowError) as error:
         listener.close()
-        raise SearchNotConfiguredError(f"{host}:{port} cannot be served: {str(error).rstrip('.')}.") from None
+        raise SearchNotConfiguredError(
+            f"The server cannot listen on {host}:{port}: {str(error).rstrip('.')}."
+        ) from None
     return listener

@@ -76,7 +76,7 @@ def mint(settings: Settings, user: str, scopes: Collection[str], ttl_seconds: in
     if unknown := sorted(set(scopes) - set(SCOPES)):
         raise SearchValidationError(f"There is no scope {', '.join(unknown)}; choose from {', '.join(SCOPES)}.")
     if not is_user_name(user):
-        raise SearchValidationError("A token cannot name that user.")
+        raise SearchValidationError("A token cannot have that user name.")
     if settings.auth_mode != "secret" or settings.auth_secret is None:
         raise SearchNotConfiguredError("Only AUTH_MODE=secret with its AUTH_SECRET can mint tokens.")
     verifier = _secret(settings)
@@ -145,7 +145,7 @@ def _check_algorithm(settings: Settings, allowed: Collection[str]) -> None:
 def _safe_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
-        raise SearchNotConfiguredError("AUTH_JWKS_URL must be https: who changes the keys can pose as any user.")
+        raise SearchNotConfiguredError("AUTH_JWKS_URL must be https: whoever replaces the keys can pose as any user.")
     return url
 
 
@@ -221,7 +221,7 @@ class TokenVerifier:
         except jwt.InvalidSignatureError:
             raise InvalidToken("Its signature is wrong.") from None
         except jwt.PyJWTError:
-            raise InvalidToken("Its issuer, its audience or another claim is not the one wanted here.") from None
+            raise InvalidToken("Its issuer, audience or another claim is not the expected one.") from None
         return Caller(claims["sub"], granted(claims))
 
 
@@ -304,7 +304,7 @@ class KeySet:
             await asyncio.shield(self._fetching)  # other requests wait for it too
         if not self._are_alive():
             raise SearchProviderError(
-                "The keys that tokens are signed with cannot be fetched.", retry_after=RETRY_PAUSE_SECONDS
+                "The keys of the token issuer cannot be fetched.", retry_after=RETRY_PAUSE_SECONDS
             )
         if key_id is None:
             return next(iter(self._keys.values())) if len(self._keys) == 1 else None
@@ -344,7 +344,7 @@ class KeySet:
                 max_bytes=MAX_KEY_SET_BYTES,
             )
             if reply.status != 200:
-                raise SearchProviderError(f"The token issuer's key set has HTTP status {reply.status}.")
+                raise SearchProviderError(f"The token issuer answered with HTTP status {reply.status}.")
             self._keys = usable_keys(reply.body, self._algorithm)
             self._fetched_at = self._clock()
             if not self._keys:
@@ -368,7 +368,7 @@ def usable_keys(body: bytes, algorithm: str) -> dict[str | None, Any]:
         listed = json.loads(body)["keys"]
         entries = [entry for entry in listed if isinstance(entry, dict)]
     except (ValueError, RecursionError, TypeError, KeyError):
-        raise SearchProviderParseError("What the token issuer publishes is not a key set.") from None
+        raise SearchProviderParseError("The token issuer does not publish a key set.") from None
     fitting = [entry for entry in entries if _fits(entry, algorithm)]
     if any("d" in entry for entry in entries) or len({entry.get("kid") for entry in fitting}) != len(fitting):
         return {}
@@ -403,15 +403,15 @@ async def check_auth(settings: Settings) -> Check:
     try:
         verifier = token_verifier(settings)
     except SearchNotConfiguredError as error:
-        remedy = "Set what it names; `serve --http` does not start without."
+        remedy = "Set what the message names; `serve --http` does not start without it."
         return Check(name="auth", status="fail", finding=f"{error.code}: {error.message}", remedy=remedy)
     if verifier is None:
-        finding = "AUTH_MODE=none: HTTP is served on loopback only, and everybody there may call"
-        return Check(name="auth", status="off", finding=finding, remedy="Set AUTH_MODE before other machines call.")
+        finding = "AUTH_MODE=none: the server listens on loopback only, and every program there may call it"
+        return Check(name="auth", status="off", finding=finding, remedy="Set AUTH_MODE to serve other machines.")
     try:
         await verifier.check()
     except SearchError as error:
-        remedy = "See that AUTH_JWKS_URL can be reached from here; no token is accepted until then."
+        remedy = "Check that this machine reaches AUTH_JWKS_URL; until then the server accepts no token."
         return Check(name="auth", status="fail", finding=f"{error.code}: {error.message}", remedy=remedy)
     finally:
         await verifier.aclose()

@@ -300,7 +300,7 @@ RECIPES: tuple[Recipe, ...] = (
     Recipe(
         name="research",
         title="Research a topic",
-        description="Several searches, the best pages read, and a report whose every claim has its source.",
+        description="Search several times, read the best pages, and write a report whose every claim has its source.",
         argument="topic",
         about="What to find out.",
         text=(
@@ -315,7 +315,7 @@ RECIPES: tuple[Recipe, ...] = (
     Recipe(
         name="fact_check",
         title="Check a claim",
-        description="Looks for evidence for and against a claim, and says which it is.",
+        description="Look for evidence for and against a claim, and judge it.",
         argument="claim",
         about="The claim, in full words.",
         text=(

@@ -57,19 +57,19 @@ def _timed(run: Run) -> Run:
 
 
 class SearchDocsArguments(Arguments):
-    query: Annotated[StrictStr, declared("A name, a flag, or words.", minLength=1, maxLength=1000)]
+    query: Annotated[StrictStr, declared("A symbol, a flag, or a question.", minLength=1, maxLength=1000)]
     site_id: Annotated[StrictStr | None, declared("An id or name of list_sites.")] = None
     sites_filter: Annotated[
         StrictStr | None, declared("Regular expression over site names and URLs.", maxLength=200)
     ] = None
     version: Annotated[StrictStr | None, declared("Such as 3.12.")] = None
-    limit: Annotated[StrictInt, declared("Sections at most.", minimum=1, maximum=50)] = 10
-    max_tokens: Annotated[StrictInt, declared("Of all sections.", minimum=100, maximum=50_000)] = 1_600
+    limit: Annotated[StrictInt, declared("The most sections.", minimum=1, maximum=50)] = 10
+    max_tokens: Annotated[StrictInt, declared("The most tokens of all sections.", minimum=100, maximum=50_000)] = 1_600
 
 
 class ReadDocsArguments(Arguments):
-    section_id: Annotated[StrictStr | None, declared("Of search_docs; or give `url`.")] = None
-    url: Annotated[StrictStr | None, declared("An indexed page.")] = None
+    section_id: Annotated[StrictStr | None, declared("The `section_id` of search_docs; or give `url`.")] = None
+    url: Annotated[StrictStr | None, declared("The URL of an indexed page.")] = None
     version: Annotated[StrictStr | None, declared("Such as 3.12.")] = None
     around: Annotated[StrictInt, declared("Sections before and after.", minimum=0, maximum=20)] = 0
     max_tokens: Annotated[StrictInt, declared("At most.", minimum=100, maximum=100_000)] = 4_000
@@ -87,7 +87,7 @@ class SiteArguments(Arguments):
 
 class DocsStatusArguments(Arguments):
     site: Annotated[StrictStr | None, declared("An id, name or URL. Default: every site.")] = None
-    version: Annotated[StrictStr | None, declared("Default: every one.")] = None
+    version: Annotated[StrictStr | None, declared("Default: all versions.")] = None
 
 
 class AddDocsArguments(Arguments):
@@ -240,7 +240,7 @@ DOCS: tuple[Tool, ...] = (
         name="list_sites",
         toolset="docs",
         title="List documentation",
-        description="The documentation that is indexed: names, versions, age.",
+        description="List the indexed documentation: names, versions, age.",
         arguments=NoDocsArguments,
         result=DocsSites,
         run=_timed(_list),
@@ -261,7 +261,7 @@ DOCS: tuple[Tool, ...] = (
         name="update_docs",
         toolset="docs-admin",
         title="Refresh documentation",
-        description="Fetch what has changed on an indexed site, or go on with a crawl that was stopped.",
+        description="Fetch what has changed on an indexed site, or resume a crawl that was stopped.",
         arguments=SiteArguments,
         result=DocsStatus,
         run=_counted(_update),
@@ -284,7 +284,7 @@ DOCS: tuple[Tool, ...] = (
         name="docs_status",
         toolset="docs-admin",
         title="Status of the documentation index",
-        description="How far crawls are, which pages failed and why.",
+        description="Show how far crawls are, and which pages failed and why.",
         arguments=DocsStatusArguments,
         result=DocsStatus,
         run=_timed(_status),

@@ -40,7 +40,7 @@ OPS: tuple[Tool, ...] = (
         name="get_cache_stats",
         toolset="ops",
         title="Use and size of the cache",
-        description="Hit rate of the cache, what it saved, its size and age.",
+        description="Show the hit rate, savings, size and age of the cache.",
         arguments=NoArguments,
         result=CacheStats,
         run=_cache_stats,
@@ -50,7 +50,7 @@ OPS: tuple[Tool, ...] = (
         name="get_provider_status",
         toolset="ops",
         title="Health of the upstreams",
-        description="Health, breaker, latency and last error of every search upstream.",
+        description="Show health, breaker, latency and last error of every upstream.",
         arguments=NoArguments,
         result=ProviderStatuses,
         run=_provider_status,
@@ -60,7 +60,7 @@ OPS: tuple[Tool, ...] = (
         name="get_server_stats",
         toolset="ops",
         title="Load and costs",
-        description="Calls, latencies and errors of this gateway, and what it spent per day and provider.",
+        description="Show calls, latencies and errors of this gateway, and its costs per day and provider.",
         arguments=NoArguments,
         result=ServerStats,
         run=_server_stats,
@@ -74,8 +74,8 @@ class SearchCachedArguments(Arguments):
 
 
 class SearchSimilarArguments(SearchCachedArguments):
-    threshold: Annotated[StrictFloat, declared("Least similarity.", minimum=0, maximum=1)] = 0.72
-    limit: Annotated[StrictInt, declared("Answers at most.", minimum=1, maximum=20)] = 5
+    threshold: Annotated[StrictFloat, declared("The least similarity.", minimum=0, maximum=1)] = 0.72
+    limit: Annotated[StrictInt, declared("The most answers.", minimum=1, maximum=20)] = 5
 
 
 async def _search_similar(
@@ -97,8 +97,7 @@ CACHE: tuple[Tool, ...] = (
         toolset="cache",
         title="Find answers to similar questions",
         description=(
-            "What was answered lately to questions near to this one; they need not mean the same. Free, and asks "
-            "nobody outside."
+            "Get recent answers to similar questions; these may mean something else. Free, and calls no upstream."
         ),
         arguments=SearchSimilarArguments,
         result=SimilarAnswers,
@@ -110,7 +109,7 @@ CACHE: tuple[Tool, ...] = (
         name="search_cached",
         toolset="cache",
         title="Answer from the cache",
-        description="As search_web, but only if the answer is known already; else `found` is false.",
+        description="Like search_web, but only from the cache; `found` is false if the answer is not there.",
         arguments=SearchCachedArguments,
         result=CachedAnswer,
         run=_search_cached,
@@ -122,10 +121,10 @@ CACHE: tuple[Tool, ...] = (
 
 class CacheClearArguments(Arguments):
     older_than_hours: Annotated[
-        StrictFloat | None, declared("Only what is older; default: any age.", exclusiveMinimum=0)
+        StrictFloat | None, declared("Only entries older than this. Default: any age.", exclusiveMinimum=0)
     ] = None
     query: Annotated[
-        StrictStr | None, declared("Only answers to this question; default: everything.", minLength=1, maxLength=400)
+        StrictStr | None, declared("Only answers to this question. Default: everything.", minLength=1, maxLength=400)
     ] = None
 
 
@@ -159,7 +158,7 @@ ADMIN: tuple[Tool, ...] = (
         name="cache_migrate",
         toolset="admin",
         title="Copy the cache elsewhere",
-        description="Copy all cached entries to another state backend. After an interruption, call it again to go on.",
+        description="Copy all cached entries to another state backend. After an interruption, call it again to resume.",
         arguments=CacheMigrateArguments,
         result=MigrateResult,
         run=_cache_migrate,

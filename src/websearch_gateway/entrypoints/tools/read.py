@@ -35,9 +35,11 @@ MOST_URLS = 10
 
 class GetContentArguments(Arguments):
     url: Annotated[StrictStr | None, declared("An http(s) URL.")] = None
-    urls: Annotated[tuple[StrictStr, ...], declared("In its place several, for `pages`.", maxItems=MOST_URLS)] = ()
-    offset: Annotated[StrictInt, declared("Where to read on: `nextOffset` of the window before.", minimum=0)] = 0
-    max_chars: Annotated[StrictInt, declared("Characters at most.", minimum=1, maximum=100_000)] = 20_000
+    urls: Annotated[
+        tuple[StrictStr, ...], declared("Several URLs instead of `url`; gives `pages`.", maxItems=MOST_URLS)
+    ] = ()
+    offset: Annotated[StrictInt, declared("Where to begin: `nextOffset` of the previous window.", minimum=0)] = 0
+    max_chars: Annotated[StrictInt, declared("The most characters.", minimum=1, maximum=100_000)] = 20_000
 
 
 class ReadFromPageArguments(Arguments):
@@ -46,8 +48,8 @@ class ReadFromPageArguments(Arguments):
         StrictStr | tuple[StrictStr, ...], declared("What to look for: a question, or up to 20.", maxItems=20)
     ]
     force_refresh: Annotated[StrictBool, declared("true: ask the site again.")] = False
-    max_results: Annotated[StrictInt, declared("Passages per query at most.", minimum=1, maximum=50)] = 8
-    include_metadata: Annotated[StrictBool, declared("true: facts about the page too.")] = False
+    max_results: Annotated[StrictInt, declared("The most passages per query.", minimum=1, maximum=50)] = 8
+    include_metadata: Annotated[StrictBool, declared("true: add facts about the page.")] = False
 
 
 async def _get_content(
@@ -66,7 +68,7 @@ async def _get_content(
 async def _several(gateway: Gateway, arguments: GetContentArguments, caller: Caller, progress: Progress) -> PageContent:
     """The beginnings of several pages, each with an equal share of the reply."""
     if arguments.offset:
-        raise SearchValidationError("`offset` goes with one `url`.", details={"field": "offset"})
+        raise SearchValidationError("`offset` works with one `url` only.", details={"field": "offset"})
     pages = await read_each(gateway, arguments.urls, caller, arguments.max_chars, progress)
     share = reply_tokens(gateway) // len(pages)
     fitted = windows(page if page.error else fit_content(page, 0, share) for page in pages)
@@ -140,8 +142,8 @@ READ: tuple[Tool, ...] = (
         toolset="read",
         title="Read a page",
         description=(
-            "The text of pages that you know the URL of (HTML, PDF, repository, thread ...) as Markdown, in windows. "
-            "For a fact on a long page use read_from_page."
+            "Get the text of pages whose URL you know (HTML, PDF, repository, thread ...) as Markdown, "
+            "in windows. For a fact on a long page use read_from_page."
         ),
         arguments=GetContentArguments,
         result=PageContent,
@@ -154,8 +156,8 @@ READ: tuple[Tool, ...] = (
         toolset="read",
         title="Find passages on a page",
         description=(
-            "The passages of a page that answer your questions, best first; `score` says how surely, `note` when "
-            "nothing does."
+            "Get the passages of a page that answer your questions, best first; `score` is the "
+            "probability, and `note` says when none does."
         ),
         arguments=ReadFromPageArguments,
         result=PagePassages,

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 
 class SearchWebArguments(Arguments):
     query: Annotated[StrictStr, declared("The question.", minLength=1, maxLength=400)]
-    max_results: Annotated[StrictInt, declared("Sources to cite at most.", minimum=1, maximum=8)] = 5
-    freshness_hours: Annotated[StrictInt | None, declared("Only what is this new.", minimum=1, maximum=168)] = None
+    max_results: Annotated[StrictInt, declared("The most sources to cite.", minimum=1, maximum=8)] = 5
+    freshness_hours: Annotated[StrictInt | None, declared("How old results may be.", minimum=1, maximum=168)] = None
     region: Annotated[StrictStr | None, declared("Country, such as DE.")] = None
-    include_domains: Annotated[tuple[StrictStr, ...], declared("Only these domains.", maxItems=MOST_DOMAINS)] = ()
+    include_domains: Annotated[
+        tuple[StrictStr, ...], declared("Search only these domains.", maxItems=MOST_DOMAINS)
+    ] = ()
     exclude_domains: Annotated[tuple[StrictStr, ...], declared("Not these.", maxItems=MOST_DOMAINS)] = ()
     include_answers: Annotated[StrictBool, declared("false: sources without the written answer.")] = True
 
@@ -51,9 +53,9 @@ ANSWER: tuple[Tool, ...] = (
         toolset="answer",
         title="Search the web",
         description=(
-            "Answer a question from the live web in a few cited sentences. One question per call. To read pages use "
-            "web_search; data of prediction markets and feeds have their own servers. Warnings tell when the answer "
-            "came another way."
+            "Answer a question from the live web in a few cited sentences. One question per call. To "
+            "read pages use web_search; prediction-market data and feeds have their own servers. "
+            "Warnings say when the answer comes from elsewhere."
         ),
         arguments=SearchWebArguments,
         result=SearchResponse,
@@ -65,15 +67,15 @@ ANSWER: tuple[Tool, ...] = (
 
 class WebSearchArguments(Arguments):
     query: Annotated[StrictStr, declared("What to find.", minLength=1, maxLength=400)]
-    num_results: Annotated[StrictInt, declared("Pages at most.", name="maxResults", minimum=1, maximum=50)] = 3
+    num_results: Annotated[StrictInt, declared("The most pages.", name="maxResults", minimum=1, maximum=50)] = 3
     providers: Annotated[
         tuple[StrictStr, ...],
         declared("Ask only these, in this order, such as brave. Default: all configured.", maxItems=20),
     ] = ()
     use_cache: Annotated[StrictBool, declared("false: search and read again.")] = True
-    freshness: Annotated[Freshness | None, declared("Only what is this new.")] = None
+    freshness: Annotated[Freshness | None, declared("How old results may be.")] = None
     include_domains: Annotated[
-        tuple[StrictStr, ...], declared("Only these domains and those below them.", maxItems=MOST_DOMAINS)
+        tuple[StrictStr, ...], declared("Search only these domains and their subdomains.", maxItems=MOST_DOMAINS)
     ] = ()
     exclude_domains: Annotated[tuple[StrictStr, ...], declared("Not these.", maxItems=MOST_DOMAINS)] = ()
     language: Annotated[StrictStr | None, declared("Such as de.")] = None
@@ -82,14 +84,14 @@ class WebSearchArguments(Arguments):
 
 
 class SearchNewsArguments(WebSearchArguments):
-    freshness: Annotated[Freshness | None, declared("Only what is this new.")] = "week"
+    freshness: Annotated[Freshness | None, declared("How old results may be.")] = "week"
 
 
 class WebSearchRawArguments(Arguments):
     query: Annotated[
         StrictStr | tuple[StrictStr, ...], declared("One query, or up to 20.", minLength=1, maxLength=400, maxItems=20)
     ]
-    results_per_query: Annotated[StrictInt, declared("Items at most.", minimum=1, maximum=50)] = 10
+    results_per_query: Annotated[StrictInt, declared("The most items.", minimum=1, maximum=50)] = 10
     region: Annotated[StrictStr | None, declared("Country, such as DE.")] = None
     language: Annotated[StrictStr | None, declared("Such as de.")] = None
     safe_search: Annotated[SafeSearch | None, declared("Default: the operator's.")] = None
@@ -145,7 +147,7 @@ SEARCH: tuple[Tool, ...] = (
         name="search_news",
         toolset="search",
         title="Find and read news",
-        description="As web_search, among news of the last week. Feeds and market data have their own servers.",
+        description="Like web_search, among news of the last week. Feeds and market data have their own servers.",
         arguments=SearchNewsArguments,
         result=WebSearchResponse,
         run=_search_news,
@@ -156,8 +158,8 @@ SEARCH: tuple[Tool, ...] = (
         toolset="search",
         title="Raw search results",
         description=(
-            "Links and snippets alone, for many queries at once, as JSON of Google Custom Search: to survey, not to "
-            "read. A query that failed has `result.error`."
+            "Get links and snippets for many queries at once, as JSON of Google Custom Search, without "
+            "the pages. A query that failed has `result.error`."
         ),
         arguments=WebSearchRawArguments,
         result=RawSearchResponse,

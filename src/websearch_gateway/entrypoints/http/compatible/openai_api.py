@@ -313,7 +313,7 @@ def question(items: Any, tools: Any, options: Any = None) -> SearchRequest:
     """
     text = items if isinstance(items, str) else _last_of_user(items)
     if not text.strip():
-        raise SearchValidationError("There is no message of the user with text.")
+        raise SearchValidationError("No user message has text.")
     named = [*_mappings(tools), *_mappings([options])]
     return SearchRequest(
         _in_short(text),

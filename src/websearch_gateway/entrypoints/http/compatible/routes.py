@@ -51,7 +51,7 @@ def serving(gateway: LazyGateway, otherwise: Endpoint) -> Endpoint:
         if row is None:
             return await otherwise(request)
         if request.method == "GET" and request.headers.get("sec-fetch-site") in _FOREIGN:
-            return refusal(403, "VALIDATION", "Pages of other sites may not search here.")
+            return refusal(403, "VALIDATION", "Pages of other sites may not use this API.")
         try:
             if VERIFY in request.scope:
                 # Parsed again below: what a stranger sent is not held, parsed, while its token is verified.
@@ -99,7 +99,7 @@ def _form(text: str) -> dict[str, Any]:
 
 
 async def _nothing_here(_: Request) -> Response:
-    return refusal(404, "VALIDATION", "There is nothing for this kind of request at this path.")
+    return refusal(404, "VALIDATION", "This path does not support this kind of request.")
 
 
 def error_shape(scope: Scope) -> Any:
