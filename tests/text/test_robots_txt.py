@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
-from websearch_gateway.text.robots_txt import may_read, rules_for
+from websearch_gateway.text.robots_txt import may_read, refused_by, rules_for
 
 US = "websearch-gateway"
 SITE = "https://example.com"
@@ -102,3 +102,18 @@ def test_many_crawlers_with_many_rules_take_linear_space() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("robots", "expected"),
+    [
+        ("User-agent: *\nContent-Signal: search=yes, ai-input=no\nAllow: /", "Content-Signal: ai-input=no"),
+        ("User-agent: *\nContent-Usage: search=n", "Content-Usage: search=n"),
+        ("User-agent: *\nContent-Usage: / search=n", "Content-Usage: search=n"),
+        ("User-agent: *\nContent-Usage: /private/ search=n", ""),
+        ("User-agent: *\nContent-Signal: ai-train=no", ""),
+        ("User-agent: other\nContent-Signal: ai-input=no\n\nUser-agent: *\nAllow: /", ""),
+    ],
+)
+def test_a_robots_txt_may_forbid_to_use_its_pages(robots: str, expected: str) -> None:
+    assert refused_by(robots, "websearch-gateway") == expected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 # A product token ends where its letters end: `Bot/2.1` and `Bot (of ours)` are `Bot` (RFC 9309, section 2.2.1).
 _AGENT = re.compile(r"[\s\ufeff]*user[ -]?agent[\s:]+(\*(?=\s|$)|[a-z_-]*)", re.IGNORECASE)
 # Including common misspellings that crawlers accept.
-_RULE = re.compile(r"[\s\ufeff]*(?:allow|dis{1,2}al{1,2}[oa]w|diasl{1,2}ow|crawl-delay)(?=[\s:#]|$)", re.IGNORECASE)
+_RULE = re.compile(
+    r"[\s\ufeff]*(?:allow|dis{1,2}al{1,2}[oa]w|diasl{1,2}ow|crawl-delay|content-(?:signal|usage))(?=[\s:#]|$)",
+    re.IGNORECASE,
+)
+_USE = re.compile(r"[\s\ufeff]*(content-signal|content-usage)\s*:([^#]*)", re.IGNORECASE)
 
 
 def rules_for(robots: str, product: str) -> str:
@@ -56,6 +60,24 @@ def may_read_each(robots: str, urls: Sequence[str], product: str) -> list[bool]:
     """As `may_read`, for several URLs of one site."""
     rules = _parsed(robots, product)
     return [rules.can_fetch(url, product) for url in urls]
+
+
+def refused_use(lines: Iterable[str]) -> str:
+    """The line, in a robots.txt or a header, that forbids to find or quote pages of the whole site; "" if none does.
+
+    `Content-Signal: ai-input=no` (https://contentsignals.org) and `Content-Usage: search=n` (the IETF's).
+    """
+    for found in filter(None, map(_USE.match, lines)):
+        for part in found[2].lower().split(","):
+            *path, preference = part.split() or [""]
+            if preference in ("ai-input=no", "search=no", "search=n") and path in ([], ["/"]):
+                return f"{found[1]}: {preference}"
+    return ""
+
+
+def refused_by(robots: str, product: str) -> str:
+    """As `refused_use`, for the lines of a robots.txt that hold for one crawler."""
+    return refused_use(rules_for(robots, product).splitlines())
 
 
 def crawl_delay(robots: str, product: str) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs_index.conftest import leased
-from websearch_gateway.docs_index.crawl import sources
+from websearch_gateway.docs_index.crawl import page_work, sources
 from websearch_gateway.docs_index.crawl.embedding import Embedding
 from websearch_gateway.docs_index.crawl.page_work import PageWork, Result
 from websearch_gateway.docs_index.crawl.scope import Scope
@@ -36,8 +36,10 @@ class Reader:
         return self.answer
 
 
-async def worked(folder: Path, reader: ReadDocument, workers: Workers, pages: int = 1) -> list[Result]:
-    """The results of this number of different pages in a folder, one after the other."""
+async def worked(
+    folder: Path, reader: ReadDocument, workers: Workers, pages: int = 1, body: str = "Page {}."
+) -> list[Result]:
+    """The results of this number of pages in a folder, one after the other; `{}` in the body is the page's number."""
     store = SqliteDocs(folder / "docs.db", "static/1")
     base = f"{folder.as_uri()}/"
     scope = Scope.of(base)
@@ -51,7 +53,7 @@ async def worked(folder: Path, reader: ReadDocument, workers: Workers, pages: in
     version = await store.add_version("x", "1", base, CrawlOptions())
     results = []
     for number in range(pages):
-        (folder / f"{number}.html").write_text(f"Page {number}.")
+        (folder / f"{number}.html").write_text(body.format(number))
         results.append(await work.do(await leased(store, version.id, f"{base}{number}.html")))
     await store.close()
     return results
@@ -62,6 +64,48 @@ async def test_a_page_that_takes_too_long_to_read_is_retried_without_blaming_its
     assert await worked(tmp_path, reader, workers) == [
         Result("retry", "The page could not be read in time.", of_host=False)
     ]
+
+
+class Rendering(Reader):
+    """Reads another text each time, as a browser does that runs the scripts of one shell at several addresses."""
+
+    async def __call__(self, fetched, browser, deadline, draft, *, only_links=False) -> Document:
+        self.browsers.append(browser)
+        return Document("A route", f"Text {len(self.browsers)}.", rendered=True)
+
+
+async def test_equal_bodies_are_one_page_unless_their_scripts_write_them(tmp_path, workers):
+    reader = Reader(Document("A page", "Text."))
+    assert await worked(tmp_path, reader, workers, 3, "The same.") == [Result("indexed"), *2 * [Result("skipped")]]
+    assert len(reader.browsers) == 1
+    (tmp_path / "docs.db").unlink()
+    assert await worked(tmp_path, Rendering(Document("", "")), workers, 3, "The same.") == 3 * [Result("indexed")]
+
+
+@pytest.mark.parametrize("title", ["404", "Page not found | Frob", "Page Not Found"])
+async def test_a_page_that_says_that_it_is_missing_is_not_indexed(tmp_path, workers, title):
+    reader = Reader(Document(title, "Try our search."))
+    (result,) = await worked(tmp_path, reader, workers)
+    assert result == Result("skipped", "says that there is no such page, with status 200")
+    (tmp_path / "docs.db").unlink()
+    long = Reader(Document("404 Not Found", "What this status of HTTP means. " * 60))
+    assert await worked(tmp_path, long, workers) == [Result("indexed")]
+
+
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        ({"x-robots-tag": "noindex, nofollow"}, "noindex"),
+        ({"x-robots-tag": "websearch-gateway: none"}, "noindex"),
+        ({"x-robots-tag": "otherbot: noindex"}, ""),
+        ({"x-robots-tag": "max-snippet: 20"}, ""),
+        ({"content-signal": "search=yes, ai-input=no"}, "content-signal: ai-input=no"),
+        ({"content-usage": "search=n"}, "content-usage: search=n"),
+        ({"content-usage": "train-ai=n"}, ""),
+    ],
+)
+def test_headers_may_forbid_to_index_a_page(headers, reason):
+    assert page_work._closed_by(headers) == reason
 
 
 async def test_a_page_that_breaks_its_reader_fails_at_once(tmp_path, workers):

@@ -46,6 +46,11 @@ def test_an_address_has_one_spelling(url, spelling):
         ("https://other.example.org/3/a.html", False),
         ("_sources/a.rst.txt", False),
         ("print.html", False),
+        ("print/", True),
+        ("node.js", True),
+        ("package.json", True),
+        ("model.py", True),
+        ("io.h", True),
         ("image.PNG", False),
         ("de/a.html", False),
         ("zh-cn/a.html", False),
@@ -110,7 +115,11 @@ def test_a_known_address_is_always_accepted():
 )
 def test_links_of_indexes_are_followed_but_indexes_are_not_indexed(path):
     assert is_only_followed(START + path)
-    assert not is_only_followed(f"{START}library/search-path.html")
+    assert not any(map(is_only_followed, (f"{START}library/search-path.html", f"{START}api/search")))
+
+
+def test_a_session_is_no_part_of_an_address():
+    assert canonical("https://a.org/docs;jsessionid=1F2E/a.html?b=1") == "https://a.org/docs/a.html?b=1"
 
 
 def test_a_copy_of_a_page_in_markdown_is_left_out_if_the_page_is_there():

@@ -32,6 +32,9 @@ def named(line: str, anchor: str = "") -> list[tuple[str, str]]:
         ("## Interoperation with C++", "", "C++", "heading"),
         ("# .NET", "", ".NET", "heading"),
         ("### `std::map::operator[]`", "", "operator[]", "heading"),
+        ("- `EADDRINUSE` (Address already in use): A server failed to bind.", "", "EADDRINUSE", "heading"),
+        ("- `run_all()` – Runs [everything](https://x.example).", "", "run_all", "heading"),
+        ("| `EADDRINUSE` | The address is in use. |", "", "EADDRINUSE", "api"),
     ],
 )
 def test_a_definition_has_the_name_that_people_search_for(line, anchor, name, kind):

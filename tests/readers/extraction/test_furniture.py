@@ -115,6 +115,25 @@ def test_what_generators_add_is_left_out(markup):
     assert markdown.removeprefix("# Eggs\n\n").replace("## Use\n\n", "") == f"{TEXT}\n\n{TEXT}"
 
 
+def test_the_definitions_of_rustdoc_have_their_ids_and_no_notes():
+    page = (
+        f'<main><h1>Struct Eggs</h1><p>{TEXT}</p><section id="method.spam" class="method"><span class="rightside"><span '
+        'class="since">1.6.0</span> · <a class="src" href="../src/eggs.rs.html">Source</a></span><a href="#method.spam" '
+        f'class="anchor"></a><h4 class="code-header">pub fn spam(n: u8)</h4></section><p>{TEXT}</p></main>'
+    )
+    found = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8")
+    ((offset, name),) = found.anchors
+    assert name == "method.spam"
+    assert found.markdown[offset:].startswith("#### pub fn spam(n: u8)\n")
+
+
+def test_terms_with_ids_are_kept_with_their_texts_however_short():
+    terms = "".join(f'<h4>m{n}()</h4><dl><dt id="eggs.m{n}">m{n}(x)</dt><dd></dd></dl><p>{TEXT}</p>' for n in range(9))
+    page = f"<body><div class='body'><h1>Eggs</h1><p>{TEXT}</p>{terms}</div></body>"
+    found = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8")
+    assert [name for _, name in found.anchors] == [f"eggs.m{n}" for n in range(9)]
+
+
 def test_a_button_or_cell_with_text_of_its_own_stays():
     page = f"<main><h1>Eggs</h1><p>{TEXT}</p><button>How many eggs are there?</button><p class='ln'>{TEXT}</p></main>"
     markdown = crawled_html(page.encode(), "https://docs.example.org/eggs", "utf-8").markdown

@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -23,7 +23,8 @@ from websearch_gateway.docs_index.models import BrowserUse, Document, PageDraft,
 from websearch_gateway.docs_index.ports import DocsStore, ReadDocument
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
-from websearch_gateway.net.fetch import Fetched
+from websearch_gateway.net.fetch import PRODUCT, Fetched
+from websearch_gateway.text.robots_txt import refused_use
 
 RETRIES = 3
 MOST_INVENTORIES = 20
@@ -36,6 +37,9 @@ LONGEST_TITLE = 500
 _PASSING_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 _GONE = (404, 410)
 _LOGIN_WORDS = ("login", "signin", "sign-in", "sso", "oauth", "auth/")
+LARGEST_NOTICE = 1_500
+"""A page with more characters has text of its own, whatever its title says."""
+_MISSING = re.compile(r"\b(?:404|page (?:could )?not (?:be )?found|not found)\b", re.IGNORECASE)
 _LOGIN_PAGE = re.compile(r"/(?:log|sign)[-_]?in(?:/|\.\w+)?$", re.IGNORECASE)
 NEEDS_BROWSER = "needs a browser: install the extra `browser`, and add the site with --browser auto"
 
@@ -77,6 +81,7 @@ class PageWork:
     loaded_inventories: set[str] = field(default_factory=set)
     traps: TrapDetector = field(default_factory=TrapDetector)
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _whole: set[str] = field(default_factory=set)  # the bodies that need no scripts; others are the same for each page
     _looked: int = 0
     _needed: int = 0
     _aliases: defaultdict[str, list[UrlTask]] = field(default_factory=lambda: defaultdict(list))
@@ -114,7 +119,8 @@ class PageWork:
             return await self.source.fetch(UrlTask(task.id, task.version_id, f"{task.url}index.html"))
 
     async def _index(self, task: UrlTask, fetched: Fetched, digest: str) -> Result:
-        if (duplicate := await self.store.find_body(task, digest)) is not None:
+        duplicate = await self.store.find_body(task, digest)
+        if duplicate is not None and digest in self._whole:
             await self.store.finish_url(task, "alias", alias_of=duplicate)
             return Result("skipped")
         # The start page leads to the others even where --include or --exclude leaves it out.
@@ -126,6 +132,11 @@ class PageWork:
         except SearchFetchError as error:
             return await self._unreadable(task, error)
         self._note_browser(document)
+        if not (document.needs_scripts or document.rendered or self.browser == "always"):
+            self._whole.add(digest)
+            if duplicate is not None:
+                await self.store.finish_url(task, "alias", alias_of=duplicate)
+                return Result("skipped")
         links = self._links(task, document)
         if document.refresh and canonical(document.refresh) != task.url:
             return await self._redirected(task, document.refresh)
@@ -133,12 +144,15 @@ class PageWork:
             self._aliases[chosen].append(task)
             await self.store.finish_url(task, "alias", links=[chosen, *links], alias_of=chosen)
             return Result("skipped")
-        if document.noindex or only_links:
-            return await self._settled(task, "skipped", "noindex" if document.noindex else "an index", links)
+        closed = _closed_by(fetched.headers) or ("noindex" if document.noindex else "")
+        if closed or only_links:
+            return await self._settled(task, "skipped", closed or "an index", links)
         if document.needs_scripts and not document.rendered and self.browser != "always":
             return await self._settled(task, "failed", NEEDS_BROWSER, links)
         if not document.markdown:
             return await self._settled(task, "failed", "no readable text", links)
+        if len(document.markdown) < LARGEST_NOTICE and _MISSING.search(document.title or document.markdown[:100]):
+            return await self._settled(task, "skipped", "says that there is no such page, with status 200")
         page = _page(fetched, task, document, digest)
         await self.store.commit_page(task, page, await self.embedding.vectors(task, page), links)
         return Result("indexed")
@@ -239,7 +253,7 @@ class PageWork:
         if task.attempts >= RETRIES:
             await self.store.finish_url(task, "failed", reason)
             return Result("failed", reason, of_host)
-        due = self.clock() + max(retry_after or 0.0, RETRY_SECONDS)
+        due = self.clock() + (RETRY_SECONDS if retry_after is None else retry_after)
         await self.store.finish_url(task, "due", reason, due=due)
         return Result("retry", reason, of_host)
 
@@ -261,6 +275,18 @@ def _page(fetched: Fetched, task: UrlTask, document: Document, digest: str) -> P
         last_modified=sendable(fetched.headers.get("last-modified")),
         body_hash=digest,
     )
+
+
+def _closed_by(headers: Mapping[str, str]) -> str:
+    """The rule in a reply's headers by which it must not be indexed; "" if there is none.
+
+    `X-Robots-Tag: noindex`, `Content-Signal: ai-input=no` and `Content-Usage: search=n`.
+    """
+    for rule in headers.get("x-robots-tag", "").lower().split(","):
+        agent, colon, named = rule.rpartition(":")
+        if named.strip() in ("noindex", "none") and (not colon or agent.strip() == PRODUCT):
+            return "noindex"
+    return refused_use(f"{name}: {headers.get(name, '')}" for name in ("content-signal", "content-usage"))
 
 
 def _is_login(url: str) -> bool:

@@ -14,7 +14,7 @@ from websearch_gateway.docs_index.ports import DocsStore, Fetch, Run
 from websearch_gateway.errors import SearchError, SearchFetchError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.fetch import PRODUCT
-from websearch_gateway.text.robots_txt import crawl_delay, may_read_each
+from websearch_gateway.text.robots_txt import crawl_delay, may_read_each, refused_by
 
 AT_ONCE = 2
 ROBOTS_SECONDS = 86_400.0
@@ -195,6 +195,8 @@ class RobotsTxt:
         if self._text:
             deadline = Deadline.after(_FETCH_SECONDS)
             self._pace.ask_delay(await self._workers.run(crawl_delay, self._text, PRODUCT, deadline=deadline))
+            if rule := await self._workers.run(refused_by, self._text, PRODUCT, deadline=deadline):
+                raise SearchFetchError(f"Its robots.txt forbids this use: {rule}.", details={"reason": "robots"})
 
     async def allowed(self, urls: Sequence[str]) -> list[bool]:
         """Whether the rules allow each address."""

@@ -21,24 +21,27 @@ MAX_REPEATS = 3
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _INDEX = re.compile(r"/index\.x?html?$")
+_SESSION = re.compile(r";jsessionid=[^/?]*", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 _SLASH = re.compile(r"(?<=\w)%2F(?=\w)", re.IGNORECASE)
 """A slash within a segment, as in `@scope%2Fname`: another address than with `/`."""
 # Files without text, and duplicates of pages.
-_FOLDERS = r"|/_sources/|/_static/|/_images/|/_downloads/|/print(?:\.html|/|$)|/cgi-bin/"
+_FOLDERS = r"|/_sources/|/_static/|/_images/|/_downloads/|/print\.html$|/cgi-bin/"
 _TYPES = (
-    r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|css|m?js|map|json|xml|rss|atom|inv|zip|t?gz|tar|bz2|xz|7z|rar|whl|jar|deb|rpm"
-    r"|exe|dmg|msi|iso|bin|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|avi|mov|mobi|ps|py|c|h|csv|log|patch|diff|sig|asc"
+    r"\.(?:png|jpe?g|gif|svg|webp|avif|ico|css|map|xml|rss|atom|inv|zip|t?gz|tar|bz2|xz|7z|rar|whl|jar|deb|rpm"
+    r"|exe|dmg|msi|iso|bin|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|avi|mov|mobi|ps|csv|log|patch|diff|sig|asc"
     r"|sha256|md5"
 )
-_NEVER_IN_FILES = re.compile(rf"{_TYPES})${_FOLDERS}", re.IGNORECASE)
+_CODE = r"m?js|json|py|c|h"
+"""In a folder the ending of a file is its type; on the web `/docs/node.js` may be a page."""
+_NEVER_IN_FILES = re.compile(rf"{_TYPES}|{_CODE})${_FOLDERS}", re.IGNORECASE)
 # A site offers these beside its pages; a folder may consist of them.
 _NEVER = re.compile(rf"{_TYPES}|epub|docx?|xlsx?|pptx?|ipynb|pdf)${_FOLDERS}", re.IGNORECASE)
 _COPIES = (".md", ".txt")
 _FORMAT = re.compile(r"/?(?:(?<=/)index)?(?:\.html?)?(?:\.md|\.txt)?$")
 # The general indexes of Sphinx, DocBook and javadoc, and what else only leads to pages.
 _FOLLOWED = re.compile(
-    r"/(?:genindex[^/]*|bookindex|index-all|search|py-modindex|modindex)(?:\.html)?$|/_modules/", re.IGNORECASE
+    r"/(?:genindex[^/]*|bookindex|index-all|py-modindex|modindex)(?:\.html)?$|/search\.html$|/_modules/", re.IGNORECASE
 )
 # Codes that are not common English words: `/it/` and `/no/` are ambiguous.
 _LANGUAGE = re.compile(
@@ -67,7 +70,7 @@ def canonical(url: str) -> str:
     host = parts.hostname or ""
     name = f"[{host}]" if ":" in host else host
     netloc = name if port in (None, _DEFAULT_PORTS.get(scheme)) else f"{name}:{port}"
-    path = "%2F".join(map(_one_spelling, _SLASH.split(parts.path))) or "/"
+    path = "%2F".join(map(_one_spelling, _SLASH.split(_SESSION.sub("", parts.path)))) or "/"
     path = _INDEX.sub("/", _without_dots(path))
     query = urlencode(sorted(parse_qsl(parts.query, keep_blank_values=True)))
     return urlunsplit((scheme, netloc, path, query, ""))

@@ -30,6 +30,9 @@ _OPTION_TERM = re.compile(r"[|`*\s]*+-{1,2}[\w\[?]")
 _HEAD = re.compile(r"[^(\[=,:|]{1,60}")
 _CALL = re.compile(rf"({_NAME})\((?:\d\w?\).*|.*\))")
 _ROW_NAME = re.compile(rf"\|\s*`({_NAME})(`?\s?\()?")
+_ITEM_NAME = re.compile(rf"[-*+] `({_NAME})(?:\(\))?` ?(?:\(|:|[-–—] )")
+"""A list item that explains a name: `- `EADDRINUSE` (Address already in use): ...`."""
+_CONSTANT = re.compile(r"[A-Z][A-Z\d]{4,}")
 _MOST_WORDS = 5
 _RUST_TITLE = re.compile(r"(\w+) in ([\w:]+)(?: - Rust)?")
 """The title of rustdoc's page of an item: `Vec in std::vec`."""
@@ -100,7 +103,8 @@ def _definitions(
         read_line = _READ_LINE.get(block.kind, _of_text)
         for start, end in lines(markdown, block.start, block.end):
             anchor = anchors.get(start, "")
-            if read_line is _of_text and not anchor and _defines_nothing(markdown, start, end):
+            is_term = block.kind == "item" and _ITEM_NAME.match(markdown, start)
+            if read_line in (_of_text, _of_item) and not (anchor or is_term) and _defines_nothing(markdown, start, end):
                 continue
             for found in read_line(markdown[start : min(end, start + LONGEST_TERM)], anchor):
                 yield start, anchor, found
@@ -145,15 +149,23 @@ def _of_text(line: str, anchor: str) -> Iterator[Found]:
         yield title, "api"
 
 
+def _of_item(line: str, anchor: str) -> Iterator[Found]:
+    match = _ITEM_NAME.match(line)
+    if match and not anchor and (_COMPOUND.search(match[1]) or _CONSTANT.fullmatch(match[1])):
+        yield match[1], "heading"
+    else:
+        yield from _of_text(line, anchor)
+
+
 def _of_row(line: str, anchor: str) -> Iterator[Found]:
     match = _ROW_NAME.match(line)
-    if match and (match[2] or _COMPOUND.search(match[1])):
+    if match and (match[2] or _COMPOUND.search(match[1]) or _CONSTANT.fullmatch(match[1])):
         yield match[1], "api"
     elif _OPTION_TERM.match(line):
         yield from ((name, "option") for name in _options(plain(line[1:].partition("|")[0])))
 
 
-_READ_LINE = {"heading": _of_heading, "table": _of_row}
+_READ_LINE = {"heading": _of_heading, "table": _of_row, "item": _of_item}
 
 
 def _named_by(anchor: str, title: str) -> str | None:

@@ -46,10 +46,13 @@ def excerpt(markdown: str, terms: Collection[str], most_tokens: int, names: Coll
         start = heading
     # Split lazily, only as many blocks as fit: finding sentences takes most of the time.
     after = chain(own[first + 1 :], (unit for block in found[best + 1 :] for unit in _units(markdown, block)))
+    before_last = end
     for _, stop in after:  # text after the best sentence is more useful than text before it
         if estimate_tokens(markdown[start:stop]) > room:
+            if markdown.endswith(":", start, end):  # without the code or list that it announces
+                end = before_last
             break
-        end = stop
+        before_last, end = end, stop
     before = (unit for block in reversed(found[: best + 1]) for unit in reversed(_units(markdown, block)))
     for begin, _ in before:
         if estimate_tokens(markdown[begin:end]) > room:

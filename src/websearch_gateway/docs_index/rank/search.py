@@ -45,7 +45,7 @@ MAX_TOKENS = 1_600
 LEAST_SHOWN, TOKENS_A_SECTION = 3, 300
 """The fewest results with text if there are as many, and the tokens for which one more is shown."""
 
-MOST_TITLES = 0.25
+MOST_TITLES = 0.15
 """The most of a reply that is for the titles of further results."""
 
 LEAST_TEXT, ENOUGH_TEXT = 40, 150

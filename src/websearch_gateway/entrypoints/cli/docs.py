@@ -356,8 +356,8 @@ def _header(line: str) -> tuple[str, str]:
 
 
 def _failing(status: DocsStatus) -> None:
-    """Exit code 1 if a site could not be crawled."""
-    if any(site.status == "failed" for site in status.sites):
+    """Exit code 1 if a site could not be crawled to its end."""
+    if any(site.status in ("failed", "paused") for site in status.sites):
         raise typer.Exit(1)
 
 

@@ -102,7 +102,8 @@ def _section(one: DocsHit, *, names_site: bool) -> str:
     """A section after its title, section id and address. The text mostly begins with its heading."""
     titles = [one.page_title, *(heading for heading in one.heading_path[-1:] if heading not in one.content[:200])]
     site = f" ({one.site_name} {one.site_version})" if names_site else ""
-    return f"[{' > '.join(dict.fromkeys(titles))}{site}, section {one.section_id}]({one.url})\n{one.content}"
+    about = f"section {one.section_id}, {one.fetched_at.partition('T')[0]}"
+    return f"[{' > '.join(dict.fromkeys(titles))}{site}, {about}]({one.url})\n{one.content}"
 
 
 def _instead(response: SearchResponse) -> list[str]:

@@ -15,7 +15,8 @@ _NUMBERS = re.compile(
 )
 _FURNITURE = re.compile(
     r"(?:^|\s)(?:test-arrow|copybtn|copy-button|copy-btn|snippet-copy|md-clipboard|method-click-advice|sl-anchor-link"
-    r"|theme-doc-version-badge|theme-doc-toc-\S+|tabbed-labels|viewcode-link|view-source-button)(?:\s|$)"
+    r"|theme-doc-version-badge|theme-doc-toc-\S+|tabbed-labels|viewcode-link|view-source-button|rightside"
+    r"|notable-traits)(?:\s|$)"
 )
 _TABLES = re.compile(r"(?:^|\s)(?:\S*highlighttable|lntable|rouge-table|linenotable|hljs-ln|listing_frame)(?:\s|$)")
 _UNSELECTABLE = re.compile(r"user-select:\s?none")
