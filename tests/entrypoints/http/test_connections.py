@@ -25,6 +25,7 @@ from websearch_gateway.entrypoints.http.connections import (
     HEAD_SECONDS,
     READ_BYTES,
     REPORT_SECONDS,
+    REST_SECONDS,
     SEND_SECONDS,
     AcceptErrors,
     Connections,
@@ -225,7 +226,7 @@ async def test_the_rest_of_a_refused_body_is_not_waited_for(door: Door) -> None:
         assert await one.status() == 401
         await one.send("[" * 10)
         assert await (await peers.new()).ask("/healthz") == 200
-        clock.now += HEAD_SECONDS + 1
+        clock.now += REST_SECONDS + 1
         await connections.sweep()
         assert await one.is_closed()
 

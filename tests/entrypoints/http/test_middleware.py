@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tests.entrypoints.http.calls import QUESTION, VERSIONS, bearer, call, post, raw, search
 from tests.entrypoints.http.conftest import SECRET, Door
+from tests.patience import PATIENCE
 from tests.tracing import Spans
 from websearch_gateway.entrypoints.http import middleware as exchange
 from websearch_gateway.entrypoints.http.middleware import MAX_BODY_BYTES, Frame, Names
@@ -224,6 +225,21 @@ def test_a_pattern_matches_its_name_and_digits_only(name: str) -> None:
     assert name not in Names(["a.example", "b.example:*"])
 
 
+async def test_a_request_with_two_ends_is_refused_and_ends_its_connection(door: Door) -> None:
+    """A request in the rest of the body would be hidden from a proxy that counts by the length."""
+    async with door() as http:
+        host = f"127.0.0.1:{http.base_url.port}"
+        hidden = f"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n"
+        framing = f"Content-Length: {len(hidden) + 5}\r\nTransfer-Encoding: chunked"
+        request = f"POST /v1/search HTTP/1.1\r\nHost: {host}\r\n{framing}\r\n\r\n0\r\n\r\n{hidden}"
+        reader, writer = await asyncio.open_connection("127.0.0.1", http.base_url.port)
+        writer.write(request.encode())
+        replies = await asyncio.wait_for(reader.read(), PATIENCE)
+        writer.close()
+    assert replies.startswith(b"HTTP/1.1 400 ")
+    assert replies.count(b"HTTP/1.1") == 1
+
+
 async def test_two_hosts_are_too_many(door: Door) -> None:
     async with door() as http:
         here = f"127.0.0.1:{http.base_url.port}".encode()
@@ -322,8 +338,7 @@ async def test_a_body_without_an_end_is_cut_off(door: Door, monkeypatch: pytest.
         piece = b"40000\r\n" + b"[" * 0x40000 + b"\r\n"
         chunked = await raw(http, head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + piece * 5)
         declared = await raw(http, head.encode() + b"Content-Length: 99999999999999\r\n\r\n")
-        both = await raw(http, head.encode() + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n" + piece * 5)
-    for reply in (chunked, declared, both):
+    for reply in (chunked, declared):
         assert reply.split(b" ")[1] in (b"413", b"400")
     assert b"connection: close" in chunked.lower()
 

@@ -26,8 +26,10 @@ WANTED_FILES = 4 * MOST_CONNECTIONS
 """The soft limit of open files to ask for: half for connections, half for everything else."""
 
 HEAD_SECONDS = 10.0
-"""The most time between the first byte of a request (for the first one, the connection) and the end of its head, and
-for the rest of a body after its reply (seconds)."""
+"""The most time between the first byte of a request (for the first one, the connection) and the end of its head
+(seconds)."""
+REST_SECONDS = 1.0
+"""How long the rest of a body is read after its reply (seconds): a client that still sends should see the reply."""
 SEND_SECONDS = 60.0
 """The most time that a client may leave a part of a reply unread (seconds)."""
 READ_BYTES = 8_192
@@ -154,7 +156,8 @@ class Connection(H11Protocol, asyncio.BufferedProtocol):
         if self.transport.get_write_buffer_size() == 0:
             self._sent_at = now
         waited = 0.0 if self._waiting_since is None else now - self._waiting_since
-        return waited > HEAD_SECONDS or now - self._sent_at > SEND_SECONDS
+        most = REST_SECONDS if self.conn.their_state is h11.SEND_BODY else HEAD_SECONDS
+        return waited > most or now - self._sent_at > SEND_SECONDS
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)

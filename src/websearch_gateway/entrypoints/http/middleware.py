@@ -215,6 +215,10 @@ class HostOriginCheck:
     def _next(self, scope: Scope) -> ASGIApp:
         """The app that answers: a refusal if the Host or the Origin is not allowed."""
         headers = scope["headers"]
+        if {name for name, _ in headers} >= {b"content-length", b"transfer-encoding"}:
+            # A proxy may see another end of this request (RFC 9112, section 6.1).
+            message = "Send Content-Length or Transfer-Encoding, not both."
+            return refusal(400, "VALIDATION", message, {"Connection": "close"})
         hosts = [value.decode("latin-1").lower() for name, value in headers if name == b"host"]
         origins = [value.decode("latin-1").lower() for name, value in headers if name == b"origin"]
         port = scope["server"][1] if scope.get("server") else None

@@ -17,6 +17,7 @@ from websearch_gateway.pipeline.reply.fit import fit_web
 from websearch_gateway.results.base import ErrorInfo
 from websearch_gateway.results.search import WebResult
 from websearch_gateway.text.codes import LANGUAGES, country_code
+from websearch_gateway.text.normalise import LONGEST_QUERY
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway
@@ -188,7 +189,7 @@ async def health(_: Gateway, __: Given, ___: Caller) -> Any:
 
 async def suggestions(_: Gateway, given: Given, __: Caller) -> Any:
     """No suggestions, in the form of OpenSearch."""
-    return [str(given.get("q", "")), []]
+    return [str(given.get("q", ""))[:LONGEST_QUERY], []]
 
 
 def _row(name: str, paths: tuple[str, ...], answer: Any) -> Compatible:
