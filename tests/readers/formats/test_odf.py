@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from zipfile import ZipFile
+
 import pytest
 
 from tests.documents import open_document
@@ -93,6 +96,15 @@ def test_slides_have_titles_notes_and_charts() -> None:
     assert zipped(body, "https://example.com/a", "").markdown == (
         "## Port\n\nUpper\n\nLower\n\n**Chart: Boats**\n\n| East | 7 |\n| --- | --- |\n\n### Notes\n\nGreet them."
     )
+
+
+def test_entities_are_left_out() -> None:
+    body = open_document("text", "<text:p>Be&a;fore <text:span>&a;</text:span>after</text:p>")
+    laughs = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+    with ZipFile(BytesIO(body)) as archive:
+        content = laughs + archive.read("content.xml")
+    parts: dict[str, str | bytes] = {"content.xml": content}
+    assert zipped(open_document("text", "", parts=parts), "https://example.com/a", "").markdown == "Before after"
 
 
 def test_a_locked_document_says_so() -> None:

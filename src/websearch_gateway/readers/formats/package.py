@@ -62,7 +62,7 @@ class Package:
         return data
 
     def xml(self, name: str, prepare: Callable[[bytes], bytes] = bytes) -> Any:
-        """The root element of an XML part; None if it is missing or not XML. Entities stay unread.
+        """The root element of an XML part; None if it is missing or not XML. Entities are left out.
 
         Args:
             prepare: changes the part before it is parsed.
@@ -75,9 +75,12 @@ class Package:
             resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
         )
         try:
-            return etree.fromstring(prepare(data), parser) if data else None
+            root = etree.fromstring(prepare(data), parser) if data else None
         except etree.XMLSyntaxError:
             return None
+        if root is not None and root.getroottree().docinfo.doctype:
+            etree.strip_tags(root, etree.Entity)
+        return root
 
     def relations(self, name: str) -> dict[str, tuple[str, str]]:
         """What a part of an Office document refers to, by id: the last word of its type, and its part or address."""

@@ -15,7 +15,7 @@ from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.pdf_layout import Block, blocks, lines
 from websearch_gateway.readers.formats.pdf_words import Sheet, Word, sheet
 
-MOST_PAGES = 1_500
+MOST_PAGES = 1_000
 ONLY_FIRST = "The PDF has {:,} pages; only the first {:,} were read."
 
 LARGER = 1.12
