@@ -34,7 +34,21 @@ async def examined(gateway: Open, **settings: Any) -> dict[str, Check]:
 async def test_a_healthy_gateway_is_told_what_ends(gateway: Open) -> None:
     checks = await examined(gateway)
     assert set(checks) == {
-        *("openai", "serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo", "wikipedia"),
+        *(
+            "openai",
+            "serper",
+            "tavily",
+            "brave",
+            "google",
+            "synthetic",
+            "exa",
+            "firecrawl",
+            "linkup",
+            "jina",
+            "searxng",
+            "duckduckgo",
+            "wikipedia",
+        ),
         *("state", "embedder", "browser", "budget"),
     }
     assert not [check for check in checks.values() if check.status == "fail"]

@@ -32,10 +32,23 @@ from websearch_gateway.models import (
     WebSearchRequest,
 )
 from websearch_gateway.results.answer import SearchResponse
-from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.sandbox import Sandbox, key_of
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
-RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo", "wikipedia")
+RAW = (
+    "serper",
+    "tavily",
+    "brave",
+    "google",
+    "synthetic",
+    "exa",
+    "firecrawl",
+    "linkup",
+    "jina",
+    "searxng",
+    "duckduckgo",
+    "wikipedia",
+)
 
 
 def exact(response: SearchResponse) -> bool:
@@ -174,6 +187,31 @@ async def test_results_that_have_nothing_to_do_with_the_query_are_a_failure(gate
         assert "serper failed: PROVIDER: The results of serper have nothing to do with the query." in found.warnings
         await opened.web_search(WebSearchRequest("sourdough bread", num_results=5))
     assert sandbox.calls("serper") == 2, "two failures opened its circuit"
+
+
+@pytest.mark.parametrize("provider", ["synthetic", "exa", "firecrawl", "linkup", "jina"])
+async def test_pages_whose_text_the_provider_sent_are_not_fetched_for_an_answer(
+    gateway: Open, sandbox: Sandbox, provider: str
+) -> None:
+    async with gateway(openai_api_key="", search_providers=provider) as opened:
+        answer = await opened.search(TOWER)
+        assert "330 metres" in answer.text
+        assert exact(answer)
+        assert answer.provider == f"{provider}-raw-search"
+        assert not [warning for warning in answer.warnings if "read" in warning]
+        assert sandbox.calls("pages") == 0
+        await opened.reading.content(ContentRequest(answer.citations[0].url))
+    assert sandbox.calls("pages") == 1, "the text is in no cache of pages"
+
+
+async def test_perplexitys_key_turns_its_search_on_only_where_it_is_named(gateway: Open, sandbox: Sandbox) -> None:
+    async with gateway(perplexity_api_key=key_of("perplexity"), answer_engines="openai") as opened:
+        await opened.web_search(WebSearchRequest("sourdough bread", num_results=2))
+    assert sandbox.calls("perplexity") == 0
+    named = {"search_providers": "perplexity_search", "perplexity_api_key": key_of("perplexity")}
+    async with gateway(**named, answer_engines="openai") as opened:
+        found = await opened.web_search(WebSearchRequest("night train", num_results=2))
+    assert {result.provider for result in found.results} == {"perplexity_search"}
 
 
 async def test_unrelated_results_are_named_behind_the_engine_that_failed(gateway: Open, sandbox: Sandbox) -> None:

@@ -16,7 +16,20 @@ from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.upstream.health import UpstreamStatus
 
-RAW = ("serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo", "wikipedia")
+RAW = (
+    "serper",
+    "tavily",
+    "brave",
+    "google",
+    "synthetic",
+    "exa",
+    "firecrawl",
+    "linkup",
+    "jina",
+    "searxng",
+    "duckduckgo",
+    "wikipedia",
+)
 UPSTREAMS = ("openai", *RAW)
 NEVER = 10**9
 DEADLINE = 60.0

@@ -33,7 +33,21 @@ from websearch_gateway.upstream.telemetry import Telemetry
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 WEATHER = SearchRequest("How is the weather at the Eiffel Tower?")
 ESPRESSO = WebSearchRequest("descale an espresso machine")
-UPSTREAMS = ("openai", "serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo", "wikipedia")
+UPSTREAMS = (
+    "openai",
+    "serper",
+    "tavily",
+    "brave",
+    "google",
+    "synthetic",
+    "exa",
+    "firecrawl",
+    "linkup",
+    "jina",
+    "searxng",
+    "duckduckgo",
+    "wikipedia",
+)
 EXPIRED_AT_ONCE = {"cache_ttl_seconds": 1e-6, "cache_long_ttl_seconds": 1e-6}
 
 

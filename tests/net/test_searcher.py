@@ -24,14 +24,14 @@ from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
 from websearch_gateway.ports import Provider
-from websearch_gateway.providers import PROVIDERS, configured
+from websearch_gateway.providers import PROVIDERS, Entry
 from websearch_gateway.providers.brave import Brave
 from websearch_gateway.providers.duckduckgo import DuckDuckGo
 from websearch_gateway.providers.google import Google
 from websearch_gateway.providers.serper import Serper
 from websearch_gateway.providers.synthetic import Synthetic
 from websearch_gateway.providers.tavily import Tavily
-from websearch_gateway.sandbox import Sandbox
+from websearch_gateway.sandbox import Sandbox, key_of
 from websearch_gateway.settings import Settings
 
 KEY = "a-secret-key"
@@ -77,9 +77,9 @@ class Sandboxed:
     """A searcher for each provider, all against the sandbox."""
 
     def __init__(self, sandbox: Sandbox, client: httpx2.AsyncClient) -> None:
-        settings = Settings(**sandbox.flags())
+        settings = Settings(**sandbox.flags(), perplexity_api_key=key_of("perplexity"))
         retry = Retry(sleep=no_sleep)
-        self.by_name = {p.name: HttpSearcher(p, client, retry) for p in configured(settings)}
+        self.by_name = {entry.name: HttpSearcher(entry.build(settings), client, retry) for entry in PROVIDERS}
 
 
 @pytest.fixture
@@ -89,6 +89,9 @@ async def sandboxed(sandbox: Sandbox) -> AsyncIterator[Sandboxed]:
 
 
 NAMES = [entry.name for entry in PROVIDERS]
+PAGING = ["serper", "brave", "google", "jina", "searxng", "duckduckgo", "wikipedia"]
+TARGETS = {entry.name: entry.row.engine or entry.name for entry in PROVIDERS}
+"""The stand-in of each provider."""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -102,15 +105,15 @@ async def test_every_provider_finds_pages_in_the_sandbox(sandboxed: Sandboxed, s
     assert results.cost_usd == sandboxed.by_name[name].provider.capabilities.cost_per_call_usd
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("synthetic", "tavily")])
+@pytest.mark.parametrize("name", PAGING)
 async def test_paging_collects_distinct_hits_up_to_the_requested_number(
     sandboxed: Sandboxed, sandbox: Sandbox, name: str
 ) -> None:
     results = await sandboxed.by_name[name].search(SearchQuery("the water and the time", max_results=25), soon())
     assert len({hit.url for hit in results.hits}) == len(results.hits) == 25
-    assert sandbox.calls(name) >= 2
+    assert sandbox.calls(TARGETS[name]) >= 2
     price = sandboxed.by_name[name].provider.capabilities.cost_per_call_usd
-    assert results.cost_usd == pytest.approx(price * sandbox.calls(name))
+    assert results.cost_usd == pytest.approx(price * sandbox.calls(TARGETS[name]))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -128,7 +131,7 @@ async def test_an_empty_result_is_an_answer_and_is_billed_once(
 ) -> None:
     results = await sandboxed.by_name[name].search(SearchQuery("zzyzxqua vlorbik", max_results=25), soon())
     assert results.hits == ()
-    assert sandbox.calls(name) == 1
+    assert sandbox.calls(TARGETS[name]) == 1
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -137,16 +140,16 @@ async def test_one_page_is_enough_for_eight(sandboxed: Sandboxed, sandbox: Sandb
     """The most hits that `web_search` requests; each page has its price."""
     results = await sandboxed.by_name[name].search(SearchQuery(text, max_results=8), soon())
     assert results.hits
-    assert sandbox.calls(name) == 1
+    assert sandbox.calls(TARGETS[name]) == 1
 
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_one_temporary_failure_does_not_fail_the_search(
     sandboxed: Sandboxed, sandbox: Sandbox, name: str
 ) -> None:
-    sandbox.fault(name, "status", status=503, times=1)
+    sandbox.fault(TARGETS[name], "status", status=503, times=1)
     assert (await sandboxed.by_name[name].search(QUERY, soon())).hits
-    assert sandbox.calls(name) == 2
+    assert sandbox.calls(TARGETS[name]) == 2
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -163,23 +166,22 @@ async def test_one_temporary_failure_does_not_fail_the_search(
 async def test_a_permanent_failure_has_its_error_type(
     sandboxed: Sandboxed, sandbox: Sandbox, name: str, kind: str, options: dict[str, float], error: type, calls: int
 ) -> None:
-    sandbox.fault(name, kind, **options)
+    sandbox.fault(TARGETS[name], kind, **options)
     deadline = Deadline.after(1) if error is SearchTimeoutError else soon()
     with pytest.raises(error) as raised:
         await sandboxed.by_name[name].search(QUERY, deadline)
     assert isinstance(raised.value, Unavailable)
-    assert sandbox.calls(name) == calls
+    assert sandbox.calls(TARGETS[name]) == calls
 
 
-@pytest.mark.parametrize("name", ["serper", "tavily", "brave", "google", "synthetic"])
-async def test_a_wrong_key_is_reported_without_a_retry(sandbox: Sandbox, name: str) -> None:
-    environment = sandbox.environment() | {f"{name.upper()}_API_KEY": KEY, "SEARCH_PROVIDERS": name}
-    [provider] = configured(Settings(**{key.lower(): value for key, value in environment.items()}))
+@pytest.mark.parametrize("entry", [entry for entry in PROVIDERS if entry.row.has_key], ids=lambda entry: entry.name)
+async def test_a_wrong_key_is_reported_without_a_retry(sandbox: Sandbox, entry: Entry) -> None:
+    provider = entry.build(Settings(**sandbox.flags() | {entry.row.fields["key"]: KEY}))
     async with create_client() as client:
-        with pytest.raises(SearchAuthError, match=f"{name.upper()}_API_KEY") as raised:
+        with pytest.raises(SearchAuthError, match=entry.row.fields["key"].upper()) as raised:
             await HttpSearcher(provider, client, Retry(sleep=no_sleep)).search(QUERY, soon())
     assert KEY not in str(raised.value)
-    assert sandbox.calls(name) == 1
+    assert sandbox.calls(TARGETS[entry.name]) == 1
 
 
 async def test_the_error_of_a_searxng_without_json_says_how_to_allow_it(sandboxed: Sandboxed, sandbox: Sandbox) -> None:

@@ -13,6 +13,7 @@ from websearch_gateway.net.cost_context import spend
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.pipeline.raw_engine import Gathering, OneGathering
 from websearch_gateway.ports import Gather, Progress, no_progress
+from websearch_gateway.workers.pool import Workers
 
 URL = "https://a.example/"
 SEARCH_USD = 0.001
@@ -85,7 +86,7 @@ async def test_a_model_writes_from_the_results_that_raw_search_gathered_beside_a
     found_already: bool,
 ) -> None:
     searcher, pages = Searcher(), Pages()
-    gathering = Gathering(searcher, pages, asyncio.Semaphore(4), page_seconds=60)
+    gathering = Gathering(searcher, pages, Workers(), asyncio.Semaphore(4), page_seconds=60)
     raw = Writer("raw-search", gathering, started=asyncio.Event())
     if found_already:
         searcher.go.set()

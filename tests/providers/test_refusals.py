@@ -9,12 +9,18 @@ from websearch_gateway.errors import (
     SearchError,
     SearchNotConfiguredError,
     SearchProviderError,
+    SearchValidationError,
     Unavailable,
 )
 from websearch_gateway.ports import Provider
 from websearch_gateway.providers.brave import Brave
 from websearch_gateway.providers.duckduckgo import DuckDuckGo
+from websearch_gateway.providers.exa import Exa
+from websearch_gateway.providers.firecrawl import Firecrawl
 from websearch_gateway.providers.google import Google
+from websearch_gateway.providers.jina import Jina
+from websearch_gateway.providers.linkup import Linkup
+from websearch_gateway.providers.perplexity_search import PerplexitySearch
 from websearch_gateway.providers.searxng import Searxng
 from websearch_gateway.providers.serper import Serper
 from websearch_gateway.providers.synthetic import Synthetic
@@ -22,6 +28,7 @@ from websearch_gateway.providers.tavily import Tavily
 
 SERPER, TAVILY, BRAVE = Serper("k"), Tavily("k"), Brave("k")
 GOOGLE, SEARXNG, DUCKDUCKGO = Google("k", "cx"), Searxng("http://searx"), DuckDuckGo()
+EXA, FIRECRAWL, LINKUP, JINA, PERPLEXITY = Exa("k"), Firecrawl("k"), Linkup("k"), Jina("k"), PerplexitySearch("k")
 NO_CREDIT = b'{"message":"Not enough credits","statusCode":400}'
 BAD_TOKEN = b'{"type":"ErrorResponse","error":{"status":422,"code":"SUBSCRIPTION_TOKEN_INVALID"}}'
 NO_PLAN = b'{"type":"ErrorResponse","error":{"status":404,"code":"SUBSCRIPTION_NOT_FOUND"}}'
@@ -32,6 +39,7 @@ PER_DAY = (
 )
 PER_MINUTE = b'{"error":{"code":429,"message":"Quota exceeded for quota metric \'Queries\' and limit \'per minute\'"}}'
 BAD_KEY = b'{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}'
+NO_RESULT = b'{"statusCode":400,"error":{"code":"SEARCH_QUERY_NO_RESULT","message":"x","details":[]}}'
 CHALLENGE = b'<html><body><form id="challenge-form"><div class="anomaly-modal__mask">x</div></form></body></html>'
 
 
@@ -63,6 +71,11 @@ def test_a_wrong_key_or_setting_is_shown_and_named(
         (TAVILY, 433, b'{"detail":{"error":"This request exceeds the pay-as-you-go limit."}}'),
         (BRAVE, 429, QUOTA),
         (GOOGLE, 429, PER_DAY),
+        (EXA, 402, b'{"requestId":"1","error":"You have exceeded your credits.","tag":"NO_MORE_CREDITS"}'),
+        (FIRECRAWL, 402, b'{"success":false,"error":"Insufficient credits"}'),
+        (LINKUP, 429, b'{"statusCode":429,"error":{"code":"INSUFFICIENT_FUNDS_CREDITS","message":"x"}}'),
+        (LINKUP, 429, b'{"statusCode":429,"error":{"code":"EXCEED_BUDGET_LIMIT","message":"x"}}'),
+        (JINA, 402, b'{"data":null,"code":402,"name":"InsufficientBalanceError"}'),
         (DUCKDUCKGO, 202, CHALLENGE),
         (DUCKDUCKGO, 403, b""),
     ],
@@ -93,6 +106,13 @@ def test_braves_rate_limit_is_over_when_its_first_counter_says(header: str, seco
         (BRAVE, 422, b'{"type":"ErrorResponse","error":{"status":422,"code":"VALIDATION"}}'),
         (GOOGLE, 400, b'{"error":{"status":"INVALID_ARGUMENT"}}'),
         (GOOGLE, 429, PER_MINUTE),
+        (EXA, 400, b'{"requestId":"1","error":"Invalid request body","tag":"INVALID_REQUEST_BODY"}'),
+        (EXA, 429, b""),
+        (FIRECRAWL, 401, b'{"success":false,"error":"Unauthorized"}'),
+        (LINKUP, 429, b'{"statusCode":429,"error":{"code":"TOO_MANY_REQUESTS","message":"x"}}'),
+        (LINKUP, 400, NO_RESULT),
+        (JINA, 422, b'{"data":null,"code":422,"status":42206}'),
+        (PERPLEXITY, 429, b""),
         (SEARXNG, 429, b""),
         (Synthetic("k"), 401, b'{"error":"Invalid API key"}'),
         (DUCKDUCKGO, 503, b""),
@@ -111,3 +131,13 @@ def test_duckduckgos_bot_page_is_recognised_whatever_its_status() -> None:
 def test_searxng_without_hits_and_with_failed_engines_is_an_error() -> None:
     with pytest.raises(SearchProviderError, match="did not respond"):
         SEARXNG.parse(b'{"results": [], "unresponsive_engines": [["brave", "timeout"]]}')
+
+
+def test_linkups_other_replies_with_status_400_say_that_the_request_is_invalid() -> None:
+    error = LINKUP.refusal(400, {}, b'{"statusCode":400,"error":{"code":"VALIDATION_ERROR","message":"x"}}')
+    assert type(error) is SearchValidationError
+
+
+def test_a_reply_that_says_that_nothing_was_found_is_an_answer() -> None:
+    assert LINKUP.parse(NO_RESULT) == []
+    assert JINA.parse(b'{"data":null,"code":422,"status":42206,"name":"AssertionFailureError"}') == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,7 +11,11 @@ from websearch_gateway.models import HttpRequest, SafeSearch, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.providers.brave import Brave
 from websearch_gateway.providers.duckduckgo import DuckDuckGo
+from websearch_gateway.providers.exa import Exa
+from websearch_gateway.providers.firecrawl import Firecrawl
 from websearch_gateway.providers.google import Google
+from websearch_gateway.providers.linkup import Linkup
+from websearch_gateway.providers.perplexity_search import PerplexitySearch
 from websearch_gateway.providers.searxng import Searxng
 from websearch_gateway.providers.serper import Serper
 from websearch_gateway.providers.tavily import Tavily
@@ -146,3 +151,38 @@ def test_duckduckgos_second_page_needs_the_token_of_the_first() -> None:
     }  # fmt: skip
     assert (next_request(provider, QUERY, page, 3).form or {})["s"] == "25"
     assert provider.next_page(QUERY, b'<div id="links"></div>', 2) is None
+
+
+@pytest.mark.parametrize("make", [Exa, Firecrawl])
+def test_a_vendor_with_one_list_of_domains_gets_the_included_ones(make: type[Exa] | type[Firecrawl]) -> None:
+    both = replace(QUERY, include_domains=("a.example",), exclude_domains=("b.example",))
+    body = make("k").request(both).json or {}
+    assert body["includeDomains"] == ["a.example"]
+    assert "excludeDomains" not in body
+    body = make("k").request(replace(both, include_domains=())).json or {}
+    assert body["excludeDomains"] == ["b.example"]
+
+
+def test_perplexity_takes_twenty_domains_all_wanted_or_all_unwanted() -> None:
+    names = tuple(f"host{number}.example" for number in range(21))
+    sent = PerplexitySearch("k").request
+    assert (sent(replace(QUERY, exclude_domains=names[:2])).json or {})["search_domain_filter"] == [
+        "-host0.example",
+        "-host1.example",
+    ]
+    assert len((sent(replace(QUERY, include_domains=names[:20])).json or {})["search_domain_filter"]) == 20
+    assert "search_domain_filter" not in (sent(replace(QUERY, include_domains=names)).json or {})
+
+
+def test_vendors_with_dates_get_the_first_day_of_the_period() -> None:
+    def clock() -> datetime:
+        return datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+    assert (Exa("k", clock=clock).request(QUERY).json or {})["startPublishedDate"] == "2026-11-16T00:00:00.000Z"
+    assert (Linkup("k", clock=clock).request(QUERY).json or {})["fromDate"] == "2026-11-16"
+
+
+def test_exa_and_firecrawl_are_never_asked_for_more_results_than_their_price_covers() -> None:
+    many = replace(QUERY, max_results=50)
+    assert (Exa("k").request(many).json or {})["numResults"] == 10
+    assert (Firecrawl("k").request(many).json or {})["limit"] == 10

@@ -69,9 +69,8 @@ def build(settings: Settings) -> Gateway:
     pages = open_reading(settings, shared.state, shared.embedder, shared.workers)
     docs = lazy_docs(settings, pages, shared.embedder)
     caches = open_caches(settings, shared.state, shared.embedder)
-    gather = Gathering(
-        shared.upstreams.selection.pool, pages.page_cache, shared.gate, settings.request_timeout_ms / 1000
-    )
+    page_seconds = settings.request_timeout_ms / 1000
+    gather = Gathering(shared.upstreams.selection.pool, pages.page_cache, pages.workers, shared.gate, page_seconds)
     engines = open_engines(settings, Outside(shared.client, shared.retry, gather, pages.workers, pages.site_fetcher))
     guard, limits, flights = _guard(settings), _limits(settings, shared), SingleFlight()
     return Gateway(

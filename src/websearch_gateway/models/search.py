@@ -57,7 +57,8 @@ class Capabilities:
     """The features of a raw search vendor, the hits of a full page, and the price of one call (USD).
 
     `price_source` is the source and date of the price. `requests_per_second` is the vendor's limit per key; None if
-    unknown. `ends` is the day on which the API shuts down. `caveat` is a warning for all its results.
+    unknown. `ends` is the day on which the API shuts down. `caveat` is a warning for all its results. The vendor sends
+    a reply without results with one of the `empty_statuses`; `parse` reads it, unless `refusal` gives an error.
     """
 
     max_results: int = 10
@@ -72,6 +73,7 @@ class Capabilities:
     requests_per_second: float | None = None
     ends: date | None = None
     caveat: str = ""
+    empty_statuses: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

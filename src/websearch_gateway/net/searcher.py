@@ -159,7 +159,7 @@ class HttpSearcher:
         quote the query.
         """
         status = reply.status
-        if 200 <= status < 300:
+        if 200 <= status < 300 or status in self.provider.capabilities.empty_statuses:
             return None
         if status in (401, 403) and (setting := self.provider.key_setting):
             return SearchAuthError(f"{self.name} rejected the key (HTTP {status}); check {setting}.")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import functools
+from collections.abc import Sequence
 from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field, replace
 
 from pydantic import TypeAdapter
 
+from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Answer, Deadline, Gathered, Hit, Page, SearchQuery
 from websearch_gateway.net.cost_context import spend, spent
 from websearch_gateway.pipeline.choice import hits_to_ask_for
 from websearch_gateway.pipeline.read_many import read_pages
+from websearch_gateway.pipeline.web_results import MOST_SENT, cleaned_texts
 from websearch_gateway.ports import AnswerEngine, Composer, Gather, Progress, Reader, Searcher, Workers
 
 PAGE_SECONDS = 5.0
@@ -38,10 +41,15 @@ _QUESTION: ContextVar[_Shared | None] = ContextVar("gathering_of_the_question", 
 
 @dataclass(frozen=True, slots=True)
 class Gathering:
-    """Searches, and reads the best pages concurrently. All calls within a `OneGathering` share one search."""
+    """Searches, and reads the best pages concurrently. All calls within a `OneGathering` share one search.
+
+    A page whose text the provider sent is not fetched again. Its text serves this call only: it goes into no page
+    cache, since vendors' terms allow no more than that.
+    """
 
     searcher: Searcher
     reader: Reader
+    workers: Workers
     gate: asyncio.Semaphore
     page_seconds: float
 
@@ -70,19 +78,38 @@ class Gathering:
         await progress("Searching the web")
         asked = replace(query, max_results=hits_to_ask_for(query.max_results, query))
         results = await self.searcher.search(asked, deadline)
-        urls = [hit.url for hit in results.hits[: query.max_results]]
-        if urls:
+        best = results.hits[: query.max_results]
+        sent = await self._sent(best, deadline)
+        if urls := [hit.url for hit in best if hit.url not in sent]:
             await progress(f"Reading {len(urls)} pages")
-        return Gathered(results, await self._read(urls, deadline), results.cost_usd)
+        pages = sent | await self._read(urls, deadline, enough=max(1, ENOUGH_PAGES - len(sent)))
+        hits = tuple(replace(hit, content=None) if hit.url in sent else hit for hit in results.hits)
+        return Gathered(replace(results, hits=hits), pages, results.cost_usd)
 
-    async def _read(self, urls: list[str], deadline: Deadline) -> dict[str, Page]:
+    async def _sent(self, hits: Sequence[Hit], deadline: Deadline) -> dict[str, Page]:
+        """The texts that the provider sent, cleaned as pages are; none if they cannot be cleaned in time."""
+        texts = [(hit.url, hit.content[:MOST_SENT]) for hit in hits if hit.content]
+        size = sum(len(text) for _, text in texts)
+        try:
+            cleaned = await self.workers.run(cleaned_texts, texts, deadline=deadline, size=size) if texts else []
+        except Unavailable:
+            return {}
+        found = {url: clean for (url, _), clean in zip(texts, cleaned, strict=True)}
+        return {
+            hit.url: Page(hit.url, hit.url, hit.title, text, "text/markdown", hit.published, warnings=warnings)
+            for hit in hits
+            for text, warnings in [found.get(hit.url, ("", ()))]
+            if text
+        }
+
+    async def _read(self, urls: list[str], deadline: Deadline, enough: int) -> dict[str, Page]:
         outcomes = await read_pages(
             self.reader,
             urls,
             deadline.within(max(0.0, deadline.remaining() - COMPOSE_RESERVE_SECONDS)),
             gate=self.gate,
             per_page_seconds=min(self.page_seconds, PAGE_SECONDS),
-            enough=ENOUGH_PAGES,
+            enough=enough,
         )
         return {url: outcome for url, outcome in outcomes.items() if isinstance(outcome, Page)}
 

@@ -63,10 +63,13 @@ PROVIDERS: tuple[Entry, ...] = tuple(map(Entry, ROWS))
 def configured(settings: Settings) -> list[Provider]:
     """The providers to try, in order: those that SEARCH_PROVIDERS names, else all whose required settings are set.
 
+    One that uses the key of an answer engine serves only if it is named.
+
     Raises:
         SearchNotConfiguredError: an unknown name or a named provider without its key.
     """
-    entries = _named(settings) or [entry for entry in PROVIDERS if not entry.missing(settings)]
+    usual = [entry for entry in PROVIDERS if not entry.missing(settings) and not entry.row.engine]
+    entries = _named(settings) or usual
     return [entry.build(settings) for entry in entries]
 
 
@@ -91,7 +94,7 @@ def advice(settings: Settings) -> str:
 def _sold(entry: Entry) -> tuple[float, str, str] | None:
     """Price, key and sign-up page of a provider that needs only one key and is not being shut down."""
     can: Capabilities = _code(entry).capabilities
-    if not can.cost_per_call_usd or can.ends or len(entry.needs) > 1:
+    if not can.cost_per_call_usd or can.ends or len(entry.needs) > 1 or entry.row.engine:
         return None
     return can.cost_per_call_usd, entry.needs[0].upper(), can.price_source.partition(",")[0]
 
@@ -102,7 +105,10 @@ def _code(entry: Entry) -> Any:
 
 def _remedy(entry: Entry, settings: Settings) -> str:
     missing = entry.missing(settings)
-    return f"set {' and '.join(missing)}" if missing else f"add {entry.name} to SEARCH_PROVIDERS"
+    steps = [f"set {' and '.join(missing)}"] if missing else []
+    if not missing or entry.row.engine:
+        steps.append(f"add {entry.name} to SEARCH_PROVIDERS")
+    return " and ".join(steps)
 
 
 def _named(settings: Settings) -> list[Entry]:

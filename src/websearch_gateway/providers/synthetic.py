@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -11,9 +10,7 @@ from websearch_gateway.errors import SearchError
 from websearch_gateway.models import AppliedFilters, Capabilities, Hit, HttpRequest, SearchQuery
 from websearch_gateway.ports import Provider
 from websearch_gateway.text.dates import iso_date
-from websearch_gateway.text.payload import json_object, linked, make_hit, one_line, records
-
-SNIPPET_CHARS = 400
+from websearch_gateway.text.payload import json_object, linked, make_hit, opening, records
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +47,8 @@ class Synthetic:
         return AppliedFilters()
 
     def _hit(self, row: Mapping[str, object]) -> Hit | None:
-        text = row.get("text")
-        return make_hit(
-            self.name,
-            row.get("url"),
-            row.get("title"),
-            textwrap.shorten(one_line(text), SNIPPET_CHARS, placeholder=" …"),
-            published=iso_date(row.get("published")),
-            content=text if isinstance(text, str) else None,
-        )
+        text, published = row.get("text"), iso_date(row.get("published"))
+        return make_hit(self.name, row.get("url"), row.get("title"), opening(text), published=published, content=text)
 
 
 PROVIDER: Callable[..., Provider] = Synthetic

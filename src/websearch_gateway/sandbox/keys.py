@@ -29,7 +29,7 @@ def environment(url: str) -> dict[str, str]:
         "FETCH_ALLOW_PRIVATE_HOSTS": urlsplit(url).netloc,
     }
     found = {f"{row.name.upper()}_BASE_URL": f"{url}/{row.name}" for row in ENGINES} | found
-    for row in PROVIDERS:
+    for row in (row for row in PROVIDERS if not row.engine):
         language = "/{lang}" if "{lang}" in (row.base_url or "") else ""
         found[row.fields["base_url"].upper()] = f"{url}/{row.name}{language}"
         if row.has_key:

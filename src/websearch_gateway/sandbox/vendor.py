@@ -66,6 +66,13 @@ def within_sites(request: Request, query: str) -> tuple[str, bool]:
     return text, host not in unwanted and (not wanted or host in wanted)
 
 
+def within_domains(request: Request, include: object, exclude: object) -> bool:
+    """Whether lists of domains allow the pages of this sandbox, whose host is the name that the client used."""
+    host = request.url.hostname or ""
+    wanted, unwanted = (names if isinstance(names, list) else [] for names in (include, exclude))
+    return host not in unwanted and (not wanted or host in wanted)
+
+
 def clock(request: Request) -> datetime:
     """The current time in UTC, by the sandbox's clock."""
     now: datetime = request.app.state.clock()

@@ -27,6 +27,8 @@ class ProviderRow:
         settings: field of the provider -> setting, for fields other than `key` and `base_url` or with another name;
             `groups.py` defines those settings.
         optional: those of these settings that it does not require.
+        engine: the answer engine of the same vendor, whose key and base URL it uses. Such a provider serves only if
+            SEARCH_PROVIDERS names it, since its key may be meant for the engine alone.
     """
 
     name: str
@@ -36,12 +38,14 @@ class ProviderRow:
     note: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     optional: tuple[str, ...] = ()
+    engine: str = ""
 
     @property
     def fields(self) -> dict[str, str]:
         """Field of the provider -> the setting that fills it."""
-        own = {"key": f"{self.name}_api_key"} if self.has_key else {}
-        return {**own, "base_url": f"{self.name}_base_url", **self.settings}
+        prefix = self.engine or self.name
+        own = {"key": f"{prefix}_api_key"} if self.has_key else {}
+        return {**own, "base_url": f"{prefix}_base_url", **self.settings}
 
 
 PROVIDERS: tuple[ProviderRow, ...] = (
@@ -65,6 +69,16 @@ PROVIDERS: tuple[ProviderRow, ...] = (
     ),
     # No filters, but returns the text of pages.
     ProviderRow("synthetic", "synthetic.new", "https://api.synthetic.new"),
+    # The next four return the text of pages too. The first has an index of its own.
+    ProviderRow("exa", "Exa", "https://api.exa.ai"),
+    # Reads the pages that it finds, in a browser.
+    ProviderRow("firecrawl", "Firecrawl", "https://api.firecrawl.dev"),
+    # Long excerpts.
+    ProviderRow("linkup", "Linkup", "https://api.linkup.so"),
+    # Results of other search engines; slow, because it reads their pages.
+    ProviderRow("jina", "Jina", "https://s.jina.ai"),
+    # Without the vendor's models.
+    ProviderRow("perplexity_search", "Perplexity Search", "https://api.perplexity.ai", engine="perplexity"),
     # Free, if you run it.
     ProviderRow("searxng", "SearXNG", None, has_key=False, note="It must allow `format=json`."),
     # Needs no key and may block at any time.
@@ -108,5 +122,5 @@ else:
         __base__=SettingsGroup,
         __doc__="Search providers",
         __module__=__name__,
-        **{name: definition for row in PROVIDERS for name, definition in _settings_of(row).items()},
+        **{name: definition for row in PROVIDERS if not row.engine for name, definition in _settings_of(row).items()},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -90,6 +91,16 @@ def with_sites(query: SearchQuery, *, most_included: int = MOST_SITES) -> str:
 def sites_applied(query: SearchQuery, *, most_included: int = MOST_SITES) -> Literal["upstream"] | None:
     """The value of `AppliedFilters.domains` for a query made by `with_sites`."""
     return "upstream" if with_sites(query, most_included=most_included) != query.text else None
+
+
+def one_list(query: SearchQuery, most: float = math.inf) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The included and the excluded domains for a vendor that takes only one list, of at most `most` domains.
+
+    The excluded ones are left out if there are included ones; a list that is too long is left out too.
+    """
+    include = query.include_domains if len(query.include_domains) <= most else ()
+    exclude = query.exclude_domains if not query.include_domains and len(query.exclude_domains) <= most else ()
+    return include, exclude
 
 
 def _within(name: str, listed: Iterable[str]) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from websearch_gateway.errors import SearchProviderParseError
 from websearch_gateway.models import Hit
 from websearch_gateway.text.urls import is_web_address
+
+SNIPPET_CHARS = 400
 
 
 def json_object(body: bytes, vendor: str) -> dict[str, Any]:
@@ -65,6 +68,11 @@ def one_line(value: object) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def opening(text: object) -> str:
+    """The beginning of a page's text as a snippet, for vendors without one of their own."""
+    return textwrap.shorten(one_line(text), SNIPPET_CHARS, placeholder=" …")
+
+
 def make_hit(
     provider: str,
     url: object,
@@ -73,10 +81,11 @@ def make_hit(
     *,
     published: str | None = None,
     score: float | None = None,
-    content: str | None = None,
+    content: object = None,
 ) -> Hit | None:
     """A Hit from a vendor's raw fields; None without an http(s) URL. Without a title the URL is the title."""
     address = one_line(url)
     if not is_web_address(address):
         return None
-    return Hit(address, one_line(title) or address, one_line(snippet), provider, published, score, content)
+    text = content.encode("utf-8", "replace").decode() if isinstance(content, str) and content.strip() else None
+    return Hit(address, one_line(title) or address, one_line(snippet), provider, published, score, text)

@@ -10,7 +10,11 @@ from websearch_gateway.sandbox.vendors.engines.anthropic import ANTHROPIC
 from websearch_gateway.sandbox.vendors.engines.gemini import GEMINI
 from websearch_gateway.sandbox.vendors.engines.llm import LLM
 from websearch_gateway.sandbox.vendors.engines.perplexity import PERPLEXITY
+from websearch_gateway.sandbox.vendors.exa import EXA
+from websearch_gateway.sandbox.vendors.firecrawl import FIRECRAWL
 from websearch_gateway.sandbox.vendors.google import GOOGLE
+from websearch_gateway.sandbox.vendors.jina import JINA
+from websearch_gateway.sandbox.vendors.linkup import LINKUP
 from websearch_gateway.sandbox.vendors.openai import OPENAI
 from websearch_gateway.sandbox.vendors.recorded import stand_in
 from websearch_gateway.sandbox.vendors.searxng import SEARXNG
@@ -31,6 +35,10 @@ _WRITTEN: tuple[Vendor, ...] = (
     BRAVE,
     GOOGLE,
     SYNTHETIC,
+    EXA,
+    FIRECRAWL,
+    LINKUP,
+    JINA,
     SEARXNG,
     DUCKDUCKGO,
     WIKIPEDIA,
@@ -39,12 +47,6 @@ _NAMES = {vendor.name for vendor in _WRITTEN}
 
 VENDORS: tuple[Vendor, ...] = (
     *_WRITTEN,
-    *(
-        stand_in(
-            row,
-        )
-        for row in PROVIDERS
-        if row.name not in _NAMES
-    ),
+    *(stand_in(row) for row in PROVIDERS if row.name not in _NAMES and not row.engine),
 )
 """Every vendor that the sandbox stands in for."""

@@ -13,8 +13,18 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox.index import Match, search
 from websearch_gateway.sandbox.keys import key_of
-from websearch_gateway.sandbox.pages import Page, library
-from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, bearer, clock, days_ago, json_object, origin
+from websearch_gateway.sandbox.pages import library
+from websearch_gateway.sandbox.vendor import (
+    DAYS,
+    Vendor,
+    VendorRefusal,
+    bearer,
+    clock,
+    days_ago,
+    json_object,
+    origin,
+    within_domains,
+)
 
 _DEPTHS = frozenset({"basic", "advanced", "fast", "ultra-fast"})
 _TOPICS = frozenset({"general", "news", "finance"})
@@ -93,19 +103,14 @@ def _result(request: Request, match: Match, best: float, body: dict[str, Any]) -
 async def _search(request: Request) -> JSONResponse:
     body = await _asked(request)
     _check(body)
-    host = urlsplit(origin(request)).hostname
-    wanted, unwanted = body.get("include_domains") or [], body.get("exclude_domains") or []
-
-    def allow(_: Page) -> bool:
-        return host not in unwanted and (not wanted or host in wanted)
-
+    within = within_domains(request, body.get("include_domains"), body.get("exclude_domains"))
     matches = search(
         body["query"],
         clock(request),
         since=_since(request, body),
         until=_day(body, "end_date"),
         news=body.get("topic") == "news",
-        allow=allow,
+        allow=lambda _: within,
     )
     shown = matches[: body.get("max_results", _USUAL_RESULTS)]
     results = [_result(request, match, matches[0].score, body) for match in shown]

@@ -19,7 +19,21 @@ from websearch_gateway.text.normalise import LONGEST_QUERY
 from websearch_gateway.text.urls import host
 
 QUESTION = "Who keeps the lighthouse of Skerry?"
-UPSTREAMS = ("openai", "serper", "tavily", "brave", "google", "synthetic", "searxng", "duckduckgo", "wikipedia")
+UPSTREAMS = (
+    "openai",
+    "serper",
+    "tavily",
+    "brave",
+    "google",
+    "synthetic",
+    "exa",
+    "firecrawl",
+    "linkup",
+    "jina",
+    "searxng",
+    "duckduckgo",
+    "wikipedia",
+)
 
 
 def events(text: str) -> list[dict[str, Any]]:

@@ -1,4 +1,6 @@
-"""Perplexity: the Agent API with web search (https://docs.perplexity.ai/docs/agent-api)."""
+"""Perplexity: the Agent API with web search (https://docs.perplexity.ai/docs/agent-api), and the search alone
+(https://docs.perplexity.ai/api-reference/search-post).
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,23 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.board import ENGINE_KINDS
+from websearch_gateway.sandbox.index import search
 from websearch_gateway.sandbox.keys import key_of
-from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, bearer, json_object
+from websearch_gateway.sandbox.vendor import (
+    Vendor,
+    VendorRefusal,
+    bearer,
+    clock,
+    days_ago,
+    json_object,
+    origin,
+    within_domains,
+)
 from websearch_gateway.sandbox.vendors.engines.claims import fault_of, research
 
 _MODELS = ("perplexity/sonar",)
 _FIRST_ID = 11
+_DAYS = {"day": 1, "week": 7, "month": 31, "year": 365}
 
 
 def refusal(status: int, code: str | None = None) -> VendorRefusal:
@@ -67,4 +80,54 @@ async def _models(request: Request) -> JSONResponse:
     return JSONResponse({"object": "list", "data": [{"id": name, "object": "model"} for name in _MODELS]})
 
 
-PERPLEXITY = Vendor("perplexity", [Route("/v1/agent", _agent, methods=["POST"]), Route("/v1/models", _models)], refusal)
+def _checked(body: dict[str, Any]) -> None:
+    number, domains = body.get("max_results", 10), body.get("search_domain_filter", [])
+    denied = [name for name in domains if name.startswith("-")]
+    if (
+        not isinstance(body.get("query"), str)
+        or not (isinstance(number, int) and 1 <= number <= 20)
+        or len(domains) > 20
+        or denied not in ([], domains)
+        or body.get("search_recency_filter", "day") not in ("hour", *_DAYS)
+    ):
+        raise refusal(400, "invalid_request")
+
+
+async def _search(request: Request) -> JSONResponse:
+    if bearer(request) != key_of("perplexity"):
+        raise refusal(401)
+    body = await json_object(request, refusal(400))
+    _checked(body)
+    domains = body.get("search_domain_filter", [])
+    denied = [name.removeprefix("-") for name in domains if name.startswith("-")]
+    within = within_domains(request, None if denied else domains, denied)
+    period = body.get("search_recency_filter")
+    matches = search(
+        body["query"],
+        clock(request),
+        since=days_ago(request, _DAYS.get(period, 1)) if period else None,
+        region=body.get("country"),
+        allow=lambda _: within,
+    )
+    results = [
+        {
+            "title": match.page.title,
+            "url": origin(request) + match.page.path,
+            "snippet": match.snippet,
+            "date": f"{match.published:%Y-%m-%d}" if match.published else None,
+            "last_updated": None,
+        }
+        for match in matches[: body.get("max_results", 10)]
+    ]
+    return JSONResponse({"id": "search_sandbox", "results": results, "server_time": None})
+
+
+PERPLEXITY = Vendor(
+    "perplexity",
+    [
+        Route("/v1/agent", _agent, methods=["POST"]),
+        Route("/v1/models", _models),
+        Route("/search", _search, methods=["POST"]),
+    ],
+    refusal,
+)
