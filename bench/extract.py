@@ -1,9 +1,10 @@
 """The quality and speed of `extract` on labelled pages: `python -m bench.extract FOLDER`.
 
 The folder holds pairs of ID.html and ID.json; the JSON has `url`, `kind` and `gold`, the plain text that a person
-would keep. The measure is word-level: precision, recall and F1 over the multisets of lower-cased words of the gold
-and of the Markdown, links reduced to their labels. Every figure is the mean over pages, so a long page counts no
-more than a short one. Time is CPU time of this one process.
+would keep, or `with` and `without`, lists of texts that the Markdown must and must not hold. The measure for `gold` is
+word-level: precision, recall and F1 over the multisets of lower-cased words of the gold and of the Markdown, links
+reduced to their labels. Every figure is the mean over pages, so a long page counts no more than a short one. Time is
+CPU time of this one process.
 
 Structure is counted for pages of the kind `documentation`: what an HTML parser finds inside the page's main element
 (`<main>`, `<article>`, `role=main`, else the body), and how much of it the Markdown has.
@@ -21,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from websearch_gateway.readers.extraction.extract import extract, warm_up
 
@@ -60,8 +62,12 @@ class Measured:
 
 def words(markdown: str) -> Counter[str]:
     """The words that a reader of the rendered Markdown sees."""
+    return Counter(_words(markdown))
+
+
+def _words(markdown: str) -> list[str]:
     text = _TARGET.sub("]", _FENCE_LINE.sub("", markdown))
-    return Counter(_WORD.findall(_ESCAPE.sub(r"\1", text).lower()))
+    return _WORD.findall(_ESCAPE.sub(r"\1", text).lower())
 
 
 def scores(gold: str, markdown: str) -> tuple[float, float, float]:
@@ -73,6 +79,16 @@ def scores(gold: str, markdown: str) -> tuple[float, float, float]:
     precision = common / found.total() if found else 0.0
     recall = common / wanted.total() if wanted else 0.0
     return precision, recall, 2 * precision * recall / (precision + recall) if common else 0.0
+
+
+def snippet_scores(wanted: list[str], unwanted: list[str], markdown: str) -> tuple[float, float, float]:
+    """Precision, recall and F1 between 0 and 1 of a page of which only some texts are labelled."""
+    text = f" {' '.join(_words(markdown))} "
+    kept, wrong = (
+        sum(f" {' '.join(_WORD.findall(one.lower()))} " in text for one in ones) for ones in (wanted, unwanted)
+    )
+    precision, recall = kept / max(1, kept + wrong), kept / max(1, len(wanted))
+    return precision, recall, 2 * precision * recall / (precision + recall) if kept else 0.0
 
 
 def structure(html: bytes, markdown: str) -> dict[str, tuple[int, int]]:
@@ -97,7 +113,14 @@ def measure(folder: Path) -> Iterator[Measured]:
         markdown = extract(html, about["url"], None).markdown
         seconds = time.process_time() - started
         counted = structure(html, markdown) if about["kind"] == "documentation" else {}
-        yield Measured(about["kind"], *scores(about["gold"], markdown), seconds, counted)
+        yield Measured(about["kind"], *judged(about, markdown), seconds, counted)
+
+
+def judged(about: dict[str, Any], markdown: str) -> tuple[float, float, float]:
+    """The scores of a page by its JSON."""
+    if "gold" in about:
+        return scores(about["gold"], markdown)
+    return snippet_scores(about["with"], about["without"], markdown)
 
 
 def report(pages: Iterable[Measured]) -> str:

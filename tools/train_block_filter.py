@@ -8,8 +8,9 @@ rest, makes Markdown of the pages that were left out, and writes nothing. Withou
 pages and written beside the module that loads them.
 
 The label of a block is the share of its word triples that occur in the gold text. The label of a block that is too
-short for that depends on whether it is a line of the gold text or its neighbours belong to it. Pages of every length
-have nearly the same weight, and those of a rare kind more than those of a frequent one.
+short for that depends on whether it is a line of the gold text or its neighbours belong to it. Of a page with the lists
+`with` and `without` only the blocks that hold one of these texts count. Pages of every length have nearly the same
+weight, and those of a rare kind more than those of a frequent one.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from urllib.parse import urlsplit
 import lightgbm
 import numpy as np
 
-from bench.extract import Measured, report, scores, structure
+from bench.extract import Measured, judged, report, structure
 from websearch_gateway.net.charset import charset_of, decode
 from websearch_gateway.readers.extraction import blocks, page, render, select
+from websearch_gateway.readers.extraction.comments import in_consent
 from websearch_gateway.readers.extraction.declared import declares_article
-from websearch_gateway.readers.extraction.extract import SURE, agreed, second_opinion
+from websearch_gateway.readers.extraction.extract import SURE, doubted, second_opinion
 from websearch_gateway.readers.extraction.filter import trees
 from websearch_gateway.readers.extraction.filter.features import columns, matrix
 from websearch_gateway.readers.extraction.filter.measures import Measures, words_of
@@ -40,6 +42,8 @@ from websearch_gateway.readers.extraction.title import title_of
 from websearch_gateway.readers.visibility.visible import strip_invisible
 
 FOLDS, SHORT, NEAR = 5, 5, 6
+PART = 0.9  # of the word triples of a block in a snippet that spans several blocks
+SNIPPETS = 48  # the weight of a page with snippets; a page with gold has 100 and more
 RARE_KINDS = 0.8  # 1: all kinds have the same weight; 0: all pages have
 MEAN_WEIGHT = 0.35  # what `min_data_in_leaf` and `lambda_l2` were chosen for
 PARAMETERS = {
@@ -64,16 +68,15 @@ HIGHEST = 1e30  # above every value of a feature
 class Example:
     """A page: its features with and without those from trafilatura, and for each block a label and a weight.
 
-    `found` is the share of each block that trafilatura takes for the main text.
+    `measures` are compared with the text that trafilatura chose.
     """
 
-    about: dict[str, str]
+    about: dict[str, Any]
     html: bytes
     root: Any
     is_article: bool
-    found: Any
+    measures: Measures
     base: str
-    outline: blocks.Outline
     names: tuple[str, ...]
     rows: dict[str, Any]
     labels: Any
@@ -97,11 +100,29 @@ def examples(folder: Path) -> Iterator[Example]:
         measures, opinion = Measures(outline, title), second_opinion(root)
         names = tuple(columns(measures, opinion))
         rows = {"block_filter_alone": matrix(measures, ""), "block_filter": matrix(measures, opinion)}
-        labels, weights = judged([words_of(block.text) for block in outline.blocks], about["gold"])
-        yield Example(about, html, root, is_article, measures.found, base, outline, names, rows, labels, weights)
+        tokens = [words_of(block.text) for block in outline.blocks]
+        labels, weights = by_gold(tokens, about["gold"]) if "gold" in about else by_snippets(tokens, about)
+        yield Example(about, html, root, is_article, measures, base, names, rows, labels, weights)
 
 
-def judged(tokens: Sequence[list[str]], gold: str) -> tuple[Any, Any]:
+def by_snippets(tokens: Sequence[list[str]], about: dict[str, list[str]]) -> tuple[Any, Any]:
+    """The labels (0 or 1) and the weights of blocks, given their words and the texts to keep and to leave out."""
+    labels, weights = np.zeros(len(tokens)), np.zeros(len(tokens))
+    texts = [f" {' '.join(words)} " for words in tokens]
+    for label, snippets in ((1, about["with"]), (0, about["without"])):
+        for words in map(words_of, snippets):
+            held = [at for at, text in enumerate(texts) if f" {' '.join(words)} " in text]
+            triples = set(zip(words, words[1:], words[2:], strict=False))
+            parts = [
+                at
+                for at, own in enumerate(list(zip(t, t[1:], t[2:], strict=False)) for t in tokens)
+                if own and sum(map(triples.__contains__, own)) > PART * len(own)
+            ]
+            labels[held or parts], weights[held or parts] = label, 1
+    return labels, weights * SNIPPETS / max(1, weights.sum())
+
+
+def by_gold(tokens: Sequence[list[str]], gold: str) -> tuple[Any, Any]:
     """The labels (between 0 and 1) and the weights of blocks, given their words and the gold text."""
     lines = [words_of(line) for line in gold.splitlines()]
     whole, every = {" ".join(line) for line in lines}, [word for line in lines for word in line]
@@ -175,9 +196,10 @@ def validated(pages: Sequence[Example]) -> Iterator[Measured]:
         alone, asking = trained(seen, "block_filter_alone"), trained(seen, "block_filter")
         for example in (example for example in pages if _fold(example) == number):
             likely = alone.predict(example.rows["block_filter_alone"])
-            if example.is_article or select.expected_f1(example.outline, likely) < SURE:
+            if example.is_article or select.expected_f1(example.measures.outline, likely) < SURE:
                 likely = asking.predict(example.rows["block_filter"])
-            yield measured(example, agreed(example.outline, likely, example.found) if example.is_article else likely)
+                likely = doubted(example.measures, likely, is_article=example.is_article)
+            yield measured(example, likely)
 
 
 def _fold(example: Example) -> int:
@@ -190,10 +212,11 @@ def measured(example: Example, likely: Any) -> Measured:
     """The measures of one page, processed as in `extract`."""
     root, about = deepcopy(example.root), example.about
     outline = blocks.outline(root)
+    likely[in_consent(outline)] = 0
     select.blank(outline, select.chosen(outline, likely))
     markdown = render.to_markdown(root, example.base)
     counted = structure(example.html, markdown) if about["kind"] == "documentation" else {}
-    return Measured(about["kind"], *scores(about["gold"], markdown), 1.0, counted)
+    return Measured(about["kind"], *judged(about, markdown), 1.0, counted)
 
 
 def main() -> None:

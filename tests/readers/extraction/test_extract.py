@@ -10,7 +10,7 @@ from websearch_gateway.readers.extraction.extract import (
     SECOND_OPINION_ELEMENTS,
     TOO_LONG,
     _likelihoods,
-    agreed,
+    doubted,
     extract,
     second_opinion,
     warm_up,
@@ -56,48 +56,82 @@ def test_trafilatura_runs_if_the_filter_is_unsure_and_the_page_is_not_too_large(
     outline = blocks.outline(root)
     measures = Measures(outline, "A title")
     alone, asking = likelihoods(measures, None), likelihoods(measures, second_opinion(root))
+    asking = doubted(measures, asking, is_article=False)
     assert alone.tolist() != asking.tolist()
     assert _likelihoods(root, outline, "A title", False).tolist() == (asking if asks else alone).tolist()
 
 
 @pytest.mark.parametrize(("elements", "asks"), [(0, True), (SECOND_OPINION_ELEMENTS, False)], ids=["modest", "large"])
-def test_on_an_article_that_is_not_too_large_trafilatura_counts_as_much_as_the_filter(
-    elements: int, asks: bool
-) -> None:
+def test_trafilatura_runs_on_every_article_that_is_not_too_large(elements: int, asks: bool) -> None:
     root = page.parse(PAGE.replace("</h1>", f"</h1>{'<i></i>' * elements}"))
     assert root is not None
     outline = blocks.outline(root)
     measures = Measures(outline, "A title")
     alone, likely = likelihoods(measures, None), likelihoods(measures, second_opinion(root))
-    expected = agreed(outline, likely, measures.found) if asks else alone
+    expected = doubted(measures, likely, is_article=True) if asks else alone
     assert _likelihoods(root, outline, "A title", True).tolist() == expected.tolist()
 
 
+def judged(markup: str, likely: list[float], found: list[float], *, is_article: bool = True) -> list[float]:
+    """What `doubted` makes of the likelihoods of the blocks, of which trafilatura chose the shares `found`."""
+    root = page.parse(markup)
+    assert root is not None
+    measures = Measures(blocks.outline(root), "")
+    measures.found = np.array(found)
+    less: list[float] = doubted(measures, np.array(likely), is_article=is_article).tolist()
+    return less
+
+
+PARAGRAPHS = "".join(f"<p>Paragraph {number} has as many words as the others.</p>" for number in range(9))
+
+
+def test_a_block_that_trafilatura_omits_counts_less_and_one_that_it_chose_no_more() -> None:
+    less = judged(PARAGRAPHS, [0.8] * 9, [1, 1, 1, 1, 1, 0, 0, 0, 0])
+    assert less[:3] == [0.8] * 3
+    assert less[8] == pytest.approx(0.4)
+    assert 0.4 < less[5] < less[4] < 0.8  # a single omission among chosen blocks is often a mistake
+    long = f"<p>{'many words ' * 20}</p>"
+    assert judged(PARAGRAPHS + long, [0.8] * 10, [1.0] * 6 + [0.0] * 4)[9] > less[8]
+
+
 def test_if_trafilatura_found_almost_nothing_the_filter_decides_alone() -> None:
-    root = page.parse("<p>One two three four.</p><p>Five six seven eight.</p>")
-    assert root is not None
-    outline, likely = blocks.outline(root), np.array([0.8, 0.8])
-    assert agreed(outline, likely, np.array([0.0, 0.1])).tolist() == [0.8, 0.8]
-    assert agreed(outline, likely, np.array([0.0, 1.0])).tolist() == pytest.approx([0.525, 0.775])
+    assert judged(PARAGRAPHS, [0.8] * 9, [0.0] * 9) == [0.8] * 9
+    half = [1.0] * 5 + [0.0] * 4
+    assert judged(PARAGRAPHS, [0.8] * 9, half, is_article=False) == [0.8] * 9
+    assert judged(PARAGRAPHS, [0.8] * 9, half) != [0.8] * 9
 
 
-def test_the_neighbours_of_a_block_that_trafilatura_omits_count_for_it() -> None:
-    root = page.parse("".join(f"<p>Paragraph {number} has as many words as the others.</p>" for number in range(9)))
-    assert root is not None
-    found = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
-    among, _, alone = agreed(blocks.outline(root), np.full(9, 0.5), found)[[2, 5, 8]].tolist()
-    assert alone == 0.25
-    assert among == pytest.approx(0.25 + 0.25 * 4 / 5)
+@pytest.mark.parametrize("is_article", [True, False])
+def test_on_a_page_that_is_not_prose_the_filter_decides_alone(is_article: bool) -> None:
+    cards = PARAGRAPHS.replace("p>", "div>")
+    assert judged(cards, [0.8] * 9, [1.0] * 8 + [0.0], is_article=is_article) == [0.8] * 9
+    assert judged(PARAGRAPHS, [0.8] * 9, [1.0] * 8 + [0.0], is_article=is_article)[8] < 0.8
 
 
 def test_comments_are_left_out_of_an_article_unless_trafilatura_keeps_them() -> None:
     comments = "<p>First, a comment on it.</p><p>Another comment on it.</p>"
-    root = page.parse(f"<p>The article has words.</p><div class='comment-list'><div>{comments}</div></div>")
-    assert root is not None
-    outline = blocks.outline(root)
-    both = agreed(outline, np.full(3, 0.9), np.array([1.0, 0.0, 1.0])).tolist()
+    markup = f"<p>The article has words.</p><div class='comment-list'><div>{comments}</div></div>"
+    both = judged(markup, [0.9] * 3, [1.0, 0.0, 1.0])
     assert both[1] == 0
     assert min(both[0], both[2]) > 0.7
+
+
+def test_a_box_that_asks_for_consent_is_left_out() -> None:
+    box = "<div id='cookie-banner'><p>We and our 508 partners store and read data on your device, always.</p></div>"
+    prose = "<p>Here is a paragraph of the page, which is long enough for everybody to see that it is prose.</p>" * 3
+    markdown = extract(f"<body>{prose}{box}</body>", "https://example.com/", None).markdown
+    assert "everybody" in markdown
+    assert "508" not in markdown
+
+
+def test_the_marks_of_a_page_builder_are_removed_outside_of_code() -> None:
+    text = (
+        "[vc_row][vc_column width=&quot;1/2&quot;]This is a paragraph with list[my_index] in it.[/vc_column][/vc_row]"
+    )
+    code = "<pre>[vc_row]code[/vc_row]</pre>"
+    markdown = extract(f"<body><article><p>{text}</p>{code}</article></body>", "https://example.com/", None).markdown
+    assert markdown.startswith("This is a paragraph with list[my_index] in it.")
+    assert "[vc_row]code[/vc_row]" in markdown
 
 
 @pytest.mark.parametrize("sure", [0, 2], ids=["sure", "unsure"])

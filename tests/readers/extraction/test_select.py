@@ -90,6 +90,16 @@ def test_the_main_element_of_a_reference_page_is_kept_as_a_whole_without_navigat
     assert {"Class", "read()", "Added in: v1", *REFERENCE_TEXT} == set(found)
 
 
+def test_a_page_that_a_known_program_wrote_has_a_main_element_without_a_mark() -> None:
+    written = (
+        REFERENCE.format(main="div")
+        .replace("<p>It", "<p><code class='docutils'></code>It")
+        .replace("</main>", "</div>")
+    )
+    found = kept(written, REFERENCE_TEXT | CRUMBS)
+    assert {"Class", "read()", "Added in: v1", *REFERENCE_TEXT} == set(found)
+
+
 @pytest.mark.parametrize(
     "main", ["div", "main itemscope itemtype='https://schema.org/QAPage'"], ids=["unmarked", "a thread"]
 )

@@ -16,6 +16,7 @@ from websearch_gateway.readers.extraction.anchors import Anchors
 
 if TYPE_CHECKING:
     from websearch_gateway.readers.extraction.blocks import Outline
+    from websearch_gateway.readers.extraction.filter.measures import Measures
     from websearch_gateway.readers.extraction.select import Floats
 
 SECOND_OPINION_ELEMENTS = 5_000
@@ -33,8 +34,15 @@ TOO_LONG = "The page has more than {:,} elements; the rest is left out."
 SURE = 0.9
 """From this expected F1 on the block filter decides alone: measured, trafilatura does not improve it there."""
 
-FAILED = 0.1
-"""Trafilatura has failed on an article if it found less than this share of the words that the filter keeps."""
+PROSE = 0.5
+"""The least share of the kept words that are in unlinked paragraphs on a page of prose."""
+
+FOUND, FOUND_DECLARED = 0.7, 0.1
+"""The least share of the kept words that trafilatura chose as well, or else it has failed: on any page, and on one that
+declares itself an article."""
+
+LONG = 25
+"""The number of words from which on a block is a paragraph, and trafilatura's omission of it more often a mistake."""
 
 MOSTLY = 0.5
 """The share of a block from which on it counts as found by trafilatura."""
@@ -80,6 +88,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
             Without it the page is documentation, whose main element is kept as a whole.
     """
     from websearch_gateway.readers.extraction import blocks, page, render, select
+    from websearch_gateway.readers.extraction.comments import in_consent
     from websearch_gateway.readers.extraction.declared import declares_article
     from websearch_gateway.readers.extraction.filter.features import likelihoods
     from websearch_gateway.readers.extraction.filter.measures import Measures
@@ -94,6 +103,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
     is_article = thorough and declares_article(root)
     base = page.base_of(root, url)
     page.strip_unread(root)
+    page.strip_shortcodes(root)
     strip_furniture(root)
     outline = blocks.outline(root)
     if 0 < len(outline.blocks) <= MOST_JUDGED_BLOCKS:
@@ -101,6 +111,7 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
             likely = _likelihoods(root, outline, title, is_article)
         else:
             likely = likelihoods(Measures(outline, title), None)
+        likely[in_consent(outline)] = 0
         select.blank(outline, select.chosen(outline, likely, is_docs=not thorough))
     markdown, anchors = render.with_anchors(root, base)
     del alive
@@ -125,33 +136,36 @@ def _likelihoods(root: Any, outline: Outline, title: str, is_article: bool) -> F
     deepest = max((container.depth for container in outline.containers), default=0)
     is_large = deepest > SECOND_OPINION_DEPTH or root.xpath("count(//*)") > SECOND_OPINION_ELEMENTS
     measures = Measures(outline, title)
-    if is_article and not is_large:
-        likely = likelihoods(measures, second_opinion(root))
-        return agreed(outline, likely, measures.found)
-    likely = likelihoods(measures, None)
-    if is_large or expected_f1(outline, likely) >= SURE:
-        return likely
-    return likelihoods(measures, second_opinion(root))
+    if is_large or not is_article:
+        likely = likelihoods(measures, None)
+        if is_large or expected_f1(outline, likely) >= SURE:
+            return likely
+    likely = likelihoods(measures, second_opinion(root))
+    return doubted(measures, likely, is_article=is_article)
 
 
-def agreed(outline: Outline, likely: Floats, found: Floats) -> Floats:
-    """The mean of the filter's and trafilatura's choice for an article.
+def doubted(page: Measures, likely: Floats, *, is_article: bool) -> Floats:
+    """The filter's choice on a page of prose, where trafilatura does not confirm it made up to half as likely.
 
-    Their errors differ: the filter keeps teasers and comments on unfamiliar kinds of sites, trafilatura omits parts of
-    the text, often single blocks, so its choice for the neighbours counts as well. Comments are left out unless
-    trafilatura takes them for the text. If trafilatura found almost nothing, the filter decides alone.
+    Their errors differ: the filter keeps teasers and boxes of unfamiliar kinds of sites, trafilatura omits parts of the
+    text, often single or long blocks, so its choice for the neighbours counts as well. Comments are left out unless
+    trafilatura takes them for the text.
     """
-    import numpy as np
-
     from websearch_gateway.readers.extraction.comments import in_comments
+    from websearch_gateway.readers.extraction.filter.measures import TAG_NUMBER
+    from websearch_gateway.readers.extraction.select import threshold
 
-    words = np.array([len(block.text.split()) for block in outline.blocks])
-    if (words * np.minimum(likely, found)).sum() < FAILED * (words * likely).sum():
+    np, words, found = page.np, page.words, page.found
+    kept = words * (likely >= threshold(words, likely))
+    prose = kept[(page.tag[page.place] == TAG_NUMBER["p"]) & (page.link_share < MOSTLY)].sum()
+    least = FOUND_DECLARED if is_article else FOUND
+    if prose < PROSE * kept.sum() or (kept * found).sum() < least * kept.sum():
         return likely
     near = _nearby(found * words) / np.maximum(1, _nearby(words))
-    both: Floats = (likely + (found + near) / 2) / 2
-    both[in_comments(outline) & (found < MOSTLY)] = 0
-    return both
+    most = np.where(words < LONG, 0.5, 0.25)
+    less: Floats = likely * (1 - most * (1 - (found + near) / 2))
+    less[in_comments(page.outline) & (found < MOSTLY)] = 0
+    return less
 
 
 def _nearby(values: Floats) -> Floats:

@@ -12,35 +12,9 @@ MOST_ELEMENTS = 60_000
 
 # Never text of the page, or never visible: scripts, pictures, and the options of a form.
 _UNREAD = [
-    "script",
-    "style",
-    "template",
-    "svg",
-    "canvas",
-    "iframe",
-    "object",
-    "embed",
-    "audio",
-    "video",
-    "map",
-    "select",
-    "datalist",
-    "textarea",
-    "input",
-    "link",
-    "meta",
-    "base",
-    "head",
-    "title",
-    "noframes",
-    "param",
-    "source",
-    "track",
-    "frame",
-    "frameset",
-    "progress",
-    "meter",
-    "area",
+    *("script", "style", "template", "svg", "canvas", "iframe", "object", "embed", "audio", "video", "map"),
+    *("select", "datalist", "textarea", "input", "link", "meta", "base", "head", "title", "noframes", "param"),
+    *("source", "track", "frame", "frameset", "progress", "meter", "area"),
 ]
 # The elements that may be in a `<head>` (https://html.spec.whatwg.org/#metadata-content); any other begins the body.
 _METADATA = frozenset(
@@ -50,6 +24,9 @@ _METADATA = frozenset(
 _LARGE_TAG = 20_000
 _OVERLOADED_TAG = re.compile(rf"<([A-Za-z][\w:-]*)\s[^<>]{{{_LARGE_TAG},}}>")
 _MANY_ATTRIBUTES = 500
+# The marks of a page builder that no longer runs: `[vc_row][vc_column width="1/2"]Text[/vc_column][/vc_row]`.
+_CLOSING_SHORTCODE = re.compile(r"\[/([a-z]{1,20})_[a-z]\w{0,40}\]")
+_MOST_BUILDERS = 20
 
 
 def parse(text: str, *, plain: bool = False) -> Any | None:
@@ -123,6 +100,18 @@ def strip_unread(root: Any) -> None:
     from lxml import etree
 
     etree.strip_elements(root, *_UNREAD, with_tail=False)
+
+
+def strip_shortcodes(root: Any) -> None:
+    """Remove, in place, the shortcodes of page builders from the text, but not from code."""
+    closing = (mark for text in root.xpath("//text()[contains(., '[/')]") for mark in _CLOSING_SHORTCODE.finditer(text))
+    builders = sorted({mark[1] for mark in closing})[:_MOST_BUILDERS]
+    if not builders:
+        return
+    shortcode = re.compile(rf"\[/?(?:{'|'.join(builders)})_\w[^\[\]]*\]")
+    for text in root.xpath("//text()[contains(., ']')][not(ancestor::pre or ancestor::code)]"):
+        element = text.getparent()
+        setattr(element, "tail" if text.is_tail else "text", shortcode.sub(" ", text))
 
 
 def _may_have_large_tag(text: str) -> bool:

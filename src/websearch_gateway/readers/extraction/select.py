@@ -33,6 +33,12 @@ _POSTS = (
     "boolean(//*[contains(@itemtype, 'schema.org/Question') or contains(@itemtype, 'schema.org/QAPage') "
     "or contains(@itemtype, 'schema.org/DiscussionForumPosting')])"
 )
+_GENERATED = (
+    "boolean(//*[contains(@class, 'docutils') or @class = 'titlepage' or @class = 'sectionbody' or @class = 'memitem'])"
+)
+"""The elements that Sphinx, DocBook, AsciiDoc and Doxygen write, whose themes often mark no main element."""
+_NEARLY_ALL = 0.9
+"""The least share of the kept words that are in the main element of a generated page."""
 _LEAST_CODE = 3
 _MOST_MAINS = 3
 _CRUMB = 0.05
@@ -155,11 +161,10 @@ def _keep_reference(page: Outline, words: Floats, likely: Floats, keep: Mask, *,
     """Keep the main element of a page of documentation as a whole, without its navigation.
 
     The short lines of such a page (signatures, versions, histories) look like the navigation of other pages. A page is
-    documentation if its author marked its main element and the kept text in it has code; the posts of a forum are also
-    marked, and exclude it.
+    documentation if its author marked its main element, or a known program wrote it, and the kept text in it has code;
+    the posts of a forum are also marked, and exclude it.
     """
-    mains = (container for container in page.containers if _is_main(container))
-    for main in islice(mains, _MOST_MAINS):
+    for main in _mains(page, words * keep):
         container = _only_article(page, main) if is_docs else main
         part = slice(container.start, container.end)
         code = sum(page.containers[block.place].tag == "pre" for block in page.blocks[part])
@@ -173,6 +178,16 @@ def _keep_reference(page: Outline, words: Floats, likely: Floats, keep: Mask, *,
                 whole[inner.start - part.start : inner.end - part.start] = False
         keep[part] |= whole
         return
+
+
+def _mains(page: Outline, kept: Floats) -> list[Container]:
+    """The main elements, given the number of kept words of each block."""
+    marked = list(islice(filter(_is_main, page.containers), _MOST_MAINS))
+    if marked or not page.containers[0].element.getroottree().xpath(_GENERATED):
+        return marked
+    before = [0.0, *kept.cumsum()]
+    around = (c for c in reversed(page.containers) if before[c.end] - before[c.start] >= _NEARLY_ALL * before[-1])
+    return list(islice(around, 1))  # elements that hold most of the text are in each other, the innermost last
 
 
 def _is_main(container: Container) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.readers.extraction.filter.context import context_columns
-from websearch_gateway.readers.extraction.filter.lexicon import NAME_HINTS, TEXT_HINTS, WITHIN
+from websearch_gateway.readers.extraction.filter.lexicon import NAME_HINTS, WITHIN
 from websearch_gateway.readers.extraction.filter.measures import TAG_NUMBER, Measures
 
 if TYPE_CHECKING:
@@ -79,12 +79,10 @@ def _own_columns(page: Measures) -> dict[str, Any]:
         "upper": np.array([_count(head, str.isupper, _UPPER) / max(1, len(head)) for head in heads]),
         "digits": np.array([_count(head, str.isdigit, _DIGITS) / max(1, len(head)) for head in heads]),
         "tag": page.tag[page.place],
-        "parent_tag": page.tag[page.parent[page.place]],
         "depth": page.depth[page.place],
         "index": np.arange(n),
         "index_share": np.arange(n) / n,
         "words_before": page.running[:-1, 0] / max(1, page.running[-1, 0]),
-        **{f"text_{place}": page.hints >> place & 1 for place in range(TEXT_HINTS)},
     }
 
 
@@ -137,19 +135,13 @@ def _described(page: Measures, name: str, at: Ints) -> dict[str, Any]:
 
 
 def _neighbour_columns(page: Measures) -> dict[str, Any]:
-    """The two blocks on each side, and sums over the blocks within some distance."""
+    """The block on each side, and sums over the blocks within some distance."""
     np, n = page.np, len(page.words)
     where = np.arange(n)
     found: dict[str, Any] = {}
-    for name, values in (
-        ("words", page.words),
-        ("link_share", page.link_share),
-        ("found", page.found),
-        ("tag", page.tag[page.place]),
-    ):
-        padded = np.concatenate([[-1, -1], values, [-1, -1]])
-        for offset in (-2, -1, 1, 2):
-            found[f"{name}{offset:+d}"] = padded[where + 2 + offset]
+    for name, values in (("words", page.words), ("tag", page.tag[page.place])):
+        padded = np.concatenate([[-1], values, [-1]])
+        found |= {f"{name}-1": padded[:-2], f"{name}+1": padded[2:]}
     for width in (3, 8, 20):
         low, high = np.maximum(0, where - width), np.minimum(n, where + width + 1)
         sums = page.running[high] - page.running[low]
@@ -171,7 +163,6 @@ def _heading_columns(page: Measures) -> dict[str, Any]:
         "since_heading": where - last,
         "heading_level": np.where(last >= 0, tags[last], 0),
         "heading_found": np.where(last >= 0, page.found[last], -1),
-        **{f"heading_text_{place}": np.where(last >= 0, page.hints[last] >> place & 1, 0) for place in (5, 8, 9)},
         "since_h1": where - h1[0] if len(h1) else np.full(n, -999),
     }
 

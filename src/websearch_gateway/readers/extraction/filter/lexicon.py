@@ -51,24 +51,27 @@ NAME_HINTS = tuple(
     )
 )
 _ANY_HINT = re.compile("|".join(hint.pattern for hint in NAME_HINTS))
+# One bit each, in this order, in English, German, French, Spanish, Italian, Portuguese, Dutch and Polish.
 _WORD_LISTS = (
-    "copyright reserved rights ltd inc",
-    "cookie cookies privacy terms gdpr policy consent",
-    "login log sign register subscribe newsletter password email account",
-    "read more learn see show view click get load continue all",
-    "share tweet facebook twitter linkedin pinterest whatsapp instagram youtube follow",
-    "reply replies quote report posted joined post posts like likes views member thread topic moderator wrote said",
-    "add cart buy stock shipping checkout wishlist quantity qty sku delivery sale price",
-    "jan feb mar apr may jun jul aug sep oct nov dec january february march april june july august september october"
-    " november december ago yesterday today",
-    "related recommended might similar popular recent trending latest next previous also bought",
-    "review reviews rating ratings star stars verified helpful",
-    "javascript browser enable loading",
-    "contact about careers help support faq sitemap home press",
-    "filter sort search results page showing",
+    "login log sign register subscribe newsletter password email account anmelden abonnieren abo passwort"
+    " registrieren eingeloggt inscrivez abonnez connexion suscríbete suscribirse iscriviti assine aanmelden zaloguj"
+    " zapisz",
+    "share tweet facebook twitter linkedin pinterest whatsapp instagram youtube follow teilen telegram partager"
+    " compartir condividi compartilhar delen udostępnij seguici síguenos folgen",
+    "reply replies quote report posted joined post posts like likes views member thread topic moderator wrote said"
+    " kommentar kommentare kommentieren antwort antworten antworte commentaires répondre comentarios comentar"
+    " responder commenti rispondi comentários reacties reageer komentarze komentarz odpowiedz",
+    "related recommended might similar popular recent trending latest next previous also bought auch ähnliche"
+    " verwandte weitere passend neueste meistgelesen beliebt interessieren themen nächster vorheriger aussi articles"
+    " populaires également también relacionadas relacionados relacionado interesar anche correlati potrebbe também"
+    " ook gerelateerd także również podobne powiązane zobacz",
+    "contact about careers help support faq sitemap home press kontakt über autor redaktion pressekontakt telefon"
+    " tel ansprechpartner auteur autora redacción autore redakcja pressestelle",
 )
+SUBSCRIBE, SHARE, REPLIES, RELATED, CONTACT = range(len(_WORD_LISTS))
+"""The bits of `text_bits`."""
+
 _FIRST_WORDS = 40
-TEXT_HINTS = len(_WORD_LISTS)
 _WORD_BITS: dict[str, int] = {}
 for _place, _words in enumerate(_WORD_LISTS):
     for _word in _words.split():
