@@ -47,9 +47,6 @@ LONG = 25
 MOSTLY = 0.5
 """The share of a block from which on it counts as found by trafilatura."""
 
-NEIGHBOURS = 2
-"""The blocks before and after a block whose choice by trafilatura counts half as much as its own."""
-
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
@@ -148,8 +145,7 @@ def doubted(page: Measures, likely: Floats, *, is_article: bool) -> Floats:
     """The filter's choice on a page of prose, where trafilatura does not confirm it made up to half as likely.
 
     Their errors differ: the filter keeps teasers and boxes of unfamiliar kinds of sites, trafilatura omits parts of the
-    text, often single or long blocks, so its choice for the neighbours counts as well. Comments are left out unless
-    trafilatura takes them for the text.
+    text, so a long block becomes less unlikely. Comments are left out unless trafilatura takes them for the text.
     """
     from websearch_gateway.readers.extraction.comments import in_comments
     from websearch_gateway.readers.extraction.filter.measures import TAG_NUMBER
@@ -161,18 +157,9 @@ def doubted(page: Measures, likely: Floats, *, is_article: bool) -> Floats:
     least = FOUND_DECLARED if is_article else FOUND
     if prose < PROSE * kept.sum() or (kept * found).sum() < least * kept.sum():
         return likely
-    near = _nearby(found * words) / np.maximum(1, _nearby(words))
-    most = np.where(words < LONG, 0.5, 0.25)
-    less: Floats = likely * (1 - most * (1 - (found + near) / 2))
+    less: Floats = likely * (1 - np.where(words < LONG, 0.5, 0.25) * (1 - found))
     less[in_comments(page.outline) & (found < MOSTLY)] = 0
     return less
-
-
-def _nearby(values: Floats) -> Floats:
-    """The sum over each value and its NEIGHBOURS on both sides."""
-    import numpy as np
-
-    return np.convolve(np.pad(values, NEIGHBOURS), np.ones(2 * NEIGHBOURS + 1), "valid")
 
 
 def second_opinion(root: Any) -> str:

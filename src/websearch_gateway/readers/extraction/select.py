@@ -23,10 +23,7 @@ _MOST = 0.5
 """The least share of words that are kept in an element that is kept as a whole."""
 _FOLLOWS = 0.1
 """A table after kept text is kept if one of its blocks is more likely than this."""
-_LISTED = 0.36
-"""The least mean likelihood of the words of a list that is kept as a whole."""
-_LISTS = frozenset(("ul", "ol", "dl"))
-_WHOLE = _LISTS | {"table", "tr"}
+_WHOLE = frozenset(("ul", "ol", "dl", "table", "tr"))
 _MAIN_IDS = frozenset(("main-content", "page-content", "apicontent"))
 _ASIDE = frozenset(("nav", "aside", "footer"))
 _POSTS = (
@@ -105,8 +102,6 @@ def _words(page: Outline) -> Floats:
 def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats, likely: Floats, keep: Mask) -> None:
     """Keep a table or list as a whole if most of it is kept, and a table that follows kept text.
 
-    Also keep a list that is likely part of the text, if some of it is kept or it is surrounded by kept text.
-
     `tables` says for each table whether it holds data.
     """
     tag = container.tag
@@ -120,7 +115,7 @@ def _keep_whole(container: Container, tables: Mapping[Any, bool], words: Floats,
         return
     most = (words[part] * keep[part]).sum() >= _MOST * words[part].sum()
     follows = tag == "table" and keep[container.start - 1 : container.start].any() and likely[part].max() > _FOLLOWS
-    if most or follows or (tag == "tr" and keep[part].any()) or (tag in _LISTS and _belongs(part, words, likely, keep)):
+    if most or follows or (tag == "tr" and keep[part].any()):
         keep[part] = True
 
 
@@ -133,12 +128,6 @@ def _keep_definitions(page: Outline, keep: Mask) -> None:
         part = slice(around.start, around.end)
         if around.tag == "dl" and not keep[part].all() and next(around.element.iterancestors(*_ASIDE), None) is None:
             keep[part] = True
-
-
-def _belongs(part: slice, words: Floats, likely: Floats, keep: Mask) -> bool:
-    amid = keep[part.start - 1 : part.start].any() and keep[part.stop : part.stop + 1].any()
-    enough = (words[part] * likely[part]).sum() >= _LISTED * words[part].sum()
-    return bool(enough and (amid or keep[part].any()))
 
 
 def _table(element: Any) -> Any:

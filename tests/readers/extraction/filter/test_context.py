@@ -31,12 +31,17 @@ def test_the_run_of_prose_and_the_element_around_it_are_found() -> None:
     assert found["core_distance"][0] < 0 < found["core_distance"][-1]
 
 
-def test_blocks_under_a_related_heading_are_marked() -> None:
+def test_blocks_under_a_related_heading_and_linked_headings_are_marked() -> None:
     texts, found = columns(PAGE)
     teasers = [text.startswith("Another") for text in texts]
     assert (found["in_related"] == 1).tolist() == [
         teaser or text == "Related stories" for teaser, text in zip(teasers, texts, strict=True)
     ]
+    assert {(teaser, lines > 0) for teaser, lines in zip(teasers, found["up1_linked_lines"], strict=True)} >= {
+        (True, True),
+        (False, False),
+    }
+    assert found["up1_linked_headings"][teasers].tolist() == [1] * 4
 
 
 def test_blocks_have_their_distances_from_the_title_and_the_first_comment() -> None:

@@ -1,4 +1,4 @@
-"""Features of each block from the rest of its page: the prose, the headings above, the end of the text."""
+"""Features of each block from the rest of its page: the prose, the headings, the teasers, the end of the text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from websearch_gateway.readers.extraction.filter.lexicon import CONTACT, RELATED, REPLIES, SHARE, SUBSCRIBE, TAGS
 
 if TYPE_CHECKING:
-    from websearch_gateway.readers.extraction.filter.measures import Floats, Measures
+    from websearch_gateway.readers.extraction.filter.measures import Floats, Ints, Measures
 
 _HEADINGS = [1 + TAGS.index(f"h{level}") for level in range(1, 7)]
 _P, _H1 = 1 + TAGS.index("p"), 1 + TAGS.index("h1")
@@ -43,6 +43,7 @@ def context_columns(page: Measures) -> dict[str, Floats]:
         **_ending_columns(page, first, last),
         **_opinion_columns(page),
         **_heading_columns(page),
+        **_teaser_columns(page),
         **_candidate_columns(page),
     }
 
@@ -149,6 +150,41 @@ def _inherited(page: Measures, flags: Floats) -> Floats:
         inside[place] = inside[place] or inside[parent]
     flagged: Floats = page.np.array(inside, dtype=float)
     return flagged
+
+
+def _teaser_columns(page: Measures) -> dict[str, Floats]:
+    """Linked headings, lines that are nothing but a link, and paragraphs, in the elements around a block."""
+    np, n = page.np, len(page.words)
+    tags = page.tag[page.place]
+    linked = page.link_share > 0.8
+    quantities = (
+        linked & np.isin(tags, _HEADINGS),
+        linked & (page.words >= 4),
+        np.where(tags == _P, page.words, 0.0),
+        np.ones(n),
+    )
+    running = np.zeros((n + 1, len(quantities)))
+    np.cumsum(np.column_stack(quantities), axis=0, out=running[1:])
+    sums = running[page.end] - running[page.start]
+    columns: dict[str, Floats] = {}
+    at = page.parent[page.place]
+    for level in range(1, 5):
+        _teasers(columns, f"up{level}", page, sums, at)
+        at = page.parent[at]
+    where = np.arange(n)
+    for width in (5, 15):
+        low, high = np.maximum(0, where - width), np.minimum(n, where + width + 1)
+        part = running[high] - running[low]
+        columns[f"window{width}_linked_headings"] = part[:, 0]
+        columns[f"window{width}_linked_lines"] = part[:, 1] / part[:, 3]
+    return columns
+
+
+def _teasers(columns: dict[str, Floats], name: str, page: Measures, sums: Floats, at: Ints) -> None:
+    np = page.np
+    columns[f"{name}_linked_headings"] = sums[at, 0]
+    columns[f"{name}_linked_lines"] = sums[at, 1] / np.maximum(1, sums[at, 3])
+    columns[f"{name}_paragraphs"] = sums[at, 2] / np.maximum(1, page.sums[at, 0])
 
 
 def _candidate_columns(page: Measures) -> dict[str, Floats]:
