@@ -40,10 +40,10 @@ def test_a_gateway_without_documentation_does_not_import_its_index() -> None:
 
 async def test_the_searches_of_one_user_do_not_delay_another(gateway: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
-    monkeypatch.setattr(searches, "page_sizes", lambda db, ids: release.wait(PATIENCE))
+    monkeypatch.setattr(searches, "page_facts", lambda db, ids: release.wait(PATIENCE))
     async with gateway() as opened:
         WORKING_FOR.set("alice")
-        slow = [asyncio.create_task(opened.docs.index.page_sizes([number])) for number in range(20)]
+        slow = [asyncio.create_task(opened.docs.index.page_facts([number])) for number in range(20)]
         await asyncio.sleep(0)
         WORKING_FOR.set("bob")
         assert await opened.docs.index.find_section("00") is None
