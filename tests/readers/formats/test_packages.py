@@ -15,6 +15,11 @@ URL = "https://example.com/a"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 
 
+def entry(name: str) -> bytes:
+    """An entry of an OLE directory."""
+    return name.encode("utf-16-le").ljust(128, b"\0")
+
+
 def reason_of(body: bytes) -> str:
     with pytest.raises(SearchFetchError) as caught:
         (compound if body.startswith(OLE[:8]) else zipped)(body, URL, "")
@@ -42,10 +47,10 @@ def test_a_container_is_read_by_what_it_holds(body: bytes, text: str) -> None:
         (packed({"a.txt": "words"}), "type"),
         (office("visio/document.xml", {}), "unsupported"),
         (open_document("drawing", ""), "unsupported"),
-        (OLE + "EncryptedPackage".encode("utf-16-le"), "encrypted"),
-        (OLE + "WordDocument".encode("utf-16-le"), "unsupported"),
-        (OLE + "PowerPoint Document".encode("utf-16-le"), "unsupported"),
-        (OLE + "__substg1.0_0037001F".encode("utf-16-le"), "unsupported"),
+        (OLE + entry("Root Entry") + entry("EncryptedPackage"), "encrypted"),
+        (OLE + b"a" + entry("Book") + bytes(127) + entry("WordDocument") + entry("Workbook"), "unsupported"),
+        (OLE + entry("PowerPoint Document"), "unsupported"),
+        (OLE + entry("__properties_version1.0"), "unsupported"),
         (OLE, "type"),
         (b"PK\x03\x04" + bytes(100), "None"),
         (word(paragraph("Words"))[:200], "None"),

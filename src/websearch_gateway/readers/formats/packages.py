@@ -14,15 +14,16 @@ from websearch_gateway.readers.formats.sheets import workbook
 
 LONGEST_TYPE = 200
 _OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
-# https://learn.microsoft.com/openspecs/windows_protocols/ms-cfb: names of streams are UTF-16.
 _STREAMS = {
-    "EncryptedPackage": "",
     "Workbook": "",
     "Book": "",
     "WordDocument": "Word document of before 2007 (DOC)",
     "PowerPoint Document": "PowerPoint presentation of before 2007 (PPT)",
-    "__substg1.0_": "Outlook message (MSG)",
+    "__properties_version1.0": "Outlook message (MSG)",
 }
+_ENCRYPTED = "EncryptedPackage"
+_DIRECTORY_ENTRY = 128
+_MOST_PLACES = 1_000
 
 
 def zipped(body: bytes, url: str, charset: str) -> Extracted:
@@ -64,14 +65,28 @@ def compound(body: bytes, url: str, charset: str) -> Extracted:
     Raises:
         SearchFetchError: it is locked with a password, or another document of this container, which is not supported.
     """
-    for stream, name in _STREAMS.items():
-        if stream.encode("utf-16-le") in body:
-            if stream == "EncryptedPackage":
-                raise encrypted()
-            if name:
-                raise _unsupported(name)
-            return workbook(body)
-    raise unreadable("application/x-ole-storage")
+    if _place(body, _ENCRYPTED) >= 0:
+        raise encrypted()
+    # A document may hold others, whose streams come later.
+    places = {place: name for stream, name in _STREAMS.items() if (place := _place(body, stream)) >= 0}
+    if not places:
+        raise unreadable("application/x-ole-storage")
+    if name := places[min(places)]:
+        raise _unsupported(name)
+    return workbook(body)
+
+
+def _place(body: bytes, stream: str) -> int:
+    """The place of a stream's entry in the directory, which begins with its name in UTF-16; -1 if there is none.
+
+    https://learn.microsoft.com/openspecs/windows_protocols/ms-cfb (2.6.1).
+    """
+    name, at = f"{stream}\0".encode("utf-16-le"), -1
+    for _ in range(_MOST_PLACES):
+        at = body.find(name, at + 1)
+        if at < 0 or at % _DIRECTORY_ENTRY == 0:
+            return at
+    return -1
 
 
 def _unsupported(name: str) -> SearchFetchError:
