@@ -6,6 +6,7 @@ import gzip
 import io
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,13 @@ def test_a_document_below_endless_folders_is_left_out(tmp_path: Path) -> None:
     unpack(tarred(tmp_path / "a.tar.gz", {"a/" * 200 + "x.html": b"x", "a/b/y.html": b"y"}), tmp_path / "out")
     assert [path.name for path in tmp_path.rglob("*.html")] == ["y.html"]
     assert len(list((tmp_path / "out").rglob("*"))) == 3
+
+
+@pytest.mark.parametrize("make", [zipped, tarred])
+@pytest.mark.parametrize("name", ["x" * 300 + ".html", "a.html/below.html", "b/c.html/objects.inv"])
+def test_a_name_that_no_file_can_have_here_is_left_out(
+    make: Callable[[Path, dict[str, bytes]], Path], name: str, tmp_path: Path
+) -> None:
+    documents = {"a.html": b"a", "b/c.html": b"c", name: b"x", "d.html": b"d"}
+    unpack(make(tmp_path / f"archive{'.zip' if make is zipped else '.tar.gz'}", documents), tmp_path / "out")
+    assert {"a.html", "c.html", "d.html"} <= {path.name for path in tmp_path.rglob("*.html")}

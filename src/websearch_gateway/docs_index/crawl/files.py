@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import lzma
 import os
 import shutil
@@ -52,6 +53,8 @@ MAX_FOLDERS = 30
 MAX_HEADER_BYTES = 1_000_000
 """The most bytes of an extended header of tar, which holds long names."""
 
+_UNUSABLE = frozenset({errno.ENAMETOOLONG, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EILSEQ, errno.EINVAL})
+"""What this machine says of a name that no file can have here, or not beside the others."""
 _BLOCK = 1_000_000
 _ZIP_ENTRY = b"PK\x01\x02"  # https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, section 4.3.12
 _EXTENDED = (
@@ -149,7 +152,8 @@ def base_url(url: str) -> str:
 
 
 def unpack(archive: Path, target: Path) -> None:
-    """Write the documents of an archive below `target`. Skips links, special files and paths that lead outside.
+    """Write the documents of an archive below `target`. Skips links, special files, paths that lead outside, and names
+    that this machine does not allow.
 
     Raises:
         SearchFetchError: the file is not an archive, or holds more than may be unpacked.
@@ -170,9 +174,15 @@ def _unpack(archive: Path, target: Path) -> None:
         place = _place(target, name)
         if place is None:
             continue
-        place.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            copy = place.open("wb")
+        except OSError as error:
+            if error.errno in _UNUSABLE:
+                continue
+            raise
         folders.update(place.parents)
-        with file, place.open("wb") as copy:
+        with file, copy:
             shutil.copyfileobj(_Capped(file, most_bytes(name)), copy)
         total += place.stat().st_size
         if total > MAX_UNPACKED_BYTES or len(folders) > MAX_FILES:
