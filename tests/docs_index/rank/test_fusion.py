@@ -48,6 +48,12 @@ def test_the_definition_of_a_certain_name_comes_first_however_often_others_use_i
     assert pages[0].defined[0].name == "asyncio.timeout"
 
 
+def test_the_last_parts_of_a_longer_name_define_it():
+    query = parse("Vec::drain")
+    found = [match("std::vec::Vec::drain", 20, False), match("std::vec::Drain", 10, False)]
+    assert [page.page_id for page in rank_pages(query, chunks(10, 11, 12), chunks(10), found, {})] == [2, 1]
+
+
 def test_a_page_that_defines_both_command_and_option_comes_first():
     query = parse("pg_restore --jobs")
     found = [match("--jobs", 10), match("--jobs", 20), match("pg_restore", 21)]

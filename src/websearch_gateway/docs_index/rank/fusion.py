@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from websearch_gateway.docs_index.models import PageFacts, ScoredChunk, SymbolMatch
@@ -18,6 +19,7 @@ PAGE_OFFSET = 2
 `size ** SIZE_EXPONENT`: a page of 60 chunks has a few that fit any query somewhat."""
 SIZE_EXPONENT = 0.2
 
+_QUALIFIED = re.compile(r"\w(?:\.|::)\w")
 _SEPARATORS = ".:>#/"
 """The characters that may stand before the last part of a name."""
 
@@ -109,4 +111,9 @@ def _names_defined(query: Query, page: RankedPage) -> int:
     """How many unambiguous names of the query a page defines, in the same spelling; a heading counts half."""
     strong = {match.name for match in page.defined if match.kind != "heading"}
     defined = {match.name for match in page.defined}
-    return sum((name in defined) + (name in strong) for name in (*query.certain, *query.whole))
+    return sum(_is_in(name, defined) + _is_in(name, strong) for name in (*query.certain, *query.whole))
+
+
+def _is_in(name: str, defined: Collection[str]) -> bool:
+    """Whether a name is defined: in the same spelling, or with more before a name of several parts (`Vec::drain`)."""
+    return name in defined or (bool(_QUALIFIED.search(name)) and any(_ends_with(one, name) for one in defined))
