@@ -22,7 +22,7 @@ from tests.loopback import serving as listening
 from tests.patience import PATIENT
 from websearch_gateway.entrypoints.http.app import create_app
 from websearch_gateway.entrypoints.python import Gateway
-from websearch_gateway.errors import ForbiddenUrlError
+from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError
 from websearch_gateway.settings import Settings
 
 KNOWN_TO_THE_AGENT = "The user is called Ada and lives in Bremen."
@@ -140,6 +140,8 @@ async def test_in_a_program_it_warns_by_default(settings: dict[str, Any], site: 
         for path in (f"unknown{DATA}", "jump"):
             page = await gateway.read(f"{site.url}{path}", refresh=True)
             assert page.warnings[0].startswith("Unknown address: "), path
+        with pytest.raises(SearchFetchError, match=r"^Unknown address: .* status 404"):
+            await gateway.read(f"{site.url}absent{DATA}")
         assert not (await gateway.read(site.url)).warnings
         assert not (await gateway.read(f"{site.url}linked{DATA}")).warnings
     async with Gateway(**{**settings, "provenance_domains": "127.0.0.1"}) as gateway:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from websearch_gateway.cache.pages import PageCache, content_hash
-from websearch_gateway.errors import SearchValidationError
+from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller, ContentRequest, Deadline, Page, Passage, PassagesRequest
 from websearch_gateway.net.cost_context import pay_as
 from websearch_gateway.pipeline.deadline import one_deadline
@@ -148,9 +149,18 @@ class PageReading:
             await self.rate_limits.admit(caller)
 
         unknown = await self.provenance.check(address, caller)
-        async with self.gate:
-            with self.provenance.checked_redirects(address, caller):
-                page = await self.page_cache.read(address, deadline, fresh=fresh, user=caller.user, admit=admit)
+        try:
+            async with self.gate:
+                with self.provenance.checked_redirects(address, caller):
+                    page = await self.page_cache.read(address, deadline, fresh=fresh, user=caller.user, admit=admit)
+        except SearchError as error:
+            if unknown is None:
+                raise
+            # A site that has what it wanted may well answer with an error. Others may share this one.
+            told = copy(error)
+            told.message = f"{unknown} {error.message}"
+            told.args = (told.message,)
+            raise told from None
         if not left:
             await self.cached_limits.admit(caller)
         elif unknown is None and page.final_url != address:
