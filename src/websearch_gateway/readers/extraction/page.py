@@ -104,14 +104,24 @@ def strip_unread(root: Any) -> None:
 
 def strip_shortcodes(root: Any) -> None:
     """Remove, in place, the shortcodes of page builders from the text, but not from code."""
+    from lxml import etree
+
     closing = (mark for text in root.xpath("//text()[contains(., '[/')]") for mark in _CLOSING_SHORTCODE.finditer(text))
     builders = sorted({mark[1] for mark in closing})[:_MOST_BUILDERS]
     if not builders:
         return
     shortcode = re.compile(rf"\[/?(?:{'|'.join(builders)})_\w[^\[\]]*\]")
-    for text in root.xpath("//text()[contains(., ']')][not(ancestor::pre or ancestor::code)]"):
-        element = text.getparent()
-        setattr(element, "tail" if text.is_tail else "text", shortcode.sub(" ", text))
+    code = 0
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        is_code = element.tag in ("pre", "code")
+        if event == "start":
+            code += is_code
+            if not code and element.text and "]" in element.text:
+                element.text = shortcode.sub(" ", element.text)
+        else:
+            code -= is_code
+            if not code and element.tail and "]" in element.tail:
+                element.tail = shortcode.sub(" ", element.tail)
 
 
 def _may_have_large_tag(text: str) -> bool:
