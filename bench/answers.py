@@ -26,7 +26,7 @@ import httpx2
 from bench.drafts import BORROWED, FOREIGN, MORE_TURNED, PARAPHRASES, TURNED
 from websearch_gateway.answers.llm.chat import Chat
 from websearch_gateway.answers.llm.checked import check
-from websearch_gateway.answers.llm.draft import Claim, Piece, claims_of
+from websearch_gateway.answers.llm.draft import Cite, Claim, claims_of
 from websearch_gateway.answers.llm.passages import NumberedPassage, numbered_passages
 from websearch_gateway.answers.llm.prompt import REPLY_FORM, messages
 from websearch_gateway.answers.models import utc_now
@@ -65,7 +65,7 @@ class Figures:
         for kind, text in written.items():
             if kind == "copied" or text != sentence:
                 self.every_made[kind] += 1
-                claim = Claim((Piece(text, (passage.number,)),))
+                claim = Claim(text, (Cite(passage.number),))
                 self.every_served[kind] += bool(check([claim], [passage]).spans)
 
     def every_kind(self) -> str:
@@ -212,7 +212,7 @@ async def _ask(
     model.gold, model.passages = gold, passages
     written = await chat.write(messages(query, passages, utc_now(), "mark"), REPLY_FORM, Deadline.after(60))
     before = time.process_time()
-    checked = check(claims_of(written.text), passages)
+    checked = check(claims_of(written.text), passages, question)
     figures.seconds.append(time.process_time() - before)
     figures.asked += 1
     figures.found += bool(model.draft.sentences)

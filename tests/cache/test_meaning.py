@@ -7,7 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bench.semantic import PAIRS, load
-from websearch_gateway.cache.meaning import Wording, numerals
+from websearch_gateway.cache.meaning import Wording
+from websearch_gateway.text.numbers import numerals
 
 DIFFERENT = {
     "language": [

@@ -128,7 +128,9 @@ def _cited(hedge: str, evidence: Sequence[Evidence], sources: Sequence[_Source])
         text += f"{_BETWEEN if text else ''}{sentence.text} "
         start = len(text)
         text += f"[{number}]"
-        spans.append(Span(_url(source, sentence.text), source.document.title, start, len(text)))
+        spans.append(
+            Span(_url(source, sentence.text), source.document.title, start, len(text), sentence.text, "verbatim")
+        )
     return text, tuple(spans)
 
 

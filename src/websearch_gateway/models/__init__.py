@@ -5,7 +5,7 @@ All are frozen and without logic. Add a field with a default, and a line about i
 
 from __future__ import annotations
 
-from websearch_gateway.models.answers import Answer, Source, Span, TokenUsage
+from websearch_gateway.models.answers import Answer, Source, Span, Support, TokenUsage
 from websearch_gateway.models.call import DIRECT, LOCAL, Caller, Deadline
 from websearch_gateway.models.pages import Gathered, Page, Passage
 from websearch_gateway.models.requests import (
@@ -58,6 +58,7 @@ __all__ = [
     "StateEntry",
     "StateProblem",
     "StateUsage",
+    "Support",
     "TokenUsage",
     "Topic",
     "WebSearchRequest",

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from websearch_gateway.models.search import AppliedFilters, Fallback
+
+Support = Literal["verbatim", "paraphrase", "not_found", "unread"]
+"""How a quote supports a sentence; `not_found`: the page lacks it, `unread`: the page could not be read in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A citation: `url` supports `text[start:end]` of the answer. Python string offsets, end exclusive."""
+    """A citation: `url` supports `text[start:end]` of the answer. Python string offsets, end exclusive.
+
+    `quote` has the page's own words, and `support` says how they support the sentence; None if that was not checked.
+    """
 
     url: str
     title: str
     start: int
     end: int
+    quote: str | None = None
+    support: Support | None = None
 
 
 @dataclass(frozen=True, slots=True)

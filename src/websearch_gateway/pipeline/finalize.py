@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 
 from websearch_gateway.models import Answer, SearchQuery, Source, Span
 from websearch_gateway.results.answer import (
@@ -26,6 +26,7 @@ from websearch_gateway.results.answer import (
 from websearch_gateway.results.base import FallbackInfo
 from websearch_gateway.text.chunk import page_in
 from websearch_gateway.text.citation.cite import by_page, repair, without_trackers
+from websearch_gateway.text.citation.quotes import quote_url
 from websearch_gateway.text.citation.references import Cited, with_marks
 from websearch_gateway.text.citation.snippet import snippets
 from websearch_gateway.text.citation.spans import cut, moved
@@ -94,7 +95,9 @@ def _clean(answer: Answer) -> tuple[str, list[Span]]:
     """The cleaned text, and the spans on web addresses at their places in it, with clean titles."""
     text, move = cut(answer.text, [match.span() for match in _CONTROLS.finditer(answer.text)])
     spans = [
-        replace(span, title=_printable(span.title)) for span in moved(answer.spans, move) if is_web_address(span.url)
+        replace(span, title=_printable(span.title), quote=_printable(span.quote or "") or None)
+        for span in moved(answer.spans, move)
+        if is_web_address(span.url)
     ]
     return without_trackers(_LONE_SURROGATES.sub("\ufffd", text), spans)
 
@@ -152,38 +155,50 @@ def _citations(
     """The text with visible citations, and the citations; without an answer both have no places."""
     listed = pages[: query.max_results]
     cited_texts = snippets(text, [(page[0].start, page[0].end) for page in listed])
-    places: list[Cited] = []
+    distinct = [list(dict.fromkeys(page)) for page in listed]
+    places = _places(distinct)
     if query.include_answers:
-        text, places = with_marks(text, _places(listed), _places(pages[query.max_results :]))
+        text, places = with_marks(text, places, _places(pages[query.max_results :]))
     by_rank: dict[int, list[CitedSpan]] = defaultdict(list)
-    for place in places:
-        by_rank[place.number].append(CitedSpan(start_index=place.start, end_index=place.end))
+    for place, span in zip(places, chain.from_iterable(distinct), strict=True):
+        by_rank[place.number].append(_cited_span(place, span))
     citations = tuple(
-        _citation(page[0], snippet, known[canonical(page[0].url)], rank, by_rank[rank])
+        _citation(page[0], snippet, known[canonical(page[0].url)], rank, by_rank[rank], query.include_answers)
         for rank, (page, snippet) in enumerate(zip(listed, cited_texts, strict=True), start=1)
     )
     return text if query.include_answers else "", citations
 
 
 def _places(pages: Sequence[Sequence[Span]]) -> list[Cited]:
-    """The distinct places of each page; the first page has number 1."""
-    return [
-        Cited(start, end, rank, page[0].url)
-        for rank, page in enumerate(pages, start=1)
-        for start, end in dict.fromkeys((span.start, span.end) for span in page)
-    ]
+    """The places of each page; the first page has number 1."""
+    return [Cited(span.start, span.end, rank, page[0].url) for rank, page in enumerate(pages, start=1) for span in page]
 
 
-def _citation(first: Span, snippet: str, known: Source, rank: int, spans: Sequence[CitedSpan]) -> Citation:
-    start, end = (spans[0].start_index, spans[0].end_index) if spans else (0, 0)
+def _cited_span(place: Cited, span: Span) -> CitedSpan:
+    return CitedSpan(
+        start_index=place.start,
+        end_index=place.end,
+        quote=span.quote,
+        quote_url=quote_url(span.url, span.quote) if span.quote else None,
+        support=span.support,
+    )
+
+
+def _citation(
+    first: Span, snippet: str, known: Source, rank: int, spans: Sequence[CitedSpan], has_places: bool
+) -> Citation:
+    """The citation of a page; without an answer it has no places."""
     return Citation(
         url=first.url,
         title=first.title or known.title or host(known.url),
         text_snippet=snippet,
-        start_index=start,
-        end_index=end,
+        start_index=spans[0].start_index if has_places else 0,
+        end_index=spans[0].end_index if has_places else 0,
         rank=rank,
-        spans=tuple(spans),
+        spans=tuple(spans) if has_places else (),
         published_at=known.published,
         page=page_in(first.url),
+        quote=spans[0].quote,
+        quote_url=spans[0].quote_url,
+        support=spans[0].support,
     )

@@ -9,18 +9,30 @@ from websearch_gateway.results.base import ErrorInfo, FallbackInfo, WireModel
 CacheState = Literal["miss", "exact", "semantic", "stale"]
 
 
-class CitedSpan(WireModel):
-    """A part of `text` that a page supports: character offsets, end exclusive."""
+class Quoted(WireModel):
+    """What a page says itself: `quote` has its words, `quoteUrl` leads to them, `support` says how they were found.
+
+    `verbatim`: the sentence repeats them; `paraphrase`: its facts and most of its words stand there; `not_found`: the
+    page lacks it; `unread`: the page could not be read in time. All are null where nothing was checked.
+    """
+
+    quote: str | None = None
+    quote_url: str | None = None
+    support: Literal["verbatim", "paraphrase", "not_found", "unread"] | None = None
+
+
+class CitedSpan(Quoted):
+    """A part of `text` that a page supports: character offsets, end exclusive. A place has a span for each quote."""
 
     start_index: int = 0
     end_index: int = 0
 
 
-class Citation(WireModel):
+class Citation(Quoted):
     """A cited page: `text[startIndex:endIndex]` is its first cited span, `textSnippet` the sentence that it supports.
 
-    `spans` lists every place where the page is cited, including the first. `publishedAt` is ISO 8601. `page` is the
-    page of a PDF, counted from 1, to which `url` leads by `#page=N`.
+    `spans` lists every place where the page is cited, including the first, whose quote is the citation's. `publishedAt`
+    is ISO 8601. `page` is the page of a PDF, counted from 1, to which `url` leads by `#page=N`.
     """
 
     url: str = ""

@@ -53,7 +53,13 @@ ENGINE_KINDS = {
     "gemini": {"no_search": "answers without searching", "refusal": "refuses to answer"},
     "perplexity": {"no_search": "answers without searching", "failed": "reports a response that failed"},
     "llm": {
+        "own_words": "writes in its own words",
+        "other_language": "writes in another language",
+        "thinks_aloud": "begins with its thoughts",
+        "breaks_off": "breaks off in the middle of a sentence",
+        "old_marks": "cites by numbers, without quotes",
         "made_up_sources": "cites sources that it was not given",
+        "made_up_quotes": "quotes words that its sources do not have",
         "wrong_numbers": "writes other numbers than its sources",
         "wrong_names": "writes other names than its sources",
         "no_marks": "cites nothing",

@@ -39,10 +39,36 @@ async def test_the_model_writes_and_every_sentence_has_its_page(gateway: Open, s
     assert sandbox.calls("llm") == 1
 
 
+def is_proven(response: SearchResponse) -> bool:
+    """Whether each place of a citation shows words of its page, with an address that leads to them."""
+    spans = [span for citation in response.citations for span in citation.spans]
+    return bool(spans) and all(span.quote and "#:~:text=" in (span.quote_url or "") and span.support for span in spans)
+
+
 @pytest.mark.parametrize("in_json", [True, False], ids=["in JSON", "in plain text"])
 @pytest.mark.parametrize(
-    "fault", ["made_up_sources", "wrong_numbers", "wrong_names", "no_marks", "no_answer", "prompt_echo"]
+    "fault",
+    [None, "own_words", "old_marks", "no_marks", "made_up_sources", "made_up_quotes", "thinks_aloud", "breaks_off"],
 )
+async def test_a_weak_model_still_answers_and_each_sentence_shows_its_quote(
+    gateway: Open, sandbox: Sandbox, fault: str | None, in_json: bool
+) -> None:
+    if not in_json:
+        sandbox.fault("llm", "status", status=400, reason=NO_FORM, times=1)
+    if fault:
+        sandbox.fault("llm", fault)
+    response = await ask(gateway)
+    assert response.provider == "sandbox-model-over-serper"
+    assert "metres" in response.text
+    assert is_proven(response)
+    supports = {citation.support for citation in response.citations}
+    assert supports == {"paraphrase" if fault == "own_words" else "verbatim"}
+    first = response.citations[0]
+    assert (first.quote, first.quote_url) == (first.spans[0].quote, first.spans[0].quote_url)
+
+
+@pytest.mark.parametrize("in_json", [True, False], ids=["in JSON", "in plain text"])
+@pytest.mark.parametrize("fault", ["wrong_numbers", "wrong_names", "other_language", "no_answer", "prompt_echo"])
 async def test_sentences_that_the_pages_do_not_support_are_never_served(
     gateway: Open, sandbox: Sandbox, fault: str, in_json: bool
 ) -> None:
@@ -54,8 +80,10 @@ async def test_sentences_that_the_pages_do_not_support_are_never_served(
     assert response.fallback is not None
     assert response.fallback.from_ == "llm"
     assert "330 metres" in response.text
-    assert not any(made_up in response.text for made_up in ("337", "Zebediah", "<passages"))
+    assert not any(made_up in response.text for made_up in ("337", "Zebediah", "<passages", "Leider"))
     assert sandbox.calls("serper") == 1, "quotes come from what was gathered for the model"
+    assert is_proven(response)
+    assert {citation.support for citation in response.citations} == {"verbatim"}
 
 
 async def test_an_endless_model_is_cut_off_and_its_text_is_kept(gateway: Open, sandbox: Sandbox) -> None:

@@ -68,11 +68,20 @@ def test_a_page_cannot_close_the_block_or_pretend_to_be_a_passage() -> None:
     ],
 )
 def test_an_invention_of_an_obedient_model_is_not_served(obeyed: str) -> None:
-    text = checked_draft(obeyed, passages("<p></p>")).text
+    text = checked_draft(obeyed, passages("<p></p>"), QUERY.text).text
     assert text in ("", "The bridge is 120 metres long. [1]")
 
 
-def test_marks_of_a_page_are_not_mistaken_for_passage_numbers() -> None:
+def test_a_mistaken_number_is_replaced_by_that_of_the_passage_that_says_it() -> None:
     told = NumberedPassage(1, Source(URL, "Bridge"), "Bridge", "The bridge is long.")
-    other = replace(told, number=2, text="The bridge is 120 metres long.")
-    assert checked_draft("The bridge is 120 metres long [1].", [told, other]).text == ""
+    other = replace(told, number=2, source=Source("https://other.example/"), text="The bridge is 120 metres long.")
+    checked = checked_draft("The bridge is 120 metres long [1].", [told, other], QUERY.text)
+    assert [span.url for span in checked.spans] == ["https://other.example/"]
+    assert checked.dropped_citations == 1
+
+
+def test_a_sentence_may_need_two_pages() -> None:
+    told = NumberedPassage(1, Source(URL), "Bridge", "The bridge is 120 metres long and red.")
+    other = replace(told, number=2, source=Source("https://other.example/"), text="Anna Berg designed it in 1932.")
+    checked = checked_draft("Anna Berg designed the red bridge of 120 metres [1][2].", [told, other], QUERY.text)
+    assert [span.quote for span in checked.spans] == [told.text, other.text]

@@ -16,11 +16,10 @@ from websearch_gateway.readers.formats.plain import csv_table, json_text
 from websearch_gateway.text.chunk import chunk
 from websearch_gateway.text.citation.cite import in_code_points, repair, without_trackers
 from websearch_gateway.text.citation.markers import strip_markers
-from websearch_gateway.text.citation.quantities import quantities
+from websearch_gateway.text.citation.quotes import Quotable
 from websearch_gateway.text.citation.sentences import split_sentences
 from websearch_gateway.text.citation.snippet import snippets
 from websearch_gateway.text.citation.spans import from_utf16
-from websearch_gateway.text.citation.support import Evidence
 from websearch_gateway.text.markdown import LINK, blocks, lines, plain, without_comments
 from websearch_gateway.text.normalise import matching_form
 from websearch_gateway.text.payload import one_line
@@ -149,8 +148,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "citation.snippets": lambda text: snippets(text, [(at, at + 4) for at in range(0, len(text), len(text) // 4 + 1)]),
     "citation.strip_markers": lambda text: strip_markers(text, []),
     "citation.from_utf16": from_utf16,
-    "citation.quantities": lambda text: list(quantities(text)),
-    "citation.Evidence": Evidence.of,
+    "citation.Quotable": Quotable.of,
     "safety.strip_invisible_characters": strip_invisible_characters,
     "safety.suspicious": suspicious,
     "safety.reads_like_orders": reads_like_orders,

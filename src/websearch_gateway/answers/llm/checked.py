@@ -1,35 +1,37 @@
-"""Checks each sentence of a draft against the passages that it cites, and keeps those that pass."""
+"""Checks each sentence of a draft against the passages that it cites, and keeps those that have a quote there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from websearch_gateway.answers.llm.draft import Claim, Piece, claims_of
+from websearch_gateway.answers.llm.draft import Claim, claims_of
 from websearch_gateway.answers.llm.passages import NumberedPassage
 from websearch_gateway.answers.outcomes import applying
-from websearch_gateway.models import Source, Span
-from websearch_gateway.text.citation.support import Evidence, anchors, supports
+from websearch_gateway.models import Source, Span, Support
+from websearch_gateway.text.citation.quotes import Quotable, Quote, best_quotes
+from websearch_gateway.text.citation.support import is_claim, is_verbatim, support
 from websearch_gateway.text.urls import canonical
 
 MAX_ANSWER = 800
 """Characters of an answer, marks included."""
 
 MAX_CLAIMS = 40
+MOST_QUOTES = 3
+"""The most quotes of one page that are shown for a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An answer whose sentences end in marks of supporting passages. Marks number the pages by first use."""
+    """An answer whose sentences end in marks of their pages. Marks number the pages by first use."""
 
     text: str
     spans: tuple[Span, ...]
     dropped_sentences: int
     dropped_citations: int
-    anchored_sentences: int = 0
 
     def warnings(self) -> tuple[str, ...]:
-        """The warnings about the sentences and citations that were left out or only partly checked."""
+        """The warnings about the sentences and citations that were left out."""
         notes = {
             f"Sentences of the model left out because their sources do not support them: {self.dropped_sentences}.": (
                 self.dropped_sentences
@@ -37,10 +39,17 @@ class Checked:
             f"Citations of the model left out because their source does not support them: {self.dropped_citations}.": (
                 self.dropped_citations
             ),
-            "Sentences in another language than their source, checked by their numbers and names alone: "
-            f"{self.anchored_sentences}.": self.anchored_sentences,
         }
         return applying(notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A passage that supports a sentence, the quotes that do, and how."""
+
+    passage: NumberedPassage
+    quotes: Sequence[Quote]
+    support: Support
 
 
 @dataclass(slots=True)
@@ -51,14 +60,19 @@ class _Answer:
     spans: list[Span] = field(default_factory=list)
     ranks: dict[str, int] = field(default_factory=dict)
 
-    def add(self, sentence: str, pages: Mapping[str, Source]) -> bool:
+    def add(self, sentence: str, proofs: Sequence[Proof]) -> bool:
         """Append a sentence and a mark for each of its pages; False if there is no room for them."""
         start, ranks, marked = len(self.text) + (1 if self.text else 0), dict(self.ranks), sentence
         found: list[Span] = []
-        for url, source in pages.items():
+        for url, proven in _by_page(proofs).items():
             mark = f"[{ranks.setdefault(url, len(ranks) + 1)}]"
             marked += mark if found else f" {mark}"
-            found.append(Span(source.url, source.title, start + len(marked) - len(mark), start + len(marked)))
+            end = start + len(marked)
+            source: Source = proven[0].passage.source
+            shown = [(quote.shown, proof.support) for proof in proven for quote in proof.quotes]
+            found += [
+                Span(source.url, source.title, end - len(mark), end, quote, how) for quote, how in shown[:MOST_QUOTES]
+            ]
         if start + len(marked) > MAX_ANSWER:
             return False
         self.text = f"{self.text} {marked}" if self.text else marked
@@ -67,63 +81,68 @@ class _Answer:
         return True
 
 
-def checked_draft(reply: str, passages: Sequence[NumberedPassage]) -> Checked:
+def checked_draft(reply: str, passages: Sequence[NumberedPassage], question: str) -> Checked:
     """The part of a model's reply that its passages support."""
-    return check(claims_of(reply), passages)
+    return check(claims_of(reply), passages, question)
 
 
-def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage]) -> Checked:
+def check(claims: Sequence[Claim], passages: Sequence[NumberedPassage], question: str = "") -> Checked:
     """Keep the sentences that their passages support, in order, up to 800 characters.
 
-    One of the passages that a piece names must support it alone; passages that do not support it lose their mark. A
-    sentence with an unsupported piece is dropped whole.
+    A passage that a sentence cites must support it, alone or with the others that it cites; one that does not loses its
+    mark. A sentence without such a passage is tried on all of them, since small models forget or mistake numbers. What
+    is no claim is left out.
     """
-    by_number = {passage.number: passage for passage in passages}
-    cited = {number for claim in claims[:MAX_CLAIMS] for piece in claim.pieces for number in piece.numbers}
-    evidence = {number: Evidence.of(by_number[number].evidence) for number in cited & by_number.keys()}
+    evidence = {passage.number: (passage, Quotable.of(passage.text, passage.heading, question)) for passage in passages}
     answer, seen = _Answer(), set[str]()
-    dropped = lost = foreign = 0
+    dropped = lost = 0
     for claim in claims[:MAX_CLAIMS]:
-        held, missed = _supporting(claim, evidence, supports)
-        anchored = [] if held else _supporting(claim, evidence, anchors)[0]
-        held = held or anchored
-        lost += missed if held else 0
-        if not held:
-            dropped += 1
-            continue
-        if claim.text in seen:
+        if claim.text in seen or not is_claim(claim.text):
             continue
         seen.add(claim.text)
-        pages = {canonical(by_number[number].source.url): by_number[number].source for number in held}
-        if not answer.add(claim.text, pages):
+        proofs = proven(claim, evidence)
+        if not proofs:
+            dropped += 1
+            continue
+        held = {proof.passage.number for proof in proofs}
+        lost += len({cite.passage for cite in claim.cites} - held)
+        if not answer.add(claim.text, proofs):
             break
-        foreign += bool(anchored)
-    return Checked(answer.text, tuple(answer.spans), dropped, lost, foreign)
+    return Checked(answer.text, tuple(answer.spans), dropped, lost)
 
 
-def _supporting(
-    claim: Claim, evidence: Mapping[int, Evidence], holds: Callable[[str, Evidence], bool]
-) -> tuple[list[int], int]:
-    """The passages that support the sentence (none if a piece lacks support); the number of those that do not."""
-    held: list[int] = []
-    missed = 0
-    for piece in _whole_pieces(claim):
-        good = [
-            number
-            for number in dict.fromkeys(piece.numbers)
-            if number in evidence and holds(piece.text, evidence[number])
-        ]
-        if not good:
-            return [], 0
-        missed += len(set(piece.numbers)) - len(good)
-        held += good
-    return list(dict.fromkeys(held)), missed
+def proven(claim: Claim, evidence: Mapping[int, tuple[NumberedPassage, Quotable]]) -> list[Proof]:
+    """The passages that support a sentence; empty if none does."""
+    cited = [number for number in dict.fromkeys(cite.passage for cite in claim.cites) if number in evidence]
+    alone = [proof for number in cited for proof in _alone(claim, *evidence[number])]
+    if alone or len(cited) < 2:
+        others = (number for number in evidence if number not in cited)
+        return alone or next(([one] for number in others for one in _alone(claim, *evidence[number])), [])
+    return list(_together(claim, [evidence[number] for number in cited]))
 
 
-def _whole_pieces(claim: Claim) -> list[Piece]:
-    """The pieces; words after the last mark belong to the piece before it."""
-    *before, last = claim.pieces
-    if last.numbers or not before:
-        return list(claim.pieces)
-    joined = Piece(before[-1].text + last.text, before[-1].numbers)
-    return [*before[:-1], joined]
+def _alone(claim: Claim, passage: NumberedPassage, evidence: Quotable) -> Iterator[Proof]:
+    """The passage, if it supports the sentence: by the words that the model copied, else by the best quotes."""
+    copied = [quote for cite in claim.cites if cite.passage == passage.number for quote in evidence.holding(cite.words)]
+    for quotes in (list(dict.fromkeys(copied)), best_quotes(claim.text, evidence.quotes)):
+        if how := support(claim.text, quotes, evidence):
+            exact = [quote for quote in quotes if is_verbatim(claim.text, quote.text)]
+            yield Proof(passage, exact[:1] or quotes, how)
+            return
+
+
+def _together(claim: Claim, cited: Sequence[tuple[NumberedPassage, Quotable]]) -> Iterator[Proof]:
+    """The passages that support the sentence only together."""
+    union = Quotable.joined([evidence for _, evidence in cited])
+    quotes = best_quotes(claim.text, union.quotes)
+    if how := support(claim.text, quotes, union):
+        for passage, evidence in cited:
+            if own := [quote for quote in quotes if quote in evidence.quotes]:
+                yield Proof(passage, own, how)
+
+
+def _by_page(proofs: Iterable[Proof]) -> dict[str, list[Proof]]:
+    pages: dict[str, list[Proof]] = {}
+    for proof in proofs:
+        pages.setdefault(canonical(proof.passage.source.url), []).append(proof)
+    return pages

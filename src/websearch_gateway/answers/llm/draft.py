@@ -1,4 +1,4 @@
-"""Parses a model's reply into sentences, each in pieces that end in the numbers of their passages."""
+"""Parses a model's reply into sentences, each with the passages that it cites and the words copied from them."""
 
 from __future__ import annotations
 
@@ -19,32 +19,28 @@ _UNOPENED_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECAS
 _FENCE = re.compile(r"```\w*")
 _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|`")
 _LEAD = re.compile(r"\A\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#{1,6}\s+|(?:final )?answer:\s*)", re.IGNORECASE)
-_MARKS = re.compile(rf"(?:\s{{0,3}}{MARK.pattern})+")
-_STOP = re.compile(r"[\s.!?。！？…]*")
+_MARKS = re.compile(rf"\s{{0,3}}{MARK.pattern}")
+_QUOTED = re.compile(r"[\[【]\s?(\d{1,3})\s?:\s?[\"“”„«‘']([^\n\[\]【】]{1,600}?)[\"“”»’']\s?[\]】]")
+_UNFINISHED = re.compile(r"\s{0,3}[\[【]\s?\d{1,3}\s?:[^\]】]{0,700}\Z")
+_INTRODUCTION = re.compile(r"\A[^\n]{0,160}[:：]\s*\n")
+_FIRST_QUOTE = 900
+"""From this number on, a mark stands for a quote that was taken out; no prompt has so many passages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a sentence, and the passages that it cites."""
+class Cite:
+    """A passage that a sentence cites, and the words that the model says it copied from there; empty if it did not."""
 
-    text: str
-    numbers: tuple[int, ...]
+    passage: int
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence without its marks. Its pieces together are its text; one without numbers belongs to those before."""
+    """A sentence without its marks, and what it cites."""
 
-    pieces: tuple[Piece, ...]
-
-    @property
-    def text(self) -> str:
-        """The whole sentence. Words that a mark separated stay apart: `3[1]30` does not become 330."""
-        text = ""
-        for piece in self.pieces:
-            text += " " if text[-1:].isalnum() and piece.text[:1].isalnum() else ""
-            text += piece.text
-        return text.strip()
+    text: str
+    cites: tuple[Cite, ...] = ()
 
 
 def claims_of(reply: str) -> list[Claim]:
@@ -52,15 +48,24 @@ def claims_of(reply: str) -> list[Claim]:
     written = _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", reply[: 4 * MAX_DRAFT]))[:MAX_DRAFT]
     bare = _FENCE.sub("", written).strip()
     if bare.startswith(("{", "[")) and '"text"' in bare:
-        sentences = [(text, numbers) for written, numbers in _in_json(bare) for text in _sentences(written)]
-        return [claim for text, numbers in sentences if (claim := _claim(text, numbers))]
+        return [claim for text, cites in _in_json(bare) for claim in _sentences(text, cites, {})]
+    bare = _UNFINISHED.sub("", _INTRODUCTION.sub("", bare))
+    quoted: dict[int, Cite] = {}
+
+    def taken_out(match: re.Match[str]) -> str:
+        number = _FIRST_QUOTE + len(quoted) % (1000 - _FIRST_QUOTE)
+        quoted[number] = Cite(int(match[1]), match[2])
+        return f"[{number}]"
+
     # `[2, 3]` as `[2][3]`, which marks the end of a sentence
-    marked = MARK.sub(lambda mark: "".join(f"[{number}]" for number in numbers_of(mark[0])), bare)
-    return [claim for text in _sentences(marked) if (claim := _claim(text, ()))]
+    marked = MARK.sub(
+        lambda mark: "".join(f"[{number}]" for number in numbers_of(mark[0])), _QUOTED.sub(taken_out, bare)
+    )
+    return list(_sentences(marked, (), quoted))
 
 
-def _in_json(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Every complete `{"text", "passages"}` object, even in a truncated reply."""
+def _in_json(text: str) -> Iterator[tuple[str, tuple[Cite, ...]]]:
+    """Every complete `{"text", "quotes"}` object, even in a truncated reply."""
     decoder, position = json.JSONDecoder(), 0
     while (position := text.find("{", position)) >= 0:
         try:
@@ -71,35 +76,33 @@ def _in_json(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
         found = value.get("sentences", [value])
         for one in found if isinstance(found, list) else []:
             if isinstance(one, dict) and isinstance(one.get("text"), str):
-                yield one["text"], _numbers(one.get("passages"))
+                yield one["text"], tuple(_cites(one))
         position = end
 
 
-def _numbers(value: Any) -> tuple[int, ...]:
-    values = value if isinstance(value, list) else [value]
-    return tuple(number for number in values if isinstance(number, int) and not isinstance(number, bool))
+def _cites(sentence: dict[str, Any]) -> Iterator[Cite]:
+    quotes, passages = sentence.get("quotes"), sentence.get("passages")
+    for quote in quotes if isinstance(quotes, list) else []:
+        if isinstance(quote, dict) and type(quote.get("passage")) is int:
+            copied = quote.get("words")
+            yield Cite(quote["passage"], copied if isinstance(copied, str) else "")
+    for number in passages if isinstance(passages, list) else [passages]:
+        if type(number) is int:
+            yield Cite(number)
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _sentences(text: str, cites: tuple[Cite, ...], quoted: dict[int, Cite]) -> Iterator[Claim]:
     """Marks after the full stop belong to the sentence before it."""
     for start, end in split_sentences(text):
-        yield text[start:end]
+        sentence = _EMPHASIS.sub("", text[start:end])
+        numbers = [number for mark in _MARKS.findall(sentence) for number in numbers_of(mark)]
+        bare = " ".join(_LEAD.sub("", _MARKS.sub(_blank, sentence)).split())
+        if bare:
+            own = tuple(quoted.get(number, Cite(number)) for number in numbers)
+            yield Claim(bare, tuple(dict.fromkeys((*cites, *own))))
 
 
-def _claim(text: str, numbers: tuple[int, ...]) -> Claim | None:
-    sentence = " ".join(_LEAD.sub("", _EMPHASIS.sub("", text)).split())
-    pieces: list[Piece] = []
-    end = 0
-    for match in _MARKS.finditer(sentence):
-        pieces.append(Piece(sentence[end : match.start()], tuple(numbers_of(match[0]))))
-        end = match.end()
-    rest = sentence[end:]
-    if not pieces:
-        return Claim((Piece(sentence, numbers),)) if sentence else None
-    if _STOP.fullmatch(rest):
-        # "It is high [1]." and "It is high. [1]": the full stop belongs to the words.
-        last = pieces[-1]
-        pieces[-1] = Piece(last.text + rest.strip(), last.numbers)
-    else:
-        pieces.append(Piece(rest, ()))
-    return Claim(tuple(pieces))
+def _blank(mark: re.Match[str]) -> str:
+    """Words that a mark separated stay apart: `3[1]30` does not become 330."""
+    after = mark.string[mark.end() : mark.end() + 1]
+    return " " if after.isalnum() else ""

@@ -73,8 +73,8 @@ class LlmEngine:
         gathered = await self.gather(query, deadline.within(deadline.remaining() * GATHER_SHARE), progress)
         await progress(f"Writing with {self.chat.model}")
         written, passages = await self._write(query, gathered, self._before_check(deadline))
-        size = len(written.text) + sum(len(passage.evidence) for passage in passages)
-        result = await self.workers.run(checked_draft, written.text, passages, deadline=deadline, size=size)
+        size = len(written.text) + sum(len(passage.text) for passage in passages)
+        result = await self.workers.run(checked_draft, written.text, passages, query.text, deadline=deadline, size=size)
         checked = _checked_type().validate_python(result)
         if not checked.spans:
             raise SearchProviderError(f"{self.chat.model} wrote nothing that its sources support.")
@@ -131,7 +131,7 @@ class LlmEngine:
     def _complete(
         self, gathered: Gathered, written: Written, passages: Sequence[NumberedPassage], checked: Checked
     ) -> Answer:
-        expected = sum(estimate_tokens(passage.evidence) for passage in passages)
+        expected = sum(estimate_tokens(passage.heading + passage.text) for passage in passages)
         notes = {
             "The model was cut off: the answer holds the part that it had written.": written.cut_off,
             f"The server seems to have cut the prompt ({written.prompt_tokens} of about {expected} tokens): raise its "

@@ -34,11 +34,6 @@ class NumberedPassage:
     heading: str
     text: str
 
-    @property
-    def evidence(self) -> str:
-        """All text that may support a claim."""
-        return f"{self.heading}\n{self.text}"
-
 
 def numbered_passages(
     query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], budget_tokens: int

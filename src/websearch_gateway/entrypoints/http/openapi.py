@@ -183,13 +183,19 @@ _TOWER = "https://en.wikipedia.org/wiki/Eiffel_Tower"
 _CLAIM, _LINK = "The Eiffel Tower is 330 metres tall", f"([Eiffel Tower]({_TOWER}))"
 _ANSWER = f"{_CLAIM} {_LINK}."
 _PLACE = {"startIndex": _ANSWER.index(_LINK), "endIndex": _ANSWER.index(_LINK) + len(_LINK)}
+_PROOF = {
+    "quote": "The tower is 330 metres tall.",
+    "quoteUrl": f"{_TOWER}#:~:text=The%20tower%20is%20330%20metres%20tall.",
+    "support": "paraphrase",
+}
 _CITATION = {
     "url": _TOWER,
     "title": "Eiffel Tower",
     "textSnippet": f"{_CLAIM}.",
     **_PLACE,
+    **_PROOF,
     "rank": 1,
-    "spans": [_PLACE],
+    "spans": [_PLACE | _PROOF],
 }
 _FOUND = {
     "title": "Eiffel Tower",

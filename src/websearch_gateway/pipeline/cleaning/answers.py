@@ -20,6 +20,7 @@ from websearch_gateway.text.urls import find_urls
 LONGEST_TEXT = 64_000
 """Longer answers are cut (characters); this bounds the work of cleaning."""
 
+LONGEST_QUOTE = 1_000
 MOST_LINKS = 200
 """The most spans, and the most sources, of an answer that are kept; a reply shows far fewer."""
 
@@ -103,7 +104,12 @@ def _pieces_of_links(text: str, addresses: AddressPolicy) -> Sequence[tuple[int,
 
 
 def _clean_span(span: Span) -> Span:
-    return replace(span, url=shown_url(span.url), title=clean_line(span.title, LONGEST_TITLE, span.url)[0])
+    return replace(
+        span,
+        url=shown_url(span.url),
+        title=clean_line(span.title, LONGEST_TITLE, span.url)[0],
+        quote=clean_line(span.quote, LONGEST_QUOTE, span.url)[0] if span.quote else None,
+    )
 
 
 def _clean_source(source: Source) -> Source:

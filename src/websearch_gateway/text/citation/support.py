@@ -1,208 +1,204 @@
-"""Checks without a model whether a passage supports a claim: the claim must be made of the passage's own sentences.
+"""Whether quotes from a page support a sentence, as far as that can be seen without a reader.
 
-docs/decisions.md lists the claims that the check accepts and rejects.
+`docs/engines.md` says what is checked and what is not.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from typing import Literal
 
-from websearch_gateway.text.citation.alignment import is_made_of
-from websearch_gateway.text.citation.calendar import Date, dates, foreign_months, is_stated
-from websearch_gateway.text.citation.operators import BETWEEN_STATEMENTS, PRONOUNS, denies, is_hearsay
-from websearch_gateway.text.citation.quantities import Quantity, quantities
-from websearch_gateway.text.citation.sentences import split_sentences
-from websearch_gateway.text.citation.wording import END, Word, active, wording
+from websearch_gateway.text.citation.comparison import NO_UNITS, differences, names_of, same_number
+from websearch_gateway.text.citation.facts import DENIES, Word, read, stem_set, word_set
+from websearch_gateway.text.citation.quotes import LEAST_WORDS, Quotable, Quote
+from websearch_gateway.text.numbers import unit_named
 from websearch_gateway.text.retrieval.language import language_of
-from websearch_gateway.text.retrieval.tokens import STOP_WORDS, fold, tokens, words
+from websearch_gateway.text.retrieval.tokens import words
 
-LONGEST_CLAIM = 600
-LONGEST_PASSAGE = 20_000
-"""The most characters of a passage that are checked."""
+Support = Literal["verbatim", "paraphrase"]
 
-_MOST_SENTENCES = 4
-_MOST_STATEMENTS = 4
-_MOST_CUTS = 6
-_SUBJECT = 6
-_ANCHORS = 2
-_OWN_WORDS = 0.5
+LONGEST_SENTENCE = 600
+SHARE = 0.55
+"""The share of the content words of a sentence that must stand in its quotes. Facts count double."""
 
-_WORD = re.compile(r"[^\W\d_][\w'’.-]*\w|[^\W\d_]")
-_UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_EDGES = frozenset(",;:.!?()，；：。！？（）")
+_TOKENS = re.compile(r"(?:(?<!\w)[-\u2212](?=\d))?\w+(?:['’.,]\w+)*|[,;:.!?()，；：。！？（）]")
+_CHANGES = re.compile(
+    r"\b(?:if|unless|provided|except|as long as|but|not|although|though|when|until|according to|sa(?:y|ys|id)|told|"
+    r"tells|claim(?:s|ed)?|argue[sd]?|believe[sd]?|suggest(?:s|ed)?|accuse[sd]?|rumou?rs?|dream\w*|imagin\w+)\b",
+    re.IGNORECASE,
+)
+_RESPECTIVELY = re.compile(r"\brespectively\b", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:i|we|you|my|our|your|me)\b(?!\.)", re.IGNORECASE)
 _LINK = re.compile(r"https?://|www\.|\]\(|<[a-z/!]", re.IGNORECASE)
-_STOP = re.compile(r"(?<=;)\s")
-_AS_OF = re.compile(r"\A(?:as of|in|on)\s([^,]{4,20}),\s|\s(?:as of|in|on)\s([^,]{4,20})\.?\Z", re.IGNORECASE)
+_QUESTION = re.compile(r"[?？؟][\s\"'”’)\]]{0,3}\Z")
+_SOURCE = r"(?:the|this|provided|in this|in the)\s+(?:provided\s+)?(?:passage|text|article|summary|source|document)s?\b"
+_TALK = re.compile(
+    rf"\W*(?:[\w' ]{{0,40}},\s*|it['’]s important to note that\s+)?{_SOURCE}(?!,|(?:\s+\w+)?\s+\w+\s+that\b)",
+    re.IGNORECASE,
+)
+_REPORTS = re.compile(
+    rf"(?:according to|based on|as (?:stated|mentioned|described) in)?\s*{_SOURCE}(?:\s+(?:also\s+)?\w+\s+that\b)?,?",
+    re.IGNORECASE,
+)
+_SMALL = word_set(
+    "two three four five six seven eight nine ten first third fourth fifth sixth seventh eighth ninth tenth"
+)
+_SUPERLATIVES = stem_set(
+    "largest smallest biggest longest shortest highest lowest oldest youngest newest latest earliest cheapest "
+    "fastest best worst"
+)
+_LEAST_FACTS = 2
+_UNCASED = re.compile(r"[\u0590-\u0dff\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_STRONG = frozenset(("all", "most", "only", "few", "half"))
+_DEMONYM = re.compile(r"(?:ese|ish|ians?|ans?|ern|ns?|i)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence of a passage in one or two wordings. `topic` has the senses of the words its pronouns may refer to."""
-
-    wordings: tuple[Sequence[Word], ...]
-    senses: frozenset[str]
-    topic: frozenset[str]
-    stems: frozenset[str]
-    figures: tuple[Quantity, ...]
-    denies: bool
-    hearsay: bool
+def is_claim(sentence: str) -> bool:
+    """Whether a sentence claims something: not "Yes!", "Here is a summary:" or "The passage describes two things."."""
+    return len(read(sentence)) > 1 and not sentence.rstrip().endswith((":", "：")) and not _TALK.match(sentence)
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """A passage prepared for checking many claims."""
-
-    sentences: tuple[Sentence, ...] = field(repr=False)
-    heading_dates: frozenset[Date]
-    dates: frozenset[Date]
-    months: frozenset[str]
-    words: frozenset[str] = field(repr=False)
-    language: str
-
-    @classmethod
-    def of(cls, passage: str) -> Evidence:
-        """Read a passage. Its first line has the headings, which name the topic of all its sentences."""
-        passage = unicodedata.normalize("NFKC", passage[:LONGEST_PASSAGE])[:LONGEST_PASSAGE]
-        heading, _, body = passage.partition("\n")
-        pieces = [body[start:end] for start, end in split_sentences(body)] or [body]
-        return cls(
-            sentences=tuple(_sentences(heading, pieces)),
-            heading_dates=frozenset(dates(heading)),
-            dates=frozenset(dates(passage)),
-            months=frozenset(foreign_months(passage)),
-            words=frozenset(words(passage)),
-            language=language_of(body),
-        )
+def support(sentence: str, quotes: Sequence[Quote], passage: Quotable) -> Support | None:
+    """How the quotes, which are some of the passage's, support the sentence."""
+    if not quotes or not _is_statement(sentence, quotes):
+        return None
+    if any(is_verbatim(sentence, quote.text) for quote in quotes):
+        return "verbatim"
+    if any(_RESPECTIVELY.search(text) for text in (sentence, quotes[0].text)):
+        return None
+    if _denies_otherwise(sentence, quotes):
+        return None
+    said = _without_source(sentence)
+    there = [word for quote in quotes for word in quote.words]
+    if not said or _missing_facts(said, there, passage):
+        return None
+    signs = frozenset[str]().union(*(word.signs for word in there))
+    if any(word.signs & _STRONG - signs for word in said):
+        return None
+    known = passage.context.union(word.text for word in there)
+    if _share(said, known) < SHARE and not _is_foreign(sentence, quotes[0], said):
+        return None
+    return None if differences(sentence, quotes[0], passage) else "paraphrase"
 
 
-def supports(claim: str, evidence: Evidence) -> bool:
-    """Whether each statement of the claim is made of one sentence of the passage."""
-    claim = unicodedata.normalize("NFKC", claim)
-    if not _is_statement(claim) or len(words(claim)) < 2:
-        return False
-    said = wording(_without_page_date(claim, evidence))
-    places = _found(said, evidence, _MOST_STATEMENTS, ())
-    return bool(places) and (is_hearsay(claim) or not any(evidence.sentences[place].hearsay for place in places))
+def is_verbatim(sentence: str, quote: str) -> bool:
+    """Whether the words of the sentence are a run of the quote's, and nothing beside them changes their meaning.
 
-
-def anchors(claim: str, evidence: Evidence) -> bool:
-    """Whether one sentence of the passage has all numbers and names, at least two, of a claim in another language.
-
-    Its other words cannot be compared. Always False for a language in which names look like other words.
+    The run begins where the quote begins, and ends where a part of the quote ends that no condition, denial or speaker
+    follows. A question makes no statement.
     """
-    claim = unicodedata.normalize("NFKC", claim)
-    language = language_of(claim)
-    if not _is_statement(claim) or language in ("de", evidence.language) or _UNCASED.search(claim):
+    said, theirs = _tokens(sentence), _tokens(quote)
+    if len(words(sentence)) < LEAST_WORDS or theirs[-1:] == ["?"]:
         return False
-    said = [word for word in words(claim) if not word.isdecimal()]
-    figures = list(quantities(claim))
-    names = frozenset(part for name in _names(claim) for part in tokens(name))
+    said = said[:-1] if said[-1] in _EDGES else said
+    behind = theirs[len(said) :]
+    return theirs[: len(said)] == said and (not behind or behind[0] in _EDGES) and not _CHANGES.search(" ".join(behind))
+
+
+def _is_statement(sentence: str, quotes: Sequence[Quote]) -> bool:
     if (
-        sum(word in evidence.words for word in said) > _OWN_WORDS * len(said)  # the same language after all
-        or len(names) + len({figure.value for figure in figures}) < _ANCHORS
-        or not all(is_stated(date, evidence.dates) for date in dates(claim))
-        or not foreign_months(claim) <= evidence.months
+        len(sentence) > LONGEST_SENTENCE
+        or sentence.rstrip(" \"'”’)").endswith(("?", "？", "؟"))
+        or _LINK.search(sentence)
     ):
         return False
-    return any(
-        names <= sentence.stems
-        and all(any(map(figure.matches, sentence.figures)) for figure in figures)
-        and sentence.denies == denies(claim)
-        for sentence in evidence.sentences
-    )
+    asked = all(quote.text.rstrip().endswith(("?", "？", "؟")) for quote in quotes)
+    return not asked and (not _OWN.search(sentence) or any(_OWN.search(quote.text) for quote in quotes))
 
 
-def _sentences(heading: str, pieces: Sequence[str]) -> Iterator[Sentence]:
-    above, above_stems = _senses(wording(heading)), frozenset(tokens(heading))
-    before: Sequence[Word] = ()
-    parts = ((part, hearsay) for piece in pieces for hearsay in [is_hearsay(piece)] for part in _parts(piece))
-    for piece, hearsay in parts:
-        said = wording(piece)
-        refers_back = bool({"the", "both", *PRONOUNS} & set(words(piece)[:1]))
-        yield Sentence(
-            wordings=(said, turned) if (turned := active(said)) else (said,),
-            senses=_senses(said),
-            topic=above | _senses(before[:_SUBJECT]) if refers_back else above,
-            stems=above_stems.union(tokens(piece)),
-            figures=tuple(quantities(piece)),
-            denies=denies(piece),
-            hearsay=hearsay,
+def _without_source(sentence: str) -> tuple[Word, ...]:
+    """The words of a sentence without "the passage states that"."""
+    return read(_REPORTS.sub("", sentence))
+
+
+def _share(said: Sequence[Word], known: Collection[str]) -> float:
+    """The share of the words that are known; facts count double, and small numbers not at all."""
+    weights = [(0 if _is_small_number(word) else 1 + word.is_fact, word.text in known) for word in said]
+    return sum(weight for weight, held in weights if held) / max(1, sum(weight for weight, _ in weights))
+
+
+def _denies_otherwise(sentence: str, quotes: Sequence[Quote]) -> bool:
+    """Whether only one side denies something; of two English sentences, `differences` knows what is denied."""
+    if language_of(sentence) == language_of(quotes[0].text) == "en":
+        return False
+    return bool(DENIES.search(sentence)) != any(DENIES.search(quote.text) for quote in quotes)
+
+
+def _is_foreign(sentence: str, quote: Quote, said: Sequence[Word]) -> bool:
+    """Whether a sentence in another language than its quote has enough facts to be recognised.
+
+    Not in German and in scripts without capitals, where names look like other words.
+    """
+    language, theirs = language_of(sentence), language_of(quote.text)
+    if theirs in ("de", language) or language == "de" or _UNCASED.search(sentence):
+        return False
+    return sum(word.is_fact for word in said) >= _LEAST_FACTS
+
+
+def _is_small_number(word: Word) -> bool:
+    return word.kind == "number" and word.raw.lower() in _SMALL
+
+
+def _missing_facts(said: Sequence[Word], there: Sequence[Word], passage: Quotable) -> list[Word]:
+    """The numbers and names that do not stand in the quotes, the headings or the question."""
+    known = passage.context.union(word.text for word in there)
+    numbers = [word for word in there if word.kind == "number"]
+    units = {unit_named(word.raw.lower()) for word in there if word.kind == "word"}
+    names = names_of(said, passage)
+
+    def is_held(place: int, word: Word) -> bool:
+        if word.kind == "number":
+            same = [other for other in numbers if other.text == word.text]
+            return (
+                _is_small_number(word)
+                or any(same_number(word, other) or (not other.unit and word.unit in units) for other in same)
+                or (word.text in passage.context and word.unit in NO_UNITS)
+            )
+        is_measure = word.text in _SUPERLATIVES or "per" in word.links
+        return (
+            word.text in known
+            or not (is_measure or place in names)
+            or (not is_measure and _has_form(word, known))
+            or _is_full_name(said, place, names, known, passage)
+            or _is_short_form(word, passage)
         )
-        before = said
+
+    return [word for place, word in enumerate(said) if not is_held(place, word)]
 
 
-def _parts(sentence: str) -> list[str]:
-    """The statements that semicolons separate, unless one stands in brackets."""
-    parts = _STOP.split(sentence)
-    return parts if all(part.count("(") == part.count(")") for part in parts) else [sentence]
-
-
-def _senses(said: Sequence[Word]) -> frozenset[str]:
-    return frozenset[str]().union(*(word.senses for word in said))
-
-
-def _found(claim: Sequence[Word], evidence: Evidence, most: int, taken: Sequence[int]) -> list[int]:
-    """The indices of the sentences that the claim is made of, a new one for each statement; empty if it is not."""
-    if len(claim) < 2:
-        return []
-    senses = _senses(claim)
-    free = [place for place in range(len(evidence.sentences)) if place not in taken]
-    free.sort(key=lambda place: -len(senses & evidence.sentences[place].senses))
-    for place in free[:_MOST_SENTENCES]:
-        if _is_said(claim, evidence.sentences[place], whole=bool(taken)):
-            return [place]
-    if most == 1:
-        return []
-    for cut in _cuts(claim):
-        one = _found([*claim[:cut], END], evidence, 1, taken)
-        other = _found(_without_join(claim[cut:]), evidence, most - 1, [*taken, *one]) if one else []
-        if other:
-            return [*one, *other]
-    return []
-
-
-def _is_said(claim: Sequence[Word], sentence: Sentence, *, whole: bool) -> bool:
-    turned = active(claim)
+def _has_form(word: Word, known: Collection[str]) -> bool:
+    """Whether another form of a name is known: "Canadian" for "Canada", "TV" for "television"."""
+    root = _DEMONYM.sub("", word.text)
+    if len(root) < 3:
+        return False
     return any(
-        is_made_of(said, theirs, sentence.topic, whole=whole)
-        for said in ((claim, turned) if turned else (claim,))
-        for theirs in sentence.wordings
+        one.startswith(root)
+        and len(one) <= len(root) + 4
+        and (one == root or root != word.text or _DEMONYM.search(one))
+        for one in known
     )
 
 
-def _cuts(claim: Sequence[Word]) -> list[int]:
-    """The indices of the words with which a second statement may begin."""
-    places = range(1, len(claim) - 1)
-    return [
-        place for place in places if claim[place].edge == ";" or not BETWEEN_STATEMENTS.isdisjoint(claim[place].before)
-    ][:_MOST_CUTS]
+def _is_full_name(
+    said: Sequence[Word], place: int, names: Collection[int], known: Collection[str], passage: Quotable
+) -> bool:
+    """Whether the passage has this name beside its neighbour, which the quotes have: "Emma Thompson" for "Thompson"."""
+    pairs = [(one, one + 1) for one in (place - 1, place) if one in names and one + 1 in names]
+    texts = [(said[one].text, said[other].text) for one, other in pairs]
+    return any(pair in passage.full_names and not set(pair).isdisjoint(known) for pair in texts)
 
 
-def _without_join(statement: Sequence[Word]) -> list[Word]:
-    first, *others = statement
-    before = tuple(word for word in first.before if word not in BETWEEN_STATEMENTS)
-    return [replace(first, before=before), *others]
+def _is_short_form(word: Word, passage: Quotable) -> bool:
+    """Whether capitals such as "USA" begin two neighbouring words of the passage."""
+    capitals = word.raw.replace(".", "")
+    return (
+        capitals.isupper()
+        and 2 <= len(capitals) <= 4
+        and tuple(capitals[:2].lower()) in {(one[:1], other[:1]) for one, other in passage.full_names}
+    )
 
 
-def _is_statement(claim: str) -> bool:
-    is_question = claim.rstrip().endswith(("?", "？", "؟"))
-    return len(claim) <= LONGEST_CLAIM and not is_question and not _LINK.search(claim)
-
-
-def _without_page_date(claim: str, evidence: Evidence) -> str:
-    """`claim` without an `as of` date, if the headings have that date."""
-    match = _AS_OF.search(claim)
-    said = list(dates(match[1] or match[2])) if match else []
-    if match and said and all(is_stated(date, evidence.heading_dates) for date in said):
-        return claim[: match.start()] + claim[match.end() :]
-    return claim
-
-
-def _names(text: str) -> Iterator[str]:
-    """The capitalised words, which may be names."""
-    for match in _WORD.finditer(text):
-        folded = fold(match[0])
-        if any(character.isupper() for character in match[0]) and folded not in STOP_WORDS:
-            yield match[0].removesuffix("'s").removesuffix("’s")
+def _tokens(text: str) -> list[str]:
+    return [one.lower() for one in _TOKENS.findall(text.replace("’", "'"))]

@@ -1,6 +1,6 @@
 """A chat completions server with a small extractive "model", in the wire form that Ollama and vLLM share.
 
-The model picks sentences out of the numbered passages of its prompt and copies them with their numbers. Its faults are
+The model picks sentences out of the numbered passages of its prompt and quotes them with their numbers. Its faults are
 those of real small models.
 """
 
@@ -35,8 +35,8 @@ def refusal(status: int, message: str | None = None) -> VendorRefusal:
     return VendorRefusal(status, {"error": error})
 
 
-def written(prompt: str, fault: str | None) -> list[tuple[str, list[int]]]:
-    """The model's reply to a prompt: sentences, each with the numbers of its passages."""
+def written(prompt: str, fault: str | None) -> list[tuple[str, list[int], str]]:
+    """The model's reply to a prompt: sentences, each with the numbers of its passages and the words of its quote."""
     question = _QUESTION.findall(prompt)[-1:] or [""]
     wanted = set(terms(question[0]))
     said = [
@@ -53,14 +53,24 @@ def written(prompt: str, fault: str | None) -> list[tuple[str, list[int]]]:
     return [_spoiled(sentence, numbers, fault) for sentence, numbers in best]
 
 
-def _spoiled(sentence: str, numbers: list[int], fault: str | None) -> tuple[str, list[int]]:
-    if fault == "made_up_sources":
-        return sentence, [number + 70 for number in numbers]
-    if fault == "wrong_numbers":
-        return re.sub(r"\d+", lambda match: str(int(match[0]) + 7), sentence), numbers
-    if fault == "wrong_names":
-        return re.sub(r"\s[A-Z]\w+", " Zebediah", sentence, count=1), numbers
-    return sentence, [] if fault == "no_marks" else numbers
+def _spoiled(sentence: str, numbers: list[int], fault: str | None) -> tuple[str, list[int], str]:
+    match fault:
+        case "own_words":
+            return f"In short, {sentence[:1].lower()}{sentence[1:]}", numbers, sentence
+        case "other_language":
+            return "Leider steht die Antwort in keiner dieser Quellen.", numbers, sentence
+        case "made_up_sources":
+            return sentence, [number + 70 for number in numbers], sentence
+        case "made_up_quotes":
+            return sentence, numbers, "words that no passage of the prompt has"
+        case "wrong_numbers":
+            return re.sub(r"\d+", lambda match: str(int(match[0]) + 7), sentence), numbers, sentence
+        case "wrong_names":
+            return re.sub(r"\s[A-Z]\w+", " Zebediah", sentence, count=1), numbers, sentence
+        case "no_marks":
+            return sentence, [], ""
+        case _:
+            return sentence, numbers, sentence
 
 
 def _reply(prompt: str, fault: str | None, *, in_json: bool) -> str:
@@ -68,9 +78,22 @@ def _reply(prompt: str, fault: str | None, *, in_json: bool) -> str:
         return prompt
     said = [] if fault == "no_answer" else written(prompt, fault)
     if in_json:
-        return json.dumps({"sentences": [{"text": text, "passages": numbers} for text, numbers in said]})
-    marked = (f"{text} {''.join(f'[{number}]' for number in numbers)}".strip() for text, numbers in said)
-    return " ".join(marked) or "NO ANSWER"
+        sentences = [
+            {"text": text, "quotes": [{"passage": number, "words": words} for number in numbers]}
+            for text, numbers, words in said
+        ]
+        return json.dumps({"sentences": sentences})
+    if fault == "old_marks":
+        return " ".join(f"{text} {''.join(f'[{number}]' for number in numbers)}" for text, numbers, _ in said)
+    marked = (" ".join([text, *(f'[{number}: "{words}"]' for number in numbers)]) for text, numbers, words in said)
+    return _spoken(" ".join(marked), fault) or "NO ANSWER"
+
+
+def _spoken(text: str, fault: str | None) -> str:
+    """The reply of a model that thinks aloud, or whose reply breaks off."""
+    if fault == "thinks_aloud":
+        return f"Let me look at the passages.</think>\nBased on the passages, here is the answer:\n{text}"
+    return text[: len(text) * 2 // 3] if fault == "breaks_off" else text
 
 
 async def _events(model: str, text: str, prompt: str, *, endless: bool) -> AsyncIterator[str]:

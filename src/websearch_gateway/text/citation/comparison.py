@@ -1,0 +1,247 @@
+"""Compares a sentence word by word with a quote that it nearly copies, and names what differs.
+
+A far paraphrase is not compared: its words are the writer's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from itertools import combinations, pairwise
+from typing import Literal
+
+from websearch_gateway.text.citation.facts import Word, read, stem_set
+from websearch_gateway.text.citation.quotes import Quotable, Quote
+from websearch_gateway.text.numbers import UNITS
+from websearch_gateway.text.retrieval.tokens import stems
+
+Difference = Literal["number", "negation", "operator", "name", "order", "condition", "speaker", "cell"]
+
+NEAR_COPY = 0.8
+"""The share of its ordinary words (no names, no numbers) that a near copy has from a quote; one may always differ."""
+
+_NEIGHBOURS = 3
+_MOST_PAIRS, _REACH = 1_000, 60
+_SPEAKERS = stem_set(
+    "says said saying tells told claim heard blamed accused argued theory theorized rumour rumor legend myth "
+    "dream dreamed imagined asserted suggested according"
+)
+_REPORTED = frozenset(("said", "told"))
+"""In "..., officials said", which leaves the sentence as it is."""
+_PRONOUN = re.compile(
+    r"\W*(?:(?:later|then|also|today|however|in addition),?\s+)?"
+    r"(?:he|she|it|they|this|these|his|her|its|their|many|both)\b",
+    re.IGNORECASE,
+)
+_WEAKER = frozenset(("some", "sometimes", "may", "plans", "believed", "would"))
+_OMITTED = frozenset(("all", "only", "many", "some", "often"))
+_PAIRS = """\
+support oppose, accept reject, succeed fail, increase decrease, rise fall, rose fell, win lose, won lost, buy sell,
+inside outside, within outside, north south, east west, northern southern, eastern western, open closed, male female,
+bought sold, largest smallest, highest lowest, longest shortest, first last, import export, legal illegal, true false,
+public private, safe unsafe, above below, cause prevent, allowed forbidden, upheld dismissed, higher lower, gain loss,
+larger smaller, early late, advance stagnate"""
+_OPPOSITES = [tuple(stems(pair.split())) for pair in _PAIRS.split(",")]
+NO_UNITS = frozenset(("", "month", "nth"))
+_PLACES = frozenset(("in", "of", "at", "on", "from"))
+
+
+def differences(sentence: str, quote: Quote, passage: Quotable) -> frozenset[Difference]:
+    """In what a sentence differs from a quote that it nearly copies; empty if it does not copy."""
+    said, theirs = read(sentence), quote.words
+    there = {word.text for word in theirs}
+    names = names_of(said, passage)
+    ordinary = [word.text in there for place, word in enumerate(said) if word.kind == "word" and place not in names]
+    if ordinary.count(False) > max(1, (1 - NEAR_COPY) * len(ordinary)):
+        return frozenset()
+    chain = _chain(said, theirs)
+    found = set(_operators(said, theirs, chain))
+    if _numbers_differ(said, theirs) or _units_differ(said, theirs):
+        found.add("number")
+    if _is_swapped(said, theirs, names):
+        found.add("order")
+    if _names_differ(sentence, quote, chain, passage):
+        found.add("name")
+    if _is_of_another_cell(said, quote):
+        found.add("cell")
+    if any(_is_opposite(one, other, said, there) for one, other in _OPPOSITES):
+        found.add("negation")
+    if not any(word.signs & {"if", "except"} for word in said) and any(
+        word.signs & {"if", "except"} for word in theirs
+    ):
+        found.add("condition")
+    if not _SPEAKERS.intersection(word.text for word in said) and _SPEAKERS.intersection(_around(theirs, chain)):
+        found.add("speaker")
+    return frozenset(found)
+
+
+def names_of(said: Sequence[Word], passage: Quotable) -> set[int]:
+    """The places of names. A sentence's first word is one if it is one elsewhere in the passage, or before a name."""
+    behind = [*said[1:], None]
+    return {
+        place
+        for place, (word, after) in enumerate(zip(said, behind, strict=True))
+        if word.kind == "name"
+        or (word.kind == "word" and word.raw[:1].isupper() and (word.text in passage.names or _is_joined(word, after)))
+    }
+
+
+def same_number(word: Word, other: Word) -> bool:
+    return word.text == other.text and (word.unit in ("", other.unit) or {word.unit, other.unit} <= NO_UNITS)
+
+
+def _chain(said: Sequence[Word], theirs: Sequence[Word]) -> list[tuple[int, int]]:
+    """The longest match of words in the same order, neighbours preferred: pairs of places."""
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(theirs):
+        places.setdefault(word.text, []).append(place)
+    pairs = [(one, other) for one, word in enumerate(said) for other in places.get(word.text, ())][:_MOST_PAIRS]
+    best: list[tuple[float, int]] = []
+    for index, (one, other) in enumerate(pairs):
+        top = (1.0, -1)
+        for before in range(max(0, index - _REACH), index):
+            if pairs[before][0] < one and pairs[before][1] < other:
+                distance = other - pairs[before][1]
+                reached = best[before][0] + 1.0 + (0.4 if distance == 1 else 0.0) - 0.02 * min(distance, 9)
+                top = max(top, (reached, before))
+        best.append(top)
+    index = max(range(len(pairs)), key=lambda place: best[place][0], default=-1)
+    chain = []
+    while index >= 0:
+        chain.append(pairs[index])
+        index = best[index][1]
+    return chain[::-1]
+
+
+def _around(theirs: Sequence[Word], chain: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """The words of the quote before those that the sentence has, and those of a short part at the end."""
+    first, last = (chain[0][1], chain[-1][1]) if chain else (0, -1)
+    tail = [word.text for word in theirs[last + 1 :] if word.part == theirs[-1].part]
+    yield from (word.text for word in theirs[:first])
+    if len(tail) <= _NEIGHBOURS + 1 and theirs[last].part != theirs[-1].part:
+        yield from set(tail) - _REPORTED
+
+
+def _operators(said: Sequence[Word], theirs: Sequence[Word], chain: Sequence[tuple[int, int]]) -> Iterator[Difference]:
+    for one, other in chain:
+        word, match = said[one], theirs[other]
+        added, left_out = word.signs - match.signs - _WEAKER, match.signs - word.signs - _OMITTED
+        if "not" in added | left_out:
+            yield "negation"
+        if added or left_out or (word.times and match.times and word.times != match.times):
+            yield "operator"
+        if word.bounds != match.bounds and (match.bounds or word.bounds - {"nearly"}):
+            yield "operator"
+
+
+def _numbers_differ(said: Sequence[Word], theirs: Sequence[Word]) -> bool:
+    """Whether one number stands where the quote has another one of its kind, or another unit."""
+    ours = [word for word in said if word.kind == "number"]
+    other = [word for word in theirs if word.kind == "number"]
+    extra = [word for word in ours if not any(same_number(word, one) for one in other)]
+    spare = [word for word in other if not any(same_number(word, one) for one in ours)]
+    return any(word.text == one.text or _kind(word) == _kind(one) for word in extra for one in spare)
+
+
+def _units_differ(said: Sequence[Word], theirs: Sequence[Word]) -> bool:
+    """Whether a unit without a number stands for another one: "each week" for "each month"."""
+    ours, other = ({word.text for word in one if word.raw.lower() in UNITS} for one in (said, theirs))
+    return bool(ours - other and other - ours)
+
+
+def _kind(number: Word) -> str:
+    is_year = re.fullmatch(r"1\d{3}|20\d\d", number.text) and not number.unit
+    return "year" if is_year else number.unit
+
+
+def _is_swapped(said: Sequence[Word], theirs: Sequence[Word], names: Collection[int]) -> bool:
+    """Whether two names, or two numbers of a kind, have changed places."""
+    there = {word.text: place for place, word in enumerate(theirs)}
+    often = Counter(word.text for word in theirs)
+    facts = [
+        (at, there[word.text])
+        for at, word in enumerate(said)
+        if (word.is_fact or at in names) and often[word.text] == 1
+    ]
+    passive = any("by" in word.links for word in said) != any("by" in word.links for word in theirs)
+    for (at, place), (later, other) in combinations(facts, 2):
+        word, after = said[at], said[later]
+        if other >= place or (word.kind == "number") != (after.kind == "number"):
+            continue
+        if word.kind == "number":
+            if _kind(word) == _kind(after) and not _is_bound(said, at, theirs, place, later, other):
+                return True
+        elif not passive and not _is_phrase(word, theirs[place]) and not _is_phrase(after, theirs[other]):
+            between = theirs[other + 1 : place]
+            apart = any(one.links or one.joins or one.part != theirs[other].part for one in (*between, theirs[place]))
+            if apart or {one.text for one in between} & {one.text for one in said[at + 1 : later]}:
+                return True
+    return False
+
+
+def _is_bound(said: Sequence[Word], at: int, theirs: Sequence[Word], place: int, later: int, other: int) -> bool:
+    """Whether one of two numbers is followed by the same word in both: "2 seasons and 34 episodes"."""
+    pairs = ((said[at + 1 : at + 2], theirs[place + 1 : place + 2]), (said[later + 1 :], theirs[other + 1 :]))
+    return any(ours and their and ours[0].text == their[0].text for ours, their in pairs)
+
+
+def _is_phrase(name: Word, match: Word) -> bool:
+    """Whether a name may move, since it is in a phrase with a preposition."""
+    return bool(name.links & _PLACES) or name.links == match.links != frozenset()
+
+
+def _names_differ(sentence: str, quote: Quote, chain: Sequence[tuple[int, int]], passage: Quotable) -> bool:
+    """Whether a name stands where the quote has another name, or where its subject is.
+
+    A name of the headings or the question may stand for the subject.
+    """
+    said, theirs = read(sentence), quote.words
+    ours, there = names_of(said, passage), names_of(theirs, passage)
+    is_pronoun = bool(_PRONOUN.match(quote.text))
+    edges = [(-1, -1), *chain, (len(said), len(theirs))]
+    for (one, other), (after, later) in pairwise(edges):
+        new = {place for place in range(one + 1, after) if place in ours and not _has_moved(said[place], theirs)}
+        old = {place for place in range(other + 1, later) if place in there}
+        if one < 0 and (later <= _NEIGHBOURS or is_pronoun) and not _PRONOUN.match(sentence):
+            new = {place for place in new if said[place].text not in passage.context}
+            old |= set(range(later + is_pronoun))
+        if new and old:
+            return True
+    return False
+
+
+def _has_moved(name: Word, theirs: Sequence[Word]) -> bool:
+    """Whether the quote has the name elsewhere: in the same phrase, or as the subject of an active sentence."""
+    return any(
+        name.text == word.text and (name.links == word.links != frozenset() or "by" in name.links) for word in theirs
+    )
+
+
+def _is_joined(word: Word, after: Word | None) -> bool:
+    """Whether a name follows directly."""
+    return after is not None and after.kind == "name" and after.part == word.part and not (after.links or after.joins)
+
+
+def _is_of_another_cell(said: Sequence[Word], quote: Quote) -> bool:
+    """Whether a row's column is named, but its cell is not given, and that of a column that is not named is."""
+    given = {word.text for word in said}
+    named, others = False, False
+    for head, cell in quote.cells[1:]:
+        facts = {word.text for word in read(cell)}
+        if given.intersection(word.text for word in read(head)):
+            named = named or not facts <= given
+        else:
+            others = others or bool(facts & given)
+    return named and others
+
+
+def _has_condition(said: Sequence[Word]) -> bool:
+    return any(word.signs & {"if", "except"} for word in said)
+
+
+def _is_opposite(one: str, other: str, said: Sequence[Word], there: Collection[str]) -> bool:
+    ours = {word.text for word in said}
+    return (one in ours and other in there and one not in there and other not in ours) or (
+        other in ours and one in there and other not in there and one not in ours
+    )

@@ -1,0 +1,256 @@
+"""Numerals, ordinals, units and currencies in one spelling: "$1.5 million", "1500000 dollars" -> 1500000usd."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+_SMALL: Mapping[str, int] = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
+    "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
+_LARGE: Mapping[str, int] = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_ORDINALS: Mapping[str, str] = {
+    "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th",
+    "seventh": "7th", "eighth": "8th", "ninth": "9th", "tenth": "10th", "eleventh": "11th", "twelfth": "12th",
+    "thirteenth": "13th", "fourteenth": "14th", "fifteenth": "15th", "sixteenth": "16th", "seventeenth": "17th",
+    "eighteenth": "18th", "nineteenth": "19th", "twentieth": "20th", "thirtieth": "30th", "fortieth": "40th",
+    "fiftieth": "50th", "sixtieth": "60th", "seventieth": "70th", "eightieth": "80th", "ninetieth": "90th",
+    "hundredth": "100th",
+}  # fmt: skip
+_ROMAN: Mapping[str, str] = {
+    "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12",
+    "xiii": "13", "xiv": "14", "xvi": "16",
+}  # fmt: skip
+_SPELLED_OUT = frozenset((*_SMALL, *_ORDINALS, *_ROMAN))
+_COUNTED_NOUNS = frozenset({"president", "amendment", "century", "birthday", "anniversary", "king", "pope", "congress"})
+_SIGNS: Mapping[str, str] = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
+
+
+def _spellings(lines: str) -> dict[str, str]:
+    return {word: group.split()[0] for group in lines.strip().splitlines() for word in group.split()}
+
+
+UNITS: Mapping[str, str] = _spellings(
+    """
+    km kilometer kilometers kilometre kilometres kms
+    meter meters metre metres
+    cm centimeter centimeters centimetre centimetres
+    mm millimeter millimeters millimetre millimetres
+    mile miles
+    foot feet ft
+    inch inches
+    yard yards yd
+    kg kilogram kilograms kilo kilos kgs
+    gram grams
+    mg milligram milligrams
+    mcg microgram micrograms
+    pound pounds lb lbs
+    ton tons tonne tonnes
+    acre acres
+    hectare hectares
+    ounce ounces oz
+    stone stones
+    liter liters litre litres
+    ml milliliter milliliters millilitre millilitres
+    cup cups
+    tablespoon tablespoons tbsp
+    teaspoon teaspoons tsp
+    gallon gallons
+    quart quarts
+    pint pints
+    mph
+    kmh kph km/h
+    km/s
+    celsius centigrade °c
+    fahrenheit °f
+    kelvin kelvins
+    percent % percentage
+    year years yr yrs
+    month months
+    week weeks
+    day days
+    hour hours hr hrs
+    minute minutes mins
+    seconds sec secs
+    kb kilobyte kilobytes
+    mb megabyte megabytes
+    gb gigabyte gigabytes
+    tb terabyte terabytes
+    kib
+    mib
+    gib
+    tib
+    usd dollar dollars
+    eur euro euros
+    gbp
+    jpy yen
+    inr rupee rupees
+    """
+) | {unit: unit for unit in ("watt", "volt", "am", "pm", "iu")}
+"""Spellings that are units in any position."""
+
+UNIT_NAMES = frozenset(UNITS.values())
+
+_AFTER_A_NUMBER: Mapping[str, str] = {
+    "m": "meter", "g": "gram", "l": "liter", "c": "celsius", "f": "fahrenheit", "h": "hour", "s": "seconds",
+    "min": "minute", "second": "seconds", "w": "watt", "v": "volt", "p": "p", "in": "inch", "mi": "mile",
+}  # fmt: skip
+_SHORT_LARGE: Mapping[str, int] = {"k": 10**3, "mn": 10**6, "bn": 10**9, "tn": 10**12}
+_LONG_FORMS = {"mn": "million", "bn": "billion", "tn": "trillion", "mio": "million"}
+_JOINED = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°²³/]+)")
+_QUANTITY = re.compile(r"(-?\d+(?:[.,]\d+)*)([a-z°]+)")
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
+_AMOUNT = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def is_year(word: str) -> bool:
+    """Whether a number is written like a year."""
+    return len(word) == 4 and word.isdigit() and "1000" <= word < "2200"
+
+
+def is_number(word: str) -> bool:
+    """Whether the word begins with a digit: a number, a quantity ("5km"), an ordinal or a version."""
+    return word[:1].isdigit() or word[:1] == "-"
+
+
+def is_ordinal(word: str) -> bool:
+    """Whether the word is an ordinal number, such as "16th"."""
+    return is_number(word) and word.endswith(("st", "nd", "rd", "th"))
+
+
+def quantity_unit(word: str) -> str | None:
+    """The unit of a quantity such as "5km"; None for anything else."""
+    found = _QUANTITY.fullmatch(word) if is_number(word) else None
+    return found[2] if found and found[2] in UNIT_NAMES else None
+
+
+def quantity(words: Sequence[str], position: int) -> tuple[str, str, int] | None:
+    """The number that begins at `position` in digits, its unit (empty without one), and the position after it.
+
+    `words` are folded, with currency signs and `%` as words. None if there is no number; "one" and "second" are none.
+    """
+    sign = _SIGNS.get(words[position], "")
+    start = position + bool(sign)
+    word = words[start] if start < len(words) else ""
+    if joined := _JOINED.fullmatch(word):
+        amount, suffix = _decimal(joined[1]), joined[2]
+        if suffix in ("st", "nd", "rd", "th"):
+            return amount, "nth", start + 1
+        if suffix in _SHORT_LARGE:
+            return _digits(float(amount) * _SHORT_LARGE[suffix]), sign, start + 1
+        unit = None if suffix == "s" else unit_named(suffix)  # "1960s"
+        return (amount, unit, start + 1) if unit else (word, sign, start + 1)
+    if ordinal := None if word == "second" else _ORDINALS.get(word):
+        return ordinal[:-2], "nth", start + 1
+    if word in _ROMAN:
+        return _ROMAN[word], "", start + 1
+    if word == "one" and not (start + 1 < len(words) and words[start + 1] in _LARGE):
+        return None
+    plain = [_decimal(one) if is_number(one) else _LONG_FORMS.get(one, one) for one in words[start : start + 12]]
+    number, used = _number(plain, 0) if plain else (None, 0)
+    if number is None:
+        return None
+    after = start + used
+    unit = sign or (unit_named(words[after]) if after < len(words) else None) or ""
+    return number, unit, after + (bool(unit) and not sign)
+
+
+def _decimal(number: str) -> str:
+    """`number` without thousands separators and with a point before its fraction; a version keeps every digit."""
+    if re.fullmatch(r"-?\d{1,3}(?:\.\d{3}){2,}", number):
+        return number.replace(".", "")
+    return number.replace(",", ".") if re.fullmatch(r"-?\d+,(?:\d{1,2}|\d{4,})", number) else _plain(number)
+
+
+def numerals(words: list[str]) -> list[str]:
+    """`words` with every number in digits and joined to its unit."""
+    found: list[str] = []
+    position = 0
+    while position < len(words):
+        word = words[position]
+        if word.isalpha() and word not in _SPELLED_OUT:
+            found.append(word)
+            position += 1
+            continue
+        if ordinal := _compound_ordinal(words, position):
+            found.append(ordinal)
+            position += 2
+            continue
+        sign = _SIGNS.get(word)
+        start = position + 1 if sign and position + 1 < len(words) else position
+        number, position_after = _number(words, start)
+        if number is None:
+            found.append(_single(words, position, found))
+            position += 1
+            continue
+        position = position_after
+        unit = sign or (unit_named(words[position]) if position < len(words) else None)
+        position += unit is not None and not sign
+        found.append(number + (unit or ""))
+    return found
+
+
+def _compound_ordinal(words: list[str], position: int) -> str | None:
+    """ "twenty first" -> 21st. "twenty second" may be a time, so it needs a counted noun after it."""
+    tens, ones = _SMALL.get(words[position], 0), _ORDINALS.get(" ".join(words[position + 1 : position + 2]), "")
+    if tens < 20 or tens > 90 or len(ones) != 3:
+        return None
+    if ones == "2nd" and _COUNTED_NOUNS.isdisjoint(words[position + 2 : position + 4]):
+        return None
+    return f"{tens // 10}{ones}"
+
+
+def unit_named(word: str) -> str | None:
+    """The unit that a word behind a number names."""
+    # In "5 in 10", "in" is far more often a preposition than inches.
+    return UNITS.get(word) or (None if word == "in" else _AFTER_A_NUMBER.get(word))
+
+
+def _single(words: list[str], position: int, before: list[str]) -> str:
+    word = words[position]
+    if quantity := _QUANTITY.fullmatch(word):
+        number, suffix = quantity.groups()
+        unit = UNITS.get(suffix) or _AFTER_A_NUMBER.get(suffix)
+        return _plain(number) + unit if unit else word
+    if word == "second" and before and before[-1] in ("per", "a", "each", "every"):
+        return "seconds"
+    return _ORDINALS.get(word) or _ROMAN.get(word) or word
+
+
+def _number(words: Sequence[str], position: int) -> tuple[str | None, int]:
+    """The number that begins at `position`, in digits, and the position after it."""
+    word = words[position]
+    if _NUMBER.fullmatch(word):
+        value, after = _plain(word), position + 1
+        # A version or a date, such as 1.2.3, is not an amount.
+        if after < len(words) and words[after] in _LARGE and _AMOUNT.fullmatch(value):
+            return _digits(float(value) * _LARGE[words[after]]), after + 1
+        return value, after
+    if word not in _SMALL:
+        return None, position
+    total, current, after = 0, 0, position
+    while after < len(words):
+        if (small := _SMALL.get(words[after])) is not None and (
+            current % 100 == 0 or (current % 10 == 0 and small < 10)
+        ):
+            current += small
+        elif (large := _LARGE.get(words[after])) is not None and current:
+            current *= large
+            if large > 100:
+                total, current = total + current, 0
+        else:
+            break
+        after += 1
+    return str(total + current), after
+
+
+def _plain(number: str) -> str:
+    """The number without thousands separators. A version such as 1.10 keeps every digit."""
+    return number.replace(",", "") if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", number) else number
+
+
+def _digits(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")
