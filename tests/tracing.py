@@ -6,7 +6,9 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from opentelemetry import trace
+from opentelemetry import metrics, trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -22,11 +24,20 @@ class Spans:
         provider = TracerProvider(sampler=self._sampler, shutdown_on_exit=False)
         provider.add_span_processor(SimpleSpanProcessor(self._exporter))
         trace.set_tracer_provider(provider)
+        self._metrics = InMemoryMetricReader()
+        metrics.set_meter_provider(MeterProvider([self._metrics], shutdown_on_exit=False))
 
     def record(self, *, on: bool) -> None:
         """Drop all spans, then record or stop recording."""
         self._exporter.clear()
         self._sampler.wanted = on
+
+    def measured(self, name: str) -> list[dict[str, Any]]:
+        """The attributes of the series of a histogram, each with its `count` and `sum`, of the whole process so far."""
+        data = self._metrics.get_metrics_data()
+        found = [one for part in data.resource_metrics for scope in part.scope_metrics for one in scope.metrics]
+        points = [point for one in found if one.name == name for point in one.data.data_points]
+        return [{**(point.attributes or {}), "count": point.count, "sum": point.sum} for point in points]
 
     @property
     def ended(self) -> Sequence[ReadableSpan]:

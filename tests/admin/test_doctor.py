@@ -129,6 +129,7 @@ async def test_state_and_embedder_and_browser_are_looked_at(gateway: Open, tmp_p
 async def test_without_keys_a_provider_that_answers_is_no_warning(gateway: Open, sandbox: Sandbox) -> None:
     keyless = dict.fromkeys(("serper_api_key", "tavily_api_key", "brave_api_key", "google_api_key"))
     keyless |= {"synthetic_api_key": None, "searxng_base_url": None, "google_search_engine_id": None}
+    keyless |= dict.fromkeys(("exa_api_key", "firecrawl_api_key", "linkup_api_key", "jina_api_key"))
     assert (await examined(gateway, **keyless))["keys"].status == "off"
     for target in ("duckduckgo", "wikipedia"):
         sandbox.fault(target, "status", status=503)

@@ -16,11 +16,16 @@ from websearch_gateway.upstream.tracing import call_span, child_span, stage, tra
 
 QUESTION = "How tall is the Eiffel Tower?"
 TOWER = SearchRequest(QUESTION)
+LUNA = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": "gpt-6-luna",
+}
 
 
 async def test_an_answer_has_its_five_stages_and_the_upstream_that_gave_it(gateway: Open, spans: Spans) -> None:
     async with gateway(openai_models="gpt-6-luna") as opened:
-        await opened.search(TOWER)
+        response = await opened.search(TOWER)
     stages = {"guard": {}, "rate_limit": {}, "cache": {}, "answer": {"upstream openai": {}}, "finalize": {}}
     assert spans.tree() == {"search_web": stages}
     call, upstream = spans.one("search_web").attributes or {}, spans.one("upstream openai")
@@ -28,7 +33,35 @@ async def test_an_answer_has_its_five_stages_and_the_upstream_that_gave_it(gatew
     assert call["websearch.outcome"] == "ok"
     assert call["websearch.cache"] == "miss"
     assert upstream.kind is SpanKind.CLIENT
-    assert dict(upstream.attributes or {}) == {"server.address": "127.0.0.1", "http.response.status_code": 200}
+    attributes = dict(upstream.attributes or {})
+    assert attributes.pop("gen_ai.usage.input_tokens") == response.usage.prompt_tokens > 0
+    assert attributes.pop("gen_ai.usage.output_tokens") == response.usage.response_tokens > 0
+    assert attributes == {
+        "server.address": "127.0.0.1",
+        "http.response.status_code": 200,
+        "gen_ai.usage.cache_read.input_tokens": 0,
+        **LUNA,
+    }
+
+
+async def test_calls_of_models_are_measured_by_their_tokens_and_their_time(
+    gateway: Open, sandbox: Sandbox, spans: Spans
+) -> None:
+    def count(name: str, **labels: str) -> tuple[int, float]:
+        points = [point for point in spans.measured(name) if labels.items() <= point.items()]
+        return sum(point["count"] for point in points), sum(point["sum"] for point in points)
+
+    tokens, seconds = "gen_ai.client.token.usage", "gen_ai.client.operation.duration"
+    failed = {**LUNA, "error.type": "PROVIDER"}
+    before = [count(tokens, **LUNA), count(seconds, **LUNA), count(seconds, **failed)]
+    async with gateway(openai_models="gpt-6-luna", search_providers="serper") as opened:
+        response = await opened.search(TOWER)
+        sandbox.fault("openai", "status", status=503)
+        await opened.search(SearchRequest("When did the comet Varga become visible?"))
+    after = [count(tokens, **LUNA), count(seconds, **LUNA), count(seconds, **failed)]
+    assert [late[0] - early[0] for early, late in zip(before, after, strict=True)] == [2, 2, 1]
+    used = response.usage.prompt_tokens + response.usage.response_tokens
+    assert after[0][1] - before[0][1] == used
 
 
 async def test_a_cached_answer_has_three_stages_and_is_marked_as_cached(gateway: Open, spans: Spans) -> None:
@@ -44,7 +77,7 @@ async def test_a_fallback_shows_the_failed_upstream_its_retries_and_the_pages_re
     gateway: Open, sandbox: Sandbox, spans: Spans
 ) -> None:
     sandbox.fault("openai", "status", status=503)
-    async with gateway(search_providers="serper") as opened:
+    async with gateway(openai_models="gpt-6-luna", search_providers="serper") as opened:
         await opened.search(TOWER)
     answer = spans.tree()["search_web"]["answer"]
     assert answer.keys() == {"upstream openai", "upstream serper", "read page"}
@@ -55,6 +88,7 @@ async def test_a_fallback_shows_the_failed_upstream_its_retries_and_the_pages_re
         "http.response.status_code": 503,
         "http.request.resend_count": 1,
         "error.type": "PROVIDER",
+        **LUNA,
     }
     assert (spans.one("search_web").attributes or {})["websearch.fallback_reason"] == "PROVIDER"
     assert {(span.attributes or {})["server.address"] for span in spans.named("read page")} == {"127.0.0.1"}

@@ -32,7 +32,7 @@ from websearch_gateway.models import Answer, AppliedFilters, Deadline, HttpReque
 from websearch_gateway.net.client import Reply, send
 from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
-from websearch_gateway.net.span_attributes import note_host, note_status
+from websearch_gateway.net.span_attributes import note_host, note_status, note_tokens, noting_model
 from websearch_gateway.ports import Progress
 
 MAX_TURNS = 3
@@ -40,6 +40,9 @@ MAX_TURNS = 3
 
 GONE_SECONDS = 600.0
 """How long a missing model is skipped before it is tried again (seconds)."""
+
+_PROVIDERS = {"gemini": "gcp.gemini"}
+"""The engines whose `gen_ai.provider.name` is not their own name."""
 
 _REASONS = {402: "quota", 429: RATE_LIMITED}
 _OVERLOADED = 529
@@ -245,7 +248,8 @@ class HttpEngine:
             options = {name: value for name, value in (request.json or {}).items() if name not in self._refused[model]}
             request = replace(request, json=options)
             try:
-                return await self.retry(partial(self._attempt, model, query, request, deadline), deadline)
+                with noting_model(_PROVIDERS.get(self.name, self.name), model):
+                    return await self.retry(partial(self._attempt, model, query, request, deadline), deadline)
             except OptionRefused as error:
                 if error.option not in options:
                     raise
@@ -265,6 +269,8 @@ class HttpEngine:
             error.cost_usd += self._usd(model, billed)
             raise
         billed, notes = await in_own_thread(self._billed, bodies)
+        if not notes:
+            note_tokens(_PROVIDERS.get(self.name, self.name), model, billed.prompt, billed.response, billed.cached)
         return self._complete(replace(answer, warnings=(*notes, *answer.warnings)), model, query, billed)
 
     def _billed(self, bodies: Sequence[bytes]) -> tuple[Billed, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Exports spans: sets up the OpenTelemetry SDK and its exporter if OTEL_EXPORTER_OTLP_ENDPOINT is set."""
+"""Exports spans and metrics: sets up the OpenTelemetry SDK and its exporter if OTEL_EXPORTER_OTLP_ENDPOINT is set."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings import Settings
 
 FLUSH_SECONDS = 3.0
-"""The time for sending the last spans (seconds): a collector that hangs must not keep a process alive."""
+"""The time for sending the last spans and metrics (seconds): a collector that hangs must not keep a process alive."""
 
 
 @asynccontextmanager
 async def exporting(settings: Settings) -> AsyncIterator[None]:
-    """Send the spans of this process for the length of a block, and the last of them at its end.
+    """Send the spans and metrics of this process for the length of a block, and the last of them at its end.
 
     Raises:
         SearchNotConfiguredError: the endpoint is set and the extra `otel` is missing.
@@ -30,20 +30,25 @@ async def exporting(settings: Settings) -> AsyncIterator[None]:
 
 
 def start_exporting(settings: Settings) -> Callable[[], None]:
-    """Start to send the spans of this process, in a thread. Returns a function that sends the last ones and stops.
+    """Start to send the spans and metrics of this process, in threads.
+
+    Returns a function that sends the last ones and stops.
 
     An existing tracer provider stays: then the surrounding process decides.
 
     Raises:
         SearchNotConfiguredError: the endpoint is set and the extra `otel` is missing.
     """
-    from opentelemetry import trace
+    from opentelemetry import metrics, trace
 
     endpoint = settings.otel_exporter_otlp_endpoint
     if endpoint is None or not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         return _nothing
     try:
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
         from opentelemetry.sdk.resources import OTELResourceDetector, Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -54,10 +59,18 @@ def start_exporting(settings: Settings) -> Callable[[], None]:
     ours = {"service.name": "websearch-gateway", "service.version": __version__}
     resource = Resource.create({**ours, **OTELResourceDetector().detect().attributes})
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)  # it would wait for half a minute
-    exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces")
-    provider.add_span_processor(BatchSpanProcessor(exporter))
+    base = endpoint.rstrip("/")
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{base}/v1/traces")))
     trace.set_tracer_provider(provider)
-    return provider.shutdown
+    reader = PeriodicExportingMetricReader(OTLPMetricExporter(f"{base}/v1/metrics"))
+    meters = MeterProvider([reader], resource, shutdown_on_exit=False)
+    metrics.set_meter_provider(meters)
+
+    def stop() -> None:
+        provider.shutdown()
+        meters.shutdown()
+
+    return stop
 
 
 def _nothing() -> None:

@@ -13,11 +13,19 @@ import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp.types import INVALID_REQUEST, PARSE_ERROR, TextContent, ToolListChangedNotification, ToolsCapability
+from mcp.types import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    TextContent,
+    ToolListChangedNotification,
+    ToolsCapability,
+)
 from pydantic import BaseModel
 
 from tests.entrypoints.conftest import Connect
 from tests.patience import PATIENCE
+from tests.tracing import Spans
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.entrypoints.mcp import server
@@ -52,6 +60,26 @@ async def test_the_text_block_of_a_tool_for_operators_is_the_same_json_minified(
     block = result.content[0]
     assert isinstance(block, TextContent)
     assert block.text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+
+
+async def test_requests_are_measured_by_the_conventions_and_unknown_names_stay_out(
+    connect: Connect, spans: Spans
+) -> None:
+    async with connect(TOOLSETS="ops") as client:
+        await client.call_tool("get_provider_status", {})
+        await client.call_tool("get_provider_status", {"nonsense": True})
+        with pytest.raises(MCPError):
+            await client.call_tool("made_up_by_the_caller", {})
+    calls = [point for point in spans.measured("mcp.server.operation.duration") if "error.type" in point]
+    assert {point["network.transport"] for point in calls} == {"pipe"}
+    assert {(point.get("gen_ai.tool.name"), point["error.type"]) for point in calls} >= {
+        ("get_provider_status", "tool_error"),
+        (None, str(INVALID_PARAMS)),
+    }
+    assert "made_up" not in str(calls)
+    (span,) = [one for one in spans.named("tools/call get_provider_status") if one.status.is_ok]
+    assert (span.attributes or {})["network.transport"] == "pipe"
+    assert (span.attributes or {})["gen_ai.tool.name"] == "get_provider_status"
 
 
 async def test_the_result_validates_against_the_schema_that_was_listed(connect: Connect) -> None:

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -18,11 +19,13 @@ from typing import Any
 from urllib.parse import quote
 
 from mcp.server import NotificationOptions, Server, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
+    METHOD_NOT_FOUND,
     CallToolRequestParams,
     CallToolResult,
     GetPromptRequestParams,
@@ -39,6 +42,8 @@ from mcp.types import (
     ToolAnnotations,
 )
 from mcp.types import Tool as ListedTool
+from opentelemetry.metrics import get_meter
+from opentelemetry.trace import get_current_span
 from pydantic import BaseModel
 
 from websearch_gateway import __version__
@@ -68,6 +73,10 @@ INTERRUPTED = 130
 LOOK_SECONDS = 5.0
 """How often to look whether the list of tools has changed (seconds)."""
 
+_SECONDS = get_meter("websearch_gateway", __version__).create_histogram(
+    "mcp.server.operation.duration", "s", "The duration of an MCP request."
+)
+
 Context = ServerRequestContext[Any, Any]
 
 
@@ -91,8 +100,37 @@ def create_server(gateway: LazyGateway, *, tells_changes: bool = True) -> Server
         get_tool_input_schema=handlers.input_schema,  # else the SDK lists all tools for each call
         **handlers.changes.options() if tells_changes else {},
     )
+    server.middleware.append(_measured)
     server.add_notification_handler("notifications/initialized", NotificationParams, handlers.on_initialized)
     return server
+
+
+async def _measured(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Middleware: the duration of each request, by the conventions for MCP, and the transport in the SDK's span.
+
+    Names of tools and methods that do not exist stay out of the metric: a caller may make up any number of them.
+    """
+    transport = {"network.transport": "pipe" if ctx.request is None else "tcp"}
+    get_current_span().set_attributes(transport)
+    known: dict[str, str] = {"mcp.method.name": ctx.method, "mcp.protocol.version": ctx.protocol_version}
+    known |= transport
+    started = time.monotonic()
+    try:
+        result = await call_next(ctx)
+        if ctx.method == "tools/call":
+            known |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": str((ctx.params or {}).get("name"))}
+        match result:
+            case CallToolResult(is_error=True) | {"isError": True}:
+                known["error.type"] = "tool_error"
+        return result
+    except MCPError as error:
+        known["error.type"] = str(error.error.code)
+        if error.error.code == METHOD_NOT_FOUND:
+            known["mcp.method.name"] = "_OTHER"
+        raise
+    finally:
+        if ctx.request_id is not None:  # a notification may have any name
+            _SECONDS.record(time.monotonic() - started, known)
 
 
 class _TellingServer(Server[Any]):
