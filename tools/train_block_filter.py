@@ -1,7 +1,7 @@
 """Trains the block filter of `websearch_gateway.readers.extraction` and measures it on pages that it has not seen.
 
     pip install lightgbm
-    python tools/train_block_filter.py FOLDER [--validate]
+    python -m tools.train_block_filter FOLDER [--validate]
 
 The folder has the format of `bench/extract.py`. `--validate` leaves out a fifth of the sites in turn, trains on the
 rest, makes Markdown of the pages that were left out, and writes nothing. Without it both filters are trained on all
