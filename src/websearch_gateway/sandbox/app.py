@@ -13,7 +13,7 @@ from starlette.routing import Mount
 
 from websearch_gateway.sandbox.board import Board
 from websearch_gateway.sandbox.control import control_routes
-from websearch_gateway.sandbox.gate import Gate
+from websearch_gateway.sandbox.faults import Gate
 from websearch_gateway.sandbox.vendor import VendorRefusal
 from websearch_gateway.sandbox.vendors import VENDORS
 from websearch_gateway.sandbox.web import ROUTES

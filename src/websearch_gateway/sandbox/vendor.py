@@ -1,10 +1,10 @@
-"""The base of every stand-in for a vendor."""
+"""The base of every stand-in for a vendor, and the answer of those for answer engines."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,6 +13,8 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+
+from websearch_gateway.sandbox.pages import best_sentences, search
 
 _SITE = re.compile(r"(?<!\S)\(?(-?)site:([^\s)]+)\)?")
 
@@ -116,3 +118,33 @@ def whole(value: str | None, default: int) -> int | None:
     if value is None or value == "":
         return default
     return int(value) if value.lstrip("-").isdecimal() else None
+
+
+_MOST_FOUND, _MOST_CITED, _CLOSE_TO_BEST = 6, 3, 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page that was found; `claim` is the sentence that an answer takes from it, if it does."""
+
+    url: str
+    title: str
+    published: datetime | None
+    claim: str | None
+
+
+def research(request: Request, question: str, region: str | None = None) -> list[Found]:
+    """The pages for a question, best first."""
+    matches = search(question, clock(request), region=region)[:_MOST_FOUND]
+    found = []
+    for place, match in enumerate(matches):
+        cited = place < _MOST_CITED and match.score >= matches[0].score * _CLOSE_TO_BEST
+        claim = best_sentences(match.page, question, 1)[0] if cited else None
+        found.append(Found(origin(request) + match.page.path, match.page.title, match.published, claim))
+    return found
+
+
+def fault_of(request: Request, kinds: Collection[str]) -> str | None:
+    """The kind of this request's fault, if it is one of `kinds`."""
+    fault = request.state.fault
+    return str(fault.kind) if fault and fault.kind in kinds else None

@@ -23,7 +23,7 @@ from websearch_gateway.results.answer import SearchResponse
 from websearch_gateway.results.base import ErrorInfo
 from websearch_gateway.results.docs import DocsSearchResponse
 from websearch_gateway.sandbox import Sandbox, environment, serve
-from websearch_gateway.sandbox.front import exports
+from websearch_gateway.sandbox.control import exports
 from websearch_gateway.sandbox.keys import engines
 from websearch_gateway.settings import load_settings
 

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.index import Match, search
 from websearch_gateway.sandbox.keys import GOOGLE_ENGINE, key_of
+from websearch_gateway.sandbox.pages import Match, search
 from websearch_gateway.sandbox.vendor import DAYS, Vendor, VendorRefusal, clock, days_ago, origin, whole, within_sites
 
 _MOST_PER_PAGE, _MOST_RESULTS = 10, 100

@@ -1,9 +1,25 @@
-"""OpenAI: the Responses API with web search, models, embeddings (https://platform.openai.com/docs/api-reference)."""
+"""OpenAI: the Responses API with web search, models, embeddings (https://platform.openai.com/docs/api-reference).
+
+Shapes follow recorded replies: a citation spans `([host](url))` with its parentheses, in code points, the end
+exclusive; `?utm_source=openai` is on cited URLs and not on those of `sources`; reasoning, searches and the message are
+items of one list; a stream ends without `[DONE]`. Vectors depend only on the text, and are near each other if texts
+share words.
+"""
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
+import math
+import re
+import zlib
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -11,11 +27,12 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox.board import OPENAI_KINDS
 from websearch_gateway.sandbox.keys import OPENAI_KEY
+from websearch_gateway.sandbox.pages import Match, Page, best_sentences, search, terms
 from websearch_gateway.sandbox.vendor import Vendor, bearer, clock, json_object, origin
-from websearch_gateway.sandbox.vendors.openai_answer import Draft, from_memory, is_sum, question_of, researched
-from websearch_gateway.sandbox.vendors.openai_embeddings import embed, tokens
-from websearch_gateway.sandbox.vendors.openai_models import MODELS, REASONING_TOKENS, Model
 from websearch_gateway.sandbox.vendors.openai_rules import (
+    MODELS,
+    REASONING_TOKENS,
+    Model,
     bad_key,
     bad_request,
     check_response_request,
@@ -23,7 +40,6 @@ from websearch_gateway.sandbox.vendors.openai_rules import (
     known_model,
     refusal,
 )
-from websearch_gateway.sandbox.vendors.openai_stream import stream
 
 _SEARCH_TOKENS = 8000
 _SOURCES = "web_search_call.action.sources"
@@ -172,6 +188,246 @@ async def _embeddings(request: Request) -> JSONResponse:
     if not model.dimensions:
         raise bad_request("You are not allowed to generate embeddings from this model", code="model_not_supported")
     return _reply(embed(body, model))
+
+
+_MOST_PAGES, _MOST_SOURCES = 3, 10
+_CLOSE_TO_BEST = 0.75
+_ASKED = re.compile(r"(?im)^\W*(?:question|query)\W*:\s*(.+)$")
+_SUM = re.compile(r"\s*(?:what is|what's|how much is)?\s*(-?\d{1,9})\s*([-+*x×])\s*(-?\d{1,9})\s*\??\s*", re.IGNORECASE)
+_SPAN_SHIFT = 3
+
+Mark = Callable[[int, str], str]
+"""Makes the mark of a source in the text from its number and its URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer before it is packed: its text, its annotations, and the URLs found for it."""
+
+    text: str
+    annotations: tuple[dict[str, Any], ...] = ()
+    found: tuple[str, ...] = ()
+    searched: bool = False
+
+
+def question_of(body: dict[str, Any]) -> str:
+    """The question in the last user message of a request: its `Question:` line if it has one, else all of it."""
+    asked = body["input"]
+    if isinstance(asked, list):
+        contents = [item.get("content", "") for item in asked if item.get("role", "user") == "user"]
+        asked = contents[-1] if contents else ""
+    if isinstance(asked, list):
+        asked = "\n".join(part.get("text", "") for part in asked)
+    found: list[str] = _ASKED.findall(asked)
+    return found[-1].strip() if found else str(asked)
+
+
+def from_memory(question: str) -> Draft:
+    """The answer of a model that does not search."""
+    if match := _SUM.fullmatch(question):
+        left, sign, right = int(match[1]), match[2], int(match[3])
+        value = left + right if sign == "+" else left - right if sign == "-" else left * right
+        return Draft(f"{value:,}".replace(",", " ") if abs(value) >= 10_000 else str(value))
+    return Draft("I answer this from memory: it depends on the circumstances.")
+
+
+def is_sum(question: str) -> bool:
+    """Whether a model would answer this without a search."""
+    return _SUM.fullmatch(question) is not None
+
+
+def researched(question: str, tool: dict[str, Any], origin: str, now: datetime, fault: str | None) -> Draft:
+    """Search with the options of `tool` and answer from the results; `fault` names a citation fault to make."""
+    location = tool.get("user_location") or {"country": "US"}
+    filters = tool.get("filters") or {}
+    domains, blocked = filters.get("allowed_domains") or [], filters.get("blocked_domains") or []
+    host = urlsplit(origin).hostname or ""
+    allowed = (not domains or _within(host, domains)) and not _within(host, blocked)
+
+    def allow(_: Page) -> bool:
+        return allowed
+
+    found = search(question, now, region=location.get("country"), allow=allow)[:_MOST_SOURCES]
+    if not found:
+        return Draft("I couldn't find a source that answers this.", searched=True)
+    close = [match for match in found if match.score >= found[0].score * _CLOSE_TO_BEST][:_MOST_PAGES]
+    per_page = 2 if len(close) == 1 else 1
+    claims = [(text, match) for match in close for text in best_sentences(match.page, question, per_page)]
+    draft = _cited(claims, origin, _MARKS.get(fault or "", _link), opening="📌 " if fault == "utf16_spans" else "")
+    return _spoil(replace(draft, found=tuple(origin + match.page.path for match in found), searched=True), fault)
+
+
+def _within(host: str, domains: list[str]) -> bool:
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
+
+
+def _link(_: int, url: str) -> str:
+    return f"([{urlsplit(url).netloc}]({url}))"
+
+
+def _marker(number: int, _: str) -> str:
+    return f"\ue200cite\ue202turn0search{number}\ue201"
+
+
+def _nothing(_: int, __: str) -> str:
+    return ""
+
+
+_MARKS: dict[str, Mark] = {"raw_markers": _marker, "empty_annotations": _nothing}
+
+
+def _cited(claims: list[tuple[str, Match]], origin: str, mark: Mark, opening: str) -> Draft:
+    text, annotations = opening, []
+    for number, (sentence, match) in enumerate(claims):
+        url = f"{origin}{match.page.path}?utm_source=openai"
+        text += f"{sentence} "
+        start = len(text)
+        text += mark(number, url)
+        if mark is _link:
+            place = {"start_index": start, "end_index": len(text)}
+            annotations.append({"type": "url_citation", **place, "title": match.page.title, "url": url})
+        text += " "
+    # A removed mark leaves two spaces, as in real replies.
+    return Draft(text if mark is _nothing else text.rstrip(), tuple(annotations))
+
+
+def _spoil(draft: Draft, fault: str | None) -> Draft:
+    def moved(offset: int) -> int:
+        return offset + _SPAN_SHIFT if fault == "shifted_spans" else len(draft.text[:offset].encode("utf-16-le")) // 2
+
+    if fault not in {"shifted_spans", "utf16_spans"}:
+        return draft
+    spoiled = (
+        {**note, "start_index": moved(note["start_index"]), "end_index": moved(note["end_index"])}
+        for note in draft.annotations
+    )
+    return replace(draft, annotations=tuple(spoiled))
+
+
+_DELTA_CHARACTERS = 24
+
+Event = tuple[str, dict[str, Any]]
+
+
+def stream(response: dict[str, Any]) -> Iterator[str]:
+    """The frames of a whole response, `event:` and `data:` lines with rising sequence numbers."""
+    for number, (name, fields) in enumerate(_events(response)):
+        data = json.dumps({"type": f"response.{name}", "sequence_number": number, **fields}, ensure_ascii=False)
+        yield f"event: response.{name}\ndata: {data}\n\n"
+
+
+def _events(response: dict[str, Any]) -> Iterator[Event]:
+    begun = {**response, "status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
+    yield "created", {"response": begun}
+    yield "in_progress", {"response": begun}
+    for index, item in enumerate(response["output"]):
+        place = {"output_index": index}
+        yield "output_item.added", {**place, "item": _unfinished(item)}
+        if item["type"] == "web_search_call":
+            for state in ("in_progress", "searching", "completed"):
+                yield f"web_search_call.{state}", {**place, "item_id": item["id"]}
+        if item["type"] == "message":
+            yield from _content(item, {**place, "item_id": item["id"], "content_index": 0})
+        yield "output_item.done", {**place, "item": item}
+    yield response["status"], {"response": response}
+
+
+def _unfinished(item: dict[str, Any]) -> dict[str, Any]:
+    if item["type"] == "reasoning":
+        return item
+    started = {name: value for name, value in item.items() if name != "action"} | {"status": "in_progress"}
+    return {**started, "content": []} if item["type"] == "message" else started
+
+
+def _content(item: dict[str, Any], place: dict[str, Any]) -> Iterator[Event]:
+    part = item["content"][0]
+    kind = part["type"]
+    field = "refusal" if kind == "refusal" else "text"
+    empty = {"type": kind, field: ""} | ({"annotations": [], "logprobs": []} if field == "text" else {})
+    yield "content_part.added", {**place, "part": empty}
+    waiting = list(enumerate(part.get("annotations", [])))
+    for start in range(0, len(part[field]), _DELTA_CHARACTERS):
+        delta = part[field][start : start + _DELTA_CHARACTERS]
+        yield f"{kind}.delta", {**place, "delta": delta, "logprobs": [], "obfuscation": "x"}
+        last = start + len(delta) == len(part[field])
+        while waiting and (last or waiting[0][1]["end_index"] <= start + len(delta)):
+            index, note = waiting.pop(0)
+            yield "output_text.annotation.added", {**place, "annotation_index": index, "annotation": note}
+    yield f"{kind}.done", {**place, field: part[field], "logprobs": []}
+    yield "content_part.done", {**place, "part": part}
+
+
+_MOST_INPUTS, _MOST_TOKENS_EACH, _MOST_TOKENS = 2048, 8192, 300_000
+_CHARACTERS_PER_TOKEN = 4
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text has; at least one."""
+    return max(1, math.ceil(len(text) / _CHARACTERS_PER_TOKEN))
+
+
+def vector(text: str, dimensions: int) -> array[float]:
+    """A unit vector: each stem and each of its three-letter pieces adds to one place, with a sign, by its checksum."""
+    values = [0.0] * dimensions
+    for term in terms(text) or [text]:
+        pieces = [term[i : i + 3] for i in range(max(1, len(term) - 2))]
+        for piece, weight in [(term, 1.0), *((piece, 0.25) for piece in pieces)]:
+            checksum = zlib.crc32(piece.encode())
+            values[checksum % dimensions] += weight if checksum & 0x8000_0000 else -weight
+    length = math.sqrt(sum(value * value for value in values)) or 1.0
+    return array("f", (value / length for value in values))
+
+
+def embed(body: dict[str, Any], model: Model) -> dict[str, Any]:
+    """The reply to a request for embeddings.
+
+    Raises:
+        VendorRefusal: HTTP 400 for what OpenAI refuses: no input, too many or too long, an unsupported length.
+    """
+    texts = _checked_inputs(body.get("input"))
+    dimensions = _checked_dimensions(body.get("dimensions"), model)
+    vectors = (vector(text, dimensions) for text in texts)
+    packed = body.get("encoding_format") == "base64"
+    total = sum(map(tokens, texts))
+    return {
+        "object": "list",
+        "data": [
+            {"object": "embedding", "index": index, "embedding": _base64(values) if packed else list(values)}
+            for index, values in enumerate(vectors)
+        ],
+        "model": model.id,
+        "usage": {"prompt_tokens": total, "total_tokens": total},
+    }
+
+
+def _base64(values: array[float]) -> str:
+    # Little-endian float32, which is what every machine we run on has natively.
+    return base64.b64encode(values.tobytes()).decode()
+
+
+def _checked_inputs(given: Any) -> list[str]:
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
+        raise bad_request("'$.input' is invalid. Please check the API reference.", "input")
+    if len(texts) > _MOST_INPUTS:
+        raise bad_request(f"'$.input' is invalid: more than {_MOST_INPUTS} inputs.", "input")
+    for position, text in enumerate(texts):
+        if tokens(text) > _MOST_TOKENS_EACH:
+            raise bad_request(f"Invalid 'input[{position}]': maximum input length is {_MOST_TOKENS_EACH} tokens.")
+    if (total := sum(map(tokens, texts))) > _MOST_TOKENS:
+        message = f"Requested {total} tokens, max {_MOST_TOKENS} tokens per request"
+        raise bad_request(message, code="max_tokens_per_request", kind="max_tokens_per_request")
+    return texts
+
+
+def _checked_dimensions(wanted: Any, model: Model) -> int:
+    if wanted is None:
+        return model.dimensions
+    if not model.may_shorten:
+        raise bad_request("This model does not support specifying dimensions.", "dimensions")
+    if not (isinstance(wanted, int) and 1 <= wanted <= model.dimensions):
+        raise bad_request(f"Invalid value for 'dimensions': must be 1 to {model.dimensions}.", "dimensions")
+    return wanted
 
 
 OPENAI = Vendor(

@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from websearch_gateway.sandbox.index import search
 from websearch_gateway.sandbox.keys import key_of
+from websearch_gateway.sandbox.pages import search
 from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, clock, origin
 from websearch_gateway.settings.providers import ProviderRow
 

@@ -10,8 +10,7 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox.board import ENGINE_KINDS
 from websearch_gateway.sandbox.keys import key_of
-from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, json_object
-from websearch_gateway.sandbox.vendors.engines.claims import Found, fault_of, research
+from websearch_gateway.sandbox.vendor import Found, Vendor, VendorRefusal, fault_of, json_object, research
 
 _MODELS = {"claude-haiku-5-5": None, "claude-haiku-4-5": None, "claude-sonnet-4-5": "2026-11-30T00:00:00Z"}
 _TOOLS = ("web_search_20250305", "web_search_20260209", "web_search_20260318")

@@ -10,8 +10,7 @@ from starlette.routing import Route
 
 from websearch_gateway.sandbox.board import ENGINE_KINDS
 from websearch_gateway.sandbox.keys import key_of
-from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, json_object, origin
-from websearch_gateway.sandbox.vendors.engines.claims import Found, fault_of, research
+from websearch_gateway.sandbox.vendor import Found, Vendor, VendorRefusal, fault_of, json_object, origin, research
 
 _MODELS = ("gemini-3.1-flash-lite", "gemini-3.5-flash-lite", "gemini-3.8-flash")
 _STATUSES = {

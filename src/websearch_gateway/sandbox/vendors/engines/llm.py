@@ -17,10 +17,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.board import ENGINE_KINDS
-from websearch_gateway.sandbox.index import terms
 from websearch_gateway.sandbox.keys import LLM_MODEL
-from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, json_object
-from websearch_gateway.sandbox.vendors.engines.claims import fault_of
+from websearch_gateway.sandbox.pages import terms
+from websearch_gateway.sandbox.vendor import Vendor, VendorRefusal, fault_of, json_object
 
 _PASSAGE = re.compile(r"^\[(\d+)\] ([^\n]*)\n(.*?)(?=^\[\d+\] |^</passages)", re.MULTILINE | re.DOTALL)
 _QUESTION = re.compile(r"^Question: (.+)$", re.MULTILINE)

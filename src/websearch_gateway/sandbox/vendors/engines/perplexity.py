@@ -11,19 +11,20 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from websearch_gateway.sandbox.board import ENGINE_KINDS
-from websearch_gateway.sandbox.index import search
 from websearch_gateway.sandbox.keys import key_of
+from websearch_gateway.sandbox.pages import search
 from websearch_gateway.sandbox.vendor import (
     Vendor,
     VendorRefusal,
     bearer,
     clock,
     days_ago,
+    fault_of,
     json_object,
     origin,
+    research,
     within_domains,
 )
-from websearch_gateway.sandbox.vendors.engines.claims import fault_of, research
 
 _MODELS = ("perplexity/sonar",)
 _FIRST_ID = 11
