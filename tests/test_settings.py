@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from websearch_gateway.errors import SearchNotConfiguredError
-from websearch_gateway.settings import MOST_FILE_BYTES, TOOLSETS, Settings, config_path, load_settings
-from websearch_gateway.settings.fields import BUILT_IN_ROUTES
+from websearch_gateway.settings import MOST_FILE_BYTES, Settings, config_path, load_settings
+from websearch_gateway.settings.groups import BUILT_IN_ROUTES, TOOLSETS
 from websearch_gateway.text import routing
 
 KEY = "sk-proj-do-not-show-0123"

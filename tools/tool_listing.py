@@ -9,7 +9,8 @@ from typing import Any
 
 from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.entrypoints.mcp.server import create_server
-from websearch_gateway.settings import TOOLSETS, Settings
+from websearch_gateway.settings import Settings
+from websearch_gateway.settings.groups import TOOLSETS
 
 
 async def listing() -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ import lightgbm
 import numpy as np
 
 from bench.extract import Measured, judged, report, structure
-from websearch_gateway.net.charset import charset_of, decode
+from websearch_gateway.net.decode import charset_of, decode
 from websearch_gateway.readers.extraction import blocks, page, render, select
 from websearch_gateway.readers.extraction.comments import in_consent
 from websearch_gateway.readers.extraction.declared import declares_article

@@ -12,7 +12,8 @@ from websearch_gateway.entrypoints.lazy import LazyGateway
 from websearch_gateway.entrypoints.mcp.server import create_server
 from websearch_gateway.entrypoints.tools import TOOLS, listed
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
-from websearch_gateway.settings import TOOLSETS, Settings
+from websearch_gateway.settings import Settings
+from websearch_gateway.settings.groups import TOOLSETS
 
 SNAPSHOT = Path(__file__).with_name("tools.json")
 

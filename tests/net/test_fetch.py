@@ -1,5 +1,3 @@
-"""The fetcher against a server that keeps the rules; `test_hostile_servers.py` has those that do not."""
-
 from __future__ import annotations
 
 import asyncio
@@ -8,14 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.net.conftest import RawServer, Serve, page
 from websearch_gateway import __version__
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net import fetch as fetch_module
 from websearch_gateway.net.address import AddressPolicy
-from websearch_gateway.net.fetch import MAX_REDIRECTS, USER_AGENT, Fetched, Fetcher, user_agent
-
-from .conftest import RawServer, Serve, page
+from websearch_gateway.net.fetch import (
+    LONGEST_SECONDS,
+    MAX_REDIRECTS,
+    USER_AGENT,
+    Fetched,
+    Fetcher,
+    seconds_until_reset,
+    user_agent,
+)
 
 
 async def fetch(server: RawServer, path: str = "/", *, also: RawServer | None = None, **options: object) -> Fetched:
@@ -367,3 +372,28 @@ async def test_a_download_that_stalls_ends_at_its_deadline(serve: Serve, tmp_pat
     async with Fetcher(AddressPolicy([server.pair])) as fetcher:
         with pytest.raises(SearchTimeoutError, match="did not deliver the file in time"):
             await fetcher.download(server.url("/a.zip"), tmp_path / "a.zip", Deadline.after(2), max_bytes=1_000)
+
+
+NOW = 1_790_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("remaining", "reset", "seconds"),
+    [
+        ("0", str(int(NOW) + 90), 90.0),  # GitHub: the moment
+        ("0.0", "45", 45.0),  # Reddit: the while
+        ("1", "45", 0.0),
+        ("0", str(int(NOW) - 5), 0.0),
+        ("0", str(int(NOW) + 10**9), LONGEST_SECONDS),
+        ("0", "inf", 0.0),
+        ("0", "soon", 0.0),
+        ("none", "45", 0.0),
+    ],
+)
+def test_only_an_exhausted_quota_gives_a_wait_of_at_most_a_day(remaining: str, reset: str, seconds: float) -> None:
+    headers = {"x-ratelimit-remaining": remaining, "x-ratelimit-reset": reset}
+    assert seconds_until_reset(headers, NOW) == seconds
+
+
+def test_a_reply_without_quota_headers_gives_no_wait() -> None:
+    assert seconds_until_reset({"x-ratelimit-remaining": "0"}, NOW) == 0.0

@@ -20,7 +20,7 @@ from websearch_gateway.errors import (
     SearchValidationError,
 )
 from websearch_gateway.models import Answer, Deadline, SearchQuery, Span
-from websearch_gateway.net.cost_context import spend
+from websearch_gateway.net.spending import spend
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
 from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.upstream.health import HealthRegistry

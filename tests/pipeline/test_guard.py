@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import SearchQuery
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.settings import RouteSettings
+from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.text.normalise import LONGEST_QUERY, LONGEST_RAW_QUERY
 
 GUARD = Guard({}, secrets=())

@@ -9,7 +9,7 @@ import pytest
 
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Answer, Deadline, Gathered, Hit, Page, SearchQuery, SearchResults, Span
-from websearch_gateway.net.cost_context import spend
+from websearch_gateway.net.spending import spend
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.pipeline.raw_engine import Gathering, OneGathering
 from websearch_gateway.ports import Gather, Progress, no_progress

@@ -18,7 +18,7 @@ from websearch_gateway.errors import (
     SearchTimeoutError,
 )
 from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
-from websearch_gateway.net.cost_context import spend, spent
+from websearch_gateway.net.spending import spend, spent
 from websearch_gateway.ports import Searcher
 from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
 from websearch_gateway.upstream.layers import CircuitBreaker, LayeredSearcher

@@ -9,8 +9,7 @@ import pytest
 
 from tools.servers import PASSWORD, postgresql
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.state.postgres import PostgresState
-from websearch_gateway.state.postgres_pool import MIGRATIONS
+from websearch_gateway.state.postgres import MIGRATIONS, PostgresState
 
 
 @pytest.fixture

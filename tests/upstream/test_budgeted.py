@@ -25,8 +25,8 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Answer, Deadline, SearchQuery, Span
 from websearch_gateway.net.client import create_client
-from websearch_gateway.net.cost_context import pay_as, spent
 from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.spending import pay_as, spent
 from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked
 from websearch_gateway.ports import Progress, no_progress
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox

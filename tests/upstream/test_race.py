@@ -25,9 +25,9 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.net.client import create_client
-from websearch_gateway.net.cost_context import spend, spent
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
+from websearch_gateway.net.spending import spend, spent
 from websearch_gateway.providers import PROVIDERS, configured
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.settings import Settings

@@ -15,10 +15,9 @@ from websearch_gateway.app.page_reading import PageReaders
 from websearch_gateway.errors import SearchError
 from websearch_gateway.ports import Embedder
 from websearch_gateway.settings import Settings
-from websearch_gateway.state.extras import require
+from websearch_gateway.state.remote import require
 from websearch_gateway.workers.child import Limits
-from websearch_gateway.workers.fair_queue import FairQueue
-from websearch_gateway.workers.pool import WORKING_FOR, Workers
+from websearch_gateway.workers.pool import WORKING_FOR, FairQueue, Workers
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.library import DocsLibrary

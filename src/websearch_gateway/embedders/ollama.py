@@ -23,9 +23,9 @@ from websearch_gateway.embedders.remote import (
 from websearch_gateway.errors import NO_MODEL, SearchProviderError, SearchProviderParseError
 from websearch_gateway.models import Deadline, HttpRequest
 from websearch_gateway.net.client import Reply, send
-from websearch_gateway.net.cost_context import note_tokens
 from websearch_gateway.net.errors import mapped_errors
 from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.spending import note_tokens
 from websearch_gateway.ports import Progress, no_progress
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from websearch_gateway.embedders.remote import TIMEOUT_SECONDS, bearer, decode, 
 from websearch_gateway.errors import SearchProviderParseError
 from websearch_gateway.models import Deadline, HttpRequest
 from websearch_gateway.net.client import send
-from websearch_gateway.net.cost_context import note_tokens
 from websearch_gateway.net.retry import Retry
+from websearch_gateway.net.spending import note_tokens
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json as json_text
 import logging
+import math
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -22,12 +23,24 @@ from websearch_gateway import __version__
 from websearch_gateway.errors import SearchFetchError, SearchTimeoutError
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressPolicy, Target
-from websearch_gateway.net.charset import charset_of
-from websearch_gateway.net.decode import ACCEPT_ENCODING, MAX_BYTES, BodyCutShort, BodyTooLarge, decoded_body
-from websearch_gateway.net.dial import HEADER_BYTES, MeteredStream, Resolve, SystemResolver
+from websearch_gateway.net.decode import (
+    ACCEPT_ENCODING,
+    MAX_BYTES,
+    BodyCutShort,
+    BodyTooLarge,
+    charset_of,
+    decoded_body,
+)
 from websearch_gateway.net.errors import mapped_page_errors
-from websearch_gateway.net.outbound import DIRECT, ConnectionPools, Outbound
-from websearch_gateway.net.quota_reset import seconds_until_reset
+from websearch_gateway.net.outbound import (
+    DIRECT,
+    HEADER_BYTES,
+    ConnectionPools,
+    MeteredStream,
+    Outbound,
+    Resolve,
+    SystemResolver,
+)
 from websearch_gateway.net.retry import parse_retry_after
 
 _log = logging.getLogger(__name__)
@@ -345,3 +358,27 @@ def _decoded(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
     for name, value in headers:
         values.setdefault(name.decode("ascii").lower(), []).append(value.decode("utf-8", errors="replace"))
     return {name: ", ".join(parts) for name, parts in values.items()}
+
+
+LONGEST_SECONDS = 86_400.0
+"""The longest wait for a quota, in seconds. A header with a larger value gives a timestamp, not a duration."""
+
+
+def seconds_until_reset(headers: Mapping[str, str], now: float) -> float:
+    """Seconds until the quota that this reply exhausted resets, at most a day; 0 if no quota is exhausted.
+
+    GitHub sends a timestamp (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api), Reddit
+    seconds.
+
+    Args:
+        headers: keys in lower case, or a case-insensitive mapping.
+        now: seconds since the epoch.
+    """
+    try:
+        remaining = float(headers["x-ratelimit-remaining"])
+        reset = float(headers["x-ratelimit-reset"])
+    except (KeyError, ValueError):
+        return 0.0
+    if not (remaining < 1 and math.isfinite(reset)):
+        return 0.0
+    return min(max(reset - now if reset > LONGEST_SECONDS else reset, 0.0), LONGEST_SECONDS)

@@ -21,11 +21,10 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Deadline, Hit, HttpRequest, SearchQuery, SearchResults
 from websearch_gateway.net.client import Reply, send
-from websearch_gateway.net.cost_context import spend, spent
 from websearch_gateway.net.own_threads import MAX_REPLY_BYTES, ReplyParser, in_own_thread, without_key
 from websearch_gateway.net.retry import PASSING_STATUSES, Retry, parse_retry_after
-from websearch_gateway.net.sent_requests import note_request
 from websearch_gateway.net.span_attributes import note_host, note_status
+from websearch_gateway.net.spending import note_request, spend, spent
 from websearch_gateway.ports import Layer, Provider
 
 MAX_PAGES = 10

@@ -16,7 +16,7 @@ from typing import TypeVar, get_args
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import SafeSearch, SearchQuery, Topic
-from websearch_gateway.settings import RouteSettings
+from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.text.codes import COUNTRIES, country_named, language_code
 from websearch_gateway.text.domains import domains, narrowed
 from websearch_gateway.text.normalise import LONGEST_RAW_QUERY, checked_query, matching_form, normalise

@@ -13,7 +13,7 @@ from websearch_gateway.errors import SearchError, SearchValidationError, shown
 from websearch_gateway.models import LOCAL, Caller, Deadline, RawSearchRequest, SearchQuery, SearchResults
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.net.sent_requests import counting_requests
+from websearch_gateway.net.spending import counting_requests
 from websearch_gateway.pipeline.cleaning.hits import clean_items
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard

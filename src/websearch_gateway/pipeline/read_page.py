@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from websearch_gateway.cache.pages import PageCache, content_hash
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller, ContentRequest, Deadline, Page, Passage, PassagesRequest
-from websearch_gateway.net.cost_context import pay_as
+from websearch_gateway.net.spending import pay_as
 from websearch_gateway.pipeline.deadline import one_deadline
 from websearch_gateway.pipeline.guard import Guard, up_to
 from websearch_gateway.pipeline.passages import Findings, PassageFinder

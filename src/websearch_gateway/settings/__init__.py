@@ -1,6 +1,6 @@
 """The only reader of the environment. `make docs` lists all settings.
 
-Fields are in `groups.py`, `storage.py` and `providers.py`. Names are those of environment variables; a TOML file uses
+Fields are in `groups.py`, `providers.py` and `engines.py`. Names are those of environment variables; a TOML file uses
 the same names in lower case. Flags override the environment, and the environment overrides the file. The file is
 `--config FILE`, else `$WEBSEARCH_GATEWAY_CONFIG`, else `config.toml` in the user's configuration folder (platformdirs).
 """
@@ -18,27 +18,27 @@ from typing import Any, get_args
 
 import platformdirs
 from pydantic import SecretStr, ValidationError
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.settings.engines import EngineSettings
-from websearch_gateway.settings.fields import APP_NAME, RouteSettings, login_secrets, masked
-from websearch_gateway.settings.file_mode import keep_private
 from websearch_gateway.settings.groups import (
+    APP_NAME,
     DEFAULT_TOOLSETS,
+    HTTP_LIMITS,
     TOOLSETS,
     Behaviour,
     Pages,
+    RouteSettings,
     Serving,
+    Storage,
     Upstreams,
+    login_secrets,
+    masked,
 )
 from websearch_gateway.settings.providers import ProviderSettings
-from websearch_gateway.settings.storage import HTTP_LIMITS, Storage
+
+_log = logging.getLogger(__name__)
 
 __all__ = [
     "APP_NAME",
@@ -54,8 +54,6 @@ __all__ = [
 MOST_FILE_BYTES = 1_000_000
 """Of the settings file."""
 MOST_UNKNOWN = 10
-
-_log = logging.getLogger(__name__)
 
 GROUPS = (EngineSettings, Upstreams, ProviderSettings, Pages, Storage, Behaviour, Serving)
 
@@ -204,3 +202,26 @@ def load_settings(config: Path | None = None, /, **flags: Any) -> Settings:
             for e in error.errors()
         )
         raise SearchNotConfiguredError(f"Unusable settings: {faults}.") from None
+
+
+_OTHERS = stat.S_IRGRP | stat.S_IROTH
+
+
+def keep_private(path: Path) -> None:
+    """Make a file that contains a key readable only by its owner, and log it if that changes the mode.
+
+    Windows has no such modes; there the user's folder protects the file.
+
+    Raises:
+        SearchNotConfiguredError: other users can read it and its mode cannot be changed.
+    """
+    if os.name != "posix" or not path.stat().st_mode & _OTHERS:
+        return
+    try:
+        path.chmod(0o600)
+    except OSError as error:
+        raise SearchNotConfiguredError(
+            f"The settings file {path} holds a key and is readable by others, and its mode cannot be changed "
+            f"({error.strerror}). Run chmod 600 on it as its owner, or put the keys into environment variables."
+        ) from None
+    _log.warning("The settings file %s holds a key and was readable by others: its mode is 0600 now.", path)

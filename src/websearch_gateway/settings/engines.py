@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, create_model
 
-from websearch_gateway.settings.fields import Key, Names, OptionalUrl, SettingsGroup, Text, Url
+from websearch_gateway.settings.groups import Key, Names, OptionalUrl, SettingsGroup, Text, Url
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,169 @@
-"""The settings themselves, in groups. A field's description is its line in `docs/settings.md`."""
+"""The settings themselves, in groups, and their types. A field's description is its line in `docs/settings.md`."""
 
 from __future__ import annotations
 
+import json
+import math
+import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+from urllib.parse import unquote, urlsplit
 
-from pydantic import Field, field_validator
+import platformdirs
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
+from pydantic_settings import NoDecode
 
-from websearch_gateway.settings.fields import (
-    Amounts,
-    Hidden,
-    Key,
-    Names,
-    OptionalUrl,
-    Routes,
-    SettingsGroup,
-    Text,
-    any_case,
-)
+APP_NAME = "websearch-gateway"
+
+# An unescaped password may contain anything, so a login reaches to the last @; a path has none before it.
+_LOGIN = re.compile(r"(?<=://)([^/\s]\S*)@")
+
+
+def _split(value: Any) -> Any:
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+def _blank_is_unset(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _key_without_edges(value: Any) -> Any:
+    """Strip a line break pasted after the key; reject a key with blanks or non-ASCII characters inside."""
+    if not isinstance(value, str) or not (key := value.strip()):
+        return _blank_is_unset(value)
+    if not re.fullmatch(r"[!-~]+", key):
+        raise ValueError("holds blanks or characters that no key has")
+    return key
+
+
+def _without_slash(value: Any) -> Any:
+    return value.strip().rstrip("/") if isinstance(value, str) else value
+
+
+def _web_address(value: str) -> str:
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # The error's text quotes the input.
+        usable = False
+    if not usable or re.search(r"\s", value):
+        raise ValueError("must be an address such as https://host/path")
+    return value
+
+
+def _pairs(value: Any) -> Any:
+    """`name:number,name:number` as a table."""
+    if not isinstance(value, str):
+        return value
+    return dict(part.rpartition(":")[::2] for part in _split(value))
+
+
+def _amounts(value: Mapping[str, float]) -> Mapping[str, float]:
+    if not all(name.strip() and math.isfinite(amount) and amount >= 0 for name, amount in value.items()):
+        raise ValueError("must be pairs such as brave:3,duckduckgo:1, with numbers from 0 on")
+    return {name.strip().lower(): amount for name, amount in value.items()}
+
+
+def _quota(value: str) -> str:
+    """Validate at start-up, so that the operator sees a typo then and not on the first call."""
+    limit = value.strip().lower()
+    if value == "" or limit == "none":
+        return ""
+    if not re.fullmatch(r"\d+\s*(/|per)\s*(\d+\s*)?(second|minute|hour|day|month|year)s?", limit, re.ASCII):
+        raise ValueError("must be of the form N/PERIOD, such as 20/10minutes, or none")
+    return limit
+
+
+def masked(value: Any) -> Any:
+    """`value`, without the login if it is a URL."""
+    return _LOGIN.sub("***@", value) if isinstance(value, str) else value
+
+
+def login_secrets(url: str) -> set[str]:
+    """The password of a login, or the whole login if it is only a token; as written and as sent."""
+    if not (login := _LOGIN.search(url)):
+        return set()
+    secret = login[1].partition(":")[2] or login[1]
+    return {secret, unquote(secret)} - {""}
+
+
+def _none_is_no_limit(value: Any) -> Any:
+    return None if isinstance(value, str) and value.strip().lower() == "none" else value
+
+
+Text = Annotated[str | None, BeforeValidator(_blank_is_unset)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+Amounts = Annotated[dict[str, float], NoDecode, BeforeValidator(_pairs), AfterValidator(_amounts)]
+Key = Annotated[SecretStr | None, BeforeValidator(_key_without_edges)]
+Hidden = Annotated[SecretStr | None, BeforeValidator(_blank_is_unset)]
+"""Secret text without the format checks of a key."""
+Url = Annotated[str, BeforeValidator(_without_slash), AfterValidator(_web_address)]
+OptionalUrl = Annotated[Url | None, BeforeValidator(_blank_is_unset)]
+Quota = Annotated[str, AfterValidator(_quota)]
+Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Budget = Annotated[Usd | None, BeforeValidator(_none_is_no_limit)]
+
+
+class SettingsGroup(BaseModel):
+    """Base of the groups. Only `Settings`, which joins them, validates values, so they need no validators (1 MB)."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class RouteSettings(BaseModel):
+    """One `[routes.NAME]` table of the settings file: change or disable a built-in route, or add your own.
+
+    `server` is the server to use instead, as the caller knows it. A route with `patterns` (case-insensitive regular
+    expressions, matched on the normalised query) is new and needs a `server`, or a `message` that names it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = True
+    server: str = ""
+    patterns: tuple[str, ...] = ()
+    message: str = ""
+
+
+BUILT_IN_ROUTES = ("polymarket", "google-news-rss")
+
+
+def _routes(value: Any) -> Any:
+    """`NAME:SERVER,NAME:SERVER` as a table of the built-in routes; the others are off, and so are all with `none`."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("{"):
+        return _table(value)
+    pairs = [] if value.strip().lower() == "none" else [part.partition(":") for part in _split(value)]
+    servers = {name.strip().lower(): server.strip() for name, _, server in pairs}
+    if set(servers) - set(BUILT_IN_ROUTES):
+        raise ValueError(
+            f"names an unknown route; choose from {', '.join(BUILT_IN_ROUTES)}, or add a table [routes.NAME] to the "
+            "settings file"
+        )
+    return {name: RouteSettings(enabled=name in servers, server=servers.get(name, "")) for name in BUILT_IN_ROUTES}
+
+
+def _table(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("is not JSON") from None
+
+
+Routes = Annotated[dict[str, RouteSettings], NoDecode, BeforeValidator(_routes)]
+
+
+def any_case(*names: str) -> Any:
+    """Accept choices in any letter case."""
+
+    def fold(value: Any) -> Any:
+        return value.strip().lower() if isinstance(value, str) else value
+
+    return field_validator(*names, mode="before")(fold)
+
 
 TOOLSETS = ("answer", "search", "read", "docs", "docs-admin", "cache", "ops", "admin")
 DEFAULT_TOOLSETS = ("answer", "search", "read")
@@ -184,3 +330,138 @@ class Serving(SettingsGroup):
         return value
 
     _mode_case = any_case("auth_mode")
+
+
+HTTP_LIMITS = {
+    "rate_limit": "20/10minutes",
+    "search_rate_limit": "60/10minutes",
+    "read_rate_limit": "120/10minutes",
+    "cached_rate_limit": "600/10minutes",
+}
+"""What limits that are not set are over HTTP, where users share a gateway."""
+
+
+def _data_dir() -> Path:
+    """The folder for data of this user. For a user without a home it is one that nobody can make."""
+    try:
+        return Path(platformdirs.user_data_dir(APP_NAME, appauthor=False))
+    except RuntimeError:
+        return Path(os.devnull, APP_NAME)
+
+
+class Storage(SettingsGroup):
+    """State, cache, limits and budgets"""
+
+    data_dir: Path = Field(
+        default_factory=lambda: _data_dir(),
+        description="The folder of local files.",
+    )
+    state_url: Text = Field(
+        None,
+        description="`sqlite:///PATH` (default: state.db in DATA_DIR), `memory://`, `firestore://PROJECT/PREFIX` or "
+        "`postgresql://…`.",
+    )
+    docs_refresh_hours: float = Field(
+        0.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="How often `serve` looks for documentation whose refresh is due (1 to 45 days after the last one, "
+        "depending on how much had changed); 0 for never.",
+    )
+    docs_url: Text = Field(
+        None,
+        description="Where the documentation index is stored: `sqlite:///PATH` (default: docs/docs.db in DATA_DIR), or "
+        "`postgresql://…` with pgvector.",
+    )
+    docs_vectors: Text = Field(
+        None,
+        description="Where the vectors of the documentation index are searched: `lance:///FOLDER`, "
+        "`lance+s3://BUCKET/PREFIX` or `lance+gs://BUCKET/PREFIX` (extra `lancedb`). Default: where DOCS_URL says.",
+    )
+    max_state_mb: int = Field(
+        1_024,
+        ge=1,
+        description="Size of the state's file (MB), without its log; the least recently used pages and answers are "
+        "deleted before it grows beyond. For `sqlite://` and `memory://`.",
+    )
+    cache_ttl_seconds: float = Field(
+        300.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="How long the cache serves results about changing subjects (news, prices ...); 0 turns it off.",
+    )
+    cache_long_ttl_seconds: float = Field(
+        3_600.0, ge=0, allow_inf_nan=False, description="How long the cache serves all other results."
+    )
+    stale_if_error_seconds: float = Field(
+        86_400.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="How much longer answers, results and pages may be served when every upstream, or the page's site, "
+        "fails; never for changing subjects.",
+    )
+    cache_scope: Literal["shared", "user"] = Field(
+        "shared", description="Whether users may see each other's cached answers."
+    )
+    semantic_cache: bool = Field(True, description="Whether a question that means the same gets the stored answer.")
+    similarity_threshold: float = Field(
+        0.25, ge=0, le=1, description="The least score of a passage that `read_from_page` shows; 0 shows all."
+    )
+    rate_limit: Quota | None = Field(
+        None,
+        description="Calls of `search_web` per user, as `N/PERIOD`; `none` for no limit. Only a call that leaves the "
+        "cache counts. Default: 20/10minutes over HTTP, none elsewhere.",
+    )
+    search_rate_limit: Quota | None = Field(
+        None,
+        description="Calls of `web_search` and `search_news`, and queries of `web_search_raw`, per user. Default: "
+        "60/10minutes over HTTP.",
+    )
+    read_rate_limit: Quota | None = Field(
+        None,
+        description="Calls of `get_content` and `read_from_page`, and all of the documentation tools, per user. "
+        "Default: 120/10minutes over HTTP.",
+    )
+    cached_rate_limit: Quota | None = Field(
+        None,
+        description="All other calls per user: those that the cache or an identical call in flight answers. Default: "
+        "600/10minutes over HTTP.",
+    )
+    global_rate_limit: Quota = Field(
+        "", description="Searches of all users together that leave the cache. Default: no limit."
+    )
+    daily_budget_usd: Budget = Field(
+        5.0,
+        description="The most that all users together may spend per day (USD, UTC); `none` for no limit. Below 0.07 "
+        "OpenAI is never called.",
+    )
+    user_daily_budget_usd: Budget = Field(
+        None, description="The most that one user may spend per day (USD, UTC). Default: no limit."
+    )
+    prices: Amounts = Field(
+        {}, description="USD per call of a provider, such as `brave:0.005`, instead of the built-in price."
+    )
+
+    _scope_case = any_case("cache_scope")
+
+    @field_validator("data_dir")
+    @classmethod
+    def _at_home(cls, value: Path) -> Path:
+        try:
+            return value.expanduser()
+        except RuntimeError:
+            raise ValueError("must not begin with ~ for a user without a home folder") from None
+
+    @field_validator("docs_vectors")
+    @classmethod
+    def _lance_url(cls, value: str | None) -> str | None:
+        if value is not None and not re.match(r"lance:///.|lance\+(?:s3|gs)://.", value):
+            raise ValueError("must name a folder or bucket, as in lance:///vectors or lance+s3://bucket/prefix")
+        return value
+
+    @field_validator("docs_url")
+    @classmethod
+    def _docs_file(cls, value: str | None) -> str | None:
+        if value is not None and not re.match(r"sqlite:///.|postgresql://.", value):
+            raise ValueError("must name a file, as in sqlite:///docs.db, or a database, as in postgresql://host/name")
+        return value

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, create_model
 
-from websearch_gateway.settings.fields import Key, OptionalUrl, SettingsGroup, Url
+from websearch_gateway.settings.groups import Key, OptionalUrl, SettingsGroup, Url
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ MIGRATIONS = (
     # A key is UTF-8 bytes, whose order is that of code points. A value is a BLOB; a counter is an INTEGER.
     "CREATE TABLE entries (key BLOB PRIMARY KEY, value NOT NULL, expires REAL NOT NULL)",
     "CREATE INDEX entries_by_expiry ON entries (expires)",
-    # When an entry was last read or written; only evictable entries need it (`sqlite_limit.py`).
+    # When an entry was last read or written; only evictable entries need it (`sqlite.py`).
     "CREATE TABLE uses (key BLOB PRIMARY KEY, used REAL NOT NULL) WITHOUT ROWID",
 )
 """Statement n (from 1) takes a file from version n - 1 to n. Append only: files of every version are in use."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from websearch_gateway.errors import SearchError, SearchTimeoutError
 from websearch_gateway.models import Answer, Deadline, SearchQuery, SearchResults
-from websearch_gateway.net.cost_context import counted_tokens, payer, spend, spent
+from websearch_gateway.net.spending import counted_tokens, payer, spend, spent
 from websearch_gateway.ports import AnswerEngine, Embedder, Progress, Searcher
 from websearch_gateway.upstream.ledger import Ledger
 

@@ -25,7 +25,7 @@ from websearch_gateway.errors import (
     shortest,
 )
 from websearch_gateway.models import Deadline, Fallback, SearchQuery, SearchResults, Topic
-from websearch_gateway.net.cost_context import spend, spent
+from websearch_gateway.net.spending import spend, spent
 from websearch_gateway.ports import Searcher
 from websearch_gateway.upstream.health import HealthRegistry
 

@@ -1,25 +1,31 @@
 """A pool of a few worker processes, since untrusted text may hang a program, fill its memory or crash it.
 
 A page can break at most one worker; the next page gets a new one. The pool of the standard library does not serve here:
-it breaks for all callers when one of its processes is killed.
+it breaks for all callers when one of its processes is killed. The queue is fair: no caller can occupy all workers.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
+import sys
+import time
+from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 from websearch_gateway import errors
 from websearch_gateway.errors import TOO_COSTLY, SearchFetchError, SearchTimeoutError, Unavailable
 from websearch_gateway.models import Deadline
-from websearch_gateway.workers.child import Limits, call, request_frames
-from websearch_gateway.workers.fair_queue import FairQueue
-from websearch_gateway.workers.process import Worker
+from websearch_gateway.workers.child import LENGTH_BYTES, Limits, call, request_frames
 
 SMALL_CHARS = 4_000
 """Work on at most this many characters takes a few milliseconds, so it runs in the calling process."""
@@ -239,3 +245,215 @@ def _kind(name: object) -> type[Unavailable]:
     """The class of an error that a worker may raise."""
     kind = getattr(errors, str(name), None)
     return kind if isinstance(kind, type) and issubclass(kind, Unavailable) else SearchFetchError
+
+
+MAX_REPLY_BYTES = 16_000_000
+MAX_JOBS = 2_000
+"""After this many jobs a process is replaced, since libraries leak. A start takes the CPU time of 14 crawl jobs."""
+CLOSE_SECONDS = 1.0
+_PIECE_BYTES = 65_536
+_BUFFER_BYTES = 65_536
+_CHILD = "from websearch_gateway.workers.child import main; main()"
+# A worker must not get the keys and tokens of this process.
+_INHERITED = ("COVERAGE_", "LANG", "LC_", "PYTHON", "SYSTEMROOT", "TMPDIR")
+
+
+class Worker:
+    """One process. `ask` is for one caller at a time.
+
+    Attributes:
+        idle_timer: ends the process when it has been idle for too long.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        transport: asyncio.SubprocessTransport,
+        stdin: asyncio.StreamWriter,
+        stdout: asyncio.StreamReader,
+    ) -> None:
+        self._process = process
+        self._transport = transport
+        self._pipes = [pipe for descriptor in (0, 1) if (pipe := transport.get_pipe_transport(descriptor))]
+        self._stdin = stdin
+        self._stdout = stdout
+        self._first: asyncio.Task[bytes] | None = None
+        self._jobs = 0
+        self.idle_timer: asyncio.TimerHandle | None = None
+
+    @classmethod
+    async def start(cls, limits: Limits, first: Sequence[bytes]) -> Worker:
+        """Start a process and send its first request; `ready` waits for the reply."""
+        inherited = {name: value for name, value in os.environ.items() if name.startswith(_INHERITED)}
+        path = os.pathsep.join(entry for entry in sys.path if entry)
+        loop = asyncio.get_running_loop()
+        # Like `asyncio.create_subprocess_exec`, which does not expose the transport that must be closed.
+        transport, protocol = await loop.subprocess_exec(
+            partial(SubprocessStreamProtocol, _BUFFER_BYTES, loop),
+            *(sys.executable, "-P", "-c", _CHILD, *map(str, limits)),
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            # Each thread of a matrix library would reserve address space, which is limited.
+            env={**inherited, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+        )
+        process = Process(transport, protocol, loop)
+        if process.stdin is None or process.stdout is None:
+            raise OSError("a worker has no pipes")
+        process.stdin.writelines(first)
+        return cls(process, transport, process.stdin, process.stdout)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is running."""
+        return self._process.returncode is None
+
+    @property
+    def took_too_long(self) -> bool:
+        """Whether the kernel killed the process for its CPU time, or by its alarm."""
+        return self._process.returncode in (-signal.SIGXCPU, -signal.SIGALRM) if sys.platform != "win32" else False
+
+    @property
+    def worn_out(self) -> bool:
+        """Whether the process should be replaced."""
+        return self._jobs >= MAX_JOBS
+
+    @property
+    def preparing(self) -> bool:
+        """Whether the process is still busy with its first request."""
+        return self.alive and self._jobs == 0 and (self._first is None or not self._first.done())
+
+    async def ready(self) -> None:
+        """Wait until the process has answered its first request. Cancelling the wait does not interrupt it."""
+        if self._first is None:
+            self._first = asyncio.create_task(self._reply())
+        await asyncio.shield(self._first)
+
+    async def ask(self, request: Sequence[bytes]) -> bytes:
+        """Send a request and wait for its reply. Writes a large request in pieces, so that it is never copied whole."""
+        self._jobs += 1
+        for part in request:
+            view = memoryview(part)
+            for start in range(0, len(part), _PIECE_BYTES):
+                self._stdin.write(view[start : start + _PIECE_BYTES])
+                await self._stdin.drain()
+        return await self._reply()
+
+    async def _reply(self) -> bytes:
+        length = int.from_bytes(await self._stdout.readexactly(LENGTH_BYTES), "big")
+        if length > MAX_REPLY_BYTES:
+            raise OSError("the reply of a worker is too large")
+        return await self._stdout.readexactly(length)
+
+    async def kill(self) -> None:
+        """Kill the process at once."""
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        for pipe in self._pipes:  # `wait` also waits until the pipes end, and an unread pipe never ends
+            pipe.close()
+        await self._process.wait()
+        self._transport.close()
+        if self._first is not None:
+            self._first.cancel()
+            await asyncio.gather(self._first, return_exceptions=True)
+
+    async def stop(self) -> None:
+        """Close its input, which makes an idle process exit; kill it if it does not."""
+        self._stdin.close()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await self._process.wait()
+        finally:
+            await self.kill()
+
+
+LARGE_BYTES = 500_000
+BYTES_PER_SECOND = 100_000
+"""A job ranks as if it arrived later by its size at this rate: a page of 10 kB overtakes one of 1 MB that arrived up to
+ten seconds earlier. So smaller jobs overtake larger ones, but no job waits for ever."""
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A job in the queue; `turn` is done when it may begin."""
+
+    caller: str
+    size: int
+    since: float
+    turn: asyncio.Future[None]
+
+    @property
+    def large(self) -> bool:
+        return self.size > LARGE_BYTES
+
+    @property
+    def rank(self) -> float:
+        return self.since + self.size / BYTES_PER_SECOND
+
+
+class FairQueue:
+    """Grants turns: first to callers with the fewest running jobs, then by arrival and size.
+
+    Args:
+        count: how many jobs may run at once. If it is more than one, large jobs never take the last place.
+        extra: how many more jobs may run, only for callers without a running job: they need not wait for callers who
+            occupy all places.
+        clock: seconds on a monotonic clock.
+    """
+
+    def __init__(self, count: int, extra: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._count = count
+        self._extra = extra
+        self._clock = clock
+        self._running: Counter[str] = Counter()
+        self._large = 0
+        self._waiting: list[_Job] = []
+
+    @property
+    def longest_wait(self) -> float:
+        """The seconds for which the oldest job in the queue has waited; 0 if none waits."""
+        return self._clock() - self._waiting[0].since if self._waiting else 0.0
+
+    @asynccontextmanager
+    async def turn(self, caller: str, *, size: int = 0) -> AsyncIterator[None]:
+        """Wait for a turn, and keep it during the block. `size` is the size of the job in bytes."""
+        job = _Job(caller, size, self._clock(), asyncio.get_running_loop().create_future())
+        self._waiting.append(job)
+        self._grant_turns()
+        try:
+            await job.turn
+        except asyncio.CancelledError:
+            if job in self._waiting:
+                self._waiting.remove(job)
+            else:
+                self._release(job)
+            raise
+        try:
+            yield
+        finally:
+            self._release(job)
+
+    def _release(self, job: _Job) -> None:
+        self._running[job.caller] -= 1
+        if not self._running[job.caller]:
+            del self._running[job.caller]
+        self._large -= job.large
+        self._grant_turns()
+
+    def _grant_turns(self) -> None:
+        for job in sorted(self._waiting, key=lambda job: (self._running[job.caller], job.rank)):
+            if self._may_begin(job):
+                self._waiting.remove(job)
+                self._running[job.caller] += 1
+                self._large += job.large
+                job.turn.set_result(None)
+                return self._grant_turns()
+        return None
+
+    def _may_begin(self, job: _Job) -> bool:
+        if job.large and self._large >= max(1, self._count - 1):
+            return False
+        running = self._running.total()
+        places = self._count if self._running[job.caller] else self._count + self._extra
+        return running < places and not job.turn.done()

@@ -9,7 +9,7 @@ import pytest
 from tests.entrypoints.http.calls import bearer, call, post
 from tests.entrypoints.http.conftest import SECRET, Door
 from websearch_gateway.sandbox import Sandbox
-from websearch_gateway.workers.fair_queue import FairQueue
+from websearch_gateway.workers.pool import FairQueue
 
 WARM_UP = {"local"}
 

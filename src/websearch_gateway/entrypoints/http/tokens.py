@@ -36,7 +36,8 @@ from websearch_gateway.errors import (
 from websearch_gateway.models import Caller, Deadline, HttpRequest
 from websearch_gateway.net.client import create_client, send
 from websearch_gateway.results.ops import Check
-from websearch_gateway.settings import APP_NAME, Settings
+from websearch_gateway.settings import Settings
+from websearch_gateway.settings.groups import APP_NAME
 
 if TYPE_CHECKING:
     import httpx2

@@ -6,7 +6,7 @@ import re
 from itertools import islice
 from typing import Any
 
-from websearch_gateway.net.charset import decode
+from websearch_gateway.net.decode import decode
 
 LITTLE_TEXT = 500
 """Characters of main text above which a page does not need its scripts."""

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import urldefrag, urljoin
 
-from websearch_gateway.net.charset import decode
+from websearch_gateway.net.decode import decode
 from websearch_gateway.readers.browser.needs_scripts import LITTLE_TEXT, needs_scripts
 from websearch_gateway.readers.extraction import page
 from websearch_gateway.readers.extraction.anchors import Anchors

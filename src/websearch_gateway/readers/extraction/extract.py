@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from websearch_gateway.net.charset import charset_of, decode
+from websearch_gateway.net.decode import charset_of, decode
 from websearch_gateway.readers.extraction.anchors import Anchors
 
 if TYPE_CHECKING:

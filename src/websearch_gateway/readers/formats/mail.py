@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from websearch_gateway.net.charset import charset_of, decode
+from websearch_gateway.net.decode import charset_of, decode
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.fragment import to_markdown
 

@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from websearch_gateway.net.charset import decode
+from websearch_gateway.net.decode import decode
 from websearch_gateway.readers.cleaning import until_too_long
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.text.markdown import without_comments

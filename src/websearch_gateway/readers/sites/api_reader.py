@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, SearchTimeoutError, Unavailable
 from websearch_gateway.models import Deadline, Page
-from websearch_gateway.net.fetch import Fetcher
-from websearch_gateway.net.quota_reset import seconds_until_reset
+from websearch_gateway.net.fetch import Fetcher, seconds_until_reset
 from websearch_gateway.ports import Reader, Workers
 from websearch_gateway.readers.cleaning import cleaned
 from websearch_gateway.readers.extraction.extract import Extracted

@@ -1,7 +1,8 @@
-"""Records the spending of the running task on upstream calls, in USD, and the token counts that servers report.
+"""What a call spends on upstreams: USD, tokens that servers report, and requests that were sent.
 
 A cancelled call can neither return nor raise its price. So the code that sends a paid request records the price here,
-in the context of the task, where the code that cancelled the task can read it.
+in the context of the task, where the code that cancelled the task can read it. The number of requests is known however
+the call ends, as a search can end without sending any: every circuit breaker is open, or the budget is spent.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import Context, ContextVar
+from dataclasses import dataclass
 
 _SPENT: ContextVar[float] = ContextVar("spent_usd", default=0.0)
 _COUNTED: ContextVar[list[int | None] | None] = ContextVar("counted_tokens", default=None)
@@ -50,3 +52,30 @@ def note_tokens(count: int | None) -> None:
     """Record the server's token count of a reply that is billed by its tokens; None if the server reports no count."""
     if (counts := _COUNTED.get()) is not None:
         counts.append(count)
+
+
+@dataclass(slots=True)
+class SentRequests:
+    """The number of requests of one call so far."""
+
+    count: int = 0
+
+
+_CURRENT: ContextVar[SentRequests | None] = ContextVar("sent_requests", default=None)
+
+
+@contextmanager
+def counting_requests() -> Iterator[SentRequests]:
+    """Count the requests that this block and the tasks it starts send."""
+    sent = SentRequests()
+    token = _CURRENT.set(sent)
+    try:
+        yield sent
+    finally:
+        _CURRENT.reset(token)
+
+
+def note_request() -> None:
+    """Count one request, if a counter is active."""
+    if (sent := _CURRENT.get()) is not None:
+        sent.count += 1

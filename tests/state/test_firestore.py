@@ -13,10 +13,9 @@ from google.cloud.firestore import AsyncClient
 from tests.state.counting_proxy import CountingProxy
 from tools.servers import firestore_emulator
 from websearch_gateway.errors import StateUnavailable
-from websearch_gateway.state.firestore.backend import DEFAULT_PREFIX, FirestoreState
-from websearch_gateway.state.firestore.record import OTHER
+from websearch_gateway.state.firestore import DEFAULT_PREFIX, OTHER, FirestoreState
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PROJECT = "demo-gateway"
 PATIENCE = 20.0
 NOT_KINDS = {"calls", "took", "usd"}

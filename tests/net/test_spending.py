@@ -1,11 +1,18 @@
-"""The spending of a task is known however the task ends, also to the task that started it."""
-
 from __future__ import annotations
 
 import asyncio
 import contextvars
 
-from websearch_gateway.net.cost_context import counted_tokens, note_tokens, pay_as, payer, spend, spent
+from websearch_gateway.net.spending import (
+    counted_tokens,
+    counting_requests,
+    note_request,
+    note_tokens,
+    pay_as,
+    payer,
+    spend,
+    spent,
+)
 
 
 async def test_the_spending_of_a_cancelled_task_can_be_read() -> None:
@@ -46,3 +53,24 @@ async def test_token_counts_reach_only_the_block_around_them() -> None:
             await asyncio.create_task(asyncio.to_thread(note_tokens, None))
         note_tokens(3)
     assert (outer, inner) == ([2, 3], [None])
+
+
+async def test_the_tasks_of_a_call_share_its_count_and_other_calls_have_their_own() -> None:
+    async def send(requests: int) -> None:
+        for _ in range(requests):
+            await asyncio.sleep(0)
+            note_request()
+
+    async def call(requests: int) -> int:
+        with counting_requests() as sent:
+            await asyncio.gather(send(requests), send(1))
+        return sent.count
+
+    assert await asyncio.gather(call(1), call(4)) == [2, 5]
+
+
+def test_requests_outside_a_call_are_not_counted() -> None:
+    with counting_requests() as sent:
+        pass
+    note_request()
+    assert sent.count == 0

@@ -1,0 +1,533 @@
+"""State in Google Cloud Firestore: for processes that share nothing else, such as the instances of a Cloud Function.
+
+The first call of a verb imports the library (https://cloud.google.com/python/docs/reference/firestore/latest).
+
+Each kind has one collection, `PREFIX_KIND`: a TTL policy covers all collections of the same name, so a plain `cache`
+below a document would share its policy with every other `cache` in the database. Every write sets all fields of a
+document, used or not. So a counter can replace a value, or a value a counter, without a read, and no field of the old
+entry remains.
+
+Counters are exact with any number of processes. An addition is one request: the server returns the results of its
+transforms, so adding zero to the expiry reads it atomically. An addition does not revive an expired counter. If the
+counter is expired or missing, the first process to create a document for it replaces it; the others add to the new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import hashlib
+import math
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from websearch_gateway.errors import SearchNotConfiguredError, StateUnavailable
+from websearch_gateway.models import StateEntry
+from websearch_gateway.state.keys import bounds, indexed, raw_key, text_key
+from websearch_gateway.state.remote import CoalescedIncrements, Timeouts, require
+
+if TYPE_CHECKING:
+    from google.api_core.retry import AsyncRetry
+    from google.cloud.firestore import (
+        AsyncClient,
+        AsyncCollectionReference,
+        AsyncDocumentReference,
+        AsyncWriteBatch,
+        DocumentSnapshot,
+    )
+
+
+DEFAULT_PREFIX = "websearch"
+
+_LOCATION = re.compile(r"(?P<project>[a-z0-9][a-z0-9.:-]{0,99})(?:/(?P<prefix>[A-Za-z0-9_-]{1,64})?/?)?")
+_DOCUMENTS_PER_PAGE = 32
+
+
+class FirestoreState:
+    """A State in the collections `PREFIX_KIND` of a project. Uses the machine's Application Default Credentials.
+
+    Args:
+        clock: seconds since the epoch, the same in all processes.
+        timeout_seconds: the time limit of a verb.
+        cooldown_seconds: how long all verbs fail at once after one has timed out.
+    """
+
+    def __init__(
+        self,
+        project: str,
+        prefix: str = DEFAULT_PREFIX,
+        *,
+        clock: Callable[[], float] = time.time,
+        timeout_seconds: float = 2.0,
+        cooldown_seconds: float = 5.0,
+    ) -> None:
+        self._clock = clock
+        self._client = FirestoreClient(project, prefix)
+        self._counters = FirestoreCounters(self._client, clock)
+        self._timeouts = Timeouts("Firestore", load, seconds=timeout_seconds, cooldown_seconds=cooldown_seconds)
+        self._increments = CoalescedIncrements(self._send_increment)
+
+    @classmethod
+    def from_location(cls, location: str) -> FirestoreState:
+        """The backend for `firestore://PROJECT/PREFIX`.
+
+        Raises:
+            SearchNotConfiguredError: the URL names no project, or the library is not installed.
+        """
+        match = _LOCATION.fullmatch(location)
+        if match is None:
+            raise SearchNotConfiguredError("STATE_URL must be of the form firestore://PROJECT/PREFIX.")
+        require("google.cloud.firestore", extra="firestore")
+        return cls(match["project"], match["prefix"] or DEFAULT_PREFIX)
+
+    async def get(self, key: str) -> bytes | None:
+        """See ports.State."""
+        return await self._timeouts.run(self._get, key)
+
+    async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        """See ports.State."""
+        await self._timeouts.run(self._put, key, bytes(value), self._expiry(ttl))
+
+    async def delete(self, key: str) -> bool:
+        """See ports.State."""
+        return await self._timeouts.run(self._delete, key)
+
+    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
+        """See ports.State."""
+        return await self._increments.add(key, amount, ttl)
+
+    async def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
+        """See ports.State."""
+        async for entry in self.entries(prefix):
+            yield entry.key, entry.value
+
+    async def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
+        """See ports.State."""
+        kinds = [kind_of(prefix)] if "/" in prefix else await self._timeouts.run(self._kinds, prefix)
+        async for entry in merged([self._entries(kind, prefix, after) for kind in kinds]):
+            yield entry
+
+    async def close(self) -> None:
+        """See ports.State."""
+        await self._increments.close()
+        if await self._timeouts.close():
+            await self._client.close()
+
+    def _expiry(self, ttl: float | None) -> float:
+        return math.inf if ttl is None else self._clock() + ttl
+
+    async def _send_increment(self, key: str, amount: int, ttl: float | None) -> int:
+        return await self._timeouts.run(self._counters.add, key, amount, self._expiry(ttl))
+
+    async def _get(self, key: str) -> bytes | None:
+        record = await self._live(key)
+        return await self._value(record) if record else None
+
+    async def _put(self, key: str, value: bytes, expires: float) -> None:
+        record = Record(key, value, expires=expires, incarnation=new_incarnation())
+        if cut := split_value(value):
+            record = replace(record, value=b"", parts=await self._put_parts(record, cut))
+        batch = await self._client.batch()
+        batch.set(await self._client.document(key), fields_of(record))
+        await self._client.create(batch, key)
+
+    async def _put_parts(self, record: Record, cut: Sequence[bytes]) -> tuple[str, ...]:
+        """Write the parts of a large value before the record that names them, so that no reader sees half of it.
+
+        Their names contain the incarnation, so they never overwrite parts that another process is reading. The parts of
+        a replaced value stay until they expire.
+        """
+        names = tuple(f"~{record.incarnation}~{number}" for number in range(len(cut)))
+        for name, part in zip(names, cut, strict=True):
+            document = await self._client.document(record.key, name)
+            await document.set({"value": part, "expiresAt": moment(record.expires)}, retry=contention())
+        return names
+
+    async def _delete(self, key: str) -> bool:
+        from google.api_core.exceptions import NotFound
+
+        if (record := await self._live(key)) is None:
+            return False
+        client = await self._client.opened()
+        batch = client.batch()
+        batch.delete(await self._client.document(key), option=client.write_option(exists=True))
+        for name in record.parts:
+            batch.delete(await self._client.document(key, name))
+        try:
+            await batch.commit(retry=contention())
+        except NotFound:  # another process was faster
+            return False
+        return True
+
+    async def _kinds(self, prefix: str) -> list[str]:
+        return [kind for kind in await self._client.kinds() if kind == OTHER or kind.startswith(prefix)]
+
+    async def _entries(self, kind: str, prefix: str, after: str) -> AsyncIterator[StateEntry]:
+        """The entries of one kind, read page by page, so that an abandoned iterator keeps nothing open."""
+        start, end = (index_text(bound) for bound in bounds(prefix, after))
+        while True:
+            page = await self._timeouts.run(self._page, kind, start, end)
+            for snapshot in page:
+                record = record_of(snapshot.to_dict())
+                if record is None or not record.key.startswith(prefix) or record.expires <= (now := self._clock()):
+                    continue
+                if (value := await self._timeouts.run(self._value, record)) is not None:
+                    ttl = None if record.expires == math.inf else record.expires - now
+                    yield StateEntry(record.key, value, ttl, record.counts)
+            if len(page) < _DOCUMENTS_PER_PAGE:
+                return
+            start = page[-1].get("key") + "\0"
+
+    async def _page(self, kind: str, start: str, end: str) -> Sequence[DocumentSnapshot[Any]]:
+        from google.cloud.firestore import FieldFilter
+
+        query = (await self._client.collection(kind)).where(filter=FieldFilter("key", ">=", start))
+        query = query.where(filter=FieldFilter("key", "<", end)).order_by("key").limit(_DOCUMENTS_PER_PAGE)
+        return await query.get(retry=None)
+
+    async def _live(self, key: str) -> Record | None:
+        """The record of a key; None if expired. Checks the expiry, since Firestore deletes up to a day late."""
+        document = await self._client.document(key)
+        record = record_of((await document.get(retry=None)).to_dict())
+        return record if record and record.expires > self._clock() else None
+
+    async def _value(self, record: Record) -> bytes | None:
+        """The value with all its parts; None if another process has since deleted one of them."""
+        if record.counts:
+            return b"%d" % record.count
+        if not record.parts:
+            return record.value
+        client = await self._client.opened()
+        wanted = [await self._client.document(record.key, name) for name in record.parts]
+        found = {part.id: part.get("value") async for part in client.get_all(wanted, retry=None) if part.exists}
+        return b"".join(found[part.id] for part in wanted) if len(found) == len(wanted) else None
+
+
+async def merged(streams: Sequence[AsyncIterator[StateEntry]]) -> AsyncIterator[StateEntry]:
+    """Merge the entries of all streams in key order. Each stream is sorted, and no key is in two streams."""
+    heads = {index: entry for index, stream in enumerate(streams) if (entry := await anext(stream, None)) is not None}
+    while heads:
+        first = min(heads, key=lambda index: heads[index].key)
+        yield heads[first]
+        if (following := await anext(streams[first], None)) is None:
+            del heads[first]
+        else:
+            heads[first] = following
+
+
+_TRIES = 20
+_CLAIM_SECONDS = 3600.0  # the life of a claim document; competing requests time out long before
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A counter right after an addition; `until` is its expiry (seconds since the epoch)."""
+
+    count: int
+    until: float
+    incarnation: int
+
+
+class FirestoreCounters:
+    """The verb `add`.
+
+    Args:
+        clock: seconds since the epoch, the same in all processes.
+    """
+
+    def __init__(self, client: FirestoreClient, clock: Callable[[], float]) -> None:
+        self._client = client
+        self._clock = clock
+
+    async def add(self, key: str, amount: int, expires: float) -> int:
+        """Add and return the new value; `expires` applies only if this addition starts the counter.
+
+        Raises:
+            StateUnavailable: other processes won the race on every attempt.
+        """
+        fresh = Record(key, count=amount, reported=amount, expires=expires, incarnation=new_incarnation())
+        for _ in range(_TRIES):
+            counted = await self._increment(key, amount)
+            if counted is None:
+                started = await self._create(fresh)
+            elif counted.until > self._clock():
+                return counted.count
+            else:
+                started = await self._replace(counted.incarnation, fresh)
+            if started:
+                return amount
+        raise StateUnavailable("Too many processes add to one counter.")
+
+    async def _increment(self, key: str, amount: int) -> _Counted | None:
+        """Add to the existing counter; None if it does not exist."""
+        from google.api_core.exceptions import NotFound
+        from google.cloud.firestore import Increment
+
+        document = await self._client.document(key)
+        transforms = {"count": Increment(amount), "incarnation": Increment(0), "until": Increment(0)}
+        try:
+            result = await document.update(transforms, retry=contention())
+        except NotFound:
+            return None
+        if not result.transform_results:
+            return await self._increment_in_steps(key, amount)
+        # The library sends transforms in the order of their fields' names.
+        count, incarnation, until = (_number(value) for value in result.transform_results)
+        return _Counted(int(count), until, int(incarnation))
+
+    async def _create(self, fresh: Record) -> bool:
+        """Create a counter; False if another process was faster."""
+        batch = await self._client.batch()
+        batch.create(await self._client.document(fresh.key), fields_of(fresh))
+        return await self._is_first(self._client.create(batch, fresh.key))
+
+    async def _replace(self, incarnation: int, fresh: Record) -> bool:
+        """Start a counter in place of an expired one or a value; False if another process was faster.
+
+        Only one process can create the claim document, and the batch is atomic. (A precondition on the last update time
+        would also work, but emulators ignore it.)
+        """
+        batch = await self._claim(fresh.key, f"~{incarnation}~end")
+        batch.set(await self._client.document(fresh.key), fields_of(fresh))
+        return await self._is_first(batch.commit(retry=contention()))
+
+    async def _increment_in_steps(self, key: str, amount: int) -> _Counted | None:
+        """Add on a server that does not return the results of increments, such as an emulator.
+
+        The count is useless there, since other processes may have added before it is read. Instead each addition claims
+        the next step, whose document only one process can create.
+        """
+        document = await self._client.document(key)
+        while record := record_of((await document.get(retry=None)).to_dict()):
+            if not record.counts or record.expires <= self._clock():
+                return _Counted(0, 0.0, record.incarnation)
+            reported = record.reported + amount
+            batch = await self._claim(key, f"~{record.incarnation}~{record.step}")
+            batch.update(document, {"told": reported, "step": record.step + 1})
+            if await self._is_first(batch.commit(retry=contention())):
+                return _Counted(reported, record.expires, record.incarnation)
+        return None
+
+    async def _claim(self, key: str, suffix: str) -> AsyncWriteBatch:
+        """A batch that fails as a whole if another process has already claimed it."""
+        batch = await self._client.batch()
+        expires = moment(self._clock() + _CLAIM_SECONDS)
+        batch.create(await self._client.document(key, suffix), {"expiresAt": expires})
+        return batch
+
+    async def _is_first(self, commit: Any) -> bool:
+        """Run a commit that creates a document; False if another process has created it."""
+        from google.api_core.exceptions import AlreadyExists
+
+        try:
+            await commit
+        except AlreadyExists:
+            return False
+        return True
+
+
+def _number(value: Any) -> float:
+    return float(value.double_value or value.integer_value)
+
+
+OTHER = "other"
+"""The kind of keys without a kind, and of keys whose kind is not a valid collection name."""
+
+LARGEST_VALUE = 900_000
+"""The most bytes of a value in one document, which may have 1 MiB in total
+(https://firebase.google.com/docs/firestore/quotas)."""
+
+_KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_LAST_MOMENT = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One document. A counter has no `value`.
+
+    `parts` are the names of the documents that hold a value too large for this one. `incarnation` changes each time the
+    entry is replaced. `reported` and `step` are for servers that do not return the result of an increment; after the
+    first step, `reported` is the count.
+    """
+
+    key: str
+    value: bytes | None = None
+    parts: tuple[str, ...] = ()
+    count: int = 0
+    expires: float = math.inf
+    incarnation: int = 0
+    reported: int = 0
+    step: int = 0
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a counter."""
+        return self.value is None
+
+
+def kind_of(key: str) -> str:
+    """The kind whose collection contains the key."""
+    kind, slash, _ = key.partition("/")
+    return kind if slash and _KIND.fullmatch(kind) else OTHER
+
+
+def document_id(key: str) -> str:
+    """A digest of the key: fits any key, and spreads neighbouring keys over the servers."""
+    return hashlib.blake2b(raw_key(key), digest_size=20).hexdigest()
+
+
+def new_incarnation() -> int:
+    """A unique number, small enough for servers that compute in floating point."""
+    return 1 + secrets.randbits(52)
+
+
+def moment(expires: float) -> datetime | None:
+    """The time at which Firestore may delete a document; None means never."""
+    return None if expires == math.inf else datetime.fromtimestamp(min(expires, _LAST_MOMENT), UTC)
+
+
+def index_text(raw: bytes) -> str:
+    """The bytes of a key as text with the same sort order on every server."""
+    return raw.decode("latin-1")
+
+
+def fields_of(record: Record) -> dict[str, Any]:
+    """The document's fields."""
+    index = indexed(record.key)
+    return {
+        "key": index_text(index),
+        "longKey": None if index == (raw := raw_key(record.key)) else raw,
+        "value": record.value,
+        "parts": list(record.parts),
+        "expiresAt": moment(record.expires),
+        "count": record.count,
+        # The expiry of a counter as a number: adding zero reads it in the same request that adds to the count.
+        "until": record.expires if record.counts else 0.0,
+        "incarnation": record.incarnation,
+        "told": record.reported,
+        "step": record.step,
+    }
+
+
+def record_of(fields: Mapping[str, Any] | None) -> Record | None:
+    """The record in a document's fields; None if the document is missing or malformed."""
+    match fields:
+        case {
+            "key": str(index),
+            "longKey": bytes() | None as long_key,
+            "value": bytes() | None as value,
+            "parts": list(parts),
+            "expiresAt": datetime() | None as expires,
+            "count": int(count),
+            "incarnation": int(incarnation),
+            "told": int(told),
+            "step": int(step),
+        } if all(isinstance(part, str) for part in parts) and max(index, default="") < "\u0100":
+            raw = index.encode("latin-1") if long_key is None else long_key
+            if (key := text_key(raw)) is None:
+                return None
+            end = expires.timestamp() if expires else math.inf
+            return Record(key, value, tuple(parts), told if step else count, end, incarnation, told, step)
+    return None
+
+
+def split_value(value: bytes) -> Sequence[bytes]:
+    """The parts of a large value; empty if it fits into one document."""
+    if len(value) <= LARGEST_VALUE:
+        return ()
+    return [value[start : start + LARGEST_VALUE] for start in range(0, len(value), LARGEST_VALUE)]
+
+
+def load() -> tuple[type[Exception], ...]:
+    """Import the library, and return its exceptions: API errors, missing credentials, broken connections."""
+    import google.cloud.firestore  # noqa: F401
+    from google.api_core.exceptions import GoogleAPIError
+    from google.auth.exceptions import GoogleAuthError
+    from grpc import RpcError
+
+    return GoogleAPIError, GoogleAuthError, RpcError
+
+
+@functools.cache
+def contention() -> AsyncRetry:
+    """The retry policy for writes.
+
+    A request that ends with ABORTED lost a race and wrote nothing, so a retry is safe
+    (https://cloud.google.com/firestore/docs/understand-error-codes). After other failures the write may have happened,
+    and an increment must not happen twice. The caller's timeout bounds all attempts.
+    """
+    from google.api_core.exceptions import Aborted
+    from google.api_core.retry import AsyncRetry, if_exception_type
+
+    return AsyncRetry(if_exception_type(Aborted), initial=0.02, maximum=0.5)
+
+
+class FirestoreClient:
+    """Collections and documents of one prefix. Belongs to one event loop.
+
+    Retries only writes that lost a race; gRPC itself repeats requests that never left this process.
+
+    Args:
+        project: the Google Cloud project.
+        prefix: the beginning of the names of our collections. The collection with exactly this name is the registry of
+            kinds, with one document each, since not every server can list collections.
+    """
+
+    def __init__(self, project: str, prefix: str) -> None:
+        self._project = project
+        self._prefix = prefix
+        self._opening: asyncio.Task[AsyncClient] | None = None
+        self._registered: set[str] = set()
+
+    async def collection(self, kind: str) -> AsyncCollectionReference:
+        """The collection with the entries of a kind."""
+        return (await self.opened()).collection(f"{self._prefix}_{kind}")
+
+    async def document(self, key: str, suffix: str = "") -> AsyncDocumentReference:
+        """The document of an entry; with a suffix, a further document of the entry, in the same collection."""
+        return (await self.collection(kind_of(key))).document(document_id(key) + suffix)
+
+    async def batch(self) -> AsyncWriteBatch:
+        """A new batch of writes, which is atomic."""
+        return (await self.opened()).batch()
+
+    async def kinds(self) -> set[str]:
+        """Every kind that has, or once had, an entry."""
+        registry = (await self.opened()).collection(self._prefix)
+        return {document.id for document in await registry.get(retry=None)}
+
+    async def create(self, batch: AsyncWriteBatch, key: str) -> list[Any]:
+        """Commit a batch that creates the entry of `key`; the first entry of a kind also registers the kind."""
+        kind = kind_of(key)
+        if kind not in self._registered:
+            batch.set((await self.opened()).collection(self._prefix).document(kind), {"kind": kind})
+        results = await batch.commit(retry=contention())
+        self._registered.add(kind)
+        return results
+
+    async def opened(self) -> AsyncClient:
+        """The library's client. If a caller stops waiting, opening it continues for the next caller."""
+        if self._opening is None or (self._opening.done() and self._opening.exception()):
+            self._opening = asyncio.create_task(asyncio.to_thread(_open, self._project))
+        return await asyncio.shield(self._opening)
+
+    async def close(self) -> None:
+        """Close the connection, if there is one."""
+        if self._opening is None:
+            return
+        await asyncio.wait({self._opening})
+        if not self._opening.exception():
+            client = self._opening.result()
+            await client._firestore_api.transport.close()  # the library has no public method for this
+
+
+def _open(project: str) -> AsyncClient:
+    """Blocking: reads credentials from files, or from the machine's metadata server."""
+    from google.cloud.firestore import AsyncClient
+
+    return AsyncClient(project=project)
