@@ -22,7 +22,7 @@ from websearch_gateway.cache.results import WEB_RESULTS, ExactCache, Lifetimes
 from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import LOCAL, SearchQuery
-from websearch_gateway.results.search import WebResult, WebSearchResponse
+from websearch_gateway.results import WebResult, WebSearchResponse
 from websearch_gateway.state.memory import MemoryState
 
 TIERS = {"300 s for all": (300.0, 300.0), "300 s and 1 h": (300.0, 3_600.0), "300 s and 7 days": (300.0, 604_800.0)}

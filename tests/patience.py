@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from websearch_gateway.admin import cache_admin, doctor, operations
-from websearch_gateway.pipeline import raw_engine, read_many, web_search
+from websearch_gateway.pipeline import raw_engine, web_results, web_search
 from websearch_gateway.upstream import ledger, race
 from websearch_gateway.upstream.best_effort import BestEffort
 
@@ -30,7 +30,7 @@ def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name in (
         (raw_engine, "PAGE_SECONDS"),
         (web_search, "PAGE_SECONDS"),
-        (read_many, "GRACE_SECONDS"),
+        (web_results, "GRACE_SECONDS"),
         (ledger, "_STATE_SECONDS"),
         (operations, "_STATE_SECONDS"),
         (cache_admin, "COUNTING_SECONDS"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from websearch_gateway.models import Caller, SearchQuery
-from websearch_gateway.results.answer import Citation, SearchResponse, Usage
+from websearch_gateway.results import Citation, SearchResponse, Usage
 
 ME, YOU = Caller("me"), Caller("you")
 ASKED = SearchQuery("how tall is the eiffel tower")

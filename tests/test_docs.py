@@ -12,7 +12,7 @@ import pytest
 
 import websearch_gateway
 from websearch_gateway.entrypoints.tools import TOOLS
-from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results import SearchResponse
 from websearch_gateway.settings import Settings
 
 ROOT = Path(__file__).parents[1]

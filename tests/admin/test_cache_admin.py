@@ -10,8 +10,7 @@ import pytest
 
 from tests.clock import Clock
 from websearch_gateway.admin import cache_admin as cache_care
-from websearch_gateway.admin.cache_admin import CacheAdmin
-from websearch_gateway.admin.cache_contents import PREFIXES
+from websearch_gateway.admin.cache_admin import PREFIXES, CacheAdmin
 from websearch_gateway.cache.pages import KEEP_SECONDS
 from websearch_gateway.cache.result_store import CHECK_SECONDS
 from websearch_gateway.cache.results import ANSWERS, WEB_RESULTS, ExactCache, Lifetimes
@@ -19,8 +18,7 @@ from websearch_gateway.cache.semantic import question_row
 from websearch_gateway.errors import SearchValidationError, StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.ports import State
-from websearch_gateway.results.answer import Citation, SearchResponse
-from websearch_gateway.results.search import WebResult, WebSearchResponse
+from websearch_gateway.results import Citation, SearchResponse, WebResult, WebSearchResponse
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
 from websearch_gateway.upstream.ledger import Ledger

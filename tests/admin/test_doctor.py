@@ -15,7 +15,7 @@ from websearch_gateway.app import Gateway
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import Deadline, Hit, SearchQuery, SearchResults
 from websearch_gateway.pipeline.fallback import UnconfiguredEngine
-from websearch_gateway.results.ops import Check
+from websearch_gateway.results import Check
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream.ledger import Ledger

@@ -1,5 +1,3 @@
-"""The whole gateway in this process, over real sockets to the sandbox: what happens when something breaks."""
-
 from __future__ import annotations
 
 import asyncio
@@ -14,6 +12,8 @@ import pytest
 from tests.opening import Open
 from tests.patience import PATIENCE
 from websearch_gateway.app import Gateway
+from websearch_gateway.app.gateway import open_caches
+from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import (
     Exhausted,
     SearchAuthError,
@@ -31,8 +31,10 @@ from websearch_gateway.models import (
     SearchRequest,
     WebSearchRequest,
 )
-from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results import SearchResponse
 from websearch_gateway.sandbox import Sandbox, key_of
+from websearch_gateway.settings import Settings
+from websearch_gateway.state.memory import MemoryState
 
 TOWER = SearchRequest("How tall is the Eiffel Tower?")
 RAW = (
@@ -368,3 +370,14 @@ async def test_a_provider_named_without_its_key_is_told_at_the_start(gateway: Op
     with pytest.raises(SearchNotConfiguredError, match="BRAVE_API_KEY"):
         async with gateway(search_providers="brave", brave_api_key=None):
             pass
+
+
+async def test_an_index_without_questions_is_cleared_warmed_up_and_closed_too() -> None:
+    """A defect once: an empty index has the length 0, and was taken for an absent one."""
+    caches = open_caches(Settings(), MemoryState(), StaticEmbedder())
+    assert caches.questions is not None
+    assert len(caches.questions) == 0
+    assert caches.questions in caches.memories()
+    await caches.warm_up()
+    assert caches.questions._index is not None
+    await caches.close()

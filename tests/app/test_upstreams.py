@@ -12,7 +12,7 @@ from tests.opening import Open
 from websearch_gateway.app import Gateway
 from websearch_gateway.errors import Exhausted, SearchError, SearchNotConfiguredError
 from websearch_gateway.models import Deadline, SearchQuery, SearchRequest, SearchResults
-from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results import SearchResponse
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.upstream.health import UpstreamStatus
 

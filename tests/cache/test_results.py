@@ -24,9 +24,7 @@ from websearch_gateway.cache.results import (
 )
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.models import Caller, SearchQuery
-from websearch_gateway.results.answer import SearchResponse, Usage
-from websearch_gateway.results.base import ErrorInfo, FallbackInfo
-from websearch_gateway.results.search import WebResult, WebSearchResponse
+from websearch_gateway.results import ErrorInfo, FallbackInfo, SearchResponse, Usage, WebResult, WebSearchResponse
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
 

@@ -22,8 +22,7 @@ from websearch_gateway.models import (
     WebSearchRequest,
 )
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.rate_limit import RateLimits
-from websearch_gateway.pipeline.recall import Recall
+from websearch_gateway.pipeline.recall import RateLimits, Recall
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.ports import Progress
 from websearch_gateway.sandbox import Sandbox

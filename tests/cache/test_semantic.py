@@ -30,8 +30,7 @@ from websearch_gateway.cache.semantic import (
 )
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import Caller, SearchQuery, StateEntry
-from websearch_gateway.results.answer import CacheMatch, SearchResponse, Usage
-from websearch_gateway.results.base import ErrorInfo, FallbackInfo
+from websearch_gateway.results import CacheMatch, ErrorInfo, FallbackInfo, SearchResponse, Usage
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.state.sqlite import SqliteState
 

@@ -8,7 +8,7 @@ import pytest
 
 from websearch_gateway.entrypoints.errors import describe
 from websearch_gateway.errors import SearchRateLimitError, SearchValidationError
-from websearch_gateway.results.base import LONGEST_MESSAGE
+from websearch_gateway.results import LONGEST_MESSAGE
 
 SECRET = "sk-planted-0123456789"
 

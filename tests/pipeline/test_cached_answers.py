@@ -8,16 +8,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from websearch_gateway.app.caches import Caches, open_caches
+from websearch_gateway.app.gateway import Caches, open_caches
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.errors import SearchNotConfiguredError, SearchRateLimitError, SearchValidationError
 from websearch_gateway.models import LOCAL, Caller, SearchQuery, Topic
 from websearch_gateway.pipeline.cached_answers import CachedAnswers
 from websearch_gateway.pipeline.guard import Guard
-from websearch_gateway.pipeline.rate_limit import RateLimits
-from websearch_gateway.results.answer import Citation, SearchResponse
-from websearch_gateway.results.cache import CachedAnswer
-from websearch_gateway.results.search import WebResult, WebSearchResponse
+from websearch_gateway.pipeline.recall import RateLimits
+from websearch_gateway.results import CachedAnswer, Citation, SearchResponse, WebResult, WebSearchResponse
 from websearch_gateway.settings import load_settings
 from websearch_gateway.state.memory import MemoryState
 from websearch_gateway.upstream.telemetry import CallRecord, Telemetry

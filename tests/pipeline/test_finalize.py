@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from websearch_gateway.models import Answer, AppliedFilters, Fallback, SearchQuery, Source, Span, TokenUsage
 from websearch_gateway.pipeline.finalize import MAX_SOURCES, finalize, places_of
-from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results import SearchResponse
 from websearch_gateway.text.urls import canonical, host
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)

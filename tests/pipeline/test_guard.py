@@ -1,7 +1,6 @@
-"""No query leaves before the guard has passed it."""
-
 from __future__ import annotations
 
+import asyncio
 import random
 import string
 from collections.abc import Mapping
@@ -12,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.alias_generators import to_camel
 
-from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
+from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError, SearchValidationError
 from websearch_gateway.models import SearchQuery
-from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.guard import Guard, one_deadline
 from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.text.normalise import LONGEST_QUERY, LONGEST_RAW_QUERY
 
@@ -275,3 +274,36 @@ def test_the_operators_domains_join_those_of_every_call() -> None:
     assert (narrow.include_domains, narrow.exclude_domains) == (("docs.example.org",), ())
     with pytest.raises(SearchValidationError, match="No domain remains"):
         guard.check("what is new", include_domains=["other.example"])
+
+
+async def test_running_work_is_cancelled_when_the_deadline_passes() -> None:
+    ends: list[type[BaseException]] = []
+
+    async def call() -> None:
+        async with one_deadline(0.01):
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError as error:
+                ends.append(type(error))
+                raise
+
+    with pytest.raises(SearchTimeoutError, match=r"within 0\.01 s.*SEARCH_DEADLINE_SECONDS"):
+        await call()
+    assert ends == [asyncio.CancelledError]
+
+
+async def test_the_block_gets_the_deadline_as_a_value() -> None:
+    async with one_deadline(60) as deadline:
+        assert 0 < deadline.remaining() <= 60
+
+
+async def test_a_cancelled_caller_gets_no_timeout_error() -> None:
+    async def call() -> None:
+        async with one_deadline(60):
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(call())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task

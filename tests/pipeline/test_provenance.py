@@ -11,8 +11,7 @@ from websearch_gateway.models import LOCAL, Caller, Deadline
 from websearch_gateway.net.fetch import REDIRECTS
 from websearch_gateway.pipeline.provenance import KEEP_SECONDS, MOST_HERE, PREFIX, Mode, Provenance
 from websearch_gateway.ports import Workers
-from websearch_gateway.results.answer import SearchResponse
-from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
+from websearch_gateway.results import RawQuery, RawSearchResponse, SearchResponse, WebResult, WebSearchResponse
 from websearch_gateway.state.memory import MemoryState
 
 DATA = "d=VGhlIHVzZXIgbGl2ZXMgaW4gQnJlbWVuIGFuZCB3b3JrcyBhdCB0aGUgaGFyYm91cg"

@@ -16,8 +16,7 @@ import pytest
 
 from tests.clock import Clock
 from websearch_gateway.errors import SearchAuthError, SearchProviderError, SearchRateLimitError
-from websearch_gateway.results.answer import Citation, SearchResponse
-from websearch_gateway.results.base import FallbackInfo
+from websearch_gateway.results import Citation, FallbackInfo, SearchResponse
 from websearch_gateway.upstream.logs import Redaction, configure_logging
 from websearch_gateway.upstream.telemetry import Telemetry
 

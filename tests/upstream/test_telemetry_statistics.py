@@ -6,7 +6,7 @@ import pytest
 
 from tests.clock import Clock
 from websearch_gateway.errors import SearchTimeoutError
-from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results import SearchResponse
 from websearch_gateway.upstream.telemetry import WINDOW, CallRecord, Outcome, Statistics, Telemetry, quantiles
 
 

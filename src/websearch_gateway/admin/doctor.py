@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from websearch_gateway.errors import UNUSABLE, EngineNotConfigured, SearchError, StateUnavailable
 from websearch_gateway.models import Deadline, SearchQuery
 from websearch_gateway.ports import Embedder, HostedEngine, Searcher, State, problem_of
-from websearch_gateway.results.ops import Check, Diagnosis
+from websearch_gateway.results import Check, Diagnosis
 from websearch_gateway.upstream.ledger import LEVELS, Ledger
 
 PROBE = SearchQuery("example domain", max_results=1)

@@ -21,7 +21,7 @@ from typing import Literal
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, StateUnavailable
 from websearch_gateway.models import LOCAL, Caller, StateEntry
 from websearch_gateway.ports import State
-from websearch_gateway.results.admin import MigrateResult
+from websearch_gateway.results import MigrateResult
 
 _NOTES = "migration/"
 _NOTE_SECONDS = 7 * 86_400.0

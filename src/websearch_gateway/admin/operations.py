@@ -10,7 +10,7 @@ from websearch_gateway import __version__
 from websearch_gateway.errors import StateUnavailable
 from websearch_gateway.models import StateProblem
 from websearch_gateway.ports import State, problem_of
-from websearch_gateway.results.ops import (
+from websearch_gateway.results import (
     DayStats,
     LastError,
     Latency,

@@ -10,20 +10,16 @@ from functools import partial
 
 import httpx2
 
-from websearch_gateway.admin.cache_admin import CacheAdmin
-from websearch_gateway.admin.cache_contents import PREFIXES
+from websearch_gateway.admin.cache_admin import PREFIXES, CacheAdmin
 from websearch_gateway.admin.doctor import Doctor
 from websearch_gateway.admin.migrate import Migration
 from websearch_gateway.admin.operations import Operations
 from websearch_gateway.answers import Outside
-from websearch_gateway.app.caches import Caches, open_caches
 from websearch_gateway.app.docs import LazyDocs, is_indexed, lazy_docs
-from websearch_gateway.app.domains import OperatorDomains, address_policy, trusted_domains
-from websearch_gateway.app.engines import answering, open_engines
-from websearch_gateway.app.gateway import Gateway
-from websearch_gateway.app.outbound import outbound
+from websearch_gateway.app.domains import OperatorDomains, address_policy, outbound, trusted_domains
+from websearch_gateway.app.gateway import Caches, Gateway, open_caches
 from websearch_gateway.app.page_reading import COMPOSE, WARM_UP, PageReaders, open_reading
-from websearch_gateway.app.upstreams import Upstreams, open_upstreams
+from websearch_gateway.app.upstreams import Upstreams, answering, open_engines, open_upstreams
 from websearch_gateway.cache.results import RawResult
 from websearch_gateway.cache.single_flight import SingleFlight
 from websearch_gateway.embedders import open_embedder
@@ -32,19 +28,18 @@ from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.pipeline.cached_answers import CachedAnswers
-from websearch_gateway.pipeline.cleaning.answers import CleanedEngine
+from websearch_gateway.pipeline.cleaning import CleanedEngine
 from websearch_gateway.pipeline.guard import Guard
 from websearch_gateway.pipeline.provenance import PREFIX as KNOWN_ADDRESSES
 from websearch_gateway.pipeline.provenance import Provenance
-from websearch_gateway.pipeline.rate_limit import RateLimits
 from websearch_gateway.pipeline.raw_engine import Gathering, RawEngine
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
-from websearch_gateway.pipeline.recall import Recall
+from websearch_gateway.pipeline.recall import RateLimits, Recall
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import AnswerEngine, BoundedState, Embedder, HostedEngine, State
-from websearch_gateway.results.search import WebSearchResponse
+from websearch_gateway.results import WebSearchResponse
 from websearch_gateway.settings import Settings
 from websearch_gateway.state import open_state
 from websearch_gateway.state.memory import MemoryState

@@ -1,12 +1,14 @@
-"""The operator's lists of domains, for searching and for reading."""
+"""The operator's choices for outgoing requests: domains to search and to read, and the route."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
+from urllib.request import getproxies_environment
 
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.net.address import AddressPolicy
+from websearch_gateway.net.outbound import Outbound
 from websearch_gateway.settings import Settings
 from websearch_gateway.text.domains import MOST_DOMAINS, admitted, domains
 
@@ -56,3 +58,9 @@ def _checked(setting: str, given: tuple[str, ...]) -> tuple[str, ...]:
     except SearchValidationError:
         message = f"{setting} must hold at most {MOST_DOMAINS} domains such as example.org, separated by commas."
         raise SearchNotConfiguredError(message) from None
+
+
+def outbound(settings: Settings) -> Outbound:
+    """OUTBOUND_PROXY, the environment's proxies if TRUST_ENV is on, and CA_BUNDLE."""
+    environment = getproxies_environment() if settings.trust_env else {}
+    return Outbound(settings.outbound_proxy, environment, settings.ca_bundle)

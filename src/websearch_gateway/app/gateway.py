@@ -10,32 +10,49 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
-from websearch_gateway.admin.cache_admin import CacheAdmin
+from websearch_gateway.admin.cache_admin import CacheAdmin, Memory
 from websearch_gateway.admin.doctor import Doctor
 from websearch_gateway.admin.migrate import Migration
 from websearch_gateway.admin.operations import Operations
-from websearch_gateway.app.caches import Caches
 from websearch_gateway.app.docs import LazyDocs
+from websearch_gateway.cache.results import (
+    ANSWERS,
+    RAW_RESULTS,
+    WEB_RESULTS,
+    ExactCache,
+    Lifetimes,
+    RawResult,
+    ResultCache,
+)
+from websearch_gateway.cache.semantic import QuestionIndex, SemanticCache, SimilarQuestions
+from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.models import LOCAL, Caller, RawSearchRequest, SearchRequest, WebSearchRequest
 from websearch_gateway.pipeline.cached_answers import SIMILAR, CachedAnswers
-from websearch_gateway.pipeline.deadline import one_deadline
+from websearch_gateway.pipeline.guard import one_deadline
 from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.search import SearchPipeline
 from websearch_gateway.pipeline.web_search import WebSearch
-from websearch_gateway.ports import Embedder, HostedEngine, Progress, no_progress
-from websearch_gateway.results.admin import MigrateResult
-from websearch_gateway.results.answer import SearchResponse
-from websearch_gateway.results.cache import CachedAnswer, SimilarAnswers
-from websearch_gateway.results.docs import DocsSearchResponse
-from websearch_gateway.results.ops import Check, Diagnosis
-from websearch_gateway.results.search import RawSearchResponse, WebSearchResponse
+from websearch_gateway.ports import Embedder, HostedEngine, Progress, State, no_progress
+from websearch_gateway.results import (
+    CachedAnswer,
+    Check,
+    Diagnosis,
+    DocsSearchResponse,
+    MigrateResult,
+    RawSearchResponse,
+    SearchResponse,
+    SimilarAnswers,
+    WebSearchResponse,
+)
+from websearch_gateway.settings import Settings
 from websearch_gateway.upstream.health import HealthRegistry
 from websearch_gateway.workers.pool import Workers
 
 if TYPE_CHECKING:
     from websearch_gateway.docs_index.library import DocsLibrary
     from websearch_gateway.docs_index.models import SiteVersion
+
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -176,3 +193,43 @@ class Gateway:
             for close in self.closers:
                 stack.push_async_callback(close)
             stack.callback(self.pipeline.telemetry.flush)
+
+
+@dataclass(frozen=True, slots=True)
+class Caches:
+    """The caches of one process. `questions` and `similar` are None where the semantic cache is off."""
+
+    answers: ResultCache[SearchResponse]
+    web: ResultCache[WebSearchResponse]
+    raw: ResultCache[RawResult]
+    questions: QuestionIndex | None = None
+    similar: SimilarQuestions | None = None
+
+    def memories(self) -> Sequence[Memory]:
+        """The caches that hold entries in this process's memory."""
+        return (self.answers, self.web, self.raw, *([self.questions] if self.questions is not None else []))
+
+    async def warm_up(self) -> None:
+        """Load what the first question would wait for."""
+        if self.questions is not None:  # an empty index is false
+            await self.questions.warm_up()
+
+    async def close(self) -> None:
+        """Stop what runs in the background. Idempotent."""
+        if self.questions is not None:  # an empty index is false
+            await self.questions.close()
+
+
+def open_caches(settings: Settings, state: State, embedder: Embedder) -> Caches:
+    """The caches over `state`. Nothing is read yet."""
+    lifetimes = Lifetimes(settings.cache_ttl_seconds, settings.cache_long_ttl_seconds, settings.stale_if_error_seconds)
+    answers = ExactCache(state, ANSWERS, lifetimes, scope=settings.cache_scope)
+    web = ExactCache(state, WEB_RESULTS, lifetimes, scope=settings.cache_scope)
+    raw = ExactCache(state, RAW_RESULTS, lifetimes, scope=settings.cache_scope)
+    if not settings.semantic_cache or lifetimes.ttl <= 0:
+        return Caches(answers, web, raw)
+    # Questions are compared on every miss, and only the built-in embedder is quick enough for that.
+    quick = embedder if isinstance(embedder, StaticEmbedder) else StaticEmbedder()
+    questions = QuestionIndex(quick, state, longest_seconds=lifetimes.longest)
+    similar = SimilarQuestions(questions, (answers, web))
+    return Caches(SemanticCache(answers, questions), SemanticCache(web, questions), raw, questions, similar)

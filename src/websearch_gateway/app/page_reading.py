@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from websearch_gateway.answers.extractive import compose
-from websearch_gateway.app.domains import address_policy
-from websearch_gateway.app.outbound import outbound
+from websearch_gateway.app.domains import address_policy, outbound
 from websearch_gateway.cache.pages import BlobCache, PageCache
 from websearch_gateway.cache.similarity import Similarity
 from websearch_gateway.embedders.static import encode
 from websearch_gateway.models import Hit, SearchQuery
 from websearch_gateway.net.fetch import Fetcher, user_agent
-from websearch_gateway.pipeline.passages import PassageFinder
+from websearch_gateway.pipeline.read_page import PassageFinder
 from websearch_gateway.ports import Embedder, State
 from websearch_gateway.readers import ReaderTable
 from websearch_gateway.readers.browser.browser import Browser

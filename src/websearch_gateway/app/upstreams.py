@@ -1,4 +1,4 @@
-"""The search providers: each behind its circuit breaker, its rate limiter and the ledger."""
+"""The search providers and the answer engines: each behind its circuit breaker, its rate limiter and the ledger."""
 
 from __future__ import annotations
 
@@ -9,18 +9,29 @@ from functools import partial
 import httpx2
 
 from websearch_gateway import answers
+from websearch_gateway.answers import Outside
+from websearch_gateway.answers import configured as answers_configured
 from websearch_gateway.app.domains import address_policy
 from websearch_gateway.errors import SearchNotConfiguredError
 from websearch_gateway.net.own_threads import ReplyParser
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.net.searcher import HttpSearcher
-from websearch_gateway.pipeline.cleaning.hits import CleanedSearcher
-from websearch_gateway.ports import Searcher, Workers
+from websearch_gateway.pipeline.cleaning import CleanedSearcher
+from websearch_gateway.pipeline.fallback import FallbackEngine, Ranked, UnconfiguredEngine
+from websearch_gateway.pipeline.raw_engine import OneGathering
+from websearch_gateway.ports import AnswerEngine, HostedEngine, Searcher, Workers
 from websearch_gateway.providers import PROVIDERS, absent, advice, configured
 from websearch_gateway.settings import Settings
-from websearch_gateway.upstream.budgeted import BudgetedSearcher
+from websearch_gateway.upstream.budgeted import BudgetedEngine, BudgetedSearcher
 from websearch_gateway.upstream.health import HealthRegistry, Stopwatch
-from websearch_gateway.upstream.layers import BurstGate, CircuitBreaker, LayeredSearcher, RateLimiter, wrapped
+from websearch_gateway.upstream.layers import (
+    BurstGate,
+    CircuitBreaker,
+    LayeredEngine,
+    LayeredSearcher,
+    RateLimiter,
+    wrapped,
+)
 from websearch_gateway.upstream.ledger import Ledger
 from websearch_gateway.upstream.race import (
     LEAST_SHARE_SECONDS,
@@ -125,3 +136,44 @@ def _check_names(settings: Settings, names: Sequence[str]) -> None:
         raise SearchNotConfiguredError(
             f"PRICES names {', '.join(unknown)}, but there are only these: {', '.join(sorted(priced))}."
         )
+
+
+def open_engines(settings: Settings, outside: Outside) -> Sequence[HostedEngine]:
+    """Every configured engine, in order; if none is, a placeholder for the first. Calls nothing.
+
+    Raises:
+        SearchNotConfiguredError: ANSWER_ENGINES names an engine that does not exist or lacks its key.
+    """
+    engines = [entry.build(settings, outside) for entry in answers_configured(settings)]
+    return engines or [UnconfiguredEngine("openai", "OPENAI_API_KEY")]
+
+
+def answering(
+    settings: Settings, engines: Sequence[HostedEngine], raw: AnswerEngine, health: HealthRegistry, ledger: Ledger
+) -> AnswerEngine:
+    """The engines in order, with raw search as the last. An engine without a key gets no layers."""
+    entries = {entry.name: entry for entry in answers_configured(settings)}
+    ranked = [
+        _layered_engine(settings, engine, health, ledger, gathers=entries[engine.name].gathers)
+        if engine.name in entries
+        else Ranked(engine)
+        for engine in engines
+    ]
+    return OneGathering(FallbackEngine(ranked, raw, settings.fallback_hedge_seconds))
+
+
+def _layered_engine(
+    settings: Settings, engine: HostedEngine, health: HealthRegistry, ledger: Ledger, *, gathers: bool
+) -> Ranked:
+    record = health.of(engine.name)
+    fair_seconds = max(LEAST_SHARE_SECONDS, min(settings.fallback_hedge_seconds, settings.search_deadline_seconds / 2))
+    breaker = CircuitBreaker(record, settings.breaker_failures, settings.breaker_rest_seconds, fair_seconds)
+    layers: tuple[Callable[[AnswerEngine], AnswerEngine], ...] = (
+        partial(LayeredEngine, layer=BurstGate(engine.name)),
+        partial(LayeredEngine, layer=breaker),
+        partial(BudgetedEngine, ledger=ledger, most_usd=engine.most_usd, likely_usd=engine.likely_usd),
+        partial(LayeredEngine, layer=traced_upstream(engine.name)),
+        partial(LayeredEngine, layer=Stopwatch(record)),
+    )
+    bare: AnswerEngine = engine
+    return Ranked(wrapped(layers, bare), breaker.overtaken, gathers)

@@ -13,7 +13,7 @@ from typing import Annotated, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from websearch_gateway.ports import State
-from websearch_gateway.results.base import WireModel
+from websearch_gateway.results import WireModel
 from websearch_gateway.upstream.best_effort import BestEffort
 
 _log = logging.getLogger(__name__)

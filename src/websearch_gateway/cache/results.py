@@ -16,9 +16,7 @@ from websearch_gateway.cache.result_store import ResultStore, Served
 from websearch_gateway.errors import SearchError
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.ports import State
-from websearch_gateway.results.answer import CacheMatch, CacheState, SearchResponse, Usage
-from websearch_gateway.results.base import WireModel
-from websearch_gateway.results.search import WebSearchResponse
+from websearch_gateway.results import CacheMatch, CacheState, SearchResponse, Usage, WebSearchResponse, WireModel
 from websearch_gateway.text.durations import in_words
 from websearch_gateway.text.urls import is_web_address
 

@@ -10,7 +10,7 @@ from websearch_gateway.docs_index.selection import named, select
 from websearch_gateway.docs_index.status import NO_SITE
 from websearch_gateway.errors import SearchValidationError, Unavailable
 from websearch_gateway.ports import Embedder
-from websearch_gateway.results.docs import DocsSearchResponse
+from websearch_gateway.results import DocsSearchResponse
 from websearch_gateway.text.normalise import normalise
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from websearch_gateway.docs_index.models import SiteVersion, UrlFailure
 from websearch_gateway.docs_index.reading import iso_date
 from websearch_gateway.docs_index.store.owners import is_dead
-from websearch_gateway.results.docs import DocsFailure, DocsSite, DocsSites, DocsSiteStatus, DocsStatus
+from websearch_gateway.results import DocsFailure, DocsSite, DocsSites, DocsSiteStatus, DocsStatus
 
 NO_SITE = "No site is indexed. Add one: websearch-gateway docs add URL NAME VERSION"
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))

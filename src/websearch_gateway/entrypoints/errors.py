@@ -6,7 +6,7 @@ import logging
 import traceback
 
 from websearch_gateway.errors import SearchError
-from websearch_gateway.results.base import ErrorInfo
+from websearch_gateway.results import ErrorInfo
 
 _log = logging.getLogger(__name__)
 

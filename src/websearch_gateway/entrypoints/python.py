@@ -28,10 +28,14 @@ from websearch_gateway.ports import Progress, no_progress
 
 if TYPE_CHECKING:
     from websearch_gateway import app
-    from websearch_gateway.results.answer import SearchResponse
-    from websearch_gateway.results.docs import DocsSearchResponse
-    from websearch_gateway.results.read import PageContent, PagePassages
-    from websearch_gateway.results.search import RawSearchResponse, WebSearchResponse
+    from websearch_gateway.results import (
+        DocsSearchResponse,
+        PageContent,
+        PagePassages,
+        RawSearchResponse,
+        SearchResponse,
+        WebSearchResponse,
+    )
 
 
 T = TypeVar("T")

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from websearch_gateway.entrypoints.errors import describe
+from websearch_gateway.entrypoints.reply import fit_content
 from websearch_gateway.errors import SearchError, shown
 from websearch_gateway.models import Caller, ContentRequest
-from websearch_gateway.pipeline.reply.fit import fit_content
 from websearch_gateway.ports import Progress, no_progress
-from websearch_gateway.results.read import PageContent, PageWindow
+from websearch_gateway.results import PageContent, PageWindow
 from websearch_gateway.text.notes import unreadable_note
 from websearch_gateway.text.urls import host
 

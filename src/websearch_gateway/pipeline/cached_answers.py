@@ -9,12 +9,17 @@ from websearch_gateway.cache.results import ResultCache
 from websearch_gateway.cache.semantic import Similar, SimilarQuestions
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
 from websearch_gateway.models import Caller, SearchQuery
-from websearch_gateway.pipeline.deadline import one_deadline
-from websearch_gateway.pipeline.guard import Guard, up_to
-from websearch_gateway.pipeline.rate_limit import RateLimits
-from websearch_gateway.results.answer import SearchResponse
-from websearch_gateway.results.cache import CachedAnswer, FoundPage, SimilarAnswer, SimilarAnswers
-from websearch_gateway.results.search import WebResult, WebSearchResponse
+from websearch_gateway.pipeline.guard import Guard, one_deadline, up_to
+from websearch_gateway.pipeline.recall import RateLimits
+from websearch_gateway.results import (
+    CachedAnswer,
+    FoundPage,
+    SearchResponse,
+    SimilarAnswer,
+    SimilarAnswers,
+    WebResult,
+    WebSearchResponse,
+)
 from websearch_gateway.upstream.telemetry import Telemetry
 
 MOST_SIMILAR = 20

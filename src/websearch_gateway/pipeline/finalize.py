@@ -14,16 +14,16 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 
 from websearch_gateway.models import Answer, SearchQuery, Source, Span
-from websearch_gateway.results.answer import (
+from websearch_gateway.results import (
     Citation,
     CitedSpan,
+    FallbackInfo,
     Filters,
     FilterState,
     SearchResponse,
     SourceInfo,
     Usage,
 )
-from websearch_gateway.results.base import FallbackInfo
 from websearch_gateway.text.chunk import page_in
 from websearch_gateway.text.citation.cite import by_page, repair, without_trackers
 from websearch_gateway.text.citation.quotes import quote_url

@@ -7,15 +7,17 @@ warning. Addresses to read are checked where they are read, in `cache/pages.py`.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar, get_args
 
-from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
-from websearch_gateway.models import SafeSearch, SearchQuery, Topic
+from websearch_gateway.errors import SearchNotConfiguredError, SearchTimeoutError, SearchValidationError
+from websearch_gateway.models import Deadline, SafeSearch, SearchQuery, Topic
 from websearch_gateway.settings.groups import RouteSettings
 from websearch_gateway.text.codes import COUNTRIES, country_named, language_code
 from websearch_gateway.text.domains import domains, narrowed
@@ -25,14 +27,14 @@ from websearch_gateway.text.safety.injection import suspicious
 from websearch_gateway.text.safety.secrets import credential_error, credential_kind, credential_kind_in_address
 from websearch_gateway.upstream.tracing import stage
 
+T = TypeVar("T")
+
 LONGEST_PATTERN = 500
 
 _LONGEST_HOST = 300
 """The part of an address in a list of domains that may hold its host (characters). The rest is never sent."""
 
 _LOOKS_LIKE_A_KEY = "sk-proj-0123456789abcdefghijKLMNOPQRST"
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,3 +273,22 @@ def _language(language: str) -> str:
     if code is None:
         raise _invalid("language", "an ISO 639-1 code such as en, or a language's English name", "ISO 639-1")
     return code
+
+
+@asynccontextmanager
+async def one_deadline(seconds: float) -> AsyncIterator[Deadline]:
+    """Sets the deadline of a block, and cancels the block when the deadline passes.
+
+    Raises:
+        SearchTimeoutError: the deadline has passed.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            yield Deadline.after(seconds)
+    except TimeoutError:
+        raise timeout_error(seconds) from None
+
+
+def timeout_error(seconds: float) -> SearchTimeoutError:
+    """The error of a call that has used up its time."""
+    return SearchTimeoutError(f"No answer came within {seconds:g} s. Ask again, or raise SEARCH_DEADLINE_SECONDS.")

@@ -13,9 +13,7 @@ from pydantic import TypeAdapter
 from websearch_gateway.errors import Unavailable
 from websearch_gateway.models import Answer, Deadline, Gathered, Hit, Page, SearchQuery
 from websearch_gateway.net.spending import spend, spent
-from websearch_gateway.pipeline.choice import hits_to_ask_for
-from websearch_gateway.pipeline.read_many import read_pages
-from websearch_gateway.pipeline.web_results import MOST_SENT, cleaned_texts
+from websearch_gateway.pipeline.web_results import MOST_SENT, cleaned_texts, hits_to_ask_for, read_pages
 from websearch_gateway.ports import AnswerEngine, Composer, Gather, Progress, Reader, Searcher, Workers
 
 PAGE_SECONDS = 5.0

@@ -14,13 +14,11 @@ from websearch_gateway.models import LOCAL, Caller, Deadline, RawSearchRequest, 
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.net.spending import counting_requests
-from websearch_gateway.pipeline.cleaning.hits import clean_items
-from websearch_gateway.pipeline.deadline import one_deadline
-from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.cleaning import clean_items
+from websearch_gateway.pipeline.guard import Guard, one_deadline
 from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.ports import Progress, no_progress
-from websearch_gateway.results.base import ErrorInfo
-from websearch_gateway.results.search import RawQuery, RawSearchResponse
+from websearch_gateway.results import ErrorInfo, RawQuery, RawSearchResponse
 from websearch_gateway.text.google_format import imitated, merged
 from websearch_gateway.text.normalise import LONGEST_QUERY
 from websearch_gateway.text.notes import nothing_found

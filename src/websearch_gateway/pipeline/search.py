@@ -18,12 +18,11 @@ from websearch_gateway.cache.result_store import Served
 from websearch_gateway.cache.results import is_stopgap
 from websearch_gateway.models import LOCAL, Answer, Caller, Deadline, SearchQuery, SearchRequest
 from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.pipeline.deadline import one_deadline, timeout_error
 from websearch_gateway.pipeline.finalize import finalize
-from websearch_gateway.pipeline.guard import Guard
+from websearch_gateway.pipeline.guard import Guard, one_deadline, timeout_error
 from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
-from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results import SearchResponse
 from websearch_gateway.upstream.telemetry import Telemetry
 
 SMALL_CHARS = 4_000

@@ -1,16 +1,20 @@
-"""Makes the results of `web_search` from hits and the pages that were read. Pure."""
+"""From hits to results: chooses the hits of a provider, reads their pages concurrently, makes the results.
+
+One slow page does not cost the answer.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
-from websearch_gateway.errors import SearchError, SearchFetchError
-from websearch_gateway.models import Hit, Page
-from websearch_gateway.pipeline.read_many import Outcome
-from websearch_gateway.results.search import WebResult
+from websearch_gateway.errors import SearchError, SearchFetchError, SearchTimeoutError, SearchValidationError
+from websearch_gateway.models import Deadline, Hit, Page, SearchQuery, WebSearchRequest
+from websearch_gateway.ports import Reader
+from websearch_gateway.results import WebResult
 from websearch_gateway.text.dates import iso_date
 from websearch_gateway.text.markdown import plain
 from websearch_gateway.text.notes import UNSEEN_LEFT_OUT, reason, unreadable_note
@@ -196,3 +200,113 @@ def _note(hit: Hit, outcome: Outcome | None, text: str) -> str:
 
 def _plain(text: str) -> str:
     return strip_invisible_characters(text)[0]
+
+
+LAST_PAGE = 10
+MOST_HITS = 100
+"""No call asks a provider for more hits than this, on any page."""
+LEAST_FILTERED = 20
+"""The least number of hits to ask for if domains are filtered here: the filter may drop most of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`count` results of page `page` (from 1)."""
+
+    count: int
+    page: int = 1
+
+    @property
+    def up_to(self) -> int:
+        """The number of hits from the first to the end of the page."""
+        return self.count * self.page
+
+    def of(self, hits: Sequence[Hit]) -> list[Hit]:
+        """The chosen hits, in their order."""
+        return list(hits[(self.page - 1) * self.count : self.page * self.count])
+
+
+def hits_to_ask_for(wanted: int, query: SearchQuery) -> int:
+    """How many hits to ask a provider for, so that about `wanted` remain after domains are filtered here."""
+    filtered = query.include_domains or query.exclude_domains
+    return min(MOST_HITS, max(wanted * 2, LEAST_FILTERED) if filtered else wanted)
+
+
+def choose_hits(request: WebSearchRequest) -> Choice:
+    """The hits that a request asks for.
+
+    Raises:
+        SearchValidationError: the page is out of range.
+    """
+    if not 1 <= request.page <= LAST_PAGE:
+        raise SearchValidationError(
+            f"`page` must be a whole number from 1 to {LAST_PAGE}.",
+            details={"field": "page", "allowed": f"1-{LAST_PAGE}"},
+        )
+    return Choice(request.num_results, request.page)
+
+
+GRACE_SECONDS = 0.75
+"""How long the remaining pages may take once enough have been read (seconds)."""
+
+Outcome = Page | SearchError
+
+
+async def read_pages(
+    reader: Reader,
+    urls: Sequence[str],
+    deadline: Deadline,
+    *,
+    gate: asyncio.Semaphore,
+    per_page_seconds: float,
+    enough: int | None = None,
+) -> dict[str, Outcome]:
+    """Read `urls`, each as soon as `gate` has room; the keys are the distinct URLs, in the order given.
+
+    The value of an unreadable page is its `SearchError`. The value is a `SearchTimeoutError` if the page took longer
+    than `per_page_seconds`, or if it had not arrived by `deadline` or GRACE_SECONDS after `enough` others. No task
+    outlives the call, even if the call raises or is cancelled.
+
+    Raises:
+        Exception: any error other than `SearchError` is a defect of a reader and is raised.
+    """
+    tasks = {
+        url: asyncio.create_task(_read(reader, url, deadline, per_page_seconds, gate)) for url in dict.fromkeys(urls)
+    }
+    try:
+        await _gather(set(tasks.values()), deadline, enough or len(tasks))
+        return {url: task.result() if task.done() else _timeout_error() for url, task in tasks.items()}
+    finally:
+        for task in tasks.values():
+            task.cancel()
+        await asyncio.gather(*tasks.values(), return_exceptions=True)
+
+
+async def _gather(pending: set[asyncio.Task[Outcome]], deadline: Deadline, enough: int) -> None:
+    """Wait for the tasks until `deadline`, or until shortly after `enough` of them have read a page."""
+    while pending and (seconds := deadline.remaining()):
+        done, pending = await asyncio.wait(pending, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        enough -= sum(isinstance(task.result(), Page) for task in done)
+        if enough <= 0:
+            deadline = deadline.within(GRACE_SECONDS)
+
+
+async def _read(
+    reader: Reader, url: str, deadline: Deadline, per_page_seconds: float, gate: asyncio.Semaphore
+) -> Outcome:
+    async with gate:
+        own = deadline.within(per_page_seconds)
+        timer = asyncio.timeout(own.remaining())
+        try:
+            async with timer:
+                return await reader.read(url, own)
+        except SearchError as error:
+            return error
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            return _timeout_error()
+
+
+def _timeout_error() -> SearchTimeoutError:
+    return SearchTimeoutError("The page did not arrive in time.")

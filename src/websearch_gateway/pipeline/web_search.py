@@ -24,24 +24,25 @@ from websearch_gateway.models import (
     WebSearchRequest,
 )
 from websearch_gateway.net.own_threads import in_own_thread
-from websearch_gateway.pipeline.choice import Choice, choose_hits, hits_to_ask_for
-from websearch_gateway.pipeline.deadline import one_deadline
-from websearch_gateway.pipeline.guard import CheckedQuery, Guard
+from websearch_gateway.pipeline.guard import CheckedQuery, Guard, one_deadline
 from websearch_gateway.pipeline.raw_engine import PAGE_SECONDS
-from websearch_gateway.pipeline.read_many import Outcome, read_pages
 from websearch_gateway.pipeline.recall import Recall
 from websearch_gateway.pipeline.web_results import (
     MOST_SENT,
+    Choice,
+    Outcome,
     assemble,
+    choose_hits,
     cleaned_texts,
     distinct,
+    hits_to_ask_for,
     may_be_read_soon,
     page_warnings,
+    read_pages,
     snippet_warnings,
 )
 from websearch_gateway.ports import Progress, Reader, Searcher, Workers, no_progress
-from websearch_gateway.results.answer import Filters, FilterState
-from websearch_gateway.results.search import WebSearchResponse
+from websearch_gateway.results import Filters, FilterState, WebSearchResponse
 from websearch_gateway.text.notes import nothing_found
 from websearch_gateway.upstream.race import ProviderSelection
 from websearch_gateway.upstream.telemetry import Telemetry

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import get_args
 
 from websearch_gateway.errors import ErrorCode, Refused, SearchError
-from websearch_gateway.results.answer import CacheState, SearchResponse
+from websearch_gateway.results import CacheState, SearchResponse
 from websearch_gateway.upstream.health import Distribution, Histogram
 from websearch_gateway.upstream.tracing import call_span
 

@@ -10,7 +10,7 @@ import pytest
 from websearch_gateway.app import Gateway
 from websearch_gateway.errors import SearchAuthError
 from websearch_gateway.models import SearchRequest
-from websearch_gateway.results.answer import SearchResponse
+from websearch_gateway.results import SearchResponse
 from websearch_gateway.sandbox import Sandbox
 from websearch_gateway.sandbox.keys import LLM_MODEL
 

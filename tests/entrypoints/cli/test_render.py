@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from websearch_gateway.entrypoints.cli.render import bar, show_cache, show_stats, sparkline
-from websearch_gateway.results.ops import CacheStats, DayStats, Latency, ServerStats
+from websearch_gateway.results import CacheStats, DayStats, Latency, ServerStats
 
 LATENCY = Latency(p50=2500, p95=10_000, p99=15_000)
 LATER = DayStats(

@@ -31,8 +31,7 @@ from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.entrypoints.mcp import server
 from websearch_gateway.entrypoints.mcp.server import input_schema, output_schema
 from websearch_gateway.entrypoints.tools.search import SearchWebArguments
-from websearch_gateway.results.answer import SearchResponse
-from websearch_gateway.results.base import ErrorInfo, FallbackInfo
+from websearch_gateway.results import ErrorInfo, FallbackInfo, SearchResponse
 from websearch_gateway.sandbox import OPENAI_KEY, Sandbox
 
 QUESTION = "How tall is the Eiffel Tower?"

@@ -19,10 +19,21 @@ from websearch_gateway.entrypoints.tools.rendering import (
     passages_text,
     raw_text,
 )
-from websearch_gateway.results.answer import Citation, CitedSpan, SearchResponse, SourceInfo
-from websearch_gateway.results.base import FallbackInfo
-from websearch_gateway.results.read import PageContent, PagePassage, PagePassages, QueryPassages
-from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
+from websearch_gateway.results import (
+    Citation,
+    CitedSpan,
+    FallbackInfo,
+    PageContent,
+    PagePassage,
+    PagePassages,
+    QueryPassages,
+    RawQuery,
+    RawSearchResponse,
+    SearchResponse,
+    SourceInfo,
+    WebResult,
+    WebSearchResponse,
+)
 from websearch_gateway.sandbox import Sandbox, key_of
 from websearch_gateway.settings.engines import ENGINES
 

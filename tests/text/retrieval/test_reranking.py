@@ -11,7 +11,7 @@ from websearch_gateway.text.retrieval.evidence import Findings, find_evidence
 from websearch_gateway.text.retrieval.reranking import RERANKED
 
 if TYPE_CHECKING:
-    from websearch_gateway.ports.embedder import Vectors
+    from websearch_gateway.ports import Vectors
 
 GAME = Document(
     "The final",

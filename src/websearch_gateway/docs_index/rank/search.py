@@ -22,7 +22,7 @@ from websearch_gateway.docs_index.rank.fusion import RankedPage, rank_pages
 from websearch_gateway.docs_index.rank.navigation import is_navigation
 from websearch_gateway.docs_index.rank.query import Query, parse
 from websearch_gateway.docs_index.rank.versions import newest_first
-from websearch_gateway.results.docs import DocsHit, DocsMore, DocsOtherVersion
+from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.retrieval.tokens import estimate_tokens, query_terms
 
 if TYPE_CHECKING:

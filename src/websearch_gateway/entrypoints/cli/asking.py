@@ -19,8 +19,7 @@ from websearch_gateway.models import (
     WebSearchRequest,
 )
 from websearch_gateway.ports import Progress
-from websearch_gateway.results.base import WireModel
-from websearch_gateway.results.read import PageContent
+from websearch_gateway.results import PageContent, WireModel
 from websearch_gateway.settings import Settings
 
 if TYPE_CHECKING:

@@ -19,9 +19,7 @@ from websearch_gateway.entrypoints.cli.render_docs import show_hits
 from websearch_gateway.entrypoints.errors import describe
 from websearch_gateway.errors import SearchError, SearchNotConfiguredError, shown
 from websearch_gateway.models import SearchRequest
-from websearch_gateway.results.answer import SearchResponse
-from websearch_gateway.results.base import ErrorInfo
-from websearch_gateway.results.docs import DocsSearchResponse
+from websearch_gateway.results import DocsSearchResponse, ErrorInfo, SearchResponse
 from websearch_gateway.sandbox import Sandbox, environment, serve
 from websearch_gateway.sandbox.control import exports
 from websearch_gateway.sandbox.keys import engines

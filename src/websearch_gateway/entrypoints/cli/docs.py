@@ -21,7 +21,7 @@ import typer
 from websearch_gateway.entrypoints.cli.running import ConfigOption, FailureJsonOption, JsonOption, run
 from websearch_gateway.entrypoints.cli.serving import exit_on_error, serve_over_http, settings_of
 from websearch_gateway.errors import SearchNotConfiguredError, SearchValidationError
-from websearch_gateway.results.docs import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
+from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
 from websearch_gateway.settings import Settings, config_path
 
 if TYPE_CHECKING:
@@ -414,7 +414,7 @@ async def _tried(settings: Settings, values: dict[str, str]) -> int:
     Raises:
         SearchError: it does not work; the message says why.
     """
-    from websearch_gateway.app.outbound import outbound
+    from websearch_gateway.app.domains import outbound
     from websearch_gateway.embedders import open_embedder
     from websearch_gateway.net.client import create_client
     from websearch_gateway.net.retry import Retry

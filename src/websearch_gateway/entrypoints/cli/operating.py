@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from websearch_gateway.entrypoints.cli.running import ConfigOption, JsonOption, run
-from websearch_gateway.results.admin import CacheClearResult, MigrateResult
-from websearch_gateway.results.ops import CacheStats, Diagnosis, ServerStats
+from websearch_gateway.results import CacheClearResult, CacheStats, Diagnosis, MigrateResult, ServerStats
 from websearch_gateway.settings import Settings
 
 cache = typer.Typer(help="The cache and everything else that processes share.", no_args_is_help=True)

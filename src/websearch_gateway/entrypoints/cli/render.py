@@ -20,11 +20,20 @@ from rich.table import Table
 from rich.text import Text
 
 from websearch_gateway.ports import Progress, no_progress
-from websearch_gateway.results.admin import CacheClearResult, MigrateResult
-from websearch_gateway.results.answer import Citation, SearchResponse, SourceInfo
-from websearch_gateway.results.base import ErrorInfo
-from websearch_gateway.results.ops import CacheStats, DayStats, Diagnosis, ServerStats
-from websearch_gateway.results.search import RawSearchResponse, WebSearchResponse
+from websearch_gateway.results import (
+    CacheClearResult,
+    CacheStats,
+    Citation,
+    DayStats,
+    Diagnosis,
+    ErrorInfo,
+    MigrateResult,
+    RawSearchResponse,
+    SearchResponse,
+    ServerStats,
+    SourceInfo,
+    WebSearchResponse,
+)
 
 _LINK = re.compile(r"\(?\[[^\]\n]*\]\((https?://[^\s()]+)\)\)?")
 

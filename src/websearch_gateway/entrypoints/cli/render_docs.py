@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from websearch_gateway.docs_index.status import NO_SITE
-from websearch_gateway.results.docs import DocsReadResponse, DocsSearchResponse, DocsSites, DocsSiteStatus, DocsStatus
+from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsSiteStatus, DocsStatus
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway

@@ -9,7 +9,7 @@ from rich.panel import Panel
 from rich.rule import Rule
 from rich.text import Text
 
-from websearch_gateway.results.read import PageContent, PagePassage, PagePassages
+from websearch_gateway.results import PageContent, PagePassage, PagePassages
 from websearch_gateway.text.retrieval.relevance import ANSWERS
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from websearch_gateway.entrypoints.cli.serving import exit_on_error, settings_of
-from websearch_gateway.results.base import WireModel
+from websearch_gateway.results import WireModel
 from websearch_gateway.settings import Settings
 
 R = TypeVar("R", bound=WireModel)

@@ -25,7 +25,7 @@ from websearch_gateway.entrypoints.http.pages import Html, document, joined, pag
 from websearch_gateway.entrypoints.http.replies import json_reply
 from websearch_gateway.entrypoints.http.rest import paths_of
 from websearch_gateway.entrypoints.tools import Tool
-from websearch_gateway.results.base import ErrorInfo
+from websearch_gateway.results import ErrorInfo
 
 REFUSALS = {
     400: "The request is invalid; the message says what to change.",

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from websearch_gateway.entrypoints.errors import describe
 from websearch_gateway.errors import ErrorCode, SearchError
-from websearch_gateway.results.base import ErrorInfo
+from websearch_gateway.results import ErrorInfo
 
 STATUS: Mapping[ErrorCode, int] = {
     "VALIDATION": 400,

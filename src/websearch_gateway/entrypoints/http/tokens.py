@@ -35,7 +35,7 @@ from websearch_gateway.errors import (
 )
 from websearch_gateway.models import Caller, Deadline, HttpRequest
 from websearch_gateway.net.client import create_client, send
-from websearch_gateway.results.ops import Check
+from websearch_gateway.results import Check
 from websearch_gateway.settings import Settings
 from websearch_gateway.settings.groups import APP_NAME
 
@@ -126,7 +126,7 @@ def _firebase(settings: Settings) -> TokenVerifier:
 
 
 def _key_set(settings: Settings, url: str, algorithm: str) -> KeySet:
-    from websearch_gateway.app.outbound import outbound
+    from websearch_gateway.app.domains import outbound
 
     return KeySet(url, algorithm, create_client(outbound=outbound(settings)))
 

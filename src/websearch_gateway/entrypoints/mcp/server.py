@@ -55,7 +55,7 @@ from websearch_gateway.entrypoints.mcp.unreadable import SurrogateFixStream
 from websearch_gateway.entrypoints.tools import Arguments, Tool, callable_tools, is_fixed, listed, toolsets_of
 from websearch_gateway.errors import SearchAuthError
 from websearch_gateway.models import LOCAL, Caller
-from websearch_gateway.results.base import WireModel
+from websearch_gateway.results import WireModel
 from websearch_gateway.settings import Settings
 
 _log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from pydantic.alias_generators import to_camel
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import Caller
 from websearch_gateway.ports import Progress
-from websearch_gateway.results.base import ErrorInfo, WireModel
+from websearch_gateway.results import ErrorInfo, WireModel
 from websearch_gateway.workers.pool import WORKING_FOR
 
 if TYPE_CHECKING:

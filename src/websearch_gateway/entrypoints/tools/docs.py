@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import StrictBool, StrictFloat, StrictInt, StrictStr
 
+from websearch_gateway.entrypoints.reply import (
+    BYTES_PER_TOKEN,
+    MARKS,
+    fit_docs,
+    fit_docs_status,
+    fit_outline,
+    fit_sites,
+    size_of,
+)
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.entrypoints.tools.rendering import fresh_nonce, marked, sections_text
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import Caller
-from websearch_gateway.pipeline.deadline import one_deadline
-from websearch_gateway.pipeline.guard import up_to
-from websearch_gateway.pipeline.reply.docs import fit_docs, fit_docs_status, fit_outline, fit_sites
-from websearch_gateway.pipeline.reply.fit import MARKS
-from websearch_gateway.pipeline.reply.size import BYTES_PER_TOKEN, size_of
+from websearch_gateway.pipeline.guard import one_deadline, up_to
 from websearch_gateway.ports import Progress
-from websearch_gateway.results.base import WireModel
-from websearch_gateway.results.docs import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus
+from websearch_gateway.results import DocsReadResponse, DocsSearchResponse, DocsSites, DocsStatus, WireModel
 from websearch_gateway.text.urls import with_scheme
 
 if TYPE_CHECKING:

@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import StrictFloat, StrictInt, StrictStr
 
+from websearch_gateway.entrypoints.reply import fit_answer, fit_similar
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.entrypoints.tools.rendering import cached_text, similar_text
 from websearch_gateway.models import Caller
-from websearch_gateway.pipeline.reply.fit import fit_answer, fit_similar
 from websearch_gateway.ports import Progress
-from websearch_gateway.results.admin import CacheClearResult, MigrateResult
-from websearch_gateway.results.cache import CachedAnswer, SimilarAnswers
-from websearch_gateway.results.ops import CacheStats, ProviderStatuses, ServerStats
+from websearch_gateway.results import (
+    CacheClearResult,
+    CachedAnswer,
+    CacheStats,
+    MigrateResult,
+    ProviderStatuses,
+    ServerStats,
+    SimilarAnswers,
+)
 
 if TYPE_CHECKING:
     from websearch_gateway.app import Gateway

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import StrictBool, StrictInt, StrictStr
 
 from websearch_gateway.entrypoints.reading import MOST_OF_URL, read_each, windows
+from websearch_gateway.entrypoints.reply import fit_content, fit_passages
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.entrypoints.tools.rendering import fresh_nonce, marked, page_text, passages_text
 from websearch_gateway.errors import SearchValidationError, shown
 from websearch_gateway.models import Caller, ContentRequest, PassagesRequest
-from websearch_gateway.pipeline.reply.fit import fit_content, fit_passages
 from websearch_gateway.ports import Progress
-from websearch_gateway.results.base import ErrorInfo
-from websearch_gateway.results.read import PageContent, PagePassages, QueryPassages
+from websearch_gateway.results import ErrorInfo, PageContent, PagePassages, QueryPassages
 from websearch_gateway.text.notes import unreadable_note
 from websearch_gateway.text.urls import host
 

@@ -12,14 +12,26 @@ import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
+from websearch_gateway.entrypoints.reply import shortened
 from websearch_gateway.pipeline.finalize import places_of
-from websearch_gateway.pipeline.reply.size import shortened
-from websearch_gateway.results.answer import SearchResponse, SourceInfo
-from websearch_gateway.results.base import WireModel
-from websearch_gateway.results.cache import CachedAnswer, FoundPage, SimilarAnswer, SimilarAnswers
-from websearch_gateway.results.docs import DocsHit, DocsSearchResponse
-from websearch_gateway.results.read import PageContent, PagePassages, PageWindow
-from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
+from websearch_gateway.results import (
+    CachedAnswer,
+    DocsHit,
+    DocsSearchResponse,
+    FoundPage,
+    PageContent,
+    PagePassages,
+    PageWindow,
+    RawQuery,
+    RawSearchResponse,
+    SearchResponse,
+    SimilarAnswer,
+    SimilarAnswers,
+    SourceInfo,
+    WebResult,
+    WebSearchResponse,
+    WireModel,
+)
 from websearch_gateway.text.citation.references import Cited, numbered
 from websearch_gateway.text.durations import in_words
 from websearch_gateway.text.safety.sanitise import wrap_untrusted

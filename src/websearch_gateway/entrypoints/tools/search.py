@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import StrictBool, StrictInt, StrictStr
 
+from websearch_gateway.entrypoints.reply import fit_answer, fit_raw, fit_web
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool, declared, reply_tokens
 from websearch_gateway.entrypoints.tools.rendering import answer_text, found_text, fresh_nonce, marked, raw_text
 from websearch_gateway.models import (
@@ -17,11 +18,9 @@ from websearch_gateway.models import (
     Topic,
     WebSearchRequest,
 )
-from websearch_gateway.pipeline.choice import LAST_PAGE
-from websearch_gateway.pipeline.reply.fit import fit_answer, fit_raw, fit_web
+from websearch_gateway.pipeline.web_results import LAST_PAGE
 from websearch_gateway.ports import Progress
-from websearch_gateway.results.answer import SearchResponse
-from websearch_gateway.results.search import RawSearchResponse, WebSearchResponse
+from websearch_gateway.results import RawSearchResponse, SearchResponse, WebSearchResponse
 from websearch_gateway.text.domains import MOST_DOMAINS
 
 if TYPE_CHECKING:

@@ -20,12 +20,11 @@ from starlette.responses import Response, StreamingResponse
 
 from websearch_gateway.entrypoints.errors import describe
 from websearch_gateway.entrypoints.http.compatible.base import Compatible, Given, Lenient
+from websearch_gateway.entrypoints.reply import fit_answer
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.models import Caller, SearchRequest
 from websearch_gateway.pipeline.finalize import places_of
-from websearch_gateway.pipeline.reply.fit import fit_answer
-from websearch_gateway.results.answer import CitedSpan, SearchResponse
-from websearch_gateway.results.base import ErrorInfo
+from websearch_gateway.results import CitedSpan, ErrorInfo, SearchResponse
 from websearch_gateway.text.citation.references import linked
 from websearch_gateway.text.codes import country_code
 from websearch_gateway.text.normalise import LONGEST_QUERY

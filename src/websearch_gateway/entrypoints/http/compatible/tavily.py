@@ -20,12 +20,11 @@ from websearch_gateway.entrypoints.http.compatible.base import (
     is_on,
 )
 from websearch_gateway.entrypoints.reading import read_fitting
+from websearch_gateway.entrypoints.reply import fit_web
 from websearch_gateway.errors import SearchError, SearchValidationError
 from websearch_gateway.models import Caller, Freshness, SearchRequest, WebSearchRequest
-from websearch_gateway.pipeline.reply.fit import fit_web
 from websearch_gateway.pipeline.web_search import HOURS
-from websearch_gateway.results.base import ErrorInfo
-from websearch_gateway.results.search import WebResult, WebSearchResponse
+from websearch_gateway.results import ErrorInfo, WebResult, WebSearchResponse
 from websearch_gateway.text.codes import country_code
 from websearch_gateway.text.notes import is_unreadable_note
 

@@ -1,25 +1,55 @@
-"""No reply is larger than MAX_REPLY_TOKENS, and one that was cut says how to get the rest."""
-
 from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from websearch_gateway.pipeline.reply.fit import (
+from websearch_gateway.entrypoints.reply import (
+    BYTES_PER_TOKEN,
+    LEAST_SHARE,
+    LONGEST_WARNING,
+    MOST_WARNINGS,
     fit_answer,
     fit_content,
+    fit_docs,
+    fit_docs_status,
+    fit_outline,
     fit_passages,
     fit_raw,
     fit_similar,
+    fit_sites,
     fit_web,
+    limited_warnings,
+    opening,
+    shares,
+    shortened,
+    size_of,
 )
-from websearch_gateway.pipeline.reply.size import BYTES_PER_TOKEN, MOST_WARNINGS, size_of
-from websearch_gateway.results.answer import Citation, SearchResponse, SourceInfo
-from websearch_gateway.results.base import WireModel
-from websearch_gateway.results.cache import SimilarAnswer, SimilarAnswers
-from websearch_gateway.results.read import PageContent, PagePassage, PagePassages, QueryPassages
-from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
+from websearch_gateway.results import (
+    Citation,
+    DocsFailure,
+    DocsHit,
+    DocsOutlineEntry,
+    DocsReadResponse,
+    DocsSearchResponse,
+    DocsSite,
+    DocsSites,
+    DocsSiteStatus,
+    DocsStatus,
+    PageContent,
+    PagePassage,
+    PagePassages,
+    QueryPassages,
+    RawQuery,
+    RawSearchResponse,
+    SearchResponse,
+    SimilarAnswer,
+    SimilarAnswers,
+    SourceInfo,
+    WebResult,
+    WebSearchResponse,
+    WireModel,
+)
 
 TOKENS = 2_000
 ROOM = TOKENS * BYTES_PER_TOKEN
@@ -190,3 +220,103 @@ def test_warnings_are_limited_too() -> None:
     assert len(fitted.warnings) == MOST_WARNINGS + 1
     assert "470 more" in fitted.warnings[-1]
     assert fits(fitted, 20_000)
+
+
+URL = "https://docs.example/" + "a" * 100
+SIZES = st.lists(st.integers(0, 9_000), max_size=50)
+
+
+def found(sizes: list[int]) -> DocsSearchResponse:
+    return DocsSearchResponse(results=tuple(DocsHit(content="日 word" * (size // 6), url=URL) for size in sizes))
+
+
+@given(SIZES)
+@settings(max_examples=50, deadline=None)
+def test_any_sections_fit_and_a_warning_names_the_missing_ones(sizes: list[int]) -> None:
+    whole = found(sizes)
+    fitted = fit_docs(whole, TOKENS)
+    assert size_of(fitted) <= ROOM
+    assert bool(fitted.warnings) == (fitted != whole) == (size_of(whole) > ROOM)
+
+
+def test_the_best_section_keeps_most_of_its_text() -> None:
+    fitted = fit_docs(found([60_000] * 5), TOKENS)
+    lengths = [len(hit.content) for hit in fitted.results]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] > 500
+    assert "5 of 5 sections are cut" in fitted.warnings[0]
+
+
+@given(st.integers(0, 500))
+def test_an_outline_is_cut_after_its_first_entries(count: int) -> None:
+    entries = tuple(DocsOutlineEntry(section_id=str(number), url=URL) for number in range(count))
+    fitted = fit_outline(DocsReadResponse(outline=entries), TOKENS)
+    assert size_of(fitted) <= ROOM
+    assert fitted.outline == entries[: len(fitted.outline)]
+    assert fitted.next_section_id == (str(len(fitted.outline)) if len(fitted.outline) < count else None)
+    assert fitted.truncated == (len(fitted.outline) < count)
+
+
+@pytest.mark.parametrize(("count", "told"), [(3, 0), (500, 1)])
+def test_the_first_sites_are_listed(count: int, told: int) -> None:
+    sites = DocsSites(sites=tuple(DocsSite(name=str(number), url=URL) for number in range(count)))
+    fitted = fit_sites(sites, TOKENS)
+    assert size_of(fitted) <= ROOM
+    assert len(fitted.warnings) == told
+    assert fitted.sites == sites.sites[: len(fitted.sites)]
+
+
+@given(st.lists(st.integers(0, 100), max_size=100))
+@settings(max_examples=30, deadline=None)
+def test_any_status_fits(counts: list[int]) -> None:
+    failure = DocsFailure(url=URL, reason="FETCH")
+    whole = DocsStatus(sites=tuple(DocsSiteStatus(name="n", failures=(failure,) * count) for count in counts))
+    fitted = fit_docs_status(whole, TOKENS)
+    assert size_of(fitted) <= ROOM
+    assert ("left out" in fitted.message) == (fitted != whole) == (size_of(whole) > ROOM)
+
+
+MANY_TEXTS = st.text(st.sampled_from('ab \n"\\日👩\u200d\u0301'), max_size=300)
+
+
+@given(st.lists(st.integers(0, 10_000), max_size=60), st.integers(-10, 50_000))
+def test_shares_are_never_more_than_the_room_or_the_text(sizes: list[int], room: int) -> None:
+    given_shares = shares(sizes, room)
+    assert sum(given_shares) <= max(0, room)
+    assert all(0 <= share <= size for share, size in zip(given_shares, sizes, strict=True))
+    assert all(share == 0 or share >= min(size, LEAST_SHARE) for share, size in zip(given_shares, sizes, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "room", "expected"),
+    [
+        ([1_000, 1_000], 3_000, [1_000, 1_000]),
+        ([9_000, 9_000], 3_000, [2_000, 1_000]),
+        ([100, 9_000], 3_000, [100, 2_900]),
+        ([9_000, 9_000], 600, [600, 0]),
+        ([9_000], 0, [0]),
+    ],
+)
+def test_better_ranks_get_more_and_the_room_that_others_leave(sizes: list[int], room: int, expected: list[int]) -> None:
+    assert shares(sizes, room) == expected
+
+
+@given(MANY_TEXTS, st.integers(0, 400))
+def test_an_opening_fits_and_the_rest_begins_where_it_ends(text: str, most: int) -> None:
+    part, following = opening(text, most)
+    assert text.startswith(part)
+    assert following in (None, len(part))
+    assert (following is None) == (size_of(text) <= most)
+    assert part == "" or size_of(part) <= most
+
+
+def test_a_lone_surrogate_has_a_size_too() -> None:
+    assert size_of("\ud83d") > 0
+
+
+def test_long_texts_end_in_an_ellipsis_and_further_warnings_are_counted() -> None:
+    assert shortened("abcdef", 4) == "abc…"
+    assert shortened("abcd", 4) == "abcd"
+    warnings = limited_warnings(["w" * 1_000] * 50)
+    assert len(warnings[0]) == LONGEST_WARNING
+    assert warnings[-1] == "20 more warnings are left out."

@@ -1,25 +1,41 @@
-"""One function per kind of result: the same result within a number of tokens, with a warning that says what was cut."""
+"""Fits results into the size of a reply (MAX_REPLY_TOKENS), however much providers and pages have sent.
+
+Everything here is pure and works on the models of `results.py`: the same result within a number of tokens, with a
+warning that says what was cut. A new kind of result needs a function here, which its tool calls before it marks text as
+untrusted. Sizes are bytes of minified JSON in UTF-8.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from websearch_gateway.pipeline.reply.size import (
-    BYTES_PER_TOKEN,
-    LEAST_SHARE,
-    LONGEST_TITLE,
-    limited_warnings,
-    opening,
-    shares,
-    shortened,
-    size_of,
-    with_warning,
+from websearch_gateway.results import (
+    Citation,
+    DocsReadResponse,
+    DocsSearchResponse,
+    DocsSites,
+    DocsSiteStatus,
+    DocsStatus,
+    PageContent,
+    PagePassage,
+    PagePassages,
+    RawQuery,
+    RawSearchResponse,
+    SearchResponse,
+    SimilarAnswer,
+    SimilarAnswers,
+    SourceInfo,
+    WebResult,
+    WebSearchResponse,
+    WireModel,
 )
-from websearch_gateway.results.answer import Citation, SearchResponse, SourceInfo
-from websearch_gateway.results.cache import SimilarAnswer, SimilarAnswers
-from websearch_gateway.results.read import PageContent, PagePassage, PagePassages
-from websearch_gateway.results.search import RawQuery, RawSearchResponse, WebResult, WebSearchResponse
+from websearch_gateway.text.retrieval.windows import window
+
+A = TypeVar("A", bound=SearchResponse)
+T = TypeVar("T")
 
 MARKS = 150
 """The size of the marks around each page text (bytes), see `text.safety.sanitise.wrap_untrusted`."""
@@ -29,9 +45,6 @@ OWN_WARNING = 300
 
 _CUT = "\n\n*(Cut to fit the reply: `get_content` with `offset` {offset} reads on.)*"
 _LEFT_OUT = "*(Left out to fit the reply: `get_content` reads this page.)*"
-
-A = TypeVar("A", bound=SearchResponse)
-T = TypeVar("T")
 
 
 def fit_web(response: WebSearchResponse, tokens: int) -> WebSearchResponse:
@@ -208,3 +221,132 @@ def _fit_query(query: RawQuery, room: int) -> tuple[RawQuery, int]:
     kept = first_fitting(left, bare)
     result = {**frame, "items": kept} if kept else frame
     return query.model_copy(update={"result": result}), len(items) - len(kept)
+
+
+def fit_docs(response: DocsSearchResponse, tokens: int) -> DocsSearchResponse:
+    """Sections share the room by rank. One that has no room for its text is left out, and so are further titles."""
+    whole = response.model_copy(update={"warnings": limited_warnings(response.warnings)})
+    room = tokens * BYTES_PER_TOKEN
+    if size_of(whole) <= room:
+        return whole
+    whole = whole.model_copy(update={"more": ()})
+    room -= OWN_WARNING + size_of(whole.model_copy(update={"results": ()}))
+    bare = first_fitting(room // 2, [hit.model_copy(update={"content": ""}) for hit in response.results])
+    hits = response.results[: len(bare)]
+    given = shares([size_of(hit.content) for hit in hits], room - sum(size_of(hit) + 1 for hit in bare))
+    texts = (opening(hit.content, share)[0] if share else "" for hit, share in zip(hits, given, strict=True))
+    fitted = [
+        hit if text == hit.content else hit.model_copy(update={"content": text})
+        for hit, text in zip(hits, texts, strict=True)
+        if text
+    ]
+    cut = sum(a is not b for a, b in zip(fitted, response.results, strict=False))
+    warning = (
+        f"{cut} of {len(fitted)} sections are cut and {len(response.results) - len(fitted)} left out to fit the reply: "
+        "read_docs reads one, and a smaller `limit` leaves more room for each."
+    )
+    return whole.model_copy(update=with_warning({"results": tuple(fitted)}, response.warnings, warning))
+
+
+def fit_outline(response: DocsReadResponse, tokens: int) -> DocsReadResponse:
+    """The first entries that fit; `truncated`, and `next_section_id` is the first that is missing."""
+    room = tokens * BYTES_PER_TOKEN
+    if not response.outline or size_of(response) <= room:
+        return response
+    room -= OWN_WARNING + size_of(response.model_copy(update={"outline": ()}))
+    kept = first_fitting(room, response.outline)
+    following = response.outline[len(kept)].section_id
+    return response.model_copy(update={"outline": tuple(kept), "truncated": True, "next_section_id": following})
+
+
+def fit_sites(response: DocsSites, tokens: int) -> DocsSites:
+    """The first sites that fit."""
+    kept = first_fitting(tokens * BYTES_PER_TOKEN - OWN_WARNING, response.sites)
+    if not (cut := len(response.sites) - len(kept)):
+        return response
+    warning = f"{cut} more are left out to fit the reply; search_docs searches these too."
+    return response.model_copy(update={"sites": tuple(kept), "warnings": (warning,)})
+
+
+def fit_docs_status(response: DocsStatus, tokens: int) -> DocsStatus:
+    """The first sites that fit, each with its first failures that have room."""
+    if size_of(response) <= (room := tokens * BYTES_PER_TOKEN):
+        return response
+    room -= OWN_WARNING + size_of(response.model_copy(update={"sites": ()}))
+    bare = first_fitting(room, [site.model_copy(update={"failures": ()}) for site in response.sites])
+    room -= sum(size_of(site) + 1 for site in bare)
+    shown: list[DocsSiteStatus] = []
+    for left, site in zip(range(len(bare), 0, -1), response.sites, strict=False):
+        failures = first_fitting(room // left, site.failures)
+        room -= sum(size_of(failure) + 1 for failure in failures)
+        shown.append(site.model_copy(update={"failures": tuple(failures)}))
+    warning = (
+        f"{len(response.sites) - len(shown)} sites and some failures are left out to fit the reply: name one in `site`."
+    )
+    return response.model_copy(update={"sites": tuple(shown), "message": f"{response.message} {warning}".strip()})
+
+
+BYTES_PER_TOKEN = 3
+"""English has four to five bytes per token; code, addresses and most other scripts have about three."""
+
+LEAST_SHARE = 300
+"""A text that would be cut to fewer bytes is left out: so short a beginning is useless."""
+
+MOST_WARNINGS = 30
+LONGEST_WARNING = 400
+LONGEST_TITLE = 300
+
+
+def size_of(value: Any) -> int:
+    """The size of a text, a result or JSON-ready data."""
+    if isinstance(value, WireModel):
+        value = value.model_dump(mode="json", by_alias=True)
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace"))
+
+
+def shares(sizes: Sequence[int], room: int) -> list[int]:
+    """The room for each of several texts, in the order of rank.
+
+    The share of the n-th text is proportional to 1/n. Room that short texts do not need goes to the others, best first.
+    A share below both the size of its text and LEAST_SHARE becomes 0.
+    """
+    weights = [1 / rank for rank in range(1, len(sizes) + 1)]
+    total = sum(weights)
+    given = [min(size, int(max(0, room) * weight / total)) for size, weight in zip(sizes, weights, strict=True)]
+    given = [share if share >= min(size, LEAST_SHARE) else 0 for size, share in zip(sizes, given, strict=True)]
+    left = max(0, room) - sum(given)
+    for place, size in enumerate(sizes):
+        more = min(size - given[place], left)
+        if given[place] + more >= min(size, LEAST_SHARE):
+            given[place] += more
+            left -= more
+    return given
+
+
+def opening(text: str, most: int) -> tuple[str, int | None]:
+    """The beginning of `text`, of at most `most` bytes, and the offset of the rest (None if the whole text fits).
+
+    The beginning ends at a natural break, see `text.retrieval.windows`.
+    """
+    if size_of(text) <= most:
+        return text, None
+    fitting = bisect_right(range(len(text)), most, key=lambda length: size_of(text[:length])) - 1
+    return window(text, 0, fitting) if fitting > 0 else ("", 0)
+
+
+def limited_warnings(warnings: Sequence[str]) -> tuple[str, ...]:
+    """At most MOST_WARNINGS of them, each cut to LONGEST_WARNING characters."""
+    kept = [shortened(warning, LONGEST_WARNING) for warning in warnings[:MOST_WARNINGS]]
+    if left := len(warnings) - len(kept):
+        kept.append(f"{left} more warnings are left out.")
+    return tuple(kept)
+
+
+def shortened(text: str, most: int) -> str:
+    """`text`, cut to `most` characters with an ellipsis."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def with_warning(fields: Mapping[str, Any], warnings: Sequence[str], warning: str) -> dict[str, Any]:
+    """`fields` with the limited `warnings` and one more `warning`."""
+    return {**fields, "warnings": (*limited_warnings(warnings), warning)}

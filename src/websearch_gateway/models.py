@@ -1,0 +1,413 @@
+"""The values that the layers pass to each other.
+
+All are frozen and without logic. Add a field with a default, and a line about its unit or shape.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """The time by which a whole call must end, on a monotonic clock. It is passed down and never extended."""
+
+    at: float
+    clock: Callable[[], float] = field(default=time.monotonic, compare=False, repr=False)
+
+    @classmethod
+    def after(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Deadline:
+        """A deadline `seconds` from now."""
+        return cls(clock() + seconds, clock)
+
+    def remaining(self) -> float:
+        """Seconds left; zero after the deadline."""
+        return max(0.0, self.at - self.clock())
+
+    def within(self, seconds: float) -> Deadline:
+        """The earlier of this deadline and `seconds` from now."""
+        return Deadline(min(self.at, self.clock() + seconds), self.clock)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The caller. `user` is the key of limits, cache scope and budget; `scopes` decides which tools are allowed.
+
+    `has_specialists`: it can ask the specialist servers of ROUTES, so the guard sends it there.
+    """
+
+    user: str
+    scopes: frozenset[str] = frozenset()
+    has_specialists: bool = field(default=True, compare=False)
+
+
+LOCAL = Caller("local", frozenset({"search", "read", "docs", "cache", "ops", "admin"}))
+"""The local user: the only caller if there is no authentication."""
+
+DIRECT = replace(LOCAL, has_specialists=False)
+"""The local user of the command line and of the Python API."""
+
+Topic = Literal["general", "news"]
+SafeSearch = Literal["off", "moderate", "strict"]
+Freshness = Literal["day", "week", "month", "year"]
+
+LONGEST_URL = 8_000
+"""Characters of the longest address to look at. Longer ones never reach `urlsplit`, which remembers its last 128."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A question before the guard has checked it. The fields are those of the `search_web` tool."""
+
+    query: str
+    max_results: int = 5
+    freshness_hours: int | None = None
+    region: str | None = None
+    include_answers: bool = True
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WebSearchRequest:
+    """A request for results with their pages. The fields are those of the `web_search` tool; news has its own tool.
+
+    `providers` are the only ones to use, in that order; empty means all configured ones. `include_domains` keeps only
+    results of these hosts and their subdomains, `exclude_domains` drops them. `page` counts from 1. Without
+    `read_pages` the snippet replaces the page.
+    """
+
+    query: str
+    num_results: int = 3
+    providers: tuple[str, ...] = ()
+    use_cache: bool = True
+    freshness: Freshness | None = None
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    language: str | None = None
+    region: str | None = None
+    page: int = 1
+    safe_search: SafeSearch | None = None
+    read_pages: bool = True
+    topic: Topic = "general"
+
+
+@dataclass(frozen=True, slots=True)
+class RawSearchRequest:
+    """A request for Google's own JSON, for each of `queries`. The fields are those of the `web_search_raw` tool."""
+
+    queries: tuple[str, ...]
+    results_per_query: int = 10
+    region: str | None = None
+    language: str | None = None
+    safe_search: SafeSearch | None = None
+    use_cache: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ContentRequest:
+    """A request for a page's text, or a window of it. The fields are those of the `get_content` tool.
+
+    `offset` and `max_chars` count characters (code points) of the page's Markdown; `refresh` skips the cache.
+    """
+
+    url: str
+    offset: int = 0
+    max_chars: int = 20_000
+    refresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PassagesRequest:
+    """A request for the passages of a page that answer `queries`. The fields are those of the `read_from_page` tool."""
+
+    url: str
+    queries: tuple[str, ...]
+    force_refresh: bool = False
+    max_results: int = 8
+    include_metadata: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A question after the guard: normalised, validated and safe to send out.
+
+    `freshness_hours` is a number of hours (24 a day, 168 a week, 720 a month, 8760 a year);
+    `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `include_domains` and
+    `exclude_domains` are the call's lists within the operator's (see text.domains). `variant` separates calls that
+    differ only in something that providers do not see, such as the choice of providers. `user` pays for the call; it is
+    not part of the question and never sent. `behind` says that another upstream was asked before in this call, so that
+    one whose key is rejected is skipped.
+    """
+
+    text: str
+    max_results: int = 5
+    freshness_hours: int | None = None
+    region: str | None = None
+    include_answers: bool = True
+    language: str | None = None
+    safe_search: SafeSearch | None = None
+    topic: Topic = "general"
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    variant: str = ""
+    user: str = field(default="local", compare=False, repr=False)
+    behind: bool = field(default=False, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """An HTTP request as a value, so adapters build one without a client. Set at most one of `json` and `form`.
+
+    The repr shows neither keys nor queries.
+    """
+
+    method: Literal["GET", "POST"]
+    url: str
+    params: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    json: Mapping[str, Any] | None = field(default=None, repr=False)
+    form: Mapping[str, str] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """The features of a raw search vendor, the hits of a full page, and the price of one call (USD).
+
+    `price_source` is the source and date of the price. `requests_per_second` is the vendor's limit per key; None if
+    unknown. `ends` is the day on which the API shuts down. `caveat` is a warning for all its results. The vendor sends
+    a reply without results with one of the `empty_statuses`; `parse` reads it, unless `refusal` gives an error.
+    """
+
+    max_results: int = 10
+    page_size: int = 10
+    freshness: bool = False
+    region: bool = False
+    safe_search: bool = False
+    paging: bool = False
+    news: bool = False
+    cost_per_call_usd: float = 0.0
+    price_source: str = ""
+    requests_per_second: float | None = None
+    ends: date | None = None
+    caveat: str = ""
+    empty_statuses: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One raw result. `published` is an ISO 8601 date or date-time; `content` is page text that the vendor included."""
+
+    url: str
+    title: str
+    snippet: str
+    provider: str
+    published: str | None = None
+    score: float | None = None
+    content: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedFilters:
+    """How the requested freshness, region and domains were actually applied (None: not at all).
+
+    Domains are `upstream` if the vendor filtered by them, `local` if we dropped results from other domains.
+    """
+
+    freshness: str | None = None
+    region: str | None = None
+    domains: Literal["upstream", "local"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """The name of the upstream that failed, and why: `CODE: message`, or `errors.UNRELATED`."""
+
+    given_up: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """The result of a Searcher. Having no hits is not an error. `bodies` are the vendor's replies, page by page;
+    `fallback` names the searcher that was given up for its unrelated results.
+    """
+
+    hits: tuple[Hit, ...]
+    provider: str
+    applied: AppliedFilters = AppliedFilters()
+    cost_usd: float = 0.0
+    warnings: tuple[str, ...] = ()
+    bodies: tuple[bytes, ...] = field(default=(), repr=False)
+    fallback: Fallback | None = None
+
+
+Support = Literal["verbatim", "paraphrase", "not_found", "unread"]
+"""How a quote supports a sentence; `not_found`: the page lacks it, `unread`: the page could not be read in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A citation: `url` supports `text[start:end]` of the answer. Python string offsets, end exclusive.
+
+    `quote` has the page's own words, and `support` says how they support the sentence; None if that was not checked.
+    """
+
+    url: str
+    title: str
+    start: int
+    end: int
+    quote: str | None = None
+    support: Support | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A page that was found or read for an answer. `published` is an ISO 8601 date or date-time."""
+
+    url: str
+    title: str = ""
+    published: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens that the provider billed."""
+
+    prompt: int = 0
+    response: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer of an engine or the extractive composer, before finalize: spans may repeat, be misplaced or unranked.
+
+    `provider` says how it was made: `MODEL-web-search`, `MODEL-over-PROVIDER` or `PROVIDER-raw-search`. `sources` are
+    the pages that were found or read, cited or not. `search_suggestions` is HTML that must be shown
+    unchanged beside the answer. `searched_usd` is the part of `cost_usd` that the search layer has already booked.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+    provider: str
+    model: str | None = None
+    sources: tuple[Source, ...] = ()
+    search_suggestions: str | None = None
+    searched_usd: float = 0.0
+    usage: TokenUsage = TokenUsage()
+    cost_usd: float = 0.0
+    applied: AppliedFilters = field(default_factory=AppliedFilters)
+    warnings: tuple[str, ...] = ()
+    fallback: Fallback | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page that was read. `markdown` is untrusted text; `final_url` is the URL after redirects.
+
+    `etag` and `last_modified` are the site's header values, for conditional requests. `fetched_at` (seconds since the
+    epoch) is when the site last sent or confirmed the content; 0 if unknown. `cache` says where the page came from:
+    the site (`miss`), the cache (`exact`), or the cache although expired, because the site failed (`stale`).
+    """
+
+    url: str
+    final_url: str
+    title: str
+    markdown: str
+    content_type: str = "text/html"
+    published: str | None = None
+    truncated: bool = False
+    warnings: tuple[str, ...] = ()
+    etag: str | None = None
+    last_modified: str | None = None
+    fetched_at: float = 0.0
+    cache: Literal["miss", "exact", "stale"] = field(default="miss", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a page with its headings. `score` is in 0..1, higher is better. `page` counts the pages of a PDF."""
+
+    text: str
+    section_path: tuple[str, ...] = ()
+    score: float = 0.0
+    id: str = ""
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The material from raw search for a question. `pages` are those that could be read, by the URLs of their hits."""
+
+    results: SearchResults
+    pages: Mapping[str, Page]
+    cost_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StateEntry:
+    """An entry of a State, for a copy. `ttl` is the seconds left (None: it never expires); `counts`: a counter."""
+
+    key: str
+    value: bytes
+    ttl: float | None = None
+    counts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StateUsage:
+    """The size of a State (bytes), its limit (None: no limit), and the number of entries that this process evicted."""
+
+    bytes: int
+    most_bytes: int | None = None
+    evictions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StateProblem:
+    """Why a State is not what it was set up to be, what is lost by that, and what its operator can do."""
+
+    finding: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.finding} {self.remedy}"
+
+
+__all__ = [
+    "DIRECT",
+    "LOCAL",
+    "LONGEST_URL",
+    "Answer",
+    "AppliedFilters",
+    "Caller",
+    "Capabilities",
+    "ContentRequest",
+    "Deadline",
+    "Fallback",
+    "Freshness",
+    "Gathered",
+    "Hit",
+    "HttpRequest",
+    "Page",
+    "Passage",
+    "PassagesRequest",
+    "RawSearchRequest",
+    "SafeSearch",
+    "SearchQuery",
+    "SearchRequest",
+    "SearchResults",
+    "Source",
+    "Span",
+    "StateEntry",
+    "StateProblem",
+    "StateUsage",
+    "Support",
+    "TokenUsage",
+    "Topic",
+    "WebSearchRequest",
+]

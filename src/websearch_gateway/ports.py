@@ -1,0 +1,351 @@
+"""The interfaces between the pipeline and its adapters.
+
+A composite has the interface of its parts, so they nest. A change here changes every adapter and its contract suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
+
+from websearch_gateway.errors import SearchError
+from websearch_gateway.models import (
+    Answer,
+    AppliedFilters,
+    Capabilities,
+    Deadline,
+    Gathered,
+    Hit,
+    HttpRequest,
+    Page,
+    SearchQuery,
+    SearchResults,
+    StateEntry,
+    StateProblem,
+    StateUsage,
+)
+
+T = TypeVar("T")
+
+Progress = Callable[[str], Awaitable[None]]
+"""Receives a short description of what the gateway is doing. Must not raise."""
+
+
+async def no_progress(_: str) -> None:
+    """The Progress for a caller who needs no reports."""
+
+
+class Searcher(Protocol):
+    """Anything that turns a query into hits: one vendor, a chain of them, a cache or a breaker around one."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def search(self, query: SearchQuery, deadline: Deadline) -> SearchResults:
+        """Search.
+
+        Raises:
+            Refused: do not try another searcher.
+            Unavailable: this one cannot serve now.
+            Exhausted: a composite has tried all of its parts.
+        """
+        ...
+
+
+class Layer(Protocol):
+    """Wraps any call: a retry, a circuit breaker, a rate limiter, a timer. Layers nest."""
+
+    async def __call__(self, call: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+        """Run `call()`, if and when this layer allows it, and return its result.
+
+        Raises:
+            SearchError: raised by `call`, or by the layer instead.
+        """
+        ...
+
+
+class Provider(Protocol):
+    """A raw search vendor as pure functions; `net.searcher.HttpSearcher` runs any of them."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def capabilities(self) -> Capabilities: ...
+    @property
+    def key_setting(self) -> str | None:
+        """The environment variable that holds the key; None for a vendor without keys."""
+        ...
+
+    def request(self, query: SearchQuery) -> HttpRequest:
+        """The HTTP request for the first page of results."""
+        ...
+
+    def parse(self, body: bytes) -> list[Hit]:
+        """The hits of a successful reply.
+
+        Raises:
+            SearchProviderParseError: the reply is not what the vendor documents.
+            Unavailable: the reply is a refusal in disguise, such as a bot page with status 2xx.
+        """
+        ...
+
+    def next_page(self, query: SearchQuery, body: bytes, page: int) -> HttpRequest | None:
+        """The request for page `page` (2 is the second) given the previous reply's body; None if there is no such page.
+
+        Called only after a full page, so a vendor that does not report whether there is more always returns a request.
+        """
+        ...
+
+    def refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> SearchError | None:
+        """The error for a reply with a vendor-specific meaning; None leaves it to the common rules."""
+        ...
+
+    def applied(self, query: SearchQuery) -> AppliedFilters:
+        """How `request` actually applies freshness, region and domains."""
+        ...
+
+
+class AnswerEngine(Protocol):
+    """Searches and writes a cited answer in one call."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def answer(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Answer:
+        """Answer with citations.
+
+        Raises:
+            Refused: the request or the key is wrong.
+            Unavailable: fall back.
+        """
+        ...
+
+
+class HostedEngine(AnswerEngine, Protocol):
+    """An answer engine behind a vendor's API.
+
+    `most_usd` is the most that an answer may cost, `likely_usd` the usual cost.
+    """
+
+    @property
+    def most_usd(self) -> float: ...
+    @property
+    def likely_usd(self) -> float: ...
+
+    async def warm_up(self) -> None:
+        """Load everything that the first answer needs."""
+        ...
+
+    async def check(self, deadline: Deadline) -> Sequence[str]:
+        """Check that the key and the models work. Returns warnings for the operator, such as a shutdown date.
+
+        Raises:
+            SearchError: the engine does not work; the message says why.
+        """
+        ...
+
+
+class Composer(Protocol):
+    """Writes an answer from hits and the pages that could be read. Pure; every sentence it writes has a citation."""
+
+    def __call__(self, query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page]) -> Answer:
+        """Compose. `pages` maps the URL of a hit to its page; a hit without a page has only its snippet."""
+        ...
+
+
+class Gather(Protocol):
+    """Finds and reads the material for an answer."""
+
+    async def __call__(self, query: SearchQuery, deadline: Deadline, progress: Progress) -> Gathered:
+        """Search, and read the best pages.
+
+        Raises:
+            Refused: a key is wrong, or no provider is configured.
+            Exhausted: every provider failed.
+        """
+        ...
+
+
+class Workers(Protocol):
+    """Processes for work whose size an outsider chooses. They can be killed, and they hold no secrets."""
+
+    async def warm(self) -> None:
+        """Start a process if there is none. It warms up while the caller continues."""
+        ...
+
+    async def run(
+        self,
+        function: Callable[..., object],
+        *arguments: object,
+        deadline: Deadline,
+        size: int | None = None,
+        heavy: bool = False,
+        seconds: float | None = None,
+    ) -> Any:
+        """Run `function(*arguments)` and return its result as JSON: a dataclass becomes a dict, a tuple a list.
+
+        The function must be importable by its name. Cancelling kills the process that runs it.
+
+        Args:
+            size: the number of characters of untrusted text. Very small jobs run without a process.
+            heavy: the call may take seconds even for small arguments, as for a PDF.
+            seconds: the time limit of the call itself, without waits for a process; a shorter one than usual.
+
+        Raises:
+            SearchTimeoutError: the deadline passed, or (`details.reason` is `too_costly`) the call took too long.
+            Unavailable: the function raised it.
+            SearchFetchError: the function failed, or took its process down.
+        """
+        ...
+
+
+class Reader(Protocol):
+    """Turns a URL into a Page."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def read(self, url: str, deadline: Deadline, known: Page | None = None) -> Page:
+        """Fetch and read. `known` is the page from an earlier read; it is returned itself if the page has not changed.
+
+        Raises:
+            ForbiddenUrlError: the address policy forbids the URL.
+            SearchFetchError: the page is missing, too large or of an unreadable type.
+            SearchTimeoutError: the deadline passed.
+        """
+        ...
+
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+    """One unit vector, or zero vector, per row: shape (texts, dimensions)."""
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    @property
+    def name(self) -> str:
+        """The name of the model. Vectors with different names cannot be compared."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector; 0 until a remote model has answered."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """The weight of the ranking by vectors in a fusion, where the ranking by words has weight 1."""
+        ...
+
+    async def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Vectors:
+        """One row per text, in order. A text that the embedder does not understand, such as "", gets the zero vector.
+
+        Raises:
+            Unavailable: the embedder failed. The caller then ranks by words alone and says so, and does not fail.
+        """
+        ...
+
+    def knows(self, text: str) -> bool:
+        """Whether the vector of this text is meaningful: False if the model does not know its script."""
+        ...
+
+
+@runtime_checkable
+class State(Protocol):
+    """Five verbs for all shared state. Keys are `kind/rest`; values are bytes; times are seconds.
+
+    Never returns expired entries, even if the backend has not deleted them yet.
+    """
+
+    async def get(self, key: str) -> bytes | None:
+        """The value; None if absent or expired."""
+        ...
+
+    async def put(self, key: str, value: bytes, ttl: float | None = None) -> None:
+        """Store or replace a value; without `ttl` it never expires."""
+        ...
+
+    async def delete(self, key: str) -> bool:
+        """Delete an entry; True if there was a live one."""
+        ...
+
+    async def add(self, key: str, amount: int = 1, ttl: float | None = None) -> int:
+        """Add to an integer atomically and return the new value.
+
+        An absent or expired counter starts at zero, and only then does `ttl` apply: later additions do not extend it.
+        `get` of a counter returns its decimal digits.
+        """
+        ...
+
+    def scan(self, prefix: str) -> AsyncIterator[tuple[str, bytes]]:
+        """All live entries whose key starts with `prefix`, in key order."""
+        ...
+
+    def entries(self, prefix: str, after: str = "") -> AsyncIterator[StateEntry]:
+        """As `scan`, with all data that a copy needs, and only keys after `after`. For migration to another backend."""
+        ...
+
+    async def close(self) -> None:
+        """Release files, sockets and threads. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class BoundedState(Protocol):
+    """A State with a size limit."""
+
+    def limit(self, most_bytes: int, evictable: Sequence[str]) -> None:
+        """Delete the least recently used values before the state exceeds `most_bytes`.
+
+        Deletes only values whose keys begin with one of `evictable`, and no counters. Does not store such a value if it
+        takes more than a tenth of the limit.
+        """
+        ...
+
+    async def usage(self) -> StateUsage:
+        """The size of the state.
+
+        Raises:
+            StateUnavailable: the state cannot be read.
+        """
+        ...
+
+
+@runtime_checkable
+class SparedState(Protocol):
+    """A State that goes on in memory while its backend cannot be used."""
+
+    @property
+    def problem(self) -> StateProblem | None:
+        """What is wrong; None while the backend is in use."""
+        ...
+
+
+def problem_of(state: State) -> StateProblem | None:
+    """The problem of a state that may have one."""
+    return state.problem if isinstance(state, SparedState) else None
+
+
+__all__ = [
+    "AnswerEngine",
+    "BoundedState",
+    "Composer",
+    "Embedder",
+    "Gather",
+    "HostedEngine",
+    "Layer",
+    "Progress",
+    "Provider",
+    "Reader",
+    "Searcher",
+    "SparedState",
+    "State",
+    "Workers",
+    "no_progress",
+    "problem_of",
+]
