@@ -33,7 +33,7 @@ from websearch_gateway.answers.models import utc_now
 from websearch_gateway.models import Deadline, Hit, Page, SearchQuery
 from websearch_gateway.net.client import create_client
 from websearch_gateway.text.citation.sentences import split_sentences
-from websearch_gateway.text.retrieval.tokens import estimate_tokens
+from websearch_gateway.text.tokens import estimate_tokens
 
 RIGHT = 0.7
 OTHERS = 3

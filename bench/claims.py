@@ -20,7 +20,7 @@ from typing import Any
 from websearch_gateway.text.citation.quotes import Quotable, best_quotes
 from websearch_gateway.text.citation.sentences import split_sentences
 from websearch_gateway.text.citation.support import is_claim, support
-from websearch_gateway.text.retrieval.tokens import words
+from websearch_gateway.text.tokens import words
 
 FOLDS = 5
 _LEAD = re.compile(r"\A\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#{1,6}\s+)")

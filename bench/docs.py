@@ -28,7 +28,7 @@ from websearch_gateway.app import Gateway, open_gateway
 from websearch_gateway.docs_index.crawl.seeds import inventory
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.settings import load_settings
-from websearch_gateway.text.retrieval.tokens import estimate_tokens
+from websearch_gateway.text.tokens import estimate_tokens
 
 NAMES = 500
 WANTED = {

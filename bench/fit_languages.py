@@ -1,4 +1,4 @@
-"""Fit the numbers of `text/retrieval/multilingual/scores.py`: `python -m bench.fit_languages FILE`.
+"""Fit the numbers of `text/multilingual.py`: `python -m bench.fit_languages FILE`.
 
 FILE is that of `bench.languages`. Prints for each language how often the best sentence, and one of the best four, holds
 the known answer, how many questions with an answer are hedged and how many without one are not: first on the articles
@@ -20,10 +20,8 @@ import numpy as np
 
 from bench.fit_quotes import Numbers, fit_ranking
 from bench.quotes import markdown_of
-from websearch_gateway.text.retrieval.candidates import Document, candidates
-from websearch_gateway.text.retrieval.multilingual.letters import likeness
-from websearch_gateway.text.retrieval.multilingual.scores import ANSWERED, Gate, Signals, gate_values, signals
-from websearch_gateway.text.retrieval.question import Question
+from websearch_gateway.text.candidates import Document, Question, candidates
+from websearch_gateway.text.multilingual import ANSWERED, Gate, Signals, gate_values, likeness, signals
 
 FOLDS, OTHERS, MANY = 6, 4, 4
 HELD = 0.5

@@ -1,4 +1,4 @@
-"""Fit the weights of `text/retrieval/reranking.py`: `python -m bench.fit_quotes FILE...`.
+"""Fit the weights of `text/reranking.py`: `python -m bench.fit_quotes FILE...`.
 
 Each FILE has the format of `bench.questions`. Prints how often the best sentence holds the known answer and how often
 the gate errs, both on articles that were left out of the fit, then the weights fitted on all.
@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 
 from bench.quotes import markdown_of
 from websearch_gateway.embedders.static import encode
-from websearch_gateway.text.retrieval.candidates import Document, candidates
-from websearch_gateway.text.retrieval.evidence import by_words
-from websearch_gateway.text.retrieval.question import Question
-from websearch_gateway.text.retrieval.reranking import ANSWERED, RERANKED, Signals, gate_values, signals
+from websearch_gateway.text.candidates import Document, Question, candidates
+from websearch_gateway.text.evidence import by_words
+from websearch_gateway.text.reranking import ANSWERED, RERANKED, Signals, gate_values, signals
 
 FOLDS, OTHERS, STEPS = 6, 4, 300
 LONG = 8_000

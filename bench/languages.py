@@ -18,8 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from websearch_gateway.answers.extractive import compose
-from websearch_gateway.answers.hedges import LANGUAGES, nearest, no_answer
+from websearch_gateway.answers.extractive import LANGUAGES, compose, nearest, no_answer
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery
 
 OTHERS = 4

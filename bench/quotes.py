@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from websearch_gateway.embedders.static import encode
-from websearch_gateway.text.retrieval.candidates import Document
-from websearch_gateway.text.retrieval.evidence import Findings, find_evidence
+from websearch_gateway.text.candidates import Document
+from websearch_gateway.text.evidence import Findings, find_evidence
 
 OTHERS = 4
 ROOM = 720

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.answers.extractive import MAX_ANSWER, MAX_PAGE, NO_RESULTS, compose
-from websearch_gateway.answers.hedges import NO_ANSWER, nearest
+from websearch_gateway.answers.extractive import MAX_ANSWER, MAX_PAGE, NO_ANSWER, NO_RESULTS, compose, nearest
 from websearch_gateway.models import Answer, Hit, Page, SearchQuery, Source
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.ports import Composer
-from websearch_gateway.text.trackers import strip_trackers
+from websearch_gateway.text.urls import strip_trackers
 
 QUESTION = SearchQuery("How tall is the Eiffel tower?")
 

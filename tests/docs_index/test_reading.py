@@ -11,7 +11,7 @@ from tests.opening import Open
 from websearch_gateway.docs_index.models import CrawlOptions
 from websearch_gateway.docs_index.reading import CUT, read_docs
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
-from websearch_gateway.text.retrieval.tokens import estimate_tokens
+from websearch_gateway.text.tokens import estimate_tokens
 
 SECTIONS = [f"## Zebra {number}\n\n" + f"The zebra number {number} eats grass at noon. " * 40 for number in range(12)]
 

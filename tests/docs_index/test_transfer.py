@@ -17,7 +17,7 @@ from websearch_gateway.docs_index.store.packing import pack_vectors
 from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
 from websearch_gateway.docs_index.transfer import INTERRUPTED, export_site, import_site
 from websearch_gateway.errors import SearchValidationError
-from websearch_gateway.text.safety.sanitise import without_live_parts
+from websearch_gateway.text.sanitise import without_live_parts
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from babel.dates import format_date, format_timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.text.dates import bucket, iso_date, spoken_date
+from websearch_gateway.text.dates import bucket, in_words, iso_date, spoken_date
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -139,3 +139,11 @@ WORDS = st.sampled_from(
 def test_any_text_gives_an_iso_date_or_none(text: str) -> None:
     found = spoken_date(text, NOW)
     assert found is None or datetime.fromisoformat(found)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0 seconds"), (1.9, "1 second"), (59, "59 seconds"), (60, "1 minute"), (7_199, "1 hour"), (200_000, "2 days")],
+)
+def test_the_largest_unit_is_named_and_rounded_down(seconds: float, words: str) -> None:
+    assert in_words(seconds) == words

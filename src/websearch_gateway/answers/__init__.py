@@ -82,7 +82,7 @@ def _hosted(row: EngineRow, settings: Settings, outside: Outside) -> HostedEngin
 
 
 def _redirects(outside: Outside) -> Finish:
-    from websearch_gateway.answers.redirects import Redirects
+    from websearch_gateway.answers.gemini import Redirects
 
     return Redirects(outside.fetcher)
 

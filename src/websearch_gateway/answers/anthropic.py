@@ -12,10 +12,21 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.json_fields import Json, are_counts, count, objects, parsed, parsed_or_empty, typed
+from websearch_gateway.answers.common import (
+    CUT_OFF,
+    Json,
+    are_counts,
+    count,
+    declined,
+    instructions,
+    no_answer,
+    not_searched,
+    objects,
+    parsed,
+    parsed_or_empty,
+    typed,
+)
 from websearch_gateway.answers.models import Billed, Limits, LongPrompt, Model
-from websearch_gateway.answers.outcomes import CUT_OFF, declined, no_answer, not_searched
-from websearch_gateway.answers.prompt import instructions
 from websearch_gateway.errors import (
     SearchError,
     SearchProviderError,

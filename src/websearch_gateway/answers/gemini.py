@@ -6,32 +6,42 @@ title of a source is usually its host. Google demands that its search suggestion
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.json_fields import Json, are_counts, count, objects, parsed, parsed_or_empty, typed
-from websearch_gateway.answers.models import Billed, EarlierPrices, Limits, Model
-from websearch_gateway.answers.outcomes import CUT_OFF, applying, declined, lost_citations, no_answer, not_searched
-from websearch_gateway.answers.prompt import instructions
-from websearch_gateway.errors import (
-    RATE_LIMITED,
-    SearchAuthError,
-    SearchError,
-    SearchProviderError,
+from websearch_gateway.answers.common import (
+    CUT_OFF,
+    Json,
+    applying,
+    are_counts,
+    count,
+    declined,
+    instructions,
+    lost_citations,
+    no_answer,
+    not_searched,
+    objects,
+    parsed,
+    parsed_or_empty,
+    typed,
 )
-from websearch_gateway.models import Answer, HttpRequest, SearchQuery, Source, Span
+from websearch_gateway.answers.models import Billed, EarlierPrices, Limits, Model
+from websearch_gateway.errors import RATE_LIMITED, SearchAuthError, SearchError, SearchFetchError, SearchProviderError
+from websearch_gateway.models import Answer, Deadline, HttpRequest, SearchQuery, Source, Span
 from websearch_gateway.net.client import Reply
+from websearch_gateway.net.fetch import Fetcher
+from websearch_gateway.text.urls import is_web_address
 
 MAX_TOKENS = 4096
 """Thinking counts as output."""
 
 MAX_SPANS = 500
 _DECLINED = ("SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "RECITATION", "LANGUAGE")
-
 
 LIMITS = Limits(
     most=Billed(prompt=60_000, response=MAX_TOKENS, searches=10),
@@ -238,3 +248,45 @@ def _seconds(delay: object) -> float | None:
     """The seconds of a duration such as `34s`, at most a day; None if it is not one."""
     seconds = delay.removesuffix("s") if isinstance(delay, str) else ""
     return min(float(seconds), 86_400.0) if seconds.replace(".", "", 1).isdecimal() else None
+
+
+MOST_LINKS = 20
+SECONDS = 5.0
+RESERVE_SECONDS = 0.5
+"""Time left for the rest of the call (seconds): an unresolved link must not cost the answer."""
+
+_PATH = "/grounding-api-redirect"
+_MAX_BYTES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Redirects:
+    """Replaces links through the redirect by their targets. `fetcher` checks every address."""
+
+    fetcher: Fetcher
+
+    async def __call__(self, answer: Answer, deadline: Deadline) -> Answer:
+        """The answer with all targets that were resolved in time; other links stay. Never raises."""
+        links = _links((*(span.url for span in answer.spans), *(source.url for source in answer.sources)))
+        until = deadline.within(min(SECONDS, max(0.0, deadline.remaining() - RESERVE_SECONDS)))
+        found = await asyncio.gather(*(self._target(link, until) for link in links))
+        targets = dict(zip(links, found, strict=True))
+        return replace(
+            answer,
+            spans=tuple(replace(span, url=targets.get(span.url, span.url)) for span in answer.spans),
+            sources=tuple(replace(source, url=targets.get(source.url, source.url)) for source in answer.sources),
+        )
+
+    async def _target(self, link: str, deadline: Deadline) -> str:
+        try:
+            await self.fetcher.fetch(link, deadline, follow=False, max_bytes=_MAX_BYTES)
+        except SearchFetchError as error:
+            target = error.details.get("location")
+            return target if isinstance(target, str) and is_web_address(target) else link
+        except SearchError:
+            pass
+        return link
+
+
+def _links(urls: Iterable[str]) -> list[str]:
+    return [url for url in dict.fromkeys(urls) if is_web_address(url) and _PATH in url.partition("?")[0]][:MOST_LINKS]

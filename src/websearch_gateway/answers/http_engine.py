@@ -12,16 +12,16 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
-from typing import Protocol
+from typing import Literal, Protocol
 
 import httpx2
 
 from websearch_gateway.answers import models
-from websearch_gateway.answers.domains import applied_domains, check_domains
+from websearch_gateway.answers.common import ModelGone, OptionRefused, applying
 from websearch_gateway.answers.models import IMPOSSIBLE_BILL, UNREPORTED_BILL, Billed, Limits, Model, find_model
-from websearch_gateway.answers.outcomes import ModelGone, OptionRefused, applying
 from websearch_gateway.errors import (
     RATE_LIMITED,
+    NotAsked,
     SearchAuthError,
     SearchError,
     SearchProviderError,
@@ -341,3 +341,24 @@ class HttpEngine:
             retryable=status in PASSING_STATUSES or status == _OVERLOADED,
             details={"reason": reason} if (reason := _REASONS.get(status)) else None,
         )
+
+
+def check_domains(query: SearchQuery, most: int, vendor: str) -> None:
+    """Raise unless the vendor can apply the lists: its answer could rest on unwanted pages.
+
+    Args:
+        most: the longest list that the vendor accepts; 0 if it accepts none.
+
+    Raises:
+        NotAsked: `vendor` cannot apply the lists.
+    """
+    include, exclude = query.include_domains, query.exclude_domains
+    if (exclude and (include or not most)) or len(include) > most:
+        raise NotAsked(f"{vendor} cannot apply these lists of domains.")
+
+
+def applied_domains(query: SearchQuery, most: int) -> Literal["upstream", "local"] | None:
+    """`upstream` or `local` for lists that `check_domains` accepted: long exclusion lists are applied locally too."""
+    if not query.include_domains and not query.exclude_domains:
+        return None
+    return "upstream" if len(query.exclude_domains) <= most else "local"

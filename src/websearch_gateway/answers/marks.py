@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from websearch_gateway.models import Source, Span
-from websearch_gateway.text.safety.certain_code import code_pieces
+from websearch_gateway.text.sanitise import code_pieces
 from websearch_gateway.text.urls import canonical
 
 # [1]  [1, 2]  [[1]]  【1】  ［1］, each run of them with the blank before it. Not part of a link: `[1](https://...)`.

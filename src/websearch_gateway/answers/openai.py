@@ -15,19 +15,26 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.json_fields import Json, are_counts, count, objects, parsed, parsed_or_empty, typed
-from websearch_gateway.answers.models import Billed, Limits, Model, find_model
-from websearch_gateway.answers.outcomes import (
+from websearch_gateway.answers.common import (
     CUT_OFF,
+    LINK_RULE,
+    Json,
     ModelGone,
     OptionRefused,
     applying,
+    are_counts,
+    count,
     declined,
+    instructions,
     lost_citations,
     no_answer,
     not_searched,
+    objects,
+    parsed,
+    parsed_or_empty,
+    typed,
 )
-from websearch_gateway.answers.prompt import LINK_RULE, instructions
+from websearch_gateway.answers.models import Billed, Limits, Model, find_model
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,

@@ -11,11 +11,24 @@ from datetime import date, datetime
 
 from pydantic import SecretStr
 
-from websearch_gateway.answers.json_fields import Json, are_counts, count, objects, parsed, parsed_or_empty, typed
+from websearch_gateway.answers.common import (
+    CUT_OFF,
+    MARK_RULE,
+    Json,
+    applying,
+    are_counts,
+    count,
+    declined,
+    instructions,
+    no_answer,
+    not_searched,
+    objects,
+    parsed,
+    parsed_or_empty,
+    typed,
+)
 from websearch_gateway.answers.marks import resolve_marks
 from websearch_gateway.answers.models import Billed, Limits, Model
-from websearch_gateway.answers.outcomes import CUT_OFF, applying, declined, no_answer, not_searched
-from websearch_gateway.answers.prompt import MARK_RULE, instructions
 from websearch_gateway.errors import (
     SearchError,
     SearchProviderError,

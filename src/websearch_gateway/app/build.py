@@ -22,8 +22,7 @@ from websearch_gateway.app.page_reading import COMPOSE, WARM_UP, PageReaders, op
 from websearch_gateway.app.upstreams import Upstreams, answering, open_engines, open_upstreams
 from websearch_gateway.cache.results import RawResult
 from websearch_gateway.cache.single_flight import SingleFlight
-from websearch_gateway.embedders import open_embedder
-from websearch_gateway.embedders.prices import usd_per_million_tokens
+from websearch_gateway.embedders import open_embedder, usd_per_million_tokens
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.client import create_client
 from websearch_gateway.net.retry import Retry

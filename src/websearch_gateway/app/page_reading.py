@@ -20,7 +20,7 @@ from websearch_gateway.readers.browser.browser import Browser
 from websearch_gateway.readers.extraction.extract import warm_up
 from websearch_gateway.readers.robots_fetcher import RobotsFetcher
 from websearch_gateway.settings import Settings
-from websearch_gateway.text.retrieval.passages import cut
+from websearch_gateway.text.passages import cut
 from websearch_gateway.upstream.layers import BoundedReader
 from websearch_gateway.upstream.tracing import TracedReader
 from websearch_gateway.workers.child import prepare

@@ -18,9 +18,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from websearch_gateway.text.language import language_of
 from websearch_gateway.text.numbers import UNIT_NAMES, is_year, numerals
-from websearch_gateway.text.retrieval.language import language_of
-from websearch_gateway.text.retrieval.tokens import fold
+from websearch_gateway.text.tokens import fold
 
 MOST_CHARS = 500
 

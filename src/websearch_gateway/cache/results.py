@@ -17,7 +17,7 @@ from websearch_gateway.errors import SearchError
 from websearch_gateway.models import Caller, SearchQuery
 from websearch_gateway.ports import State
 from websearch_gateway.results import CacheMatch, CacheState, SearchResponse, Usage, WebSearchResponse, WireModel
-from websearch_gateway.text.durations import in_words
+from websearch_gateway.text.dates import in_words
 from websearch_gateway.text.urls import is_web_address
 
 R = TypeVar("R", bound=WireModel)

@@ -13,7 +13,7 @@ from websearch_gateway.docs_index.models import Chunk, SiteVersion
 from websearch_gateway.docs_index.selection import select
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
 from websearch_gateway.results import DocsOutlineEntry, DocsReadResponse
-from websearch_gateway.text.retrieval.tokens import estimate_tokens
+from websearch_gateway.text.tokens import estimate_tokens
 from websearch_gateway.text.urls import with_scheme
 
 MOST_AROUND = 20

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from websearch_gateway.errors import SearchNotConfiguredError
+from websearch_gateway.text.urls import host
 
 if TYPE_CHECKING:
     import httpx2
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from websearch_gateway.net.retry import Retry
     from websearch_gateway.ports import Embedder
     from websearch_gateway.settings import Settings
+
 
 OLLAMA_PORT = ":11434"
 
@@ -59,3 +61,17 @@ def _built_in(name: str) -> Embedder:
     raise SearchNotConfiguredError(
         "EMBEDDING_MODEL_NAME must be `static`, `neural` or `neural:FOLDER`, or name a model of EMBEDDING_SERVER_URL."
     )
+
+
+OPENAI_HOST = "api.openai.com"
+OPENAI_USD = {"text-embedding-3-small": 0.02, "text-embedding-3-large": 0.13, "text-embedding-ada-002": 0.1}
+DEFAULT_MODEL = "text-embedding-3-small"
+
+
+def usd_per_million_tokens(settings: Settings) -> float:
+    """The price of the embedder that the settings name: `embedding` in PRICES, else OpenAI's own price, else 0."""
+    if (price := settings.prices.get("embedding")) is not None:
+        return price
+    if settings.embedding_server_url is None or host(settings.embedding_server_url) != OPENAI_HOST:
+        return 0.0
+    return OPENAI_USD.get(settings.embedding_model_name or DEFAULT_MODEL, 0.0)

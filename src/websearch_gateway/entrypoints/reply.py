@@ -32,7 +32,7 @@ from websearch_gateway.results import (
     WebSearchResponse,
     WireModel,
 )
-from websearch_gateway.text.retrieval.windows import window
+from websearch_gateway.text.windows import window
 
 A = TypeVar("A", bound=SearchResponse)
 T = TypeVar("T")

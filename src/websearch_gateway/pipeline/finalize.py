@@ -31,8 +31,7 @@ from websearch_gateway.text.citation.references import Cited, with_marks
 from websearch_gateway.text.citation.snippet import snippets
 from websearch_gateway.text.citation.spans import cut, moved
 from websearch_gateway.text.notes import nothing_found
-from websearch_gateway.text.trackers import strip_trackers
-from websearch_gateway.text.urls import canonical, host, is_web_address
+from websearch_gateway.text.urls import canonical, host, is_web_address, strip_trackers
 from websearch_gateway.upstream.tracing import stage
 
 MAX_SOURCES = 20

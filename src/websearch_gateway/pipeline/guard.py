@@ -23,8 +23,8 @@ from websearch_gateway.text.codes import COUNTRIES, country_named, language_code
 from websearch_gateway.text.domains import domains, narrowed
 from websearch_gateway.text.normalise import LONGEST_RAW_QUERY, checked_query, matching_form, normalise
 from websearch_gateway.text.routing import BUILT_IN_ROUTES, Route, repeats_a_repetition
-from websearch_gateway.text.safety.injection import suspicious
-from websearch_gateway.text.safety.secrets import credential_error, credential_kind, credential_kind_in_address
+from websearch_gateway.text.sanitise import suspicious
+from websearch_gateway.text.secrets import credential_error, credential_kind, credential_kind_in_address
 from websearch_gateway.upstream.tracing import stage
 
 T = TypeVar("T")

@@ -1,7 +1,7 @@
 """Addresses that nobody gave: a page may order a model to read an address with what the model knows in it.
 
 An address is known if exactly it stood in a result, was a link of a page that was read, in an earlier call of the same
-caller, or is in the documentation index. Any other one that carries data (`text/safety/carried_data.py`) gets a
+caller, or is in the documentation index. Any other one that carries data (`text/carried_data.py`) gets a
 warning, or is refused before anything is sent. So only known addresses with data are kept in the shared state, as keyed
 hashes; few links of pages are such (2%).
 """
@@ -22,16 +22,15 @@ from websearch_gateway.errors import ForbiddenUrlError, SearchFetchError, Search
 from websearch_gateway.models import Caller, Deadline
 from websearch_gateway.net.fetch import REDIRECTS
 from websearch_gateway.ports import State, Workers
-from websearch_gateway.text.domains import admitted
-from websearch_gateway.text.safety.carried_data import (
+from websearch_gateway.text.carried_data import (
     LEAST_CHARACTERS,
     addresses_with_data,
     carried_characters,
     carries_data,
     identity,
 )
-from websearch_gateway.text.trackers import strip_trackers, tracker_pieces
-from websearch_gateway.text.urls import PUNCTUATION, is_web_address
+from websearch_gateway.text.domains import admitted
+from websearch_gateway.text.urls import PUNCTUATION, is_web_address, strip_trackers, tracker_pieces
 from websearch_gateway.upstream.best_effort import BestEffort
 
 _log = logging.getLogger(__name__)

@@ -22,10 +22,10 @@ from websearch_gateway.ports import State, Workers, problem_of
 from websearch_gateway.results import PageContent, PageMetadata, PagePassage, PagePassages, QueryPassages
 from websearch_gateway.text.chunk import PDF
 from websearch_gateway.text.normalise import normalise
-from websearch_gateway.text.retrieval.passages import MOST_PASSAGES, cut, ranked
-from websearch_gateway.text.retrieval.relevance import ANSWERS, shown
-from websearch_gateway.text.retrieval.windows import window
+from websearch_gateway.text.passages import MOST_PASSAGES, cut, ranked
+from websearch_gateway.text.rank import ANSWERS, shown
 from websearch_gateway.text.urls import with_scheme
+from websearch_gateway.text.windows import window
 from websearch_gateway.upstream.telemetry import Telemetry
 
 MOST_CHARS = 100_000

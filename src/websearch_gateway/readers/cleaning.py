@@ -8,8 +8,8 @@ from typing import Any
 
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.sites.source import Document
-from websearch_gateway.text.safety.invisible import strip_invisible_characters
-from websearch_gateway.text.safety.sanitise import clean_markdown
+from websearch_gateway.text.invisible import strip_invisible_characters
+from websearch_gateway.text.sanitise import clean_markdown
 
 MAX_MARKDOWN = 2_000_000
 """The most characters of a page's Markdown, since several copies are in memory at once."""

@@ -21,7 +21,7 @@ from html.parser import HTMLParser
 from importlib.resources import files
 from string import Template
 
-from websearch_gateway.text.retrieval.tokens import STOP_WORDS, stems
+from websearch_gateway.text.tokens import STOP_WORDS, stems
 
 _BLOCKS = frozenset({"p", "li", "h2", "h3", "h4", "tr", "pre", "blockquote", "figcaption", "dt", "dd", "caption"})
 _PROSE = frozenset({"p", "li", "blockquote", "dd"})

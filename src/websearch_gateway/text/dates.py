@@ -1,4 +1,4 @@
-"""Reads dates as vendors write them, and converts a freshness limit to a period that vendors understand."""
+"""Reads dates as vendors write them, converts a freshness limit to a period, and puts durations into words."""
 
 from __future__ import annotations
 
@@ -159,3 +159,15 @@ def _named(words: Sequence[str], today: date) -> str | None:
 def _in_utc(moment: datetime) -> str:
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return aware.astimezone(UTC).isoformat(timespec="seconds")
+
+
+_DURATIONS_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+
+
+def in_words(seconds: float) -> str:
+    """A duration in its largest unit, rounded down: `3 hours`, `1 minute`, `0 seconds`."""
+    length, unit = next(
+        ((length, unit) for length, unit in _DURATIONS_UNITS if seconds >= length), _DURATIONS_UNITS[-1]
+    )
+    number = int(seconds // length)
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

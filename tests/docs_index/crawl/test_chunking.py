@@ -11,7 +11,7 @@ from websearch_gateway.docs_index.crawl.symbols import page_symbols
 from websearch_gateway.docs_index.models import ChunkDraft, PageDraft
 from websearch_gateway.docs_index.store.sql.prepared import prepared
 from websearch_gateway.readers.extraction.document import CrawledPage
-from websearch_gateway.text.retrieval.tokens import estimate_tokens
+from websearch_gateway.text.tokens import estimate_tokens
 
 WORDS = "Some words of a sentence that says little. "
 

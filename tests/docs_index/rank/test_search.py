@@ -8,7 +8,7 @@ from websearch_gateway.docs_index.rank.search import Ranker
 from websearch_gateway.docs_index.store.sql.docs import SqlDocs
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.results import DocsHit, DocsSearchResponse
-from websearch_gateway.text.retrieval.tokens import estimate_tokens
+from websearch_gateway.text.tokens import estimate_tokens
 
 LONG = "A sentence about waiting for tasks in a loop. " * 60
 

@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 from pydantic import SecretStr
 
-from websearch_gateway.answers.json_fields import Json, count, objects, typed
+from websearch_gateway.answers.common import Json, count, objects, typed
 from websearch_gateway.answers.llm.draft import MAX_DRAFT
 from websearch_gateway.errors import (
     SearchAuthError,

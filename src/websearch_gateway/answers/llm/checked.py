@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from websearch_gateway.answers.common import applying
 from websearch_gateway.answers.llm.draft import Claim, claims_of
 from websearch_gateway.answers.llm.passages import NumberedPassage
-from websearch_gateway.answers.outcomes import applying
 from websearch_gateway.models import Source, Span, Support
 from websearch_gateway.text.citation.quotes import Quotable, Quote, best_quotes
 from websearch_gateway.text.citation.support import is_claim, is_verbatim, support

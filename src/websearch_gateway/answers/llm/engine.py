@@ -12,16 +12,16 @@ from functools import partial
 from pydantic import TypeAdapter
 
 from websearch_gateway.answers import models
+from websearch_gateway.answers.common import applying
 from websearch_gateway.answers.llm.chat import Chat, PromptTooLong, Written
 from websearch_gateway.answers.llm.checked import Checked, checked_draft
 from websearch_gateway.answers.llm.passages import NumberedPassage, numbered_passages
 from websearch_gateway.answers.llm.prompt import REPLY_FORM, messages
-from websearch_gateway.answers.outcomes import applying
 from websearch_gateway.errors import SearchProviderError
 from websearch_gateway.models import Answer, Deadline, Gathered, SearchQuery, TokenUsage
 from websearch_gateway.net.retry import Retry
 from websearch_gateway.ports import Gather, Progress, Workers
-from websearch_gateway.text.retrieval.tokens import estimate_tokens
+from websearch_gateway.text.tokens import estimate_tokens
 
 GATHER_SHARE = 0.6
 """The share of the time that raw search may take; the model needs the rest."""

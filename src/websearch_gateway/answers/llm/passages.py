@@ -10,9 +10,9 @@ from websearch_gateway.answers.marks import MARK
 from websearch_gateway.models import Hit, Page, SearchQuery, Source
 from websearch_gateway.text.chunk import PDF, at_page, chunk
 from websearch_gateway.text.markdown import LINK
-from websearch_gateway.text.retrieval.rank import score_passages
-from websearch_gateway.text.retrieval.tokens import estimate_tokens, query_terms
-from websearch_gateway.text.safety.sanitise import without_orders
+from websearch_gateway.text.rank import score_passages
+from websearch_gateway.text.sanitise import without_orders
+from websearch_gateway.text.tokens import estimate_tokens, query_terms
 
 PASSAGE_TOKENS = 256
 """Small passages: a claim is checked against one of them."""

@@ -16,7 +16,7 @@ from websearch_gateway.docs_index.crawl.symbols import page_symbols
 from websearch_gateway.docs_index.models import ChunkDraft
 from websearch_gateway.text.chunk import Piece, pieces
 from websearch_gateway.text.markdown import Block, blocks
-from websearch_gateway.text.retrieval.tokens import estimate_tokens
+from websearch_gateway.text.tokens import estimate_tokens
 
 TARGET = 650
 """The most tokens of a chunk (as `estimate_tokens` counts), unless one code block is longer."""

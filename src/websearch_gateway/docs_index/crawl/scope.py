@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit, urlunsplit
 
 from websearch_gateway.models import LONGEST_URL
-from websearch_gateway.text.trackers import strip_trackers
+from websearch_gateway.text.urls import strip_trackers
 
 MAX_URL_CHARS = 500
 MAX_DEPTH = 30

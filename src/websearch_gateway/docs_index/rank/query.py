@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from websearch_gateway.text.retrieval.tokens import STOP_WORDS, split_cjk
+from websearch_gateway.text.tokens import STOP_WORDS, split_cjk
 
 MOST_WORDS = 32
 """The most words of a query to search for; more only slow the search."""

@@ -23,7 +23,7 @@ from websearch_gateway.docs_index.rank.navigation import is_navigation
 from websearch_gateway.docs_index.rank.query import Query, parse
 from websearch_gateway.docs_index.rank.versions import newest_first
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
-from websearch_gateway.text.retrieval.tokens import estimate_tokens, query_terms
+from websearch_gateway.text.tokens import estimate_tokens, query_terms
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors

@@ -6,7 +6,7 @@ import re
 import string
 from collections.abc import Collection, Mapping
 
-from websearch_gateway.text.retrieval.tokens import STOP_WORDS, fold
+from websearch_gateway.text.tokens import STOP_WORDS, fold
 
 SHORTEST = 5
 """A shorter word is near to too many others."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import Stemmer
 
 from websearch_gateway.docs_index.models import TextQuery
-from websearch_gateway.text.retrieval.tokens import split_cjk
+from websearch_gateway.text.tokens import split_cjk
 
 COLUMNS = ("title", "path", "parts", "code", "text")
 WEIGHTS = (8.0, 6.0, 2.0, 2.0, 1.0)

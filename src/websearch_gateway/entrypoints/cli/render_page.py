@@ -10,7 +10,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from websearch_gateway.results import PageContent, PagePassage, PagePassages
-from websearch_gateway.text.retrieval.relevance import ANSWERS
+from websearch_gateway.text.rank import ANSWERS
 
 
 def show_page(page: PageContent | PagePassages, console: Console | None = None) -> None:

@@ -33,8 +33,8 @@ from websearch_gateway.results import (
     WireModel,
 )
 from websearch_gateway.text.citation.references import Cited, numbered
-from websearch_gateway.text.durations import in_words
-from websearch_gateway.text.safety.sanitise import wrap_untrusted
+from websearch_gateway.text.dates import in_words
+from websearch_gateway.text.sanitise import wrap_untrusted
 
 R = TypeVar("R", bound=WireModel)
 

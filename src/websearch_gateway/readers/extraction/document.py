@@ -14,9 +14,9 @@ from websearch_gateway.readers.browser.needs_scripts import LITTLE_TEXT, needs_s
 from websearch_gateway.readers.extraction import page
 from websearch_gateway.readers.extraction.anchors import Anchors
 from websearch_gateway.readers.extraction.extract import Extracted, extract_from
+from websearch_gateway.text.invisible import strip_invisible_characters
 from websearch_gateway.text.markdown import LINK
-from websearch_gateway.text.safety.invisible import strip_invisible_characters
-from websearch_gateway.text.safety.sanitise import without_live_parts
+from websearch_gateway.text.sanitise import without_live_parts
 
 T = TypeVar("T")
 

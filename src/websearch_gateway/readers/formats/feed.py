@@ -16,7 +16,7 @@ from websearch_gateway.net.decode import decode
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.extraction.inline import as_paragraph, escaped
 from websearch_gateway.readers.formats.fragment import to_markdown
-from websearch_gateway.text.user_text import as_user_text
+from websearch_gateway.text.markdown import as_user_text
 
 MOST_ENTRIES = 3_000
 """The most entries of a feed that are read: each costs 60 µs. The feed of a podcast may have two thousand."""

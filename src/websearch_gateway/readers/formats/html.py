@@ -25,7 +25,7 @@ from websearch_gateway.readers.formats.kinds import (
     most_bytes,
 )
 from websearch_gateway.readers.formats.llms_txt import MarkdownSiblings, is_same_text
-from websearch_gateway.text.safety.bot_challenge import is_bot_challenge
+from websearch_gateway.text.bot_challenge import is_bot_challenge
 
 NOT_MODIFIED = 304
 SIBLING_SECONDS = 2.0

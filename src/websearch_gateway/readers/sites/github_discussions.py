@@ -12,8 +12,7 @@ from typing import Any
 
 from websearch_gateway.errors import SearchFetchError
 from websearch_gateway.readers.sites.source import ApiRequest, Document, github_headers, json_of, section, segments
-from websearch_gateway.text.markdown import without_comments
-from websearch_gateway.text.user_text import as_user_text
+from websearch_gateway.text.markdown import as_user_text, without_comments
 
 _POST = "id body createdAt author { login }"
 _QUERY = f"""query ($owner: String!, $repo: String!, $number: Int!) {{

@@ -20,8 +20,7 @@ from websearch_gateway.readers.sites.source import (
     section,
     segments,
 )
-from websearch_gateway.text.markdown import without_comments
-from websearch_gateway.text.user_text import as_user_text
+from websearch_gateway.text.markdown import as_user_text, without_comments
 
 _COMMENTS = 100  # the largest page of the API
 

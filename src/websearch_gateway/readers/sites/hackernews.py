@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 from websearch_gateway.readers.formats.fragment import to_markdown
 from websearch_gateway.readers.sites.source import ApiRequest, Document, address, json_of, section, segments
-from websearch_gateway.text.user_text import as_user_text
+from websearch_gateway.text.markdown import as_user_text
 
 _MOST_COMMENTS = 300
 _HEADING_LEVELS = 6

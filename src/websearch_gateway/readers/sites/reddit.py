@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from websearch_gateway.readers.formats.feed import Entry, parse_feed
 from websearch_gateway.readers.formats.fragment import to_markdown
 from websearch_gateway.readers.sites.source import ApiRequest, Document, section, segments
-from websearch_gateway.text.user_text import as_user_text
+from websearch_gateway.text.markdown import as_user_text
 
 _HOSTS = ("reddit.com", "www.reddit.com", "old.reddit.com", "new.reddit.com", "m.reddit.com")
 _NAME = re.compile(r"\w{1,30}", re.ASCII)

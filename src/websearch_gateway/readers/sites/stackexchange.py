@@ -15,7 +15,7 @@ from typing import Any
 
 from websearch_gateway.readers.formats.fragment import to_markdown
 from websearch_gateway.readers.sites.source import ApiRequest, Document, address, json_of, section, segments
-from websearch_gateway.text.user_text import as_user_text
+from websearch_gateway.text.markdown import as_user_text
 
 _OWN_HOSTS = {
     "stackoverflow.com",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from websearch_gateway.readers.visibility.hidden_rules import Style, is_entering
 from websearch_gateway.readers.visibility.selectors import Node
-from websearch_gateway.text.safety.sanitise import reads_like_orders
+from websearch_gateway.text.sanitise import reads_like_orders
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

@@ -29,7 +29,7 @@ from websearch_gateway.readers.visibility.sheets import style_sheets, unfold_sha
 from websearch_gateway.readers.visibility.text_style import TextStyle
 from websearch_gateway.readers.visibility.variables import NONE, resolved
 from websearch_gateway.text.notes import UNSEEN_LEFT_OUT
-from websearch_gateway.text.safety.sanitise import reads_like_orders
+from websearch_gateway.text.sanitise import reads_like_orders
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

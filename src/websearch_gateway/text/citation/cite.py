@@ -20,8 +20,7 @@ from websearch_gateway.text.citation.markers import MARKER
 from websearch_gateway.text.citation.sentences import split_sentences
 from websearch_gateway.text.citation.spans import cut, from_utf16, moved
 from websearch_gateway.text.markdown import LINK
-from websearch_gateway.text.trackers import strip_trackers, tracker_pieces
-from websearch_gateway.text.urls import canonical, find_urls, host
+from websearch_gateway.text.urls import canonical, find_urls, host, strip_trackers, tracker_pieces
 
 NEAR = 80
 """The most characters between a span and its citation, found by host, title or word boundary."""

@@ -14,7 +14,7 @@ from typing import Literal
 from websearch_gateway.text.citation.facts import Word, read, stem_set
 from websearch_gateway.text.citation.quotes import Quotable, Quote
 from websearch_gateway.text.numbers import UNITS
-from websearch_gateway.text.retrieval.tokens import stems
+from websearch_gateway.text.tokens import stems
 
 Difference = Literal["number", "negation", "operator", "name", "order", "condition", "speaker", "cell"]
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 
 from websearch_gateway.text.numbers import UNITS, quantity
-from websearch_gateway.text.retrieval.tokens import STOP_WORDS, UNSPACED, fold, stems, words
+from websearch_gateway.text.tokens import STOP_WORDS, UNSPACED, fold, stems, words
 
 
 def word_set(spaced: str) -> frozenset[str]:

@@ -11,7 +11,7 @@ from urllib.parse import quote as percent_encoded
 from websearch_gateway.text.citation.facts import Word, read
 from websearch_gateway.text.citation.sentences import sentences_of
 from websearch_gateway.text.markdown import blocks, lines, plain
-from websearch_gateway.text.retrieval.tokens import fold, words
+from websearch_gateway.text.tokens import fold, words
 
 MOST_QUOTES = 4
 LONGEST_QUOTE = 500

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from websearch_gateway.text.citation.cite import REFERENCE, Link, links
 from websearch_gateway.text.citation.spans import rewritten
 from websearch_gateway.text.markdown import LINK
-from websearch_gateway.text.safety.certain_code import code_pieces
+from websearch_gateway.text.sanitise import code_pieces
 from websearch_gateway.text.urls import canonical, host
 
 NEAR = 3

@@ -12,9 +12,9 @@ from typing import Literal
 from websearch_gateway.text.citation.comparison import NO_UNITS, differences, names_of, same_number
 from websearch_gateway.text.citation.facts import DENIES, Word, read, stem_set, word_set
 from websearch_gateway.text.citation.quotes import LEAST_WORDS, Quotable, Quote
+from websearch_gateway.text.language import language_of
 from websearch_gateway.text.numbers import unit_named
-from websearch_gateway.text.retrieval.language import language_of
-from websearch_gateway.text.retrieval.tokens import words
+from websearch_gateway.text.tokens import words
 
 Support = Literal["verbatim", "paraphrase"]
 

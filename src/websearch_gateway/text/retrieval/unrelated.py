@@ -15,9 +15,8 @@ from itertools import pairwise
 from urllib.parse import unquote_plus, urlsplit
 
 from websearch_gateway.models import Hit
-from websearch_gateway.text.retrieval.language import function_words, language_of
-from websearch_gateway.text.retrieval.languages import language_tokens, query_terms
-from websearch_gateway.text.retrieval.tokens import UNSPACED, fold
+from websearch_gateway.text.language import function_words, language_of, language_tokens, query_terms
+from websearch_gateway.text.tokens import UNSPACED, fold
 
 FEWEST_ROWS = 5
 """With fewer unrelated rows a page is left to the caller: the vendor may have found nothing better."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from websearch_gateway.docs_index.models import TextQuery
 from websearch_gateway.docs_index.store.index_row import fts5_stems
-from websearch_gateway.text.retrieval.tokens import words
+from websearch_gateway.text.tokens import words
 
 MOST_CHARS = 200_000
 """A tsvector holds a megabyte at most; a chunk rarely has more than 3,000 characters."""

@@ -1,0 +1,364 @@
+"""Finds the sentences of some pages that an answer could quote, and measures how well they match a question."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+
+from websearch_gateway.models import Passage
+from websearch_gateway.text.answer_kinds import Kind, asked_for
+from websearch_gateway.text.chunk import chunk
+from websearch_gateway.text.citation.sentences import split_sentences
+from websearch_gateway.text.language import language_of, language_tokens, query_terms
+from websearch_gateway.text.markdown import LINK, LONGEST_MARKED, blocks, lines, plain
+from websearch_gateway.text.rank import bm25, inverse_document_frequency
+from websearch_gateway.text.tokens import is_character, words
+
+PASSAGES = 12
+"""The number of best passages, of all pages together, that are searched for sentences."""
+
+MAX_SENTENCE = 600
+"""The most characters of a sentence that may be quoted."""
+
+MAX_CAPTION = 12
+"""A line of at most this many words without a full stop is a caption, a byline or a cell, not a sentence."""
+
+_IMPERSONAL = (
+    r"it (?:is|was|has been|may be|would be)(?: also| often| now| widely| generally)? "
+    r"(?:(?:said|claimed|believed|thought|estimated|argued|assumed|suggested|reported|recommended) that|"
+    r"(?:possible|impossible|likely|unlikely|clear|unclear|true|necessary|difficult|hard|easy|common|important) "
+    r"(?:that|to|for|whether))\b"
+)
+PRONOUN = re.compile(
+    rf"(?!{_IMPERSONAL})(?:he|she|it|they|his|her|its|their|this|these|those|such|er|sie|es|dies\w*|él|ella|ellos|"
+    r"este|esta|esto|il|elle|ils|elles|он|она|оно|они|это|هو|هي|यह|वह|他|她|它|这|該|เขา|มัน)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that depends on the sentence before it."""
+
+_EDITORIAL = re.compile(
+    r" ?\[(?:citation needed|verification needed|clarification needed|vague|who\?|when\?)\]", re.IGNORECASE
+)
+"""An encyclopedia's remarks on its own text."""
+
+_LINKED_AT_MOST = 0.6
+_PRIVATE_OR_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]")
+_QUESTION = re.compile(r"[?？؟;][\"'”’»)\]）」』*_]*$")
+_ENDED = re.compile(r"[.!…。！।؟۔:][\"'”’»)\]）」』*_]*$|[\u0e00-\u0e7f]$")
+_DATELINE = re.compile(
+    r"(?:published|updated|posted|last (?:updated|modified)|veröffentlicht|aktualisiert|publicado|actualizado|publié|"
+    r"mis à jour|опубликовано|обновлено)\b.{0,80}\d|(?:by|von|par|por) [A-Z].{0,60}$|(?:photo|image|foto|credit)\b"
+    r".{0,20}:",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A page to search."""
+
+    title: str
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paragraph:
+    """A paragraph, list item or table, shared by its sentences. `tokens` include those of the headings above it."""
+
+    text: str
+    tokens: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence without its Markdown marks; `document` is the index of its page.
+
+    Attributes:
+        order: the index of its passage on the page, and of the sentence in the passage.
+        before, after: the sentences before and after it in the same paragraph; "" for none.
+        previous, following: the tokens of these two sentences.
+        own: its tokens.
+        words: the tokens used for the score: `own`, and those of a question right before it.
+        beside: the tokens of its neighbours.
+        above: the tokens of the headings and the title.
+        passage: the score of its passage.
+        scrap: whether it is a table row, a caption or a dateline.
+    """
+
+    text: str
+    document: int
+    order: tuple[int, int]
+    before: str
+    after: str
+    own: tuple[str, ...]
+    words: tuple[str, ...]
+    beside: frozenset[str]
+    above: frozenset[str]
+    previous: frozenset[str]
+    following: frozenset[str]
+    paragraph: Paragraph
+    passage: float
+    scrap: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A plain sentence, heading or table row; only a `quotable` one may be evidence. `header` is its table's header."""
+
+    text: str
+    block: int
+    quotable: bool = True
+    header: str = ""
+    scrap: bool = False
+
+
+def candidates(terms: Sequence[str], language: str, documents: Sequence[Document]) -> list[Candidate]:
+    """The sentences of the passages that match the question best.
+
+    Args:
+        terms: the tokens of the question.
+        language: its ISO 639-1 code; see `languages`.
+    """
+    passages = [
+        (index, place, passage)
+        for index, document in enumerate(documents)
+        for place, passage in enumerate(chunk(document.markdown))
+    ]
+    texts = language_tokens((" ".join((*p.section_path, p.text)) for _, _, p in passages), language)
+    whole = _inside(terms, texts, language)
+    scores = bm25(terms, [[whole.get(token, token) for token in tokens] for tokens in texts])
+    best = sorted(range(len(passages)), key=lambda at: -scores[at])[:PASSAGES]
+    found: list[Candidate] = []
+    for at in best:
+        if scores[at] > 0:
+            index, place, passage = passages[at]
+            scored = replace(passage, score=scores[at])
+            found.extend(_sentences(index, place, documents[index].title, scored, language, whole))
+    return found
+
+
+def _inside(terms: Sequence[str], texts: Sequence[Sequence[str]], language: str) -> Mapping[str, str]:
+    """Longer words of the texts, each with the word of the question that it begins or ends with.
+
+    They are compounds, or have unknown endings. For a question of one character they are the pairs of characters with
+    it, in scripts without spaces.
+    """
+    least = _LEAST_PART if language not in _WITHOUT_COMPOUNDS else 0
+    long = [term for term in terms if is_character(term) or 0 < least <= len(term)]
+    vocabulary = set().union(*texts).difference(terms) if long else set()
+    ends = tuple(long)
+    return {
+        token: next(term for term in long if token.startswith(term) or token.endswith(term))
+        for token in vocabulary
+        if token.startswith(ends) or token.endswith(ends)
+    }
+
+
+_WITHOUT_COMPOUNDS = frozenset(("en", "zh", "ja", "ko", "th"))
+_LEAST_PART = 5
+
+
+def _sentences(
+    document: int, place: int, title: str, passage: Passage, language: str, whole: Mapping[str, str]
+) -> Iterator[Candidate]:
+    page = list(_lines(passage.text))
+    headers = sorted({line.header for line in page})
+    texts = [*(line.text for line in page), *headers, " ".join((title[:MAX_SENTENCE], *passage.section_path))]
+    tokens = [[whole.get(token, token) for token in said] for said in language_tokens(texts, language)]
+    header = dict(zip(headers, tokens[len(page) :], strict=False))
+    above = frozenset(tokens[-1])
+    paragraphs = _paragraphs(page, tokens)
+    for at, line in enumerate(page):
+        if not line.quotable or not _is_quotable(line.text):
+            continue
+        asked = tokens[at - 1] if at and _QUESTION.search(page[at - 1].text) else []
+        near = [tokens[other] for other in (at - 1, at + 1) if 0 <= other < len(page)]
+        before = at - 1 if at > 0 and page[at - 1].block == line.block and page[at - 1].quotable else None
+        after = at + 1 if at + 1 < len(page) and page[at + 1].block == line.block else None
+        yield Candidate(
+            text=line.text,
+            document=document,
+            order=(place, at),
+            before="" if before is None else page[before].text,
+            after="" if after is None else page[after].text,
+            own=tuple(tokens[at]),
+            words=(*asked, *tokens[at]),
+            beside=frozenset().union(*near, header[line.header]),
+            above=above,
+            previous=frozenset(header[line.header] if before is None or line.header else tokens[before]),
+            following=frozenset(() if after is None else tokens[after]),
+            paragraph=paragraphs[line.block],
+            passage=passage.score,
+            scrap=line.scrap or _is_scrap(line.text),
+        )
+
+
+def _paragraphs(page: Sequence[_Line], tokens: Sequence[Sequence[str]]) -> dict[int, Paragraph]:
+    """The paragraph of each block. `tokens` are those of each line; the last are those of the headings."""
+    found: dict[int, list[int]] = {}
+    for at, line in enumerate(page):
+        found.setdefault(line.block, []).append(at)
+    return {
+        block: Paragraph(
+            " ".join(page[at].text for at in places),
+            tuple(chain(tokens[-1], *(tokens[at] for at in places))),
+        )
+        for block, places in found.items()
+    }
+
+
+def _lines(markdown: str) -> Iterator[_Line]:
+    for number, block in enumerate(blocks(markdown)):
+        piece = markdown[block.start : block.end]
+        if block.kind == "table":
+            yield from _rows(piece, number)
+        elif block.kind == "heading":
+            yield _Line(_plain(piece), number, quotable=False)
+        elif block.kind in ("paragraph", "item") and not _is_navigation(piece):
+            for start, end in clauses(piece, split_sentences(piece)):
+                said = piece[start:end]
+                yield _Line(_plain(said), number, len(said) <= LONGEST_MARKED)
+
+
+def _plain(markdown: str) -> str:
+    return _EDITORIAL.sub("", plain(markdown[:LONGEST_MARKED]))
+
+
+def _rows(table: str, number: int) -> Iterator[_Line]:
+    rows = [table[start:end].strip("| ") for start, end in lines(table, 0, len(table))]
+    has_header = len(rows) > 1 and not words(rows[1])
+    header = _plain(rows[0])[:MAX_SENTENCE] if has_header else ""
+    for place, row in enumerate(rows):
+        quotable = (not has_header or place > 0) and len(row) <= LONGEST_MARKED
+        yield _Line(_plain(row), number, quotable, header, scrap=True)
+
+
+def _is_navigation(markdown: str) -> bool:
+    return sum(len(link[0]) for link in LINK.finditer(markdown)) > _LINKED_AT_MOST * len(markdown)
+
+
+def _is_scrap(text: str) -> bool:
+    if _DATELINE.match(text):
+        return True
+    return not _ENDED.search(text) and text.count(" ") < MAX_CAPTION
+
+
+def _is_quotable(text: str) -> bool:
+    return (
+        len(text) <= MAX_SENTENCE
+        and len(words(text)) >= 3
+        and not _QUESTION.search(text)
+        and not _PRIVATE_OR_CONTROL.search(text)
+    )
+
+
+_NAMED = re.compile(r"(?<=\w )[A-ZÀ-ÞА-ЯΑ-Ω][^\W_]+|\b\d{2,}\b")
+"""Names and numbers: capitalised words other than the first, and digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """How well a sentence matches a question: shares from 0 to 1, in which rarer words weigh more.
+
+    Attributes:
+        own: its BM25 score.
+        covered: the words of the question that it contains.
+        beside: further words of the question in its neighbours.
+        above: further words of the question in the headings.
+        phrases: the pairs of neighbouring words of the question that it contains.
+        passage: the score of its passage.
+        kind: 1 with a thing of the kind that the question asks for, -1 without, 0 if the question asks for no kind.
+        scrap: 1 for a table row, a caption or a dateline.
+        length: grows with the number of its words.
+        named: the names and numbers of the question that are in it, its neighbours or the headings; 1 without any.
+    """
+
+    own: float
+    covered: float
+    beside: float
+    above: float
+    phrases: float
+    passage: float
+    kind: float
+    scrap: float
+    length: float
+    named: float
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question: its words, its pairs of words, and the kind of thing that would answer it.
+
+    `names` are the tokens of its names and numbers. `said` are its words, which cannot be the answer; see
+    `Kind.said_in`.
+    """
+
+    text: str
+    language: str
+    terms: tuple[str, ...]
+    phrases: frozenset[tuple[str, str]]
+    kind: Kind | None
+    names: frozenset[str]
+    said: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Question:
+        """Read a question in any of the languages."""
+        language = language_of(text)
+        pairs = frozenset(pairwise(language_tokens([text], language)[0]))
+        names = frozenset(query_terms(" ".join(_NAMED.findall(text)), language))
+        kind = asked_for(text, language)
+        said = kind.said_in(text) if kind else frozenset[str]()
+        return cls(text, language, tuple(query_terms(text, language)), pairs, kind, names, said)
+
+    def features(self, found: Sequence[Candidate]) -> list[Features]:
+        """The features of each candidate."""
+        rarity = inverse_document_frequency(self.terms, [dict.fromkeys(one.words, 1) for one in found])
+        own = bm25(self.terms, [one.words for one in found])
+        return [self._of(one, share, rarity) for one, share in zip(found, own, strict=True)]
+
+    def _of(self, one: Candidate, own: float, rarity: Mapping[str, float]) -> Features:
+        whole = sum(rarity.values()) or 1.0
+        said = frozenset(one.words)
+        missing = [term for term in self.terms if term not in said]
+        aside = [term for term in missing if term not in one.beside]
+        beside = sum(rarity[term] for term in missing if term in one.beside) / whole
+        above = sum(rarity[term] for term in aside if term in one.above) / whole
+        kind = 0.0 if self.kind is None else 1.0 if self.kind.found_in(one.text, self.said) else -1.0
+        return Features(
+            own=own,
+            covered=sum(rarity[term] for term in self.terms if term in said) / whole,
+            beside=beside,
+            above=above,
+            phrases=len(self.phrases.intersection(pairwise(one.words))) / max(1, len(self.phrases)),
+            passage=one.passage,
+            kind=kind,
+            scrap=float(one.scrap),
+            length=math.log1p(len(one.own)) / 4,
+            named=len(self.names.intersection(said | one.beside | one.above)) / len(self.names) if self.names else 1.0,
+        )
+
+
+SHORTEST = 150
+"""The least number of characters of a clause. Shorter ones join the next, since names contain spaces too."""
+
+LONGEST = 300
+"""A sentence of at most this many characters stays whole."""
+
+_UNSTOPPED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff]")
+# Spaces around a number or a foreign name do not end a clause.
+_BLANK = re.compile(r"(?<=[\u0e00-\u0eff\u1780-\u17ff])\s+(?=[\u0e00-\u0eff\u1780-\u17ff])")
+
+
+def clauses(text: str, sentences: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The (start, end) offsets of `sentences` of `text`, with long ones without full stops cut at spaces."""
+    for start, end in sentences:
+        if end - start > LONGEST and _UNSTOPPED.search(text, start, end):
+            for blank in _BLANK.finditer(text, start, end):
+                if blank.start() - start >= SHORTEST and end - blank.end() >= SHORTEST:
+                    yield start, blank.start()
+                    start = blank.end()
+        yield start, end

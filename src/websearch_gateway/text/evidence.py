@@ -1,0 +1,236 @@
+"""Finds the sentences of some pages that answer a question best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from websearch_gateway.text.candidates import PRONOUN, Candidate, Document, Features, Question, candidates
+from websearch_gateway.text.multilingual import ranked_by_letters
+from websearch_gateway.text.reranking import Reranked, rerank
+
+if TYPE_CHECKING:
+    from websearch_gateway.text.reranking import Encode
+
+
+# The numbers below were fitted on questions over encyclopedia articles: the weights by a softmax over the sentences of
+# a page, the gate by a logistic regression over pages that answer and unrelated pages.
+_OWN, _COVERED, _BESIDE, _PHRASES, _PASSAGE = 8.7, 9.3, 5.9, 2.4, 12.1
+_KIND, _OTHER_KIND, _LENGTH, _NAMED, _SCRAP = 0.9, -1.5, -4.0, 0.5, -1.0
+
+_GATE = (4.5, 4.9, 11.5, 5.6, 2.4, -6.3)
+"""The weights of the gate and its bias, for English."""
+
+CLOSE = 4.5
+"""The largest distance in score from the best sentence at which another one is also quoted."""
+
+CLOSE_RERANKED, CLOSE_BY_LETTERS = 3.0, 5.0
+"""The same for the scores of `reranking`, and for those of other languages."""
+
+BESIDE_BEST, AFTER_BEST = 1.0, 1.0
+"""The bonus of the score for a sentence of the best one's paragraph, and a further one for the sentence right after."""
+
+MOST = 4
+"""The most sentences of an answer."""
+
+NEAREST = 3
+"""The most sentences that are quoted if none probably answers."""
+
+ENOUGH = 0.28
+"""The minimum share of the question's words that the best sentence and its context must contain to be quoted."""
+
+ENOUGH_BIGRAMS = 0.1
+"""The same for scripts split into bigrams: many of these join the end of one word to the beginning of the next."""
+
+_IN_BIGRAMS = frozenset(("zh", "ja", "ko", "th"))
+
+_ANTECEDENT = range(1, 4)
+"""The distances, in sentences, at which to look for the noun that a pronoun refers to."""
+
+SAME = 0.75
+"""Two sentences are duplicates if they share this part of the words of the shorter one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence without its Markdown marks; `document` is the index of its page."""
+
+    text: str
+    document: int
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The sentences closest to a question, the best first and the others in the order of their pages.
+
+    `is_answer`: whether they probably answer it. `language` is that of the question, ISO 639-1.
+    """
+
+    sentences: tuple[Evidence, ...]
+    is_answer: bool
+    language: str
+
+
+def find_evidence(
+    query: str,
+    documents: Sequence[Document],
+    max_characters: int,
+    overhead: int = 0,
+    encode: Encode | None = None,
+    hedge: int = 0,
+) -> Findings:
+    """The sentences that answer `query`, without duplicates; empty if none is close enough.
+
+    They come from prose, lists and tables, never from headings, code or runs of links. A sentence that begins with a
+    pronoun is quoted only with the sentence before it; in languages other than English that sentence is added. If the
+    best sentence begins with a pronoun, the nearest earlier one of its paragraph that does not is added.
+
+    Args:
+        max_characters: the most characters of all sentences together.
+        overhead: the characters that each sentence costs in addition to its own.
+        encode: gives the vectors of words, which are used for English questions.
+        hedge: the characters to keep free if no sentence probably answers.
+    """
+    question = Question.of(query)
+    found = candidates(question.terms, question.language, documents)
+    features = question.features(found)
+    is_english = question.language == "en"
+    ranked = _ranked(question, found, features, encode)
+    if not ranked.order:
+        return Findings((), False, question.language)
+    best = ranked.order[0]
+    by_words_alone = is_english and encode is None
+    if (by_words_alone or not ranked.is_answer) and not _is_near(question, found[best]):
+        return Findings((), False, question.language)
+    close = CLOSE_BY_LETTERS if not is_english else CLOSE if encode is None else CLOSE_RERANKED
+    near = [at for at in ranked.order if ranked.scores[at] >= ranked.scores[best] - close]
+    if not any(features[at].kind > 0 for at in near):
+        near += [at for at in ranked.order if features[at].kind > 0][:1]
+    near = _with_antecedent(found, near if is_english else _with_those_before(found, near))
+    most, room = (MOST, max_characters) if ranked.is_answer else (NEAREST, max_characters - hedge)
+    picked = _picked([found[at] for at in near], room, overhead, most)
+    read = [*picked[:1], *sorted(picked[1:], key=lambda one: (one.document, one.order))]
+    return Findings(tuple(Evidence(one.text, one.document) for one in read), ranked.is_answer, question.language)
+
+
+def _ranked(
+    question: Question, found: Sequence[Candidate], features: Sequence[Features], encode: Encode | None
+) -> Reranked:
+    if question.language != "en":
+        return ranked_by_letters(question, found, features)
+    order, scores = by_words(features)
+    if encode is None or not order:
+        return Reranked(order, scores, bool(order) and _answers(question, order[0], features))
+    return _beside_best(rerank(question, found, features, order, encode), found)
+
+
+def by_words(features: Sequence[Features]) -> tuple[list[int], dict[int, float]]:
+    """The indices of English sentences that could answer, best first, and the scores of all, by their words alone."""
+    scores = dict(enumerate(map(_score, features)))
+    # Context alone is enough only if the sentence has the kind of thing asked for: "He died there in 1912."
+    fit = [at for at, one in enumerate(features) if one.own > 0 or one.kind > 0]
+    return sorted(fit, key=lambda at: -scores[at]), scores
+
+
+def _beside_best(ranked: Reranked, found: Sequence[Candidate]) -> Reranked:
+    """The ranking with a bonus for the best sentence's paragraph, which often has the rest of the answer."""
+    best = found[ranked.order[0]]
+    scores = dict(ranked.scores)
+    for at in ranked.order[1:]:
+        one = found[at]
+        if one.paragraph is best.paragraph:
+            follows = one.order == (best.order[0], best.order[1] + 1)
+            scores[at] = min(scores[ranked.order[0]], scores[at] + BESIDE_BEST + AFTER_BEST * follows)
+    return ranked._replace(order=sorted(ranked.order, key=lambda at: -scores[at]), scores=scores)
+
+
+def _with_antecedent(found: Sequence[Candidate], near: Sequence[int]) -> list[int]:
+    """`near`; if the best sentence begins with a pronoun, the sentence with the noun that it means comes second."""
+    best = found[near[0]]
+    if not best.before or not PRONOUN.match(best.text):
+        return list(near)
+    earlier = [
+        at
+        for at, one in enumerate(found)
+        if one.paragraph is best.paragraph and _places_before(one, best) in _ANTECEDENT
+    ]
+    earlier.sort(key=lambda at: _places_before(found[at], best))
+    antecedent = [at for at in earlier if not PRONOUN.match(found[at].text)][:1]
+    return [near[0], *antecedent, *(at for at in near[1:] if at not in antecedent)]
+
+
+def _with_those_before(found: Sequence[Candidate], near: Sequence[int]) -> list[int]:
+    """`near`, where each sentence after the first that begins with a pronoun follows the sentence before it."""
+    places = {(one.document, one.order): at for at, one in enumerate(found)}
+    every = [near[0]]
+    for at in near[1:]:
+        one = found[at]
+        before = places.get((one.document, (one.order[0], one.order[1] - 1)))
+        if one.before and before is not None and PRONOUN.match(one.text):
+            every.append(before)
+        every.append(at)
+    return list(dict.fromkeys(every))
+
+
+def _places_before(one: Candidate, other: Candidate) -> int:
+    """The number of sentences from `one` on to `other`."""
+    return other.order[1] - one.order[1]
+
+
+def _score(one: Features) -> float:
+    """The score of a sentence as the answer in English, relative to the other sentences of its pages."""
+    kind = _KIND if one.kind > 0 else _OTHER_KIND if one.kind < 0 else 0.0
+    return (
+        _OWN * one.own
+        + _COVERED * one.covered
+        + _BESIDE * one.beside
+        + _PHRASES * one.phrases
+        + _PASSAGE * one.passage
+        + _LENGTH * one.length
+        + _NAMED * one.named
+        + _SCRAP * one.scrap
+        + kind
+    )
+
+
+def _answers(question: Question, best: int, features: Sequence[Features]) -> bool:
+    """Whether the pages are about the question and have the kind of thing it asks for; `best` is an index."""
+    if question.kind is not None and not any(one.kind > 0 for one in features):
+        return False
+    covered, reached, passage, phrases, named, bias = _GATE
+    evidence = (
+        covered * features[best].covered
+        + reached * max(one.covered + one.beside + one.above for one in features)
+        + passage * max(one.passage for one in features)
+        + phrases * features[best].phrases
+        + named * features[best].named
+        + bias
+    )
+    return evidence >= 0
+
+
+def _is_near(question: Question, best: Candidate) -> bool:
+    around = best.beside | best.above | frozenset(best.words)
+    enough = ENOUGH_BIGRAMS if question.language in _IN_BIGRAMS else ENOUGH
+    return sum(term in around for term in question.terms) >= enough * len(question.terms)
+
+
+def _picked(close: Sequence[Candidate], room: int, overhead: int, most: int) -> list[Candidate]:
+    picked: list[Candidate] = []
+    for one in close:
+        cost = len(one.text) + overhead
+        if cost > room or any(_repeats(one, other) for other in picked):
+            continue
+        if picked and PRONOUN.match(one.text) and not any(one.before == other.text for other in picked):
+            continue
+        picked.append(one)
+        room -= cost
+        if len(picked) == most:
+            break
+    return picked
+
+
+def _repeats(one: Candidate, other: Candidate) -> bool:
+    own, others = frozenset(one.own), frozenset(other.own)
+    return len(own & others) >= SAME * min(len(own), len(others))

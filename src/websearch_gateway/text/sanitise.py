@@ -1,0 +1,407 @@
+"""Makes the text of a page safe to pass on: no invisible characters, no live URLs that run code or leak data.
+
+Visible words are never removed. Text that gives orders to a model may cause a warning and exclude the text from
+answers, but never blocks or deletes text that a caller reads: patterns find a small part of real attacks and flag some
+innocent text, so the defence is that all page text is passed on as quoted data. `docs/extraction.md` has the rules with
+their reasons. Code stays unchanged only where every Markdown parser treats it as code: in doubt nothing is code.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from websearch_gateway.models import LONGEST_URL
+from websearch_gateway.text.invisible import login_piece, strip_invisible_characters, without_login
+from websearch_gateway.text.markdown import CODE, code_blocks
+from websearch_gateway.text.normalise import matching_letters
+
+MAX_ALT_CHARS = 120
+MAX_IMAGE_PATH_CHARS = 200
+MIN_NONCE_CHARS = 16
+MAX_ROUNDS = 8
+
+_SAFE_SCHEMES = frozenset({"", "http", "https", "mailto", "tel"})
+_SAFE_STARTS = ("https://", "http://")
+_HARMFUL_SCHEMES = frozenset({"javascript", "vbscript", "data", "file", "blob", "filesystem"})
+_SCHEME = re.compile(r"([a-z][a-z0-9+.\-]{0,30}+):", re.IGNORECASE)
+_QUOTED = str.maketrans({character: f"%{ord(character):02X}" for character in ' ()<>"\n\t'})
+_IGNORED_IN_SCHEMES = re.compile(r"[\x00-\x20\x7f\u00a0\\]+")
+
+_TARGET = re.compile(
+    r"\]\([ \t]*+\n?[ \t]*+(?:<(?P<angled>[^<>\n]{0,4000}+)>|(?P<bare>(?!<)(?:[^()\s]|\([^()\s]{0,500}+\)){0,4000}+))"
+    r"(?P<title>\s++(?:\"[^\"]{0,1000}+\"|'[^']{0,1000}+'|\([^()]{0,1000}+\)))?\s*+\)"
+)
+_BRACKET = re.compile(r"\\?!\[|\\.|\[|\]", re.DOTALL)
+_TARGET_START = re.compile(r"(?<=\])\((?P<address>[^()]{0,200})")
+_AUTOLINK = re.compile(r"<(?P<address>[a-z][a-z0-9+.\-]{1,30}+:[^<>\s]*+)>", re.IGNORECASE)
+# Also inside a list or a quotation.
+_DEFINITION = re.compile(
+    r"^(?P<indent>(?:[ \t]*+(?:[-*+>]|\d{1,9}+[.)]))*+[ \t]*+)"
+    r"\[(?P<rest>(?:[^\[\]\\]|\\.){1,1000}+\]:[\s>]*+<?(?P<address>[^\s<>]*+))",
+    re.MULTILINE | re.DOTALL,
+)
+_ACTIVE_TAG = re.compile(
+    r"<(?=[?!]|/?(?:pre|img|image|picture|source|script|style|link|meta|base|iframe|frame|object|embed|applet|svg|math"
+    r"|video|audio|track|form|input|button|textarea|template|body|html|head)\b)",
+    re.IGNORECASE,
+)
+# A terminal colour sequence without its escape character, which an HTML parser drops.
+_COLOUR_COMMAND = re.compile(r"\\?\[[0-9;]{1,20}+m")
+# Code that is equally harmless as prose. It has no blank, which could end the target of a link.
+_HARMLESS_CODE = re.compile(r"`+[\w.,-]*+`+")
+_HELD = re.compile("\ue000([0-9]+)\ue001")
+
+_MARKER = "untrusted-web-text"
+_MARKER_LIKE = re.compile(r"[<\uff1c\ufe64\u2039\u276e\u3008](?=[\s/\\|]*+untrusted)", re.IGNORECASE)
+
+
+def clean_markdown(markdown: str, page_url: str = "") -> tuple[str, tuple[str, ...]]:
+    """The Markdown made safe to pass on, and warnings about it. Idempotent.
+
+    Certain code (`certain_code`) loses only invisible characters. Elsewhere links that run code or contain data
+    (`javascript:`, `data:`) keep only their text, and other links lose a login. Images keep only their alternative text
+    if their URL could leak data: it has a query or is very long, and is not on the site of `page_url`.
+    """
+    text, smuggled = without_live_parts(markdown, page_url)
+    warnings = []
+    if smuggled:
+        warnings.append("The text contained invisible characters, which can hide a message; they were removed.")
+    if orders := reads_like_orders(text):
+        warnings.append(orders)
+    return text, tuple(warnings)
+
+
+def without_live_parts(markdown: str, page_url: str = "") -> tuple[str, bool]:
+    """The text of `clean_markdown`, and whether it contained invisible characters that may hide a message."""
+    text, smuggled = strip_invisible_characters(markdown)
+    return _without_live_parts(text, page_url), smuggled
+
+
+def reads_like_orders(text: str) -> str | None:
+    """As `injection.suspicious`, but also finds orders disguised by look-alike, wide or invisible characters."""
+    text = _COLOUR_COMMAND.sub(" ", text) if "[" in text else text
+    if found := suspicious(text):
+        return found
+    if text.isascii():
+        return None
+    reduced = matching_letters(strip_invisible_characters(text)[0])
+    return suspicious(reduced) if reduced is not None else None
+
+
+def without_orders(text: str) -> str:
+    """`text` without the paragraphs that read like orders to a language model, so that no answer is based on them."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(paragraph for paragraph in paragraphs if not reads_like_orders(paragraph))
+
+
+def wrap_untrusted(text: str, nonce: str) -> str:
+    """`text` between marks that declare it as data from the web. Pages cannot forge the end mark: it has the nonce.
+
+    Args:
+        nonce: new and unguessable for each call, at least 16 letters and digits. A part of the text that repeats it or
+            looks like a mark is altered.
+
+    Raises:
+        ValueError: the nonce is too short or contains other characters.
+    """
+    if len(nonce) < MIN_NONCE_CHARS or not (nonce.isascii() and nonce.isalnum()):
+        raise ValueError(f"A nonce is at least {MIN_NONCE_CHARS} letters and digits.")
+    harmless = text
+    if nonce.casefold() in text.casefold():  # a new pattern for each call would take longer than everything else here
+        harmless = re.sub(re.escape(nonce), "[mark]", text, flags=re.IGNORECASE)
+    harmless = _MARKER_LIKE.sub("&lt;", harmless)
+    return f'<{_MARKER} id="{nonce}">\n{harmless}\n</{_MARKER} id="{nonce}">'
+
+
+def _without_live_parts(text: str, page_url: str) -> str:
+    """`text` with inert URLs. While it works, private-use characters, of which the text has none, replace the code."""
+    held: list[str] = []
+
+    def hold(code: str) -> str:
+        held.append(code)
+        return f"\ue000{len(held) - 1}\ue001"
+
+    pieces, done = [], 0
+    for start, end in code_pieces(text):
+        if not _HARMLESS_CODE.fullmatch(text, start, end):
+            pieces += [text[done:start], hold(text[start:end])]
+            done = end
+    prose = "".join([*pieces, text[done:]])
+    for _ in range(MAX_ROUNDS):  # removing text may join the text around it
+        before, prose = prose, _inert(prose, page_url)
+        if prose == before:
+            break
+    return _HELD.sub(lambda mark: held[int(mark[1])], prose)
+
+
+def _inert(text: str, page_url: str) -> str:
+    """`text` with harmful Markdown marks as character references, which look the same but have no effect."""
+    by_name = "]:" in text and bool(_DEFINITION.search(text))
+    if by_name:
+        text = _DEFINITION.sub(_checked_definition, text)
+    if "](" in text or (by_name and "![" in text):
+        text = _Brackets(text, page_url, by_name).checked()
+        text = _TARGET_START.sub(
+            lambda start: start[0] if _is_safe(start["address"]) else "&#40;" + start["address"], text
+        )
+    if "<" not in text:
+        return text
+    text = _AUTOLINK.sub(_checked_autolink, text)
+    return _ACTIVE_TAG.sub("&lt;", text)
+
+
+def _checked_autolink(found: re.Match[str]) -> str:
+    is_harmful = _scheme(found["address"]) in _HARMFUL_SCHEMES
+    return f"&lt;{found[0][1:]}" if is_harmful else f"<{_anonymous(found['address'])}>"
+
+
+def _checked_definition(found: re.Match[str]) -> str:
+    if not _is_safe(found["address"]):
+        return f"{found['indent']}&#91;{found['rest']}"
+    start, end = (place - found.start() for place in found.span("address"))
+    return found[0][:start] + _anonymous(found["address"]) + found[0][end:]
+
+
+class _Brackets:
+    """Checks links and images in one pass from the innermost outwards, at any depth of nesting.
+
+    Args:
+        by_name: whether a reference definition could supply the URL of an image.
+    """
+
+    def __init__(self, text: str, page_url: str, by_name: bool) -> None:
+        self._text = text
+        self._page_url = page_url
+        self._last_target = len(text) if by_name else text.rfind("](")
+        self._pieces: list[str] = []
+        self._length = 0
+        self._open: list[tuple[int, int, int]] = []  # of each: index in `_pieces`, offset in `_text`, length before
+
+    def checked(self) -> str:
+        """The text with inert links and images."""
+        done = 0
+        for mark in _BRACKET.finditer(self._text):
+            if mark.start() < done or (mark[0].startswith("\\") and not mark[0].endswith("![")):
+                continue
+            self._add(self._text[done : mark.start()])
+            done = mark.end()
+            if mark[0] != "]":
+                self._open.append((len(self._pieces), mark.start(), self._length))
+                self._add(mark[0])
+            elif self._open and (target := _TARGET.match(self._text, mark.start())):
+                done = target.end()
+                self._close(target)
+            else:
+                self._add("]")
+                self._leave_open()
+        self._add(self._text[done:])
+        while self._open:
+            self._leave_open()
+        return "".join(self._pieces)
+
+    def _add(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self._length += len(piece)
+
+    def _leave_open(self) -> None:
+        """Treat the last open bracket as text. An image by reference, or an unparsable one, loses its `!`."""
+        if self._open:
+            place, start, _ = self._open.pop()
+            if start + 2 <= self._last_target:
+                self._pieces[place] = self._pieces[place].replace("!", "&#33;")
+
+    def _close(self, target: re.Match[str]) -> None:
+        place, _, before = self._open.pop()
+        address = target["angled"] or target["bare"] or ""
+        mark = self._pieces[place]
+        if mark.endswith("!["):
+            self._close_image(place, self._length - before - len(mark), address)
+        elif not _is_safe(address):
+            self._pieces[place] = ""
+            self._length -= 1
+        else:
+            shown = _anonymous(address)
+            self._add(target[0] if shown == address and not target["title"] else f"]({shown})")
+
+    def _close_image(self, place: int, length: int, address: str) -> None:
+        label = "".join(self._pieces[place + 1 :]) if length <= MAX_ALT_CHARS else ""
+        label = label.replace("<", "&lt;")  # a tag could end the label at another place
+        image = f"![{label}]({_anonymous(address)})" if _may_be_loaded(address, self._page_url) else label
+        escaped = self._pieces[place][:-2]
+        self._length -= length + 2
+        del self._pieces[place:]
+        self._add(escaped + image)
+
+
+def _anonymous(address: str) -> str:
+    """The address of a link without a login in front of its host."""
+    plain = html.unescape(address) if "&" in address else address
+    return without_login(plain).translate(_QUOTED) if login_piece(plain) else address
+
+
+def _scheme(address: str) -> str:
+    """The scheme of an address as a browser reads it: without blanks, with entities resolved, in lower case."""
+    if ":" not in address and "&" not in address:
+        return ""
+    found = _SCHEME.match(_IGNORED_IN_SCHEMES.sub("", html.unescape(address)).lstrip("<"))
+    return found[1].lower() if found else ""
+
+
+def _is_safe(address: str) -> bool:
+    return address.startswith(_SAFE_STARTS) or _scheme(address) in _SAFE_SCHEMES
+
+
+def _may_be_loaded(address: str, page_url: str) -> bool:
+    """Whether loading an image leaks no data: it is on the page's own site, or its URL is short and has no query."""
+    if len(address) > LONGEST_URL or _scheme(address) not in ("", "http", "https"):
+        return False
+    try:
+        target, page = urlsplit(html.unescape(address)), urlsplit(page_url).hostname or ""
+        host = target.hostname or ""
+    except ValueError:
+        return False
+    if not host or (page and f".{host}".endswith("." + page.removeprefix("www."))):
+        return True
+    return not target.query and not target.fragment and len(target.path) <= MAX_IMAGE_PATH_CHARS
+
+
+_SPAN_OR_ESCAPE = re.compile(rf"\\.|{CODE.pattern}", re.DOTALL)
+_CHUNK = re.compile(r"\n[ \t]*+\n")
+_TAG = re.compile(r"<[a-z/!?]", re.IGNORECASE)
+_FENCED_IN_CONTAINER = re.compile(r"^[ \t]*+(?:(?:[-*+]|\d{1,9}[.)]|>)[ \t]*+)++(?:`{3}|~{3})", re.MULTILINE)
+
+
+def code_pieces(text: str) -> Iterator[tuple[int, int]]:
+    """The code blocks and spans of `text` as (start, end), in order, that every parser treats as code.
+
+    A block counts if it stands alone: no tag opens an HTML block around it, and no list around it ends inside it
+    (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). After the first doubtful block nothing counts. A span
+    counts if it is on one line, in a paragraph without tags and unmatched ticks, and has no `|`, which may end a cell.
+    """
+    done, in_lists = 0, None
+    for begin, end in code_blocks(text):
+        if in_lists is None:
+            in_lists = not _FENCED_IN_CONTAINER.search(text)
+        start = text.rfind("\n", 0, begin) + 1
+        yield from _spans(text, done, start)
+        if not _stands_alone(text, done, start, end, in_lists=in_lists):
+            return
+        yield start, end
+        done = end
+    yield from _spans(text, done, len(text))
+
+
+def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    if text.find("`", start, end) < 0:
+        return
+    for chunk in _chunks(text, start, end):
+        if text.find("`", *chunk) >= 0:
+            yield from _spans_of_chunk(text, *chunk)
+
+
+def _chunks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for blank in _CHUNK.finditer(text, start, end):
+        yield start, blank.start()
+        start = blank.end() - 1  # the line feed may begin the next blank line
+    yield start, end
+
+
+def _spans_of_chunk(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    found, at = [], start
+    for span in _SPAN_OR_ESCAPE.finditer(text, start, end):
+        if not span["ticks"]:
+            continue
+        if _is_doubtful(text, at, span.start()) or "\n" in span[0] or "|" in span[0]:
+            return []
+        found.append(span.span())
+        at = span.end()
+    return [] if found and _is_doubtful(text, at, end) else found
+
+
+def _is_doubtful(text: str, start: int, end: int) -> bool:
+    return text.find("`", start, end) >= 0 or bool(_TAG.search(text, start, end))
+
+
+def _stands_alone(text: str, before: int, start: int, end: int, *, in_lists: bool) -> bool:
+    """Whether every parser treats `text[start:end]`, which begins at the start of a line, as a code block."""
+    lines = text[start:end].split("\n")
+    indent = len(lines[0]) - len(lines[0].lstrip(" "))
+    if lines[0][indent : indent + 1] == "\t" or "|" in lines[0]:
+        return False
+    blank = max(text.rfind("\n\n", before, start), before)
+    if _TAG.search(text, blank, start):
+        return False
+    if not indent:
+        return not lines[-1][:1].isspace()
+    is_inside = all(not line.strip() or line.startswith(" " * indent) for line in lines)
+    closes_where_it_opens = lines[-1][indent : indent + 1] != " "
+    return (
+        in_lists and is_inside and closes_where_it_opens and (indent < 4 or text[max(0, start - 2) : start] == "\n\n")
+    )
+
+
+_EARLIER = (
+    r"(?:all|any|the|your|my|these|those|previous|prior|above|earlier|preceding|foregoing|initial|original|system)"
+)
+_ORDERS = r"(?:instructions?|prompts?|rules|directives|guidelines|constraints)"
+
+# A speaker at the beginning of a line or cell, as in chat transcripts.
+_ROLE = (
+    r"(?:^|[\n|>\"'(\[])[ \t]{0,8}[*_#\[<]{0,4}[ \t]?%s(?:[ \t](?:message|prompt|note|override))?[*_\]>]{0,4}[ \t]?:"
+)
+_NEW_ROLE = r"(?:ignore|disregard|forget|override|from\s+now\s+on|new\s+(?:instructions?|rules|orders|task|role))\b"
+
+_PATTERNS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("gnore", "regard", "forget", "overr", "bypa"),
+        rf"\b(?:ignore|disregard|forget|override|bypass)\s+(?:{_EARLIER}\s+(?:of\s+)?){{1,4}}{_ORDERS}\b",
+    ),
+    (
+        ("prompt",),
+        r"\b(?:reveal|print|repeat|output|show|leak)\s+(?:me\s+)?(?:your|the)\s+(?:hidden\s+|initial\s+)?"
+        r"system\s+prompt\b",
+    ),
+    (
+        ("now",),
+        r"\byou\s+are\s+now\s+(?:dan\b|in\s+\w+\s+mode|an?\s+(?:unrestricted|unfiltered|jailbroken)|no\s+longer\s+bound)",
+    ),
+    (
+        ("mode",),
+        r"\b(?:enable|enter|activate)\s+(?:developer|dan|god|jailbreak)\s+mode\b"
+        r".{0,80}\b(?:assistant|model|ai|chatgpt|you)\b",
+    ),
+    (("<", "[/", "[inst"), r"<\|?(?:im_start|im_end|system|endoftext)\|?>|\[/?INST\]|<</?SYS>>"),
+    (("#",), r"^\s*#{2,}\s*(?:system|instruction)s?\s*:"),
+    (
+        ("the",),
+        r"\b(?:do\s+not|don't|never)\s+(?:tell|inform|mention\s+(?:this|it)\s+to)\s+the\s+user\b",
+    ),
+    (
+        ("ystem", "developer"),
+        _ROLE % "(?:system|developer)"
+        + r"\s{0,8}[*_\"']{0,4}\s?(?:you(?:'re|\s+are|\s+must|\s+will|\s+should|\s+shall|\s+have\s+to)\b|act\s+as\b)",
+    ),
+    (
+        ("now", "new", "gnore", "regard", "forget", "overr"),
+        _ROLE % "(?:system|developer|assistant|human|user)" + rf"\s{{0,8}}{_NEW_ROLE}",
+    ),
+)
+"""Patterns of orders, each after words of which every match contains one: searching for a word is much faster."""
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def suspicious(text: str) -> str | None:
+    """A warning for the caller if the text reads like orders to a language model, else None."""
+    folded = text.casefold()
+    for words, pattern in _PATTERNS:
+        if any(word in folded for word in words) and _compiled(pattern).search(text):
+            return "The text reads like instructions to a language model; it was treated as plain text."
+    return None

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from websearch_gateway.embedders.static import encode
+from websearch_gateway.text.candidates import Document
+from websearch_gateway.text.evidence import Findings, find_evidence
+from websearch_gateway.text.reranking import RERANKED, content_words, word_likeness
+
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
+
+
+GAME = Document(
+    "The final",
+    "# The final\n\nThe defense of the Harbour Seals gave up just 308 points, ranking sixth in the league. The defense "
+    "of the Harbour Seals was coached by Ann Lee in the final. The crowd sang for an hour.",
+)
+SOUP = Document("Potato soup", "Peel the potatoes for the soup. Cook them for half an hour. Serve the soup hot.")
+
+
+def found(question: str, *pages: Document, with_vectors: bool = True) -> Findings:
+    return find_evidence(question, pages, 800, 4, encode if with_vectors else None)
+
+
+def test_a_sentence_in_other_words_than_the_question_comes_first() -> None:
+    page = Document("Hut", "The hut needs coal. Its owner purchased an automobile. Its owner painted a door.")
+    question = "What car did the owner of the hut buy?"
+    assert found(question, page).sentences[0].text == "Its owner purchased an automobile."
+    assert found(question, page, with_vectors=False).sentences[0].text != "Its owner purchased an automobile."
+
+
+def test_the_sentence_with_the_number_asked_for_comes_first() -> None:
+    best = found("How many points did the defense of the Harbour Seals surrender?", GAME, SOUP).sentences[0]
+    assert "308" in best.text
+
+
+def test_a_page_that_shares_only_words_of_the_question_does_not_answer() -> None:
+    assert found("How many points did the Harbour Seals give up?", GAME, SOUP).is_answer
+    assert not found("How long was the war over the soup of the Spartan army?", SOUP).is_answer
+
+
+def test_at_most_four_sentences_are_quoted() -> None:
+    towns = ("Oslo was lit in spring", "Rome shines when a king comes", "Lima is lit for the fishermen")
+    more = ("Kyoto was lit against fog", "Quito was lit after a storm ended", "Bern was lit by its keeper at night")
+    page = Document("", " ".join(f"The tall tower of {town}." for town in towns + more))
+    assert len(found("Which tall tower was lit?", page).sentences) == 4
+
+
+def test_the_sentence_after_the_best_is_quoted_more_readily_than_one_elsewhere() -> None:
+    best = "The lighthouse of Skerry was first lit by oil in 1901."
+    said = "In 1911 the lamp got gas."
+    question = "When was the lighthouse of Skerry lit by gas?"
+    together = Document("", f"{best} {said}\n\nBoats go to Skerry.")
+    apart = Document("", f"{best}\n\nBoats go to Skerry.\n\n{said}")
+    assert [one.text for one in found(question, together).sentences] == [best, said]
+    assert [one.text for one in found(question, apart).sentences] == [best]
+
+
+def test_only_the_first_sentences_by_words_are_embedded() -> None:
+    asked: list[str] = []
+
+    def counted(texts: Sequence[str]) -> Vectors:
+        asked.extend(texts)
+        return encode(texts)
+
+    page = Document("", "\n\n".join(f"The tall tower of town{number} is high." for number in range(3_000)))
+    find_evidence("How tall is the tower?", [page], 800, 4, counted)
+    assert 0 < len(asked) < 8 * RERANKED
+
+
+def test_questions_in_other_languages_are_ordered_by_their_words_alone() -> None:
+    def never(texts: Sequence[str]) -> Vectors:
+        raise AssertionError(texts)
+
+    page = Document("", "Der Leuchtturm von Skerry wurde 1901 gebaut. Brot ist gut.")
+    assert find_evidence("Wann wurde der Leuchtturm gebaut?", [page], 800, 4, never).is_answer
+
+
+def alike(one: str, other: str) -> float:
+    return float(word_likeness([one], [other], encode)[0, 0])
+
+
+def test_forms_of_a_word_are_the_same() -> None:
+    assert alike("elections", "election") == 1
+
+
+def test_synonyms_and_spellings_of_a_name_are_alike_and_other_words_are_not() -> None:
+    assert alike("car", "automobile") > 0.3
+    assert alike("zwinglianist", "zwinglyanist") > 0.3
+    assert alike("soup", "treaty") < 0.1
+
+
+def test_words_that_share_only_some_letters_are_not_alike() -> None:
+    assert alike("ship", "shop") == alike("hall", "hill") == 0
+
+
+def test_the_matrix_has_a_row_for_each_word_asked_and_a_column_for_each_word_of_the_vocabulary() -> None:
+    assert word_likeness(["soup", "treaty"], ["war", "peace", "bread"], encode).shape == (2, 3)
+
+
+def test_content_words_are_distinct_and_without_stop_words() -> None:
+    assert content_words("The war and the Peace of the war") == ["war", "peace"]
