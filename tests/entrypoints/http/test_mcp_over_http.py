@@ -12,6 +12,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_REQUEST
 
 from tests.entrypoints.http.calls import QUESTION, VERSIONS, bearer, call, post, search
 from tests.entrypoints.http.conftest import SECRET, Door, address
@@ -66,6 +67,16 @@ async def test_a_part_that_replies_repeat_has_a_limit(door: Door, part: str) -> 
             assert reply.status_code == 400
             assert reply.json()["id"] == (None if part == "id" else 1)
             assert "200 characters at most" in reply.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("message", [{"query": [1] * 1_000}, [[]] * 1_000, {"id": 7, "method": ["x"] * 1_000}, "x", 7])
+async def test_what_is_no_message_is_refused_in_a_short_reply(door: Door, message: Any) -> None:
+    async with door() as http:
+        for version in VERSIONS:
+            reply = await http.post("/mcp", headers=call("ping", version=version)["headers"], json=message)
+            assert reply.status_code == 400
+            assert reply.json()["error"]["code"] == INVALID_REQUEST
+            assert len(reply.content) < 200
 
 
 async def test_there_is_no_stream_to_open_and_no_session_to_end(door: Door) -> None:

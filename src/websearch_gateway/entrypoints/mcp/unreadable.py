@@ -135,9 +135,10 @@ def refusal_of_value(message: Any) -> SessionMessage | None:
 
 
 def refusal_of_request(message: Any) -> SessionMessage | None:
-    """The reply to a request with a longer id, method or progress token than a reply would repeat; None to others."""
-    if not isinstance(message, dict):
-        return None
+    """The reply to what is no message, and to a request with a longer id, method or progress token than a reply would
+    repeat; None to others. The SDK would look at each item of a long list for each kind of message."""
+    if not isinstance(message, dict) or not isinstance(message.get("method"), str):
+        return refusal_of_value(message)
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     token = meta.get("progressToken") if isinstance(meta, dict) else None
