@@ -63,12 +63,7 @@ def rank_pages(
     named = {one.page_id for one in text} | {one.page_id for one in definitions}
     if query.is_names and named:
         near = [one for one in near if one.page_id in named]
-    rankings = [[one.chunk_id for one in text], [one.chunk_id for one in near]]
-    rankings.append(list(dict.fromkeys(one.chunk_id for one in definitions)))
-    weights = (TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT)
-    fused = fuse(rankings, RRF_K, weights)
-    counted = (True, bool(near), bool(definitions))  # a page without a word of the query is never a perfect hit
-    best = sum(weight for weight, counts in zip(weights, counted, strict=True) if counts) / (RRF_K + 1)
+    fused, best = _fused(text, near, definitions)
     chunks: dict[tuple[int, int], list[int]] = defaultdict(list)
     scores: dict[tuple[int, int], float] = defaultdict(float)
     for rank, chunk_id in enumerate(fused):
@@ -92,6 +87,18 @@ def rank_pages(
         for place, found in chunks.items()
     ]
     return sorted(pages, key=lambda page: (0 if page.page_id in unasked else -_names_defined(query, page), -page.score))
+
+
+def _fused(
+    text: Sequence[ScoredChunk], near: Sequence[ScoredChunk], definitions: Sequence[SymbolMatch]
+) -> tuple[Mapping[int, float], float]:
+    """The score of each chunk, best first, and that of a perfect hit."""
+    rankings = [[one.chunk_id for one in text], [one.chunk_id for one in near]]
+    rankings.append(list(dict.fromkeys(one.chunk_id for one in definitions)))
+    weights = (TEXT_WEIGHT, VECTOR_WEIGHT, SYMBOL_WEIGHT)
+    counted = (True, bool(near), bool(definitions))  # a page without a word of the query is never a perfect hit
+    best = sum(weight for weight, counts in zip(weights, counted, strict=True) if counts) / (RRF_K + 1)
+    return fuse(rankings, RRF_K, weights), best
 
 
 def is_asked_for(query: Query, match: SymbolMatch) -> bool:
