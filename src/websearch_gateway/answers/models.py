@@ -118,7 +118,7 @@ def findings(models: Mapping[str, tuple[date | None, bool]], vendor: str, settin
     found = {name: _finding(name, vendor, ends, now, listed=listed) for name, (ends, listed) in models.items()}
     if not any(listed and (ends or date.max) > now.date() for ends, listed in models.values()):
         reasons = " ".join(filter(None, found.values())) or "None is named."
-        raise SearchProviderError(f"No model in {setting} serves. {reasons}")
+        raise SearchProviderError(f"No model in {setting} is available. {reasons}")
     outlasted = any(listed and ends is None for ends, listed in models.values())
     return [text for name, text in found.items() if text and not (outlasted and models[name][0])]
 

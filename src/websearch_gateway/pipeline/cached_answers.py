@@ -81,7 +81,7 @@ class CachedAnswers:
                 raise _out_of_range("threshold", "a number from 0 to 1")
             most, warnings = up_to(("limit",), limit, MOST_SIMILAR)
             if self.similar_questions is None:
-                raise SearchNotConfiguredError("The semantic cache is off. SEMANTIC_CACHE turns it on.")
+                raise SearchNotConfiguredError("The semantic cache is off. Set SEMANTIC_CACHE=true to turn it on.")
             async with one_deadline(self.deadline_seconds):
                 await self.rate_limits.admit(caller)
                 found = await self.similar_questions.find(query, caller, least=threshold, most=most)

@@ -15,7 +15,7 @@ TRANSPORT_KINDS = {
     "delay": "answers late",
     "hang": "never answers",
     "reset": "breaks the connection off",
-    "garbage": "answers 200 with bytes that are no JSON",
+    "garbage": "answers 200 with bytes that are not JSON",
     "bot": "answers with a page that asks whether you are human",
     "drip": "sends its reply one byte at a time",
     "unrelated": "answers another question than it was asked",
@@ -48,7 +48,7 @@ ENGINE_KINDS = {
     "anthropic": {
         "no_search": "answers without searching",
         "refusal": "refuses to answer",
-        "pause_turn": "pauses, and wants to be asked to go on",
+        "pause_turn": "pauses until it is asked to continue",
     },
     "gemini": {"no_search": "answers without searching", "refusal": "refuses to answer"},
     "perplexity": {"no_search": "answers without searching", "failed": "reports a response that failed"},

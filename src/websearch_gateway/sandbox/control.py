@@ -61,16 +61,16 @@ def control_routes(board: Board, vendors: Sequence[str]) -> list[BaseRoute]:
 
 
 _STATUSES = {
-    400: "the request is refused",
+    400: "the request is invalid",
     401: "the key is wrong",
     402: "the credit is spent",
-    403: "the key may not do this",
-    404: "there is nothing here",
+    403: "the key lacks the permission",
+    404: "not found",
     429: "too many requests",
-    500: "an error inside",
-    502: "a broken gateway",
+    500: "an internal error",
+    502: "a bad gateway",
     503: "overloaded",
-    504: "too slow inside",
+    504: "a gateway timeout",
 }
 """What the menu of each target offers, and what the status means."""
 

@@ -59,8 +59,8 @@ class _OwnModel(SettingsGroup):
     )
     gemini_resolve_links: bool = Field(
         False,
-        description="Ask Google's redirect for the targets of Gemini's source links. Its terms may forbid programs to "
-        "do so.",
+        description="Resolve Gemini's source links through Google's redirect. Google's terms may forbid this to "
+        "programs.",
     )
 
 

@@ -183,7 +183,8 @@ class Upstreams(SettingsGroup):
     )
     contact_url: OptionalUrl = Field(
         None,
-        description="A page about who runs this gateway, for our user agent. Wikipedia allows more requests with it.",
+        description="A page that says who runs this gateway, for its user agent. Wikipedia allows more requests "
+        "with it.",
     )
 
     _safe_search_case = any_case("google_safe_search")
@@ -197,9 +198,9 @@ class Pages(SettingsGroup):
     )
     fetch_allow_private_hosts: Names = Field((), description="Private `host:port` pairs that page reading may reach.")
     allowed_domains: Names = Field(
-        (), description="The only domains, with their subdomains, to search and read. Default: all."
+        (), description="Search and read only these domains and their subdomains. Default: all."
     )
-    blocked_domains: Names = Field((), description="Domains, with their subdomains, never to search or read.")
+    blocked_domains: Names = Field((), description="Never search or read these domains and their subdomains.")
     url_provenance: Literal["off", "warn", "enforce"] = Field(
         "warn",
         description="What happens to an address that no result and no page gave the caller and that carries data: "
@@ -212,13 +213,16 @@ class Pages(SettingsGroup):
         False, description="Obey robots.txt when reading pages. Off by default, because an agent asked for the page."
     )
     page_ttl_seconds: float = Field(
-        600.0, ge=0, allow_inf_nan=False, description="How long a read page is served without asking its site again."
+        600.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="How long a stored page is served before its site is asked again (seconds).",
     )
     browser_retries: int = Field(2, ge=0, le=10, description="How often to try again if the browser does not start.")
     browser_backoff_ms: int = Field(
         500, ge=0, description="The wait before the first of these tries; it doubles each time."
     )
-    browser_path: Text = Field(None, description="The path of Chromium. Default: the machine's.")
+    browser_path: Text = Field(None, description="The path of Chromium. Default: the one on the PATH.")
     embedding_server_url: OptionalUrl = Field(
         None,
         description="Base URL of the embedding server: OpenAI-compatible, or Ollama's. Default: the built-in model.",
@@ -226,8 +230,8 @@ class Pages(SettingsGroup):
     embedding_server_api_key: Key = Field(None, description="Key for EMBEDDING_SERVER_URL, if it requires one.")
     embedding_model_name: Text = Field(
         None,
-        description="Default: `text-embedding-3-small`; with Ollama `nomic-embed-text`. Without a server: `neural` is "
-        "MiniLM of the extra of this name, `neural:FOLDER` from a folder.",
+        description="Default: `text-embedding-3-small`; with Ollama `nomic-embed-text`. Without a server: "
+        "`neural` (MiniLM, from the extra `neural`) or `neural:FOLDER`.",
     )
     embedding_tokens_size: int = Field(512, ge=32, le=8192, description="The approximate size of a passage (tokens).")
 
@@ -260,9 +264,9 @@ class Behaviour(SettingsGroup):
     )
     routes: Routes = Field(
         default_factory=dict,
-        description="Which questions an MCP client is sent elsewhere with: `ROUTE:SERVER` pairs. Default: "
-        "`polymarket:polymarket,google-news-rss:google-news-rss`; a route that is left out is off, with `none` all "
-        "are. Tables `[routes.ROUTE]` of the settings file can do more.",
+        description="The specialist servers to which an MCP client is sent: `ROUTE:SERVER` pairs. Default: "
+        "`polymarket:polymarket,google-news-rss:google-news-rss`; a route that is left out is off, "
+        "and `none` turns all off. Tables `[routes.ROUTE]` of the settings file can do more.",
     )
 
 
@@ -295,7 +299,9 @@ class Serving(SettingsGroup):
     auth_algorithm: Literal["HS256", "RS256", "ES256", "EdDSA"] | None = Field(
         None, description="The one algorithm: HS256 with `secret`; RS256 (default), ES256 or EdDSA with `jwks`."
     )
-    firebase_project_id: Text = Field(None, description="Mode `firebase`: gives issuer, audience and keys.")
+    firebase_project_id: Text = Field(
+        None, description="The project of mode `firebase`, which gives issuer, audience and keys."
+    )
     public_url: OptionalUrl = Field(None, description="The URL at which clients reach the HTTP server.")
     allowed_hosts: Names = Field(
         (), description="Accepted values of `Host`, besides loopback's and PUBLIC_URL's; `name:*` for any port."
@@ -381,8 +387,8 @@ class Storage(SettingsGroup):
     max_state_mb: int = Field(
         1_024,
         ge=1,
-        description="Size of the state's file (MB), without its log; the least recently used pages and answers are "
-        "deleted before it grows beyond. For `sqlite://` and `memory://`.",
+        description="The largest size of the state's file (MB), without its log; the least recently used pages "
+        "and answers are deleted first. For `sqlite://` and `memory://`.",
     )
     cache_ttl_seconds: float = Field(
         300.0,
