@@ -20,8 +20,8 @@ from websearch_gateway.ports import AnswerEngine, Progress, Searcher
 from websearch_gateway.text.citation.spans import cut, moved
 from websearch_gateway.text.domains import admitted
 from websearch_gateway.text.invisible import invisible_pieces, shown_url, unshown_pieces
-from websearch_gateway.text.retrieval.unrelated import is_unrelated
 from websearch_gateway.text.sanitise import clean_markdown
+from websearch_gateway.text.unrelated import is_unrelated
 from websearch_gateway.text.urls import find_urls
 
 LONGEST_TEXT = 64_000

@@ -160,7 +160,7 @@ _HOME_FACTOR, _FOREIGN_FACTOR = 1.5, 0.5
 _WORD = re.compile(r"[^\W_]+(?:['’.+#-][^\W_]+)*[+#]*")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 _OTHER_STOP_WORDS = (
-    "another between each every just lot many more most much only other over per same under very much often please tell"
+    "another between each every just lot many more most much near only other over per same under very often please tell"
 )
 _STOP = STOP_WORDS.union(_OTHER_STOP_WORDS.split())
 

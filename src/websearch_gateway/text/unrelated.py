@@ -34,8 +34,8 @@ _LONG_ROW = 8
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 _STEMS_OF_ANY_PAGE = (
     "www http https com org net html htm php "
-    "another any between each every everi just lot many mani more most much only onli other over per same such under "
-    "very veri"
+    "another any between each every everi just lot many mani more most much near only onli other over per same such "
+    "under very veri"
 )
 """Stems of addresses, of grammar and of questions, beside the stop words of `languages`."""
 _OF_NAMES = "el la los las le les de del des du da do di dos von van der den com on in"
@@ -130,10 +130,13 @@ def _text(hit: Hit) -> str:
 
 
 def _possible(query: str, code: str) -> set[str]:
-    """The languages that a query may be in: English too, if only a part of a name or a letter indicates another one."""
+    """The languages that a query may be in: English too, unless a word that is no part of names, or the letters of more
+    than half of the words, indicate another one.
+    """
     telling = function_words(code) - frozenset(_OF_NAMES.split())
-    is_telling = any(word in telling for word in _words(fold(query)) if len(word) > 1)
-    return {code} if is_telling or not query.isascii() else {code, "en"}
+    words = [word for word in _words(query.casefold()) if len(word) > 1]
+    is_telling = any(fold(word) in telling for word in words)
+    return {code} if is_telling or 2 * sum(not word.isascii() for word in words) > len(words) else {code, "en"}
 
 
 def _is_foreign(text: str, codes: set[str], scripts: frozenset[str]) -> bool:
