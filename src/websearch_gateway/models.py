@@ -61,7 +61,10 @@ LONGEST_URL = 8_000
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A question before the guard has checked it. The fields are those of the `search_web` tool."""
+    """A question before the guard has checked it. The fields are those of the `search_web` tool.
+
+    `verify_citations` reads the cited pages; None is the operator's choice.
+    """
 
     query: str
     max_results: int = 5
@@ -70,6 +73,7 @@ class SearchRequest:
     include_answers: bool = True
     include_domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()
+    verify_citations: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,8 @@ class SearchQuery:
 
     `freshness_hours` is a number of hours (24 a day, 168 a week, 720 a month, 8760 a year);
     `region` an upper-case ISO 3166-1 alpha-2 code; `language` an ISO 639-1 code. `include_domains` and
-    `exclude_domains` are the call's lists within the operator's (see text.domains). `variant` separates calls that
+    `exclude_domains` are the call's lists within the operator's (see text.domains). `verify_citations` reads the
+    cited pages. `variant` separates calls that
     differ only in something that providers do not see, such as the choice of providers. `user` pays for the call; it is
     not part of the question and never sent. `behind` says that another upstream was asked before in this call, so that
     one whose key is rejected is skipped.
@@ -154,6 +159,7 @@ class SearchQuery:
     topic: Topic = "general"
     include_domains: tuple[str, ...] = ()
     exclude_domains: tuple[str, ...] = ()
+    verify_citations: bool = False
     variant: str = ""
     user: str = field(default="local", compare=False, repr=False)
     behind: bool = field(default=False, compare=False, repr=False)

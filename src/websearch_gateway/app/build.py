@@ -36,6 +36,7 @@ from websearch_gateway.pipeline.raw_search import RawSearch
 from websearch_gateway.pipeline.read_page import PageReading
 from websearch_gateway.pipeline.recall import RateLimits, Recall
 from websearch_gateway.pipeline.search import SearchPipeline
+from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.pipeline.web_search import WebSearch
 from websearch_gateway.ports import AnswerEngine, BoundedState, Embedder, HostedEngine, State
 from websearch_gateway.results import WebSearchResponse
@@ -72,6 +73,8 @@ def build(settings: Settings) -> Gateway:
             guard=guard,
             recall=Recall(caches.answers, flights, limits.answers, limits.cached, shared.state),
             engine=_answers(settings, shared, engines, gather, pages),
+            verification=Verification(pages.page_cache, pages.workers, shared.gate, page_seconds),
+            verifies=settings.verify_citations == "on",
             telemetry=shared.telemetry,
             deadline_seconds=settings.search_deadline_seconds,
         ),

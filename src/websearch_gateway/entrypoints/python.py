@@ -219,7 +219,8 @@ class SyncGateway:
 class SearchOptions(TypedDict, total=False):
     """Of `search`: at most `max_results` sources (1-8), of the last `freshness_hours` (1-168), for a country.
 
-    Sources are only from `include_domains`, if given, and never from `exclude_domains`.
+    Sources are only from `include_domains`, if given, and never from `exclude_domains`. `verify_citations` reads
+    the cited pages and quotes them.
     """
 
     max_results: int
@@ -228,6 +229,7 @@ class SearchOptions(TypedDict, total=False):
     include_answers: bool
     include_domains: tuple[str, ...]
     exclude_domains: tuple[str, ...]
+    verify_citations: bool | None
 
 
 class WebSearchOptions(TypedDict, total=False):

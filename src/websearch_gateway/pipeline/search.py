@@ -21,6 +21,7 @@ from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.pipeline.finalize import finalize
 from websearch_gateway.pipeline.guard import Guard, one_deadline, timeout_error
 from websearch_gateway.pipeline.recall import Recall
+from websearch_gateway.pipeline.verification import Verification
 from websearch_gateway.ports import AnswerEngine, Progress, no_progress
 from websearch_gateway.results import SearchResponse
 from websearch_gateway.upstream.telemetry import Telemetry
@@ -34,13 +35,18 @@ STALE_RESERVE_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class SearchPipeline:
-    """Answers questions with citations. One per process; safe for concurrent calls."""
+    """Answers questions with citations. One per process; safe for concurrent calls.
+
+    `verifies` says whether calls that leave it open verify their citations.
+    """
 
     guard: Guard
     recall: Recall[SearchResponse]
     engine: AnswerEngine
     telemetry: Telemetry
     deadline_seconds: float
+    verification: Verification | None = None
+    verifies: bool = False
 
     async def search(
         self, request: SearchRequest, caller: Caller = LOCAL, progress: Progress = no_progress
@@ -65,8 +71,9 @@ class SearchPipeline:
                 include_domains=request.include_domains,
                 exclude_domains=request.exclude_domains,
             )
+            verify = self.verifies if request.verify_citations is None else request.verify_citations
             async with one_deadline(self.deadline_seconds) as deadline:
-                query = replace(checked.query, user=caller.user)
+                query = replace(checked.query, user=caller.user, verify_citations=verify)
 
                 async def ask(tell: Progress) -> Served[SearchResponse]:
                     return await self._ask(query, caller, deadline, tell)
@@ -83,6 +90,9 @@ class SearchPipeline:
     ) -> Served[SearchResponse]:
         """A new answer from the engine, finalized and stored."""
         response = await _finalized(query, await self._answer(query, deadline, progress))
+        if query.verify_citations and self.verification:
+            await progress("Reading the cited pages")
+            response = await self.verification(response, deadline)
         await self.recall.cache.put(query, caller, response, stopgap=is_stopgap(response))
         return Served(response)
 

@@ -209,6 +209,10 @@ class Pages(SettingsGroup):
     provenance_domains: Names = Field(
         (), description="Domains, with their subdomains, whose addresses may carry data (URL_PROVENANCE)."
     )
+    verify_citations: Literal["off", "on"] = Field(
+        "off",
+        description="Whether `search_web` reads the cited pages to quote them, where the call does not say.",
+    )
     respect_robots: bool = Field(
         False, description="Obey robots.txt when reading pages. Off by default, because an agent asked for the page."
     )
@@ -235,7 +239,7 @@ class Pages(SettingsGroup):
     )
     embedding_tokens_size: int = Field(512, ge=32, le=8192, description="The approximate size of a passage (tokens).")
 
-    _provenance_case = any_case("url_provenance")
+    _provenance_case = any_case("url_provenance", "verify_citations")
 
 
 class Behaviour(SettingsGroup):

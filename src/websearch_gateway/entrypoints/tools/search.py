@@ -37,6 +37,9 @@ class SearchWebArguments(Arguments):
     ] = ()
     exclude_domains: Annotated[tuple[StrictStr, ...], declared("Not these.", maxItems=MOST_DOMAINS)] = ()
     include_answers: Annotated[StrictBool, declared("false: sources without the written answer.")] = True
+    verify_citations: Annotated[
+        StrictBool | None, declared("true: read the cited pages and quote them. Default: the operator's.")
+    ] = None
 
 
 async def _search_web(
