@@ -1,4 +1,4 @@
-"""Limits on the sizes of files and functions."""
+"""Limits on the sizes of files and functions, and a floor for modules that only one other uses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,20 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 MOST_LINES_OF_A_FILE = 700
 MOST_LINES_OF_A_FUNCTION = 40
 """Its docstring does not count."""
+FEWEST_LINES_OF_A_HELPER = 80
+"""A shorter module with a single importer belongs into that importer."""
+TABLES = (
+    "providers",
+    "answers",
+    "readers/sites",
+    "readers/formats",
+    "sandbox/vendors",
+    "entrypoints/cli",
+    "entrypoints/http/compatible",
+)
+"""Folders whose modules are rows of a table, however short."""
+CHOPPED = ("readers", "docs_index", "text/citation", "answers/llm")
+"""Folders whose helpers still live apart. Remove from this list; never add."""
 
 
 def _functions(path: Path) -> Iterator[tuple[str, int]]:
@@ -32,3 +46,29 @@ def test_functions_stay_short() -> None:
     lengths = [one for path in FILES for one in _functions(path)]
     assert len(lengths) > 1_000
     assert {name: count for name, count in lengths if count > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def _imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """The modules of ours that a file imports, and whether it does so at its top and not in a function."""
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(PACKAGE.name):
+            for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
+                yield name.removeprefix(f"{PACKAGE.name}."), node in tree.body
+
+
+def test_a_short_module_with_one_importer_lives_in_it() -> None:
+    importers: dict[str, set[tuple[Path, bool]]] = {}
+    for path in FILES:
+        for name, at_the_top in _imports(path):
+            importers.setdefault(name, set()).add((path, at_the_top))
+    lonely = []
+    for path in FILES:
+        place = path.relative_to(PACKAGE).with_suffix("")
+        used = importers.get(".".join(place.parts), set())
+        is_short = len(path.read_text().splitlines()) < FEWEST_LINES_OF_A_HELPER
+        # An import in a function keeps the module out of memory until then.
+        if is_short and len({each for each, _ in used}) == 1 and any(at_the_top for _, at_the_top in used):
+            lonely.append(str(place))
+    assert lonely  # rows of tables at least
+    assert [place for place in lonely if not place.startswith((*TABLES, *CHOPPED))] == []

@@ -1,5 +1,3 @@
-"""Reading pages of the sandbox over a real socket, through a real worker."""
-
 from __future__ import annotations
 
 import asyncio
@@ -13,6 +11,7 @@ from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetcher
 from websearch_gateway.ports import Workers
 from websearch_gateway.readers import ReaderTable
+from websearch_gateway.readers.formats.html import LONGEST_CHALLENGE, is_bot_challenge
 from websearch_gateway.sandbox import Sandbox
 
 
@@ -130,3 +129,34 @@ async def test_a_bot_challenge_is_an_error(api: Any, workers: Workers) -> None:
         with pytest.raises(SearchFetchError) as caught:
             await ReaderTable.build(fetcher, workers).read(f"{api.url}/", soon())
     assert caught.value.details == {"reason": "robot_page"}
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("Just a moment...", ""),
+        ("Attention Required! | Cloudflare", "Please enable cookies. Sorry, you have been blocked"),
+        ("shop.example", "Verify you are human by completing the action below."),
+        ("Robot Check", "Enter the characters you see below. Sorry, we just need to make sure you're not a robot."),
+        ("", "Our systems have detected unusual traffic from your computer network."),
+        ("news.example", "Please enable JavaScript and cookies to continue"),
+        ("Access to this page has been denied", "Press & Hold to confirm you are a human (and not a bot)."),
+        ("Making sure you're not a bot!", "Loading... Making sure you’re not a bot!"),
+    ],
+)
+def test_a_bot_challenge_is_recognised(title: str, text: str) -> None:
+    assert is_bot_challenge(title, text)
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("CAPTCHA", "A captcha asks you to prove that you are human. " * (LONGEST_CHALLENGE // 40)),
+        ("Tides", "There are two high tides a day."),
+        ("Just a moment in history", "The treaty was signed in a hall. " * 20),
+        ("How robots walk", "Are robots human? No."),
+        ("", ""),
+    ],
+)
+def test_an_ordinary_page_is_not_a_bot_challenge(title: str, text: str) -> None:
+    assert not is_bot_challenge(title, text)
