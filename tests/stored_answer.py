@@ -30,6 +30,7 @@ OTHER_PARAMETERS: dict[str, Any] = {
     "include_answers": False,
     "include_domains": ("toureiffel.paris",),
     "exclude_domains": ("toureiffel.paris",),
+    "verify_citations": True,
     "language": "fr",
     "safe_search": "strict",
     "topic": "news",

@@ -229,7 +229,7 @@ async def test_check_reports_the_vendor_and_date_of_an_ended_model_whether_liste
             "The model gemini-0 does not exist for this key."
         ], "another model outlasts the one that ended"
         with pytest.raises(
-            SearchProviderError, match=r"GEMINI_MODELS serves\. Gemini ended the model .* on 2027-05-07\."
+            SearchProviderError, match=r"GEMINI_MODELS is available\. Gemini ended the model .* on 2027-05-07\."
         ):
             await engine_with(*listed, models=names[:1]).check(Deadline.after(60))
 

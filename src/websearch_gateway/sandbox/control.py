@@ -81,7 +81,8 @@ _STYLE = """
 body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 pre { overflow: auto; padding: .75rem; border: 1px solid #8888; border-radius: .4rem; font-size: .85rem }
 table { border-collapse: collapse } th { text-align: left; vertical-align: top; padding: .4rem 1rem .4rem 0 }
-td { padding: .2rem 0 } button, select { margin: .15rem; padding: .2rem .6rem; font: inherit; font-size: .85rem }
+th { overflow-wrap: anywhere } td { padding: .2rem 0 } select { max-width: 14rem }
+button, select { margin: .15rem; padding: .2rem .6rem; font: inherit; font-size: .85rem }
 dt { font-weight: bold } dd { margin: 0 0 .4rem 1rem }
 """
 _SCRIPT = """

@@ -12,7 +12,7 @@ import logging
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -393,7 +393,10 @@ def filled(name: str, arguments: dict[str, str]) -> GetPromptResult | str:
     return GetPromptResult(description=recipe.description, messages=[PromptMessage(role="user", content=text)])
 
 
-_OPAQUE = frozenset({"filters", "usage"})
+_OPAQUE: Mapping[str, Any] = {
+    **{key: {"type": "object"} for key in ("filters", "usage")},
+    **{key: {"type": ["object", "null"]} for key in ("error", "cacheMatch", "fallback")},
+}
 """Fields of an output that report on the call. Their parts are in docs/tools.md and cost every conversation nothing."""
 
 _ANY_FIELD = ("additionalProperties", True)
@@ -439,7 +442,7 @@ def _compact(schema: dict[str, Any], *, drop: tuple[str, ...], nullable: bool) -
         }
 
     def inner(name: str, field: Any) -> Any:
-        return {"type": "object"} if nullable and name in _OPAQUE else walk(field)
+        return _OPAQUE[name] if nullable and name in _OPAQUE else walk(field)
 
     compacted: dict[str, Any] = walk(schema)
     return compacted
@@ -449,6 +452,8 @@ def _in_one(options: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Alternatives as one schema with a list of types, which a client checks in a third less time; None where that
     would mean something else: most keywords bind values of one type only, `enum` and `const` bind all."""
     keywords = [key for option in options for key in option if key != "type"]
+    if [*keywords] == ["enum"] and options[-1] == {"type": "null"}:
+        return {"enum": [*options[0]["enum"], None]}
     plain = all(isinstance(option.get("type"), str) for option in options)
     if not plain or len(keywords) > len(set(keywords)) or {"enum", "const"} & set(keywords):
         return None

@@ -35,11 +35,9 @@ class SearchWebArguments(Arguments):
     include_domains: Annotated[
         tuple[StrictStr, ...], declared("Search only these domains.", maxItems=MOST_DOMAINS)
     ] = ()
-    exclude_domains: Annotated[tuple[StrictStr, ...], declared("Not these.", maxItems=MOST_DOMAINS)] = ()
+    exclude_domains: Annotated[tuple[StrictStr, ...], declared("Leave these out.", maxItems=MOST_DOMAINS)] = ()
     include_answers: Annotated[StrictBool, declared("false: sources without the written answer.")] = True
-    verify_citations: Annotated[
-        StrictBool | None, declared("true: read the cited pages and quote them. Default: the operator's.")
-    ] = None
+    verify_citations: Annotated[StrictBool | None, declared("true: read the cited pages and quote them.")] = None
 
 
 async def _search_web(
@@ -79,7 +77,7 @@ class WebSearchArguments(Arguments):
     include_domains: Annotated[
         tuple[StrictStr, ...], declared("Search only these domains and their subdomains.", maxItems=MOST_DOMAINS)
     ] = ()
-    exclude_domains: Annotated[tuple[StrictStr, ...], declared("Not these.", maxItems=MOST_DOMAINS)] = ()
+    exclude_domains: Annotated[tuple[StrictStr, ...], declared("Leave these out.", maxItems=MOST_DOMAINS)] = ()
     language: Annotated[StrictStr | None, declared("Such as de.")] = None
     region: Annotated[StrictStr | None, declared("Country, such as DE.")] = None
     page: Annotated[StrictInt, declared("Page of results.", minimum=1, maximum=LAST_PAGE)] = 1
