@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.text import chunk as chunking
-from websearch_gateway.text.chunk import LARGEST_WHOLE, at_page, chunk, overlapping, page_in, page_of
+from websearch_gateway.text.chunk import LARGEST_WHOLE, at_page, chunk, overlapping, page_of
 from websearch_gateway.text.tokens import estimate_tokens
+from websearch_gateway.text.urls import page_in
 
 PROSE = st.lists(st.sampled_from(("word", "a", "é", "东", ". ", "! ", "。", " ", "\n")), max_size=40).map("".join)
 BLOCKS = st.one_of(

@@ -45,7 +45,6 @@ LEAST_OVERLAP, MOST_OVERLAP = 0.8, 1.2
 PDF = "application/pdf"
 """The content type of pages whose numbers count: another page may say `*Page 3*` too."""
 _PAGE_MARK = re.compile(r"^\*Page (\d{1,6})\*$", re.MULTILINE)
-_PAGE_FRAGMENT = re.compile(r"#(?:[^#]*&)?page=(\d{1,6})(?=[&:]|$)")
 _NOT_BLANK = re.compile(r"\S")
 _LINE = re.compile(r"[^\n]+")
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
@@ -80,12 +79,6 @@ def page_of(markdown: str, words: str) -> int | None:
 def at_page(url: str, page: int | None) -> str:
     """The address of a page in a PDF."""
     return f"{urldefrag(url).url}#page={page}" if page else url
-
-
-def page_in(url: str) -> int | None:
-    """The page of a PDF that an address leads to; None if it names none."""
-    found = _PAGE_FRAGMENT.search(url)
-    return int(found[1]) if found else None
 
 
 def chunk(markdown: str, size: int = DEFAULT_SIZE, most: int | None = None) -> list[Passage]:

@@ -21,6 +21,7 @@ def _balanced(plain: str) -> str:
 _URL = re.compile(rf"(?i:https?)://{_balanced(_PATH)}++(?:[?#]{_balanced(_QUERY)}*+)?")
 _WEB_ADDRESS = re.compile(r"https?://[^\s/?#\x00-\x1f\x7f]+[^\s\x00-\x1f\x7f]*", re.IGNORECASE)
 _HOST_FIRST = re.compile(r"(?://)?(?:[^\W_](?:[\w-]{0,62}\.))+[^\W\d_]{2,63}\.?(?::\d{1,5})?(?:[/?#]\S*)?")
+_PAGE_FRAGMENT = re.compile(r"#(?:[^#]*&)?page=(\d{1,6})(?=[&:]|$)")
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 PUNCTUATION = tuple(".,;:!?'*…")
 """Marks that at the end of a URL belong to the sentence around it."""
@@ -182,3 +183,9 @@ def _is_tracker(name: str, revision: bool) -> bool:
     if bare == "ref" and revision:
         return False
     return bare in NAMES or bare.startswith(tuple(PREFIXES))
+
+
+def page_in(url: str) -> int | None:
+    """The page of a PDF that an address leads to; None if it names none."""
+    found = _PAGE_FRAGMENT.search(url)
+    return int(found[1]) if found else None
