@@ -296,3 +296,14 @@ async def test_the_gateway_applies_the_rest_of_an_exclusion_list_that_is_too_lon
     query = SearchQuery("how high", exclude_domains=tuple(f"host{number}.example" for number in range(21)))
     answer = await engine(api, lambda _: served(200, reply)).answer(query, Deadline.after(60), no_progress)
     assert answer.applied.domains == "local"
+
+
+async def test_what_a_failed_attempt_was_billed_for_is_part_of_the_cost_of_the_next_one() -> None:
+    """A vendor pauses, which is billed, and then fails for a moment: the question is asked from its start again."""
+    api, reply = APIS[0]
+    paused = {**reply, "stop_reason": "pause_turn"}
+    replies = [served(200, paused), served(503, {}), served(200, reply)]
+    answer = await ask(engine(api, lambda _: replies.pop(0)))
+    alone = await ask(engine(api, lambda _: served(200, reply)))
+    assert answer.cost_usd == pytest.approx(2 * alone.cost_usd)
+    assert answer.text == alone.text

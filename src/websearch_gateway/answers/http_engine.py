@@ -243,32 +243,36 @@ class HttpEngine:
 
     async def _ask(self, model: str, query: SearchQuery, deadline: Deadline) -> Answer:
         """The answer of one model. After a refusal of an option, not of the question, asks again without it."""
+        replies: list[bytes] = []
         while True:
             request = self.api.request(query, model, self.now())
             options = {name: value for name, value in (request.json or {}).items() if name not in self._refused[model]}
             request = replace(request, json=options)
             try:
                 with noting_model(_PROVIDERS.get(self.name, self.name), model):
-                    return await self.retry(partial(self._attempt, model, query, request, deadline), deadline)
+                    return await self.retry(partial(self._attempt, model, query, request, deadline, replies), deadline)
             except OptionRefused as error:
                 if error.option not in options:
                     raise
                 self._refused[model].add(error.option)
 
-    async def _attempt(self, model: str, query: SearchQuery, request: HttpRequest, deadline: Deadline) -> Answer:
+    async def _attempt(
+        self, model: str, query: SearchQuery, request: HttpRequest, deadline: Deadline, replies: list[bytes]
+    ) -> Answer:
+        """The answer. `replies` holds those of failed attempts, which are billed too, and gets the new ones."""
         asked: HttpRequest | None = request
-        bodies: list[bytes] = []
+        earlier = len(replies)
         try:
-            while asked is not None and len(bodies) < MAX_TURNS:
-                bodies.append(await self._exchange(asked, deadline))
-                asked = await in_own_thread(self.api.next_turn, asked, bodies[-1])
+            while asked is not None and len(replies) - earlier < MAX_TURNS:
+                replies.append(await self._exchange(asked, deadline))
+                asked = await in_own_thread(self.api.next_turn, asked, replies[-1])
             parse, vendor = without_key(self.api).parse, self.api.vendor
-            answer = await self.parser.read(Answer, parse, *bodies, vendor=vendor, deadline=deadline)
+            answer = await self.parser.read(Answer, parse, *replies[earlier:], vendor=vendor, deadline=deadline)
         except SearchError as error:  # a request that was sent is billed, usable or not
-            billed, _ = await in_own_thread(self._billed, bodies)
+            billed, _ = await in_own_thread(self._billed, replies)
             error.cost_usd += self._usd(model, billed)
             raise
-        billed, notes = await in_own_thread(self._billed, bodies)
+        billed, notes = await in_own_thread(self._billed, replies)
         if not notes:
             note_tokens(_PROVIDERS.get(self.name, self.name), model, billed.prompt, billed.response, billed.cached)
         return self._complete(replace(answer, warnings=(*notes, *answer.warnings)), model, query, billed)

@@ -1,6 +1,6 @@
 """Ranks chunks as FTS5 does, from the words and positions of their tsvectors. Pure.
 
-PostgreSQL's own ranks know neither how rare a word is nor how long the others are; both databases shall agree.
+PostgreSQL's own ranks know neither how rare a word is nor how long the others are; both databases must agree.
 """
 
 from __future__ import annotations
