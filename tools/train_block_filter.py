@@ -32,13 +32,12 @@ import numpy as np
 from bench.extract import Measured, judged, report, structure
 from websearch_gateway.net.decode import charset_of, decode
 from websearch_gateway.readers.extraction import blocks, page, render, select
-from websearch_gateway.readers.extraction.comments import in_consent
-from websearch_gateway.readers.extraction.declared import declares_article
 from websearch_gateway.readers.extraction.extract import SURE, doubted, second_opinion
-from websearch_gateway.readers.extraction.filter import trees
+from websearch_gateway.readers.extraction.filter import features
 from websearch_gateway.readers.extraction.filter.features import columns, matrix
 from websearch_gateway.readers.extraction.filter.measures import Measures, words_of
-from websearch_gateway.readers.extraction.title import title_of
+from websearch_gateway.readers.extraction.page import declares_article, title_of
+from websearch_gateway.readers.extraction.select import in_consent
 from websearch_gateway.readers.visibility.visible import strip_invisible
 
 FOLDS, SHORT, NEAR = 5, 5, 6
@@ -231,7 +230,7 @@ def main() -> None:
         return
     for name in ("block_filter", "block_filter_alone"):
         table = table_of(trained(pages, name), pages[0].names)
-        path = Path(trees.__file__).with_name(f"{name}.json")
+        path = Path(features.__file__).with_name(f"{name}.json")
         path.write_text(json.dumps(table, separators=(",", ":")) + "\n", "utf-8")
 
 

@@ -1,15 +1,16 @@
-"""Reading sections with their neighbours."""
-
 from __future__ import annotations
 
+import platform
 from pathlib import Path
 
 import pytest
 
 from tests.docs_index.conftest import commit, page, version
 from tests.opening import Open
-from websearch_gateway.docs_index.models import CrawlOptions
-from websearch_gateway.docs_index.reading import CUT, read_docs
+from websearch_gateway.docs_index.models import CrawlOptions, Owner
+from websearch_gateway.docs_index.reading import CUT, read_docs, statuses
+from websearch_gateway.docs_index.store.owners import this_process
+from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
 from websearch_gateway.text.tokens import estimate_tokens
 
@@ -112,3 +113,13 @@ async def test_a_section_that_is_too_long_is_cut_within_the_limit_and_says_so(ga
             assert estimate_tokens(found.content) <= 100
             assert found.content.endswith(CUT)
             assert found.content.count("```") in (0, 2)
+
+
+async def test_a_crawl_whose_process_has_ended_has_no_owner_and_says_how_to_go_on(tmp_path):
+    store = SqliteDocs(tmp_path / "docs.db", "tests/1")
+    version = await store.add_version("my docs", "3", "https://docs.example.org/", CrawlOptions())
+    for owner, command in ((Owner(platform.node(), 2**22 + 1, 1.0), "update 'my docs' 3"), (this_process(), "")):
+        assert await store.claim(version.id, owner, 60)
+        (site,) = statuses(await store.versions()).sites
+        assert (site.owner is None, command in site.reason) == (bool(command), True)
+    await store.close()

@@ -14,7 +14,7 @@ from websearch_gateway.docs_index.models import CrawlOptions, Symbol, TextQuery
 from websearch_gateway.docs_index.reading import iso_date
 from websearch_gateway.docs_index.section_id import content_of
 from websearch_gateway.docs_index.store.packing import pack_vectors
-from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
+from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.docs_index.transfer import INTERRUPTED, export_site, import_site
 from websearch_gateway.errors import SearchValidationError
 from websearch_gateway.text.sanitise import without_live_parts

@@ -98,13 +98,13 @@ async def is_indexed(settings: Settings, docs: LazyDocs, url: str) -> bool:
 def _store(settings: Settings, embedder: str, turn: Turn) -> SqlDocs:
     near = None
     if url := settings.docs_vectors:
-        from websearch_gateway.docs_index.store.lance.near import LanceVectors
+        from websearch_gateway.docs_index.store.lance import LanceVectors
 
         near = partial(LanceVectors, url.removeprefix("lance://" if url.startswith("lance:///") else "lance+"))
     if settings.docs_path is not None:
-        from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
+        from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 
         return SqliteDocs(settings.docs_path, embedder, near=near, turn=turn)
-    from websearch_gateway.docs_index.store.postgres.docs import PostgresDocs
+    from websearch_gateway.docs_index.store.postgres import PostgresDocs
 
     return PostgresDocs(settings.docs_url or "", embedder, near=near, turn=turn)

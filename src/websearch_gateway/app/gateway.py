@@ -133,7 +133,7 @@ class Gateway:
 
         Raises what `Guard.clean`, `one_deadline` and `docs_index.search.search_docs` raise.
         """
-        from websearch_gateway.docs_index.search import search_docs
+        from websearch_gateway.docs_index.reading import search_docs
 
         async with one_deadline(self.reading.deadline_seconds):
             return await search_docs(

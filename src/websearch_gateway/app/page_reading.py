@@ -16,7 +16,7 @@ from websearch_gateway.net.fetch import Fetcher, user_agent
 from websearch_gateway.pipeline.read_page import PassageFinder
 from websearch_gateway.ports import Embedder, State
 from websearch_gateway.readers import ReaderTable
-from websearch_gateway.readers.browser.browser import Browser
+from websearch_gateway.readers.browser import Browser
 from websearch_gateway.readers.extraction.extract import warm_up
 from websearch_gateway.readers.robots_fetcher import RobotsFetcher
 from websearch_gateway.settings import Settings

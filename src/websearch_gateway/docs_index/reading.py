@@ -1,23 +1,89 @@
-"""Answers calls of `read_docs`: a section with its neighbours, or the outline of a page."""
+"""Answers calls of `search_docs`, `read_docs` and `list_sites`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import shlex
+import time
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urldefrag, urlsplit
 
 from websearch_gateway.docs_index.crawl.scope import canonical
 from websearch_gateway.docs_index.library import DocsLibrary
-from websearch_gateway.docs_index.models import Chunk, SiteVersion
-from websearch_gateway.docs_index.selection import select
-from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError
-from websearch_gateway.results import DocsOutlineEntry, DocsReadResponse
+from websearch_gateway.docs_index.models import Chunk, SiteVersion, UrlFailure
+from websearch_gateway.docs_index.rank.search import MAX_TOKENS, Ranker
+from websearch_gateway.docs_index.selection import named, select
+from websearch_gateway.docs_index.store.owners import is_dead
+from websearch_gateway.errors import ForbiddenUrlError, SearchValidationError, Unavailable
+from websearch_gateway.ports import Embedder
+from websearch_gateway.results import (
+    DocsFailure,
+    DocsOutlineEntry,
+    DocsReadResponse,
+    DocsSearchResponse,
+    DocsSite,
+    DocsSites,
+    DocsSiteStatus,
+    DocsStatus,
+)
+from websearch_gateway.text.normalise import normalise
 from websearch_gateway.text.tokens import estimate_tokens
 from websearch_gateway.text.urls import with_scheme
 
+if TYPE_CHECKING:
+    from websearch_gateway.ports import Vectors
+
+
+MOST_QUERY_CHARS = 1_000
+MOST_SECTIONS = 50
+MOST_SEARCH_TOKENS = 50_000
+
+
+async def search_docs(
+    library: DocsLibrary,
+    embedder: Embedder,
+    query: str,
+    *,
+    site_id: str | None = None,
+    sites_filter: str | None = None,
+    label: str | None = None,
+    limit: int = 10,
+    max_tokens: int = MAX_TOKENS,
+) -> DocsSearchResponse:
+    """Find the sections that answer a query, best first, with text within `max_tokens`.
+
+    Raises:
+        SearchValidationError: a value is out of range, or no indexed site has that id, name or label.
+    """
+    text = normalise(query) if len(query) <= 10 * MOST_QUERY_CHARS else query
+    if not 1 <= len(text) <= MOST_QUERY_CHARS:
+        raise SearchValidationError(f"query must have 1 to {MOST_QUERY_CHARS} characters.")
+    if not (1 <= limit <= MOST_SECTIONS and 100 <= max_tokens <= MOST_SEARCH_TOKENS):
+        raise SearchValidationError(f"limit must be 1 to {MOST_SECTIONS}, maxTokens 100 to {MOST_SEARCH_TOKENS}.")
+    indexed = await library.searchable()
+    versions = await select(indexed, site_id, sites_filter, label, library.runner.workers)
+    if not versions:
+        warning = f"No site matches. Indexed: {named(indexed)}." if indexed else NO_SITE
+        return DocsSearchResponse(warnings=(warning,))
+    ranker = Ranker(library.index, library.is_open)
+    asked, instead = await ranker.understood(text, versions)
+    vector, warnings = await _vector(embedder, asked.text)
+    hits, more = await ranker.search(asked, vector, versions, limit=limit, max_tokens=max_tokens)
+    guessed = tuple(f"No page has {word!r}: searched for {near!r}." for word, near in instead.items())
+    return DocsSearchResponse(results=tuple(hits), more=tuple(more), warnings=(*guessed, *warnings))
+
+
+async def _vector(embedder: Embedder, text: str) -> tuple[Vectors | None, tuple[str, ...]]:
+    try:
+        return await embedder.embed([text], "query"), ()
+    except Unavailable as error:
+        return None, (f"Searched by words alone: {error.message}",)
+
+
 MOST_AROUND = 20
-MOST_TOKENS = 100_000
+MOST_PAGE_TOKENS = 100_000
 CUT = "[Cut: the rest of this section needs more maxTokens.]"
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})", re.MULTILINE)
@@ -42,8 +108,8 @@ async def read_docs(
     """
     if (section_id is None) == (url is None):
         raise SearchValidationError("Give either sectionId or url.")
-    if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= MOST_TOKENS):
-        raise SearchValidationError(f"around must be 0 to {MOST_AROUND}, maxTokens 100 to {MOST_TOKENS}.")
+    if not (0 <= around <= MOST_AROUND and 100 <= max_tokens <= MOST_PAGE_TOKENS):
+        raise SearchValidationError(f"around must be 0 to {MOST_AROUND}, maxTokens 100 to {MOST_PAGE_TOKENS}.")
     versions = await select(await library.searchable(), None, None, label, library.runner.workers)
     chunk = await _chunk(library, section_id, url, versions)
     _check_open(library, chunk.url)
@@ -147,3 +213,64 @@ def iso_date(seconds: float | None) -> str | None:
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
     except (OverflowError, ValueError, OSError):
         return None
+
+
+NO_SITE = "No site is indexed. Add one: websearch-gateway docs add URL NAME VERSION"
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def listed(versions: Sequence[SiteVersion]) -> DocsSites:
+    """The result of `list_sites`."""
+    return DocsSites(sites=tuple(DocsSite(**_facts(version)) for version in versions))
+
+
+def statuses(
+    versions: Sequence[SiteVersion], failures: Mapping[int, Sequence[UrlFailure]] | None = None, message: str = ""
+) -> DocsStatus:
+    """The result of `docs_status`."""
+    known = failures or {}
+    return DocsStatus(sites=tuple(_status(version, known.get(version.id, ())) for version in versions), message=message)
+
+
+def _status(version: SiteVersion, failures: Sequence[UrlFailure]) -> DocsSiteStatus:
+    owner = None if version.owner is None or is_dead(version.owner) else version.owner
+    return DocsSiteStatus(
+        **_facts(version),
+        reason=_stopped(version) if version.owner and not owner else version.reason,
+        progress=round(min(1.0, version.page_count / version.known), 3) if version.known else 0.0,
+        known=max(version.known, version.page_count),  # pages that a refresh has not found yet are kept
+        failed=version.failed,
+        unembedded=version.unembedded,
+        generation=version.generation,
+        refresh_date=iso_date(version.refresh_at),
+        owner=f"{owner.machine}:{owner.pid}" if owner else None,
+        heartbeat_seconds=round(time.time() - version.heartbeat, 1) if owner and version.heartbeat else None,
+        failures=tuple(DocsFailure(url=f.url, reason=f.reason, attempts=f.attempts) for f in failures),
+    )
+
+
+def _stopped(version: SiteVersion) -> str:
+    command = f"websearch-gateway docs update {shlex.join((version.name, version.label))}"
+    return f"The process that crawled it has ended. What it fetched is kept; go on with: {command}"
+
+
+def _facts(version: SiteVersion) -> dict[str, object]:
+    return {
+        "id": str(version.id),
+        "name": version.name,
+        "version": version.label,
+        "url": version.url,
+        "status": version.status,
+        "indexed_date": iso_date(version.indexed_at),
+        "page_count": version.page_count,
+        "age": _age(version.indexed_at),
+    }
+
+
+def _age(indexed_at: float | None) -> str:
+    if indexed_at is None:
+        return ""
+    seconds = max(0.0, time.time() - indexed_at)
+    length, unit = next(((length, unit) for length, unit in _UNITS if seconds >= length), (1, "second"))
+    count = int(seconds // length)
+    return f"{count} {unit}{'' if count == 1 else 's'}"

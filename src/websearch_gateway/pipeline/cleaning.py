@@ -17,7 +17,7 @@ from websearch_gateway.models import Answer, Deadline, Hit, SearchQuery, SearchR
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.own_threads import in_own_thread
 from websearch_gateway.ports import AnswerEngine, Progress, Searcher
-from websearch_gateway.text.citation.spans import cut, moved
+from websearch_gateway.text.citation.cite import cut, moved
 from websearch_gateway.text.domains import admitted
 from websearch_gateway.text.invisible import invisible_pieces, shown_url, unshown_pieces
 from websearch_gateway.text.sanitise import clean_markdown

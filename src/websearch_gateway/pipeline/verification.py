@@ -11,9 +11,9 @@ from websearch_gateway.models import Deadline, Page
 from websearch_gateway.pipeline.web_results import read_pages
 from websearch_gateway.ports import Reader, Workers
 from websearch_gateway.results import Citation, SearchResponse
+from websearch_gateway.text.citation.cite import snippets
 from websearch_gateway.text.citation.quotes import quote_url
-from websearch_gateway.text.citation.snippet import snippets
-from websearch_gateway.text.citation.verdicts import verdicts
+from websearch_gateway.text.citation.support import verdicts
 from websearch_gateway.text.urls import host
 
 MOST_PAGES = 8

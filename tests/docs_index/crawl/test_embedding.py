@@ -14,7 +14,7 @@ from tests.docs_index.crawl.small_site import FAST, Site, html, library
 from websearch_gateway.docs_index.crawl import crawler, embedding
 from websearch_gateway.docs_index.library import DocsLibrary
 from websearch_gateway.docs_index.models import TextQuery
-from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
+from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.embedders.ollama import OllamaEmbedder
 from websearch_gateway.embedders.openai_compatible import OpenAICompatibleEmbedder
 from websearch_gateway.errors import SearchAuthError, SearchNotConfiguredError

@@ -11,7 +11,7 @@ import pytest
 from tests.docs_index.conftest import empty_database
 from tests.docs_index.crawl.small_site import EMBEDDER, html, library
 from websearch_gateway.docs_index.models import CrawlOptions, Owner
-from websearch_gateway.docs_index.store.postgres.docs import PostgresDocs
+from websearch_gateway.docs_index.store.postgres import PostgresDocs
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

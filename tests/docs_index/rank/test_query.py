@@ -1,10 +1,21 @@
-"""A query is parsed into phrases, symbols and a version."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_gateway.docs_index.rank.query import MOST_WORDS, parse
+from websearch_gateway.docs_index.models import SiteVersion
+from websearch_gateway.docs_index.rank.query import (
+    LONGEST,
+    MOST_WORDS,
+    asks_for_news,
+    is_navigation,
+    is_news,
+    near,
+    nearest,
+    newest_first,
+    parse,
+    replaced,
+    words_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,3 +92,83 @@ def test_a_very_long_query_is_cut():
 def test_a_chinese_question_is_looked_up_by_its_pairs_of_characters():
     assert parse("asyncio 创建索引").phrases == ("asyncio", "创建", "建索", "索引")
     assert parse('"创建索引"').phrases == ("创建索引",)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("windw", "window"), ("partiton", "partition"), ("exampels", "examples"), ("lazzy", "lazy"), ("tipe", "type")],
+)
+def test_a_word_is_near_to_one_that_differs_by_one_letter(wrong, right):
+    assert right in near(wrong)
+
+
+def test_the_most_frequent_near_word_with_the_same_first_letter_is_the_nearest():
+    counts = {"borrow": 90, "barow": 10, "sorow": 500}
+    assert nearest(["borow", "zzzzz"], counts) == {"borow": "borrow"}
+
+
+def test_only_words_of_plain_letters_are_looked_up():
+    text = f"The l\u00ednea of sqlite3_prepar_v2, how {'x' * (LONGEST + 1)}, Linea"
+    assert words_of(text) == ["linea", "prepar"]
+
+
+def test_a_word_is_replaced_wherever_it_stands():
+    assert replaced("Windw or my_windw(windw)?", {"windw": "window"}) == "window or my_window(window)?"
+
+
+def test_version_numbers_sort_numerically_and_pre_releases_come_last():
+    labels = ["3.9", "3.12", "3.13rc1", "main", "3.11.2", "v3.11.10", "latest", "4.0-beta", "2024-05"]
+    versions = [SiteVersion(place, "site", label, "") for place, label in enumerate(labels)]
+    assert [version.label for version in newest_first(versions)] == [
+        "latest",
+        "2024-05",
+        "3.12",
+        "v3.11.10",
+        "3.11.2",
+        "3.9",
+        "4.0-beta",
+        "3.13rc1",
+        "main",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("blog/2024/05/fast.html", "Fast"),
+        ("releases/1.7.html", "Django 1.7"),
+        ("release/3.25.html", "CMake 3.25"),
+        ("releaselog/3_8_0.html", "SQLite"),
+        ("changes.html", "History"),
+        ("changelog/changelog_14.html", "1.4"),
+        ("glib-changes.html", "Changes"),
+        ("whatsnew/3.9.html", "3.9"),
+        ("about.html", "What\u2019s New in Python 3.9"),
+    ],
+)
+def test_the_address_or_title_of_an_announcement_says_so(path, title):
+    assert is_news(path, title)
+
+
+@pytest.mark.parametrize(
+    "path", ["c3ref/db_release_memory.html", "guide/changing.html", "std/newtype.html", "api/history/"]
+)
+def test_a_page_about_something_similar_is_none(path):
+    assert not is_news(path, "Guide")
+
+
+def test_a_query_asks_for_news_by_its_words():
+    assert all(map(asks_for_news, ["what changed in 3.12", "release notes", "new features", "deprecated since"]))
+    assert not any(map(asks_for_news, ["create a newtype", "how to wait", "renew a lease"]))
+
+
+def test_a_table_of_contents_is_navigation():
+    assert is_navigation("\n".join(f"- [Chapter number {n}](https://docs.example/{n}.html)" for n in range(30)))
+
+
+def test_text_with_links_is_not_navigation():
+    text = (
+        "The [loop](https://docs.example/loop.html) runs what it is given, and [tasks](https://x.example) wait for it. "
+    )
+    assert not is_navigation(text * 20)
+    assert not is_navigation("")

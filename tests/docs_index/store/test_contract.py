@@ -11,8 +11,8 @@ import pytest
 from tests.docs_index.conftest import BASE, commit, leased, page, vectors, version, with_symbols
 from tests.patience import PATIENCE
 from websearch_gateway.docs_index.models import Booking, CrawlOptions, HostState, Owner, StoredPage, Symbol, TextQuery
+from websearch_gateway.docs_index.store import postgres
 from websearch_gateway.docs_index.store.owners import this_process
-from websearch_gateway.docs_index.store.postgres import bm25
 from websearch_gateway.docs_index.store.sql import pages
 from websearch_gateway.docs_index.store.sql.docs import MOST_SEARCHES
 
@@ -459,9 +459,11 @@ async def test_both_databases_rank_by_the_same_measure(docs):
         await commit(docs, id_, page(f"{BASE}{number}.html", text, title=f"Page {number}"))
     found = await docs.search_text(TextQuery(("window", "roof"), any=True), [id_], 9)
     lengths = [len(text.split()) + len(["Page", "0", "A"]) for text in texts]
-    weights = {word: bm25.idf(len(texts), sum(word in text for text in texts)) for word in ("window", "roof")}
+    weights = {word: postgres.idf(len(texts), sum(word in text for text in texts)) for word in ("window", "roof")}
     places = [{word: [(0, 1.0)] * text.split().count(word) for word in weights} for text in texts]
-    scores = [bm25.score(weights, held, length, mean(lengths)) for held, length in zip(places, lengths, strict=True)]
+    scores = [
+        postgres.score(weights, held, length, mean(lengths)) for held, length in zip(places, lengths, strict=True)
+    ]
     assert [one.score for one in found] == pytest.approx(sorted(filter(None, scores), reverse=True))
 
 

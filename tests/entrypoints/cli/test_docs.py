@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from websearch_gateway.docs_index.models import Owner
-from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
+from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.embedders.static import StaticEmbedder
 from websearch_gateway.entrypoints.cli.docs import docs
 

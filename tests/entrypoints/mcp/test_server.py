@@ -27,7 +27,7 @@ from tests.entrypoints.conftest import Connect
 from tests.patience import PATIENCE
 from tests.tracing import Spans
 from websearch_gateway.docs_index.models import CrawlOptions
-from websearch_gateway.docs_index.store.sqlite.docs import SqliteDocs
+from websearch_gateway.docs_index.store.sqlite import SqliteDocs
 from websearch_gateway.entrypoints.mcp import server
 from websearch_gateway.entrypoints.mcp.server import input_schema, output_schema
 from websearch_gateway.entrypoints.tools.search import SearchWebArguments

@@ -18,8 +18,8 @@ from tests.loopback import serving
 from websearch_gateway.models import Deadline
 from websearch_gateway.net.address import AddressPolicy
 from websearch_gateway.net.fetch import Fetched, Fetcher
-from websearch_gateway.readers.browser import chromium
-from websearch_gateway.readers.browser.browser import Browser
+from websearch_gateway.readers import browser as readers_browser
+from websearch_gateway.readers.browser import Browser
 
 pytestmark = pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is missing; `make test` installs it")
 
@@ -168,7 +168,7 @@ async def test_the_browser_has_no_network_access_even_if_its_requests_are_not_in
 ) -> None:
     """The second lock alone: only the page itself is handed over, everything else may go where it can."""
     url = prepare(api, inside)
-    running = await chromium.launch(str(chromium.program(None)))
+    running = await readers_browser.launch(str(readers_browser.chromium_program(None)))
     try:
         page = await running.browser.new_page()
         await page.route(url, lambda route: route.fulfill(content_type="text/html", body=api.replies["/page"][2]))

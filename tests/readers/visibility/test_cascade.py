@@ -14,8 +14,7 @@ from lxml.html import HtmlElement
 
 from websearch_gateway.readers.visibility import cascade
 from websearch_gateway.readers.visibility.cascade import Styles
-from websearch_gateway.readers.visibility.selector_syntax import parse_selector
-from websearch_gateway.readers.visibility.selectors import Node, Selector
+from websearch_gateway.readers.visibility.selectors import Node, Selector, parse_selector
 from websearch_gateway.readers.visibility.visible import strip_invisible
 
 NAMES = st.sampled_from(["a", "b", "c"])

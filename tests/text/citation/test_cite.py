@@ -5,7 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.models import Span
-from websearch_gateway.text.citation.cite import by_page, in_code_points, repair, without_trackers
+from websearch_gateway.text.citation.cite import (
+    MAX_CHARS,
+    by_page,
+    cut,
+    from_utf16,
+    in_code_points,
+    moved,
+    repair,
+    snippets,
+    strip_markers,
+    without_trackers,
+)
 
 A, B = "https://a.example/x", "https://b.example/y"
 LINK_A, LINK_B = f"([a.example]({A}))", f"([b.example]({B}))"
@@ -146,3 +157,137 @@ def test_many_links_and_many_spans_do_not_take_quadratic_time() -> None:
     assert {text[span.start : span.end] for span in placed[1::2]} == {
         f"[a](https://a{n}.example/)" for n in range(count)
     }
+
+
+WHOLE = "\ue200cite\ue202turn0search0\ue201"
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        (f"It rains {WHOLE}. It pours.", "It rains. It pours."),
+        (f"It rains. {WHOLE} It pours.", "It rains. It pours."),
+        (f"It rains.{WHOLE}{WHOLE}\nIt pours {WHOLE} {WHOLE}", "It rains.\nIt pours"),
+        (f"rain{WHOLE}bow", "rainbow"),
+        ("A \ue200cite\ue202turn0search0\ue202turn12view3\ue201, b", "A, b"),
+        ("A \ue200cite\ue202turn0search0 b", "A b"),
+        ("A citeturn0search0turn1news2. B", "A. B"),
+        ("A \ue203marked\ue204 word \ue206.", "A marked word."),
+        ("I cite turn 1 of the Citadel", "I cite turn 1 of the Citadel"),
+    ],
+)
+def test_markers_are_removed_with_the_blank_before_them(text: str, bare: str) -> None:
+    assert strip_markers(text, ())[0] == bare
+
+
+def test_spans_on_other_words_move_and_those_on_a_marker_become_empty() -> None:
+    text = f"It rains {WHOLE}. It pours."
+    at = text.index(WHOLE)
+    pours = text.index("It pours")
+    bare, spans = strip_markers(text, [Span("u", "", at, at + len(WHOLE)), Span("u", "", pours, pours + 8)])
+    assert [bare[span.start : span.end] for span in spans] == ["", "It pours"]
+    assert bare[: spans[0].start] == "It rains"
+
+
+@given(st.text(alphabet="ab. \n\ue200\ue201\ue202citeturn0search", max_size=60))
+def test_no_private_use_character_of_a_marker_remains(text: str) -> None:
+    bare, _ = strip_markers(text, ())
+    assert not any("\ue200" <= character <= "\ue20f" for character in bare)
+
+
+def test_a_truncated_marker_at_the_end_is_removed_completely() -> None:
+    assert strip_markers("They spit.\ue200cite\ue202turn1sea", []) == ("They spit.", [])
+
+
+def test_spans_move_with_the_text_after_a_cut() -> None:
+    text, move = cut("one two three", [(0, 4), (7, 13)])
+    assert text == "two"
+    spans = moved([Span("u", "", 4, 7), Span("u", "", 2, 5), Span("u", "", 8, 9)], move)
+    assert [(span.start, span.end) for span in spans] == [(0, 3), (0, 1), (3, 3)]
+
+
+@given(st.text(min_size=1), st.data())
+def test_move_gives_the_new_offset_of_text_that_is_not_cut(text: str, data: st.DataObject) -> None:
+    edges = sorted(data.draw(st.sets(st.integers(0, len(text)))))
+    pieces = list(zip(edges[::2], edges[1::2], strict=False))
+    short, move = cut(text, pieces)
+    kept = [i for i in range(len(text)) if not any(start <= i < end for start, end in pieces)]
+    assert short == "".join(text[i] for i in kept)
+    assert [move(i) for i in kept] == list(range(len(short)))
+    assert move(len(text)) == len(short)
+
+
+@given(st.text(), st.text())
+def test_utf16_offsets_become_python_offsets(before: str, after: str) -> None:
+    units = len(before.encode("utf-16-le", "surrogatepass")) // 2
+    assert from_utf16(before + after)(units) == len(before)
+
+
+def test_an_offset_inside_a_character_or_beyond_the_end_moves_back() -> None:
+    move = from_utf16("a🗼b")
+    assert [move(units) for units in (0, 1, 2, 3, 4, 99)] == [0, 1, 1, 2, 3, 3]
+
+
+SNIPPET_A = "([a.example](https://a.example/x?y=1.2))"
+SNIPPET_B = "([b.example](https://b.example/z))"
+
+
+def snippet(text: str, start: int, end: int) -> str:
+    (words,) = snippets(text, [(start, end)])
+    return words
+
+
+@pytest.mark.parametrize(
+    ("text", "piece", "sentence"),
+    [
+        (f"One is it. Two is it. {SNIPPET_A} Three.", SNIPPET_A, "Two is it."),
+        (f"One is it. Two is it {SNIPPET_A}. Three.", SNIPPET_A, "Two is it."),
+        (
+            f"One. Two is 3.5 m by Dr. No in the U.S. border. {SNIPPET_A}{SNIPPET_B} Three.",
+            SNIPPET_B,
+            "Two is 3.5 m by Dr. No in the U.S. border.",
+        ),
+        (f"Two is it. (It was three.) {SNIPPET_A}", SNIPPET_A, "Two is it. (It was three.)"),
+        (f"One.\n\nTwo is it.\n{SNIPPET_A}", SNIPPET_A, "Two is it."),
+        (f"One.\n\nTwo is it.\n\n{SNIPPET_A}", SNIPPET_A, "Two is it."),
+        (f"- One is it. {SNIPPET_A}\n- Two is it. {SNIPPET_B}", SNIPPET_B, "Two is it."),
+        (f"1. One is it {SNIPPET_A}\n2. Two is it. {SNIPPET_B}", SNIPPET_A, "One is it"),
+        (f"## Two is it {SNIPPET_A}\n\nText.", SNIPPET_A, "Two is it"),
+        (f"一つ目。二つ目です。{SNIPPET_A}三つ目。", SNIPPET_A, "二つ目です。"),
+        (
+            "- [The title](https://a.example/x): what it says.",
+            "[The title](https://a.example/x)",
+            "The title: what it says.",
+        ),
+        (
+            "As [The title](https://a.example/x) says, two is it. Three.",
+            "https://a.example/x",
+            "As The title says, two is it.",
+        ),
+        ("Two is it. [1] Three.[2]", "[1]", "Two is it."),
+        ("Two is it. Three.[2]", "[2]", "Three."),
+        ("Two is it. https://a.example/x", "https://a.example/x", "Two is it."),
+        ("Two is it (https://a.example/x). Three.", "https://a.example/x", "Two is it."),
+        ("One is it. Two is it. Three.", "One is it. Two is it.", "One is it. Two is it."),
+        ("שלום עולם. מה נשמע? " + SNIPPET_A, SNIPPET_A, "מה נשמע?"),
+        (SNIPPET_A, SNIPPET_A, ""),
+    ],
+)
+def test_the_snippet_is_the_supported_sentence_without_markup(text: str, piece: str, sentence: str) -> None:
+    start = text.index(piece)
+    assert snippet(text, start, start + len(piece)) == sentence
+
+
+def test_a_long_sentence_is_cut_between_words() -> None:
+    words = "word " * 200
+    text = f"{words}end {SNIPPET_A}."
+    assert snippet(text, 0, 4) == ("word " * 59).strip() + " …".strip()
+    late = snippet(text, text.index(SNIPPET_A), text.index(SNIPPET_A) + len(SNIPPET_A))
+    assert late.startswith("…word ")
+    assert late.endswith(" end…")
+    assert len(late) <= MAX_CHARS
+
+
+def test_a_citation_outside_any_sentence_supports_nothing() -> None:
+    assert snippet("A.\n\n\n", 4, 5) == ""
+    assert snippet("", 0, 0) == ""

@@ -1,5 +1,3 @@
-"""What the check between a sentence and its quotes accepts and refuses; docs/engines.md has figures on other sets."""
-
 from __future__ import annotations
 
 import pytest
@@ -7,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_gateway.text.citation.quotes import Quotable, best_quotes
-from websearch_gateway.text.citation.support import is_claim, support
+from websearch_gateway.text.citation.support import is_claim, support, verdicts
 
 
 def checked(sentence: str, passage: Quotable) -> str | None:
@@ -188,3 +186,20 @@ def test_a_number_that_the_passage_lacks_is_never_supported(number: int) -> None
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_text_can_be_checked(sentence: str, passage: str) -> None:
     assert checked(sentence, Quotable.of(passage)) in ("verbatim", "paraphrase", None)
+
+
+SHIPS = (f"Ship number {n} passed in the year {1900 + n}." for n in range(90))
+PAGE = "\n\n".join(["# Harbour Bridge", *SHIPS, "The bridge is 120 m long."])
+
+
+def test_each_sentence_gets_the_words_of_the_page_for_it() -> None:
+    said = ["The Harbour Bridge has a length of 120 m.", "The bridge is 120 m long.", "The bridge is 130 m long."]
+    assert verdicts(said, PAGE, "Bridges") == [
+        ("paraphrase", "The bridge is 120 m long."),
+        ("verbatim", "The bridge is 120 m long."),
+        ("not_found", ""),
+    ]
+
+
+def test_an_empty_page_says_nothing() -> None:
+    assert verdicts(["The bridge is 120 m long."], "", "") == [("not_found", "")]

@@ -16,12 +16,16 @@ from websearch_gateway.readers.formats.plain import csv_table, json_text
 from websearch_gateway.text.candidates import Document
 from websearch_gateway.text.carried_data import addresses_with_data, carried_characters
 from websearch_gateway.text.chunk import chunk
-from websearch_gateway.text.citation.cite import in_code_points, repair, without_trackers
-from websearch_gateway.text.citation.markers import strip_markers
+from websearch_gateway.text.citation.cite import (
+    from_utf16,
+    in_code_points,
+    repair,
+    snippets,
+    strip_markers,
+    without_trackers,
+)
 from websearch_gateway.text.citation.quotes import Quotable
 from websearch_gateway.text.citation.sentences import split_sentences
-from websearch_gateway.text.citation.snippet import snippets
-from websearch_gateway.text.citation.spans import from_utf16
 from websearch_gateway.text.evidence import find_evidence
 from websearch_gateway.text.invisible import strip_invisible_characters
 from websearch_gateway.text.markdown import LINK, blocks, lines, plain, without_comments

@@ -16,7 +16,7 @@ import httpx2
 from pydantic import SecretStr
 
 from websearch_gateway.answers.common import Json, count, objects, typed
-from websearch_gateway.answers.llm.draft import MAX_DRAFT
+from websearch_gateway.answers.llm.checked import MAX_DRAFT
 from websearch_gateway.errors import (
     SearchAuthError,
     SearchError,

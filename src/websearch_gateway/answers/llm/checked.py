@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from websearch_gateway.answers.common import applying
-from websearch_gateway.answers.llm.draft import Claim, claims_of
-from websearch_gateway.answers.llm.passages import NumberedPassage
-from websearch_gateway.models import Source, Span, Support
+from websearch_gateway.answers.marks import MARK, numbers_of
+from websearch_gateway.models import Hit, Page, SearchQuery, Source, Span, Support
+from websearch_gateway.text.chunk import PDF, at_page, chunk
 from websearch_gateway.text.citation.quotes import Quotable, Quote, best_quotes
+from websearch_gateway.text.citation.sentences import split_sentences
 from websearch_gateway.text.citation.support import is_claim, is_verbatim, support
+from websearch_gateway.text.markdown import LINK
+from websearch_gateway.text.rank import score_passages
+from websearch_gateway.text.sanitise import without_orders
+from websearch_gateway.text.tokens import estimate_tokens, query_terms
 from websearch_gateway.text.urls import canonical
 
 MAX_ANSWER = 800
@@ -146,3 +154,161 @@ def _by_page(proofs: Iterable[Proof]) -> dict[str, list[Proof]]:
     for proof in proofs:
         pages.setdefault(canonical(proof.passage.source.url), []).append(proof)
     return pages
+
+
+PASSAGE_TOKENS = 256
+"""Small passages: a claim is checked against one of them."""
+
+MAX_PAGE = 200_000
+"""The most characters of a page that are read."""
+
+MAX_PASSAGES = 40
+
+_GAP = re.compile(r"\n{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedPassage:
+    """A passage as the model sees it. `heading` is its page's title, the headings above it and the page's date."""
+
+    number: int
+    source: Source
+    heading: str
+    text: str
+
+
+def numbered_passages(
+    query: SearchQuery, hits: Sequence[Hit], pages: Mapping[str, Page], budget_tokens: int
+) -> list[NumberedPassage]:
+    """The passages of the first `query.max_results` hits that match the question best, best first.
+
+    Paragraphs that read like orders to a model are left out: if the model obeyed them, the check would find its
+    sentence in the passage.
+    """
+    candidates = [
+        (source, passage)
+        for hit in hits[: query.max_results]
+        for source, text in [_page_text(hit, pages.get(hit.url))]
+        for passage in chunk(text[:MAX_PAGE], PASSAGE_TOKENS)
+    ]
+    scores = score_passages(query_terms(query.text), [passage for _, passage in candidates])
+    ranked = sorted(zip(scores, candidates, strict=True), key=lambda one: -one[0])
+    chosen: list[NumberedPassage] = []
+    left = budget_tokens
+    for score, (source, passage) in ranked:
+        heading = " > ".join((source.title, *passage.section_path, *filter(None, [source.published])))[:300]
+        if score <= 0 or len(chosen) == MAX_PASSAGES:
+            break
+        # The page's own marks would look like passage numbers.
+        text = _GAP.sub("\n\n", without_orders(LINK.sub(r"\1", MARK.sub("", passage.text))))
+        cost = estimate_tokens(heading) + estimate_tokens(text) + 8
+        if text.strip() and cost <= left:
+            page = pages.get(source.url)
+            if page is not None and page.content_type == PDF:
+                source = replace(source, url=at_page(source.url, passage.page))
+            chosen.append(NumberedPassage(len(chosen) + 1, source, heading, text))
+            left -= cost
+    return chosen
+
+
+def _page_text(hit: Hit, page: Page | None) -> tuple[Source, str]:
+    if page is None:
+        return Source(hit.url, hit.title, hit.published), hit.content or hit.snippet
+    return Source(hit.url, page.title or hit.title, page.published or hit.published), page.markdown
+
+
+MAX_DRAFT = 8_000
+"""Characters of a reply that are read. An answer has 800."""
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_UNOPENED_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```\w*")
+_EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|`")
+_LEAD = re.compile(r"\A\s*(?:[-*•]\s+|\d{1,2}[.)]\s+|#{1,6}\s+|(?:final )?answer:\s*)", re.IGNORECASE)
+_MARKS = re.compile(rf"\s{{0,3}}{MARK.pattern}")
+_QUOTED = re.compile(r"[\[【]\s?(\d{1,3})\s?:\s?[\"“”„«‘']([^\n\[\]【】]{1,600}?)[\"“”»’']\s?[\]】]")
+_UNFINISHED = re.compile(r"\s{0,3}[\[【]\s?\d{1,3}\s?:[^\]】]{0,700}\Z")
+_INTRODUCTION = re.compile(r"\A[^\n]{0,160}[:：]\s*\n")
+_FIRST_QUOTE = 900
+"""From this number on, a mark stands for a quote that was taken out; no prompt has so many passages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cite:
+    """A passage that a sentence cites, and the words that the model says it copied from there; empty if it did not."""
+
+    passage: int
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence without its marks, and what it cites."""
+
+    text: str
+    cites: tuple[Cite, ...] = ()
+
+
+def claims_of(reply: str) -> list[Claim]:
+    """The sentences of a reply in JSON or in plain text, without thoughts. Skips a cut-off sentence in JSON."""
+    written = _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", reply[: 4 * MAX_DRAFT]))[:MAX_DRAFT]
+    bare = _FENCE.sub("", written).strip()
+    if bare.startswith(("{", "[")) and '"text"' in bare:
+        return [claim for text, cites in _in_json(bare) for claim in _sentences(text, cites, {})]
+    bare = _UNFINISHED.sub("", _INTRODUCTION.sub("", bare))
+    quoted: dict[int, Cite] = {}
+
+    def taken_out(match: re.Match[str]) -> str:
+        number = _FIRST_QUOTE + len(quoted) % (1000 - _FIRST_QUOTE)
+        quoted[number] = Cite(int(match[1]), match[2])
+        return f"[{number}]"
+
+    # `[2, 3]` as `[2][3]`, which marks the end of a sentence
+    marked = MARK.sub(
+        lambda mark: "".join(f"[{number}]" for number in numbers_of(mark[0])), _QUOTED.sub(taken_out, bare)
+    )
+    return list(_sentences(marked, (), quoted))
+
+
+def _in_json(text: str) -> Iterator[tuple[str, tuple[Cite, ...]]]:
+    """Every complete `{"text", "quotes"}` object, even in a truncated reply."""
+    decoder, position = json.JSONDecoder(), 0
+    while (position := text.find("{", position)) >= 0:
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            position += 1
+            continue
+        found = value.get("sentences", [value])
+        for one in found if isinstance(found, list) else []:
+            if isinstance(one, dict) and isinstance(one.get("text"), str):
+                yield one["text"], tuple(_cites(one))
+        position = end
+
+
+def _cites(sentence: dict[str, Any]) -> Iterator[Cite]:
+    quotes, passages = sentence.get("quotes"), sentence.get("passages")
+    for quote in quotes if isinstance(quotes, list) else []:
+        if isinstance(quote, dict) and type(quote.get("passage")) is int:
+            copied = quote.get("words")
+            yield Cite(quote["passage"], copied if isinstance(copied, str) else "")
+    for number in passages if isinstance(passages, list) else [passages]:
+        if type(number) is int:
+            yield Cite(number)
+
+
+def _sentences(text: str, cites: tuple[Cite, ...], quoted: dict[int, Cite]) -> Iterator[Claim]:
+    """Marks after the full stop belong to the sentence before it."""
+    for start, end in split_sentences(text):
+        sentence = _EMPHASIS.sub("", text[start:end])
+        numbers = [number for mark in _MARKS.findall(sentence) for number in numbers_of(mark)]
+        bare = " ".join(_LEAD.sub("", _MARKS.sub(_blank, sentence)).split())
+        if bare:
+            own = tuple(quoted.get(number, Cite(number)) for number in numbers)
+            yield Claim(bare, tuple(dict.fromkeys((*cites, *own))))
+
+
+def _blank(mark: re.Match[str]) -> str:
+    """Words that a mark separated stay apart: `3[1]30` does not become 330."""
+    after = mark.string[mark.end() : mark.end() + 1]
+    return " " if after.isalnum() else ""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from websearch_gateway.docs_index.models import PageFacts, ScoredChunk, SymbolMatch
-from websearch_gateway.docs_index.rank import news
+from websearch_gateway.docs_index.rank import query as rank_query
 from websearch_gateway.docs_index.rank.query import Query
 from websearch_gateway.text.rank import fuse
 
@@ -71,8 +71,8 @@ def rank_pages(
         scores[places[chunk_id]] += 1 / (rank + PAGE_OFFSET)
     unasked = (
         set()
-        if news.asks_for_news(query.text)
-        else {page_id for page_id, page in facts.items() if news.is_news(page.path, page.title)}
+        if rank_query.asks_for_news(query.text)
+        else {page_id for page_id, page in facts.items() if rank_query.is_news(page.path, page.title)}
     )
     sizes = {page_id: page.chunks for page_id, page in facts.items()}
     pages = [
@@ -80,7 +80,9 @@ def rank_pages(
             page_id=place[0],
             version_id=place[1],
             chunk_ids=tuple(found),
-            score=scores[place] / sizes.get(place[0], 1) ** SIZE_EXPONENT * (news.SHARE if place[0] in unasked else 1),
+            score=scores[place]
+            / sizes.get(place[0], 1) ** SIZE_EXPONENT
+            * (rank_query.NEWS_SHARE if place[0] in unasked else 1),
             relevance=min(1.0, fused[found[0]] / best),
             defined=tuple(one for one in definitions if (one.page_id, one.version_id) == place),
         )

@@ -1,12 +1,17 @@
-"""Parses a query into phrases, names from code, and a version. Pure."""
+"""Reads a query of `search_docs`: its words, names, versions and misspelt words, and whether it asks for news or pages
+of links.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+import string
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from websearch_gateway.text.tokens import STOP_WORDS, split_cjk
+from websearch_gateway.docs_index.models import SiteVersion
+from websearch_gateway.text.markdown import LINK
+from websearch_gateway.text.tokens import STOP_WORDS, fold, split_cjk
 
 MOST_WORDS = 32
 """The most words of a query to search for; more only slow the search."""
@@ -88,3 +93,122 @@ def _version(text: str, labels: Collection[str]) -> tuple[str | None, str]:
             if label in labels and ("." in label or match[0] != label):
                 return label, f"{text[: match.start()].rstrip()} {text[match.end() :].lstrip()}".strip()
     return None, text
+
+
+SHORTEST = 5
+"""A shorter word is near to too many others."""
+LONGEST = 25
+MOST_UNKNOWN = 8
+"""The most words of a query to replace; each has some hundreds of near ones."""
+
+_NAME = re.compile(r"[^\W_]+")
+_LETTERS = re.compile(rf"[a-z]{{{SHORTEST},{LONGEST}}}")
+
+
+def words_of(text: str) -> list[str]:
+    """The distinct words of a query that may be misspelt, folded."""
+    found = dict.fromkeys(map(fold, _NAME.findall(text)))
+    return [word for word in found if _LETTERS.fullmatch(word) and word not in STOP_WORDS]
+
+
+def near(word: str) -> list[str]:
+    """The words that differ by one letter: missing, added, wrong, or two of them swapped."""
+    parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    found = [a + b[1:] for a, b in parts if b] + [a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1]
+    for letter in string.ascii_lowercase:
+        found += [a + letter + b for a, b in parts]
+        found += [a + letter + b[1:] for a, b in parts if b]
+    return list(dict.fromkeys(found))
+
+
+def nearest(words: Collection[str], counts: Mapping[str, int]) -> dict[str, str]:
+    """For each word the most frequent of those near to it, one with the same first letter if there is any.
+
+    Args:
+        counts: how many chunks hold each known word.
+    """
+    found = {}
+    for word in words:
+        if known := [one for one in near(word) if one in counts]:
+            found[word] = max(known, key=lambda one: (one[0] == word[0], counts[one]))
+    return found
+
+
+def replaced(text: str, instead: Mapping[str, str]) -> str:
+    """The text with other words in place of some."""
+    return _NAME.sub(lambda match: instead.get(fold(match[0]), match[0]), text)
+
+
+_NUMBERS = re.compile(r"\d+")
+_UNSTABLE = re.compile(
+    r"(?<![a-z])(?:a|b|c|alpha|beta|rc|dev|devel|pre|preview|snapshot|nightly|canary|next|edge|main|master|trunk|head|"
+    r"unstable)(?![a-z])",
+    re.IGNORECASE,
+)
+_ROLLING = frozenset(("latest", "stable", "current", "lts", "release"))
+
+Order = tuple[bool, bool, tuple[int, ...], float]
+
+
+def order(version: SiteVersion) -> Order:
+    """A key that is highest for the newest stable version.
+
+    `latest` and similar labels come before every number, pre-releases after every release. Other labels are ordered by
+    the time of indexing.
+    """
+    label = version.label.strip()
+    numbers = tuple(int(number[:9]) for number in _NUMBERS.findall(label)[:6])
+    return (not _UNSTABLE.search(label), label.lower() in _ROLLING, numbers, version.indexed_at or 0.0)
+
+
+def newest_first(versions: Sequence[SiteVersion]) -> list[SiteVersion]:
+    """The versions, the newest stable one first."""
+    return sorted(versions, key=order, reverse=True)
+
+
+NEWS_SHARE = 0.4
+"""The score of an announcement for a query that does not ask for one, as a share of its own."""
+
+_PATH = re.compile(
+    r"(?:^|/)(?:blog|news|announcements?|(?:[^/]*-)?release-?(?:s|log|notes)?|relnotes|(?:[^/]*-)?change-?(?:s|logs?)"
+    r"|whats-?new)(?:[-_.]?v?\d[^/]*|\.html?)?(?:/|$)",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(r"\b(?:release notes|change ?log|what[’']s new|release history)\b", re.IGNORECASE)
+_ASKED = re.compile(
+    r"\b(?:releas|changed|changes|change ?log|new\b|news\b|blog|since\b|version|migrat|upgrad|deprecat|announc|remov"
+    r"|v?\d+\.\d)",
+    re.IGNORECASE,
+)
+
+
+def is_news(path: str, title: str) -> bool:
+    """Whether a page announces what has changed, by its address and title."""
+    return bool(_PATH.search(path) or _TITLE.search(title))
+
+
+def asks_for_news(query: str) -> bool:
+    """Whether a query may ask for what has changed."""
+    return bool(_ASKED.search(query))
+
+
+LINK_SHARE = 0.7
+"""A section with at least this share of its letters in links is navigation."""
+
+LEAST_LETTERS = 100
+MOST_CHARS_PER_LINK = 400
+"""A text with more characters for each of its links is not navigation."""
+
+
+def is_navigation(markdown: str) -> bool:
+    """Whether a section is navigation rather than text."""
+    if MOST_CHARS_PER_LINK * markdown.count("](") < len(markdown):
+        return False
+    texts: list[str] = []
+    rest = LINK.sub(lambda link: texts.append(link[1]) or "", markdown)  # type: ignore[func-returns-value]
+    linked = _letters("".join(texts))
+    return linked >= LEAST_LETTERS and linked > LINK_SHARE * (linked + _letters(rest))
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalnum, text))

@@ -10,23 +10,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
+from operator import add
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urldefrag
 
 from websearch_gateway.docs_index.models import Chunk, ScoredChunk, SiteVersion, TextQuery
 from websearch_gateway.docs_index.ports import ChunkIndex
-from websearch_gateway.docs_index.rank import spelling
-from websearch_gateway.docs_index.rank.budget import share_out
+from websearch_gateway.docs_index.rank import query
 from websearch_gateway.docs_index.rank.excerpt import excerpt, place_of, without_links
 from websearch_gateway.docs_index.rank.fusion import RankedPage, rank_pages
-from websearch_gateway.docs_index.rank.navigation import is_navigation
-from websearch_gateway.docs_index.rank.query import Query, parse
-from websearch_gateway.docs_index.rank.versions import newest_first
+from websearch_gateway.docs_index.rank.query import Query, is_navigation, newest_first, parse
 from websearch_gateway.results import DocsHit, DocsMore, DocsOtherVersion
 from websearch_gateway.text.tokens import estimate_tokens, query_terms
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
+
 
 CANDIDATES = 60
 """The number of chunks from each way of searching, times the versions of a site, which are much alike."""
@@ -76,14 +75,14 @@ class Ranker:
 
     async def understood(self, text: str, versions: Sequence[SiteVersion]) -> tuple[Query, dict[str, str]]:
         """The parsed query, and the words that were put in place of those that no page has."""
-        words = spelling.words_of(text)
+        words = query.words_of(text)
         counts = await self._index.count_words(words)
-        unknown = [word for word in words if word not in counts][: spelling.MOST_UNKNOWN]
+        unknown = [word for word in words if word not in counts][: query.MOST_UNKNOWN]
         instead: dict[str, str] = {}
         if unknown:
-            near = list(dict.fromkeys(one for word in unknown for one in spelling.near(word)))
-            instead = spelling.nearest(unknown, await self._index.count_words(near))
-        return parse(spelling.replaced(text, instead), {version.label for version in versions}), instead
+            near = list(dict.fromkeys(one for word in unknown for one in query.near(word)))
+            instead = query.nearest(unknown, await self._index.count_words(near))
+        return parse(query.replaced(text, instead), {version.label for version in versions}), instead
 
     async def search(
         self,
@@ -265,3 +264,35 @@ def _with_anchor(url: str, anchor: str) -> str:
 
 def _json_tokens(value: object) -> int:
     return estimate_tokens(json.dumps(value, ensure_ascii=False))
+
+
+LEAST_CONTENT = 60
+"""The fewest tokens of text for a useful result."""
+
+FIRST_SHARE = 0.15
+"""The text of the first result gets at least this part of the reply: it should answer, not only point to an answer."""
+
+
+def share_out(overheads: Sequence[int], wants: Sequence[int], most: int) -> list[int]:
+    """The tokens of text for each result that fits, best first.
+
+    Earlier results get more, in the proportion 1 : 1/2 : 1/3 ... Later results get the tokens that one does not need.
+    The last results are left out if the first would get too little.
+
+    Args:
+        overheads: the tokens of each result besides its text.
+        wants: the tokens of each whole text.
+        most: the limit for the whole reply.
+    """
+    least = [min(want, max(LEAST_CONTENT, int(most * FIRST_SHARE / place))) for place, want in enumerate(wants, 1)]
+    needs = accumulate(map(add, overheads, least))
+    count = sum(need <= most for need in needs)
+    left = most - sum(overheads[:count])
+    shares = []
+    for place in range(count):
+        weight = 1 / (place + 1) / sum(1 / (later + 1) for later in range(place, count))
+        reserved = sum(least[place + 1 : count])
+        share = min(wants[place], max(least[place], min(int(left * weight), left - reserved)))
+        shares.append(share)
+        left -= share
+    return shares

@@ -35,7 +35,7 @@ def list_sites(as_json: JsonOption = False, config: ConfigOption = None) -> None
 
     async def look(settings: Settings) -> DocsSites:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.status import listed
+        from websearch_gateway.docs_index.reading import listed
 
         async with open_gateway(settings) as gateway:
             return listed(await gateway.docs.store.versions())
@@ -54,7 +54,7 @@ def status(
 
     async def look(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.status import statuses
+        from websearch_gateway.docs_index.reading import statuses
 
         async with open_gateway(settings) as gateway:
             found = await (gateway.docs.find(site, label) if site else gateway.docs.store.versions())
@@ -200,7 +200,7 @@ def delete(
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.status import statuses
+        from websearch_gateway.docs_index.reading import statuses
 
         async with open_gateway(settings) as gateway:
             found = await gateway.docs.find(site, label)
@@ -229,7 +229,7 @@ def export(
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.status import statuses
+        from websearch_gateway.docs_index.reading import statuses
         from websearch_gateway.docs_index.transfer import export_site
 
         async with open_gateway(settings) as gateway:
@@ -250,7 +250,7 @@ def import_file(
 
     async def act(settings: Settings) -> DocsStatus:
         from websearch_gateway.app import open_gateway
-        from websearch_gateway.docs_index.status import statuses
+        from websearch_gateway.docs_index.reading import statuses
         from websearch_gateway.docs_index.transfer import import_site
 
         async with open_gateway(settings) as gateway:
@@ -285,7 +285,7 @@ async def _crawled(
 
     `discards` removes a site that is refused before it has a page.
     """
-    from websearch_gateway.docs_index.status import statuses
+    from websearch_gateway.docs_index.reading import statuses
     from websearch_gateway.entrypoints.cli.render_docs import watched
 
     if not sites:

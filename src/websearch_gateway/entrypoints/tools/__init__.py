@@ -6,7 +6,7 @@ costs tokens in every conversation: say when to use the tool, and do not repeat 
 
 from __future__ import annotations
 
-from websearch_gateway.docs_index.store.sqlite.presence import has_site
+from websearch_gateway.docs_index.store import has_site
 from websearch_gateway.entrypoints.tools.base import Arguments, Tool
 from websearch_gateway.entrypoints.tools.docs import DOCS
 from websearch_gateway.entrypoints.tools.operating import ADMIN, CACHE, OPS

@@ -107,10 +107,10 @@ class AddDocsArguments(Arguments):
 
 
 async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: Progress) -> DocsSearchResponse:
-    from websearch_gateway.docs_index.search import MOST_SECTIONS, MOST_TOKENS
+    from websearch_gateway.docs_index.reading import MOST_SEARCH_TOKENS, MOST_SECTIONS
 
     limit, fewer = up_to(("limit",), given.limit, MOST_SECTIONS)
-    max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_TOKENS)
+    max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_SEARCH_TOKENS)
     found = await gateway.search_docs(
         given.query,
         site_id=given.site_id,
@@ -125,11 +125,11 @@ async def _search(gateway: Gateway, given: SearchDocsArguments, _: Caller, __: P
 
 async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: Progress) -> DocsReadResponse:
     """Text that is too large for the reply is read again with fewer tokens, so that it ends where a section does."""
-    from websearch_gateway.docs_index.reading import MOST_AROUND, MOST_TOKENS, read_docs
+    from websearch_gateway.docs_index.reading import MOST_AROUND, MOST_PAGE_TOKENS, read_docs
 
     most = reply_tokens(gateway)
     around, fewer = up_to(("around",), given.around, MOST_AROUND) if given.around else (0, ())
-    max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_TOKENS)
+    max_tokens, shorter = up_to(("maxTokens",), given.max_tokens, MOST_PAGE_TOKENS)
     while True:
         found = await read_docs(
             gateway.docs,
@@ -149,13 +149,13 @@ async def _read(gateway: Gateway, given: ReadDocsArguments, caller: Caller, _: P
 
 
 async def _list(gateway: Gateway, _: NoDocsArguments, __: Caller, ___: Progress) -> DocsSites:
-    from websearch_gateway.docs_index.status import listed
+    from websearch_gateway.docs_index.reading import listed
 
     return fit_sites(listed(await gateway.docs.completed()), reply_tokens(gateway))
 
 
 async def _status(gateway: Gateway, given: DocsStatusArguments, _: Caller, __: Progress) -> DocsStatus:
-    from websearch_gateway.docs_index.status import statuses
+    from websearch_gateway.docs_index.reading import statuses
 
     docs = gateway.docs
     found = await (docs.find(given.site, given.version) if given.site else docs.store.versions())
@@ -185,7 +185,7 @@ async def _update(gateway: Gateway, given: SiteArguments, _: Caller, progress: P
 
 
 async def _delete(gateway: Gateway, given: SiteArguments, _: Caller, __: Progress) -> DocsStatus:
-    from websearch_gateway.docs_index.status import statuses
+    from websearch_gateway.docs_index.reading import statuses
 
     site = await gateway.docs.find_one(given.site, given.version)
     await gateway.docs.delete(site)
@@ -197,7 +197,7 @@ async def _crawled(gateway: Gateway, site: SiteVersion, progress: Progress) -> D
 
     A client that leaves stops the crawl, and the next `update_docs` resumes it.
     """
-    from websearch_gateway.docs_index.status import statuses
+    from websearch_gateway.docs_index.reading import statuses
 
     last, waiting = -1, ""
 

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 from urllib.parse import urldefrag, urljoin
 
 from websearch_gateway.net.decode import decode
-from websearch_gateway.readers.browser.needs_scripts import LITTLE_TEXT, needs_scripts
 from websearch_gateway.readers.extraction import page
-from websearch_gateway.readers.extraction.anchors import Anchors
 from websearch_gateway.readers.extraction.extract import Extracted, extract_from
+from websearch_gateway.readers.extraction.render import Anchors
+from websearch_gateway.readers.needs_scripts import LITTLE_TEXT, needs_scripts
 from websearch_gateway.text.invisible import strip_invisible_characters
 from websearch_gateway.text.markdown import LINK
 from websearch_gateway.text.sanitise import without_live_parts

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from websearch_gateway.net.decode import charset_of, decode
-from websearch_gateway.readers.extraction.anchors import Anchors
+from websearch_gateway.readers.extraction.render import Anchors
 
 if TYPE_CHECKING:
     from websearch_gateway.readers.extraction.blocks import Outline
@@ -85,12 +85,10 @@ def extract_from(root: Any, url: str, *, thorough: bool = True) -> Extracted:
             Without it the page is documentation, whose main element is kept as a whole.
     """
     from websearch_gateway.readers.extraction import blocks, page, render, select
-    from websearch_gateway.readers.extraction.comments import in_consent
-    from websearch_gateway.readers.extraction.declared import declares_article
     from websearch_gateway.readers.extraction.filter.features import likelihoods
     from websearch_gateway.readers.extraction.filter.measures import Measures
-    from websearch_gateway.readers.extraction.furniture import strip_furniture
-    from websearch_gateway.readers.extraction.title import title_of
+    from websearch_gateway.readers.extraction.page import declares_article, strip_furniture, title_of
+    from websearch_gateway.readers.extraction.select import in_consent
     from websearch_gateway.readers.visibility.visible import strip_invisible
 
     cut = (TOO_LONG.format(page.MOST_ELEMENTS),) if page.cut_elements(root) else ()
@@ -147,9 +145,8 @@ def doubted(page: Measures, likely: Floats, *, is_article: bool) -> Floats:
     Their errors differ: the filter keeps teasers and boxes of unfamiliar kinds of sites, trafilatura omits parts of the
     text, so a long block becomes less unlikely. Comments are left out unless trafilatura takes them for the text.
     """
-    from websearch_gateway.readers.extraction.comments import in_comments
     from websearch_gateway.readers.extraction.filter.measures import TAG_NUMBER
-    from websearch_gateway.readers.extraction.select import threshold
+    from websearch_gateway.readers.extraction.select import in_comments, threshold
 
     np, words, found = page.np, page.words, page.found
     kept = words * (likely >= threshold(words, likely))

@@ -1,8 +1,9 @@
-"""Parses a page into a DOM with only readable content."""
+"""Parses a page into a DOM with only readable content; its title, and whether it declares itself an article."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 from urllib.parse import urljoin
@@ -132,3 +133,207 @@ def _may_have_large_tag(text: str) -> bool:
 
 def _without_attributes(tag: re.Match[str]) -> str:
     return f"<{tag[1]}>" if tag[0].count("=") > _MANY_ATTRIBUTES else tag[0]
+
+
+_SEPARATOR = re.compile(r"\s+[-–—|·•:»]\s+|\s*\|\s*")
+_MANUAL = re.compile(r"(?:.*\s)?(?:documentation|docs)(?:\s+v?\d[\w.]*)?", re.IGNORECASE)
+"""The last part of a title that names the whole manual: `CMake 3.25.1 Documentation`."""
+_PERMALINK = " \t¶#§🔗\u200b\uf0c1"
+_BANNERS = frozenset(("header", "nav", "footer"))
+_CONTENT = frozenset(("main", "article"))
+_SHORTEST = 4
+_MOST_HEADINGS = 100
+_MOST_PIECES = 200
+"""The most pieces of text of a heading: a page may nest thousands of headings."""
+
+
+def title_of(root: Any) -> str:
+    """The page's own title: `og:title`, `<title>`, or its only `<h1>`, without the name of the site."""
+    metas = {meta.get("property") or meta.get("name"): meta.get("content", "") for meta in root.iter("meta")}
+    site = _clean(metas.get("og:site_name", ""))
+    all_of = [(text, one) for one in islice(root.iter("h1"), _MOST_HEADINGS) if (text := _heading(one))]
+    headings = [text for text, one in all_of if not _is_banner(one)]
+    if not headings:  # the own heading of mdBook's and Node's pages is the first below the banner
+        headings = [text for one in islice(root.iter("h2"), 1) if (text := _heading(one))]
+    for declared in (metas.get("og:title", ""), root.findtext(".//title") or ""):
+        if title := _clean(declared):
+            return _without_site(title, site, headings)
+    return headings[0] if len(headings) == 1 else ""
+
+
+def _heading(element: Any) -> str:
+    return _clean("".join(islice(element.itertext(), _MOST_PIECES))).strip(_PERMALINK)
+
+
+def _clean(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _is_banner(heading: Any) -> bool:
+    """Whether a heading names the site: it stands in a header, or links to another page, outside of the main text."""
+    around = [(one.tag, one.get("role")) for one in heading.iterancestors()]
+    if any(tag in _CONTENT or role == "main" for tag, role in around):
+        return False
+    if any(tag in _BANNERS or role == "banner" for tag, role in around) or "menu-title" in heading.get("class", ""):
+        return True
+    link = heading.find("a") if not (heading.text or "").strip() else None
+    return link is not None and not link.get("href", "#").startswith("#") and bool("".join(link.itertext()).strip())
+
+
+def _without_site(title: str, site: str, headings: list[str]) -> str:
+    """The heading that the title begins or ends with, else the title without the name of the site or the manual."""
+    for heading in headings:
+        if len(heading) >= _SHORTEST and heading.casefold() != title.casefold() and _is_part(heading, title):
+            return heading
+    if site:
+        for pattern in (rf"\s*[-–—|·•:»]\s*{re.escape(site)}$", rf"^{re.escape(site)}\s*[-–—|·•:»]\s*"):
+            shorter = re.sub(pattern, "", title, flags=re.IGNORECASE)
+            if len(shorter) >= _SHORTEST:
+                title = shorter
+    *_, last = [None, *_SEPARATOR.finditer(title)]
+    return title[: last.start()] if last and last.start() and _MANUAL.fullmatch(title[last.end() :]) else title
+
+
+def _is_part(heading: str, title: str) -> bool:
+    """Whether a title is the heading and, before or after a separator, something else."""
+    folded, whole = heading.casefold(), title.casefold()
+    if len(folded) > len(whole):
+        return False
+    parts = [folded in (part.casefold() for part in _SEPARATOR.split(title))]
+    if whole.startswith(folded):
+        parts.append(bool(_SEPARATOR.match(title, len(heading))))
+    return any(parts)
+
+
+_ARTICLES = frozenset(
+    (
+        *("Article", "NewsArticle", "AnalysisNewsArticle", "BackgroundNewsArticle", "OpinionNewsArticle"),
+        *("ReportageNewsArticle", "ReviewNewsArticle", "Report", "BlogPosting", "TechArticle", "ScholarlyArticle"),
+        "MedicalScholarlyArticle",
+    )
+)
+"""Subtypes of https://schema.org/Article whose text is prose by its author."""
+
+_THREADS = frozenset(("DiscussionForumPosting", "SocialMediaPosting", "QAPage"))
+"""The types of forums, which often also have `og:type` article."""
+
+_TYPE = re.compile(r'"@type"\s{0,20}:\s{0,20}(\[[^\]]{0,200}|"\w{1,60}")')
+_NAME = re.compile(r"\w+")
+_MOST_SCRIPT = 200_000
+
+
+def declares_article(root: Any) -> bool:
+    """Whether the markup of a page declares an article. Call it before scripts and metadata are removed from `root`."""
+    types = {name.strip().rstrip("/").rpartition("/")[2] for name in root.xpath("//@itemtype")}
+    for script in root.iter("script"):
+        if "ld+json" in script.get("type", ""):
+            types.update(_NAME.findall(" ".join(_TYPE.findall((script.text or "")[:_MOST_SCRIPT]))))
+    if types & _THREADS:
+        return False
+    return bool(types & _ARTICLES) or any(_is_article(meta) for meta in root.iter("meta"))
+
+
+def _is_article(meta: Any) -> bool:
+    named = meta.get("property") or meta.get("name") or ""
+    return bool(named.lower() == "og:type" and meta.get("content", "").strip().lower() == "article")
+
+
+_NUMBERS = re.compile(
+    r"(?:^|\s)(?:linenos?|lineno[s-]\S*|linenodiv|ln|lnt|lntd|line-?num(?:ber)?s?\S*|lines|(?:\S+-)?gutter|gl|hljs-ln-\S+|blob-num"
+    r"|listing_lines|src-line-numbers|codeLineNumber\S*)(?:\s|$)"
+)
+_FURNITURE = re.compile(
+    r"(?:^|\s)(?:test-arrow|copybtn|copy-button|copy-btn|snippet-copy|md-clipboard|method-click-advice|sl-anchor-link"
+    r"|theme-doc-version-badge|theme-doc-toc-\S+|tabbed-labels|viewcode-link|view-source-button|rightside"
+    r"|notable-traits)(?:\s|$)"
+)
+_TABLES = re.compile(r"(?:^|\s)(?:\S*highlighttable|lntable|rouge-table|linenotable|hljs-ln|listing_frame)(?:\s|$)")
+_UNSELECTABLE = re.compile(r"user-select:\s?none")
+_ACTIONS = frozenset(
+    ("", "copy", "copy code", "copied!", "copy to clipboard", "run", "edit", "expand", "collapse", "wrap")
+)
+_MOST_LABEL = 30
+"""The most characters of a button or a line number; more is text."""
+
+
+def strip_furniture(root: Any) -> None:
+    """Remove line numbers, buttons and labels around code; write tables and lines of code as `<pre>`."""
+    for element in root.xpath("//*[@class or @role or @style or @data-nosnippet or self::button]"):
+        kind = _kind(element.get("class", ""))
+        if _is_furniture(element, kind):
+            _remove(element)
+        elif kind == "table" and element.tag == "table":
+            for part in element.iter("table", "thead", "tbody", "tr", "td", "th"):
+                part.tag = "div"
+        elif kind == "lines" and element.tag == "div":
+            _as_code(element)
+
+
+@lru_cache(maxsize=2_000)
+def _kind(name: str) -> str:
+    """What the class of an element says that it holds."""
+    if name in ("fragment", "tabs", "lang"):
+        return {"fragment": "lines", "tabs": "labels", "lang": "language"}[name]
+    patterns = (("furniture", _FURNITURE), ("table", _TABLES), ("numbers", _NUMBERS))
+    return next((kind for kind, pattern in patterns if pattern.search(name)), "")
+
+
+def _is_furniture(element: Any, kind: str) -> bool:
+    tag = element.tag
+    if tag in ("html", "body", "main"):
+        return False
+    if tag == "button":
+        return _short_text(element).strip().casefold() in _ACTIONS
+    if kind == "numbers" or element.get("data-nosnippet") is not None:
+        return _is_number(element)
+    if _UNSELECTABLE.search(element.get("style", "")):
+        return next(element.iterancestors("pre"), None) is not None
+    if element.get("role") == "tablist" or (kind == "labels" and tag == "div"):
+        return next(element.iter("pre", "p"), None) is None
+    if kind == "language" and tag == "span":  # VitePress writes the language beside the code
+        return element.getnext() is not None and element.getnext().tag == "pre"
+    return kind == "furniture"
+
+
+def _is_number(element: Any) -> bool:
+    """Whether an element holds line numbers alone."""
+    return all(part.isdecimal() for text in element.itertext() for part in text.split())
+
+
+def _short_text(element: Any) -> str:
+    text = ""
+    for piece in element.itertext():
+        text += piece
+        if len(text) > _MOST_LABEL:
+            break
+    return text
+
+
+def _remove(element: Any) -> None:
+    """Remove an element without the text after it."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if tail := element.tail:
+        before = element.getprevious()
+        if before is None:
+            parent.text = (parent.text or "") + tail
+        else:
+            before.tail = (before.tail or "") + tail
+    parent.remove(element)
+
+
+def _as_code(fragment: Any) -> None:
+    """Write the lines of doxygen, one `<div class="line">` each, as `<pre>`."""
+    if all(line.get("class") != "line" for line in fragment.iter("div")):
+        return
+    fragment.text = None
+    for part in list(fragment.iter("div")):
+        if part.get("class") == "ttc":  # what a name's tooltip says
+            _remove(part)
+        elif part is not fragment:
+            part.tail = "\n" if part.get("class") == "line" else None
+            if part.get("class") != "line" or not "".join(part.itertext()).strip():
+                part.clear(keep_tail=True)  # an empty line has a blank after its number
+            part.tag = "span"
+    fragment.tag = "pre"

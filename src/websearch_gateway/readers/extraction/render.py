@@ -7,13 +7,14 @@ nesting can break it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice, takewhile
 from typing import Any
+from urllib.parse import quote, urljoin, urlsplit
 
-from websearch_gateway.readers.extraction import anchors
 from websearch_gateway.readers.extraction.blocks import INLINE
-from websearch_gateway.readers.extraction.inline import absolute, as_paragraph, code_span, escaped, fence
 
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "del": "~~", "s": "~~", "strike": "~~"}
@@ -47,12 +48,12 @@ def to_markdown(root: Any, base: str, bullet: str = "-") -> str:
         base: the URL that its links are relative to.
         bullet: the mark of its list items.
     """
-    return anchors.without_marks(_marked_markdown(root, base, bullet))[0]
+    return without_marks(_marked_markdown(root, base, bullet))[0]
 
 
-def with_anchors(root: Any, base: str) -> tuple[str, anchors.Anchors]:
+def with_anchors(root: Any, base: str) -> tuple[str, Anchors]:
     """As `to_markdown`, with the ids of its headings and terms."""
-    return anchors.without_marks(_marked_markdown(root, base))
+    return without_marks(_marked_markdown(root, base))
 
 
 def _marked_markdown(root: Any, base: str, bullet: str = "-") -> str:
@@ -203,7 +204,7 @@ class _Writer:
             return blocks
         if tag in _HEADINGS:
             line = " ".join(_SPACE.sub(" ", block.replace("**", "")) for block in blocks)
-            return [anchors.marked(f"{'#' * _HEADINGS[tag]} {line}", frame.element)]
+            return [marked(f"{'#' * _HEADINGS[tag]} {line}", frame.element)]
         if tag == "li" and any(block.startswith("#") for block in blocks):  # a list of sections, as of javadoc
             return ["\n\n".join(blocks)]
         if tag == "li":
@@ -216,7 +217,7 @@ class _Writer:
             return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
         if tag == "dt":
             blocks = [f"**{block}**" if _plain(block) else block for block in blocks]
-            return [anchors.marked(blocks[0], frame.element), *blocks[1:]]
+            return [marked(blocks[0], frame.element), *blocks[1:]]
         return blocks
 
 
@@ -293,3 +294,165 @@ def _span(cell: Any) -> int:
 def _cell(cell: Any, base: str) -> str:
     text = re.sub(r"(?:\s*\n\s*|^)(?:[-*+] )?", " ", _marked_markdown(cell, base)).strip()
     return re.sub(r"(?<!\\)\|", r"\|", text)
+
+
+_SPECIAL = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~])|`|\*(?=\S)|(?<=\S)\*|(?<!\w)_(?=\S)|(?<=\S)_(?!\w)"
+    r"|\](?=[(\[:])|<(?=[A-Za-z/!?])|&(?=#?\w+;)|~(?=~)"
+)
+_EMPHASIS = re.compile(r"[\\`*_\]<&~]")  # most text has none, and to look for them is faster than `_SPECIAL`
+_LINE_STARTS = "#-+>=~"
+_LINE_START = re.compile(r"^(?:(#{1,6}|[-+>]|={3,}|-{3,}|~{3,})(?=\s|$)|(\d{1,9})([.)])(?=\s|$))", re.MULTILINE)
+_LANGUAGE = re.compile(r"(?:^|\s)(?:lang(?:uage)?-|brush:\s*|highlight-source-|highlight-|sourceCode\s+)([\w+#.]+)")
+_NO_LANGUAGE = frozenset(["default", "none", "plain", "text", "plaintext", "notranslate", "source"])
+_BARE_LANGUAGES = frozenset(["c", "cpp", "qml", "rust", "python", "java", "js", "json", "bash", "sh", "xml", "yaml"])
+"""The names that rustdoc, Qt and others use as a class of `<pre>` by themselves."""
+_MOST_AROUND = 8
+_PLAIN_FRAGMENT = re.compile(r"[\w.~-]+", re.ASCII)
+_LINKED_SCHEMES = frozenset(("http", "https", "mailto", "tel", "ftp"))
+
+
+def escaped(text: str) -> str:
+    """Text of the page with Markdown markup escaped and white space collapsed."""
+    text = _collapsed(text)
+    return _SPECIAL.sub(lambda mark: "\\" + mark[0], text) if _EMPHASIS.search(text) else text
+
+
+def _collapsed(text: str) -> str:
+    """`text` with one blank for each run of white space."""
+    return text if text.isprintable() and "  " not in text else _SPACE.sub(" ", text)
+
+
+def as_paragraph(text: str) -> str:
+    """Rendered text, escaped so that no line begins a block by accident."""
+    if not text or text.isspace():
+        return ""
+    if "\n" in text:
+        lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
+        joined = "\n".join(line for line in lines if line)
+    else:
+        joined = _collapsed(text).strip()
+        if joined[0] not in _LINE_STARTS and not joined[0].isdigit():
+            return joined
+    return _LINE_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", joined)
+
+
+def absolute(href: str | None, base: str) -> str:
+    """The absolute URL of a link target, safe inside parentheses; "" if it is not a web address."""
+    if not href or href.strip() in ("", "#"):
+        return ""
+    place, mark, fragment = href.partition("#")
+    if mark and place and _PLAIN_FRAGMENT.fullmatch(fragment):  # many links differ in their fragments only
+        return f"{target}#{fragment}" if (target := _absolute(place, base)) else ""
+    return _absolute(href, base)
+
+
+@lru_cache(maxsize=2_000)
+def _absolute(href: str, base: str) -> str:
+    try:
+        url = urljoin(base, re.sub(r"[\t\r\n]", "", href.strip()))
+        if urlsplit(url).scheme.lower() not in _LINKED_SCHEMES:
+            return ""
+    except ValueError:
+        return ""
+    return quote(url, safe="!#$%&'*+,-./:;=?@[]_~|^{}", encoding="utf-8", errors="replace")
+
+
+def code_span(text: str) -> str:
+    """Inline code, fenced by more backticks than it holds."""
+    inner = _collapsed(text).strip()
+    if not inner:
+        return " " if text else ""
+    longest = max((len(run) for run in re.findall(r"`+", inner)), default=0) if "`" in inner else 0
+    mark, pad = "`" * (longest + 1), " " if "`" in inner else ""
+    before, after = " " * (text[0].isspace()), " " * (text[-1].isspace())
+    return f"{before}{mark}{pad}{inner}{pad}{mark}{after}"
+
+
+def fence(pre: Any) -> str:
+    """A `<pre>` as a fenced code block, with the language in its class name; "" if it is empty."""
+    for line_break in pre.iter("br"):
+        line_break.tail = "\n" + (line_break.tail or "")
+    for around in (pre, *pre.iter("code")):
+        for line in around.iterchildren("div"):  # Expressive Code writes each line as a block
+            if not "".join(line.itertext()).endswith("\n"):
+                line.tail = "\n" + (line.tail or "")
+    code = "".join(pre.itertext()).strip("\n")
+    if not code or code.isspace():
+        return ""
+    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
+    mark = "`" * (longest + 1)
+    return f"{mark}{_language(pre)}\n{code}\n{mark}"
+
+
+def _language(pre: Any) -> str:
+    # mdBook nests: <pre><pre class="playground"><code class="language-rust">. MkDocs puts numbered lines in a table.
+    near = [pre, *pre.iterdescendants("pre", "code"), *islice(pre.iterancestors(), _MOST_AROUND)]
+    for element in near:
+        found = _LANGUAGE.search(element.get("class", "")) or _LANGUAGE.search(element.get("data-lang", ""))
+        name = found[1].lower() if found else element.get("data-lang", "") or element.get("data-language", "")
+        if re.fullmatch(r"[\w+#.-]{1,20}", name) and name not in _NO_LANGUAGE:
+            return name.lower()
+    return next((name for name in pre.get("class", "").split() if name in _BARE_LANGUAGES), "")
+
+
+Anchors = tuple[tuple[int, str], ...]
+"""Ids of elements, each with the offset in the Markdown at which the line of its heading or term begins."""
+
+_OPEN, _CLOSE = "\ufdd0", "\ufdd1"
+_MARK = re.compile(f"{_OPEN}([^\\s{_OPEN}{_CLOSE}]{{1,200}}){_CLOSE}")
+_USABLE = re.compile(f"[^\\s{_OPEN}{_CLOSE}]{{1,200}}")
+_ANCHORS_DEEPEST = 6
+"""DocBook puts four elements between a heading and the section with its id; no generator needs more than this."""
+_NEAR = 8
+"""The most elements around a heading to look at: a hostile page may have thousands."""
+
+
+def marked(line: str, element: Any) -> str:
+    """The Markdown of a heading or term with a mark at the end of its first line, if it has an id."""
+    for identifier in _candidates(element):
+        if identifier and _USABLE.fullmatch(identifier):
+            first, newline, rest = line.partition("\n")
+            return f"{first}{_OPEN}{identifier}{_CLOSE}{newline}{rest}"
+    return line
+
+
+def without_marks(markdown: str) -> tuple[str, Anchors]:
+    """The Markdown without its marks, and the ids in the marks."""
+    parts: list[str] = []
+    anchors: list[tuple[int, str]] = []
+    begin = length = line = 0
+    for found in _MARK.finditer(markdown):
+        before = markdown[begin : found.start()]
+        if "\n" in before:
+            line = length + before.rindex("\n") + 1
+        parts.append(before)
+        length += len(before)
+        begin = found.end()
+        anchors.append((line, found[1]))
+    return "".join([*parts, markdown[begin:]]), tuple(anchors)
+
+
+def _candidates(element: Any) -> Iterator[str | None]:
+    """The ids that link to an element: its own, one inside it, one of an empty element before it, or its section's."""
+    yield element.get("id")
+    for inside in islice(element.iterdescendants("a", "span", "code", "dfn"), _NEAR):
+        yield inside.get("id") or inside.get("name")
+    for _ in range(_ANCHORS_DEEPEST):
+        parent = element.getparent()
+        if parent is None or parent.tag in ("body", "html", "main"):
+            return
+        before = list(islice(element.itersiblings(preceding=True), _NEAR))
+        empty = list(takewhile(lambda one: not (len(one) or _has_text(one.text) or _has_text(one.tail)), before))
+        is_first = len(empty) == len(before) and not _has_text(parent.text)
+        if is_first and parent.tag == "section":
+            yield parent.get("id")
+        yield from (one.get("id") or one.get("name") for one in empty)
+        if not is_first:
+            return
+        yield parent.get("id")
+        element = parent
+
+
+def _has_text(text: str | None) -> bool:
+    return text is not None and not text.isspace()

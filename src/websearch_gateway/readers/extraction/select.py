@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.floating]
     Ints = NDArray[np.intp]
     Mask = NDArray[np.bool_]
+
 
 _LOWEST, _HIGHEST = 0.15, 0.6
 """The bounds of `threshold`."""
@@ -203,3 +205,36 @@ def blank(page: Outline, keep: Mask) -> None:
                     element.attrib.pop("alt", None)
                 else:
                     setattr(element, where, None)
+
+
+_COMMENTS = re.compile(r"comment|disqus|respond\b|replies", re.IGNORECASE)
+_CONSENT = re.compile(
+    r"(?<![\w-])(?:cookie(?!s?(?:\s|$))|onetrust|cybot|didomi|gdpr|cmplz|borlabs|usercentrics|iubenda)", re.IGNORECASE
+)
+"""The names that managers of consent give to their boxes; a shop of cookies has names that only end in it."""
+
+_BLOCKS = frozenset(("div", "section", "article", "aside", "ol", "ul", "li"))
+
+
+def in_comments(page: Outline) -> Mask:
+    """For each block, whether an element around it has a class or id for comments."""
+    return _inside(page, _COMMENTS, len(page.blocks))
+
+
+def in_consent(page: Outline) -> Mask:
+    """For each block, whether an element around it, with at most half of all blocks, asks for consent to cookies."""
+    return _inside(page, _CONSENT, len(page.blocks) // 2)
+
+
+def _inside(page: Outline, names: re.Pattern[str], most: int) -> Mask:
+    import numpy as np
+
+    inside = np.zeros(len(page.blocks), dtype=np.bool_)
+    for container in page.containers:
+        if container.end - container.start <= most and _is_named(container.element, names):
+            inside[container.start : container.end] = True
+    return inside
+
+
+def _is_named(element: Any, names: re.Pattern[str]) -> bool:
+    return element.tag in _BLOCKS and bool(names.search(f"{element.get('class', '')} {element.get('id', '')}"))

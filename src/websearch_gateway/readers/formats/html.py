@@ -11,7 +11,6 @@ from websearch_gateway.errors import SearchError, SearchFetchError, Unavailable
 from websearch_gateway.models import Deadline, Page
 from websearch_gateway.net.fetch import Fetched, Fetching
 from websearch_gateway.ports import Workers
-from websearch_gateway.readers.browser.needs_scripts import LITTLE_TEXT, needs_scripts
 from websearch_gateway.readers.cleaning import cleaned
 from websearch_gateway.readers.extraction.extract import Extracted
 from websearch_gateway.readers.formats.kinds import (
@@ -25,6 +24,7 @@ from websearch_gateway.readers.formats.kinds import (
     most_bytes,
 )
 from websearch_gateway.readers.formats.llms_txt import MarkdownSiblings, is_same_text
+from websearch_gateway.readers.needs_scripts import LITTLE_TEXT, needs_scripts
 
 NOT_MODIFIED = 304
 SIBLING_SECONDS = 2.0

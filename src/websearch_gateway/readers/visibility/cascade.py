@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from websearch_gateway.readers.visibility.collapsible import UNSEEN_CLASSES
 from websearch_gateway.readers.visibility.css import BETWEEN_COMMAS, declarations, rules
-from websearch_gateway.readers.visibility.selector_syntax import parse_selector
+from websearch_gateway.readers.visibility.hidden_rules import UNSEEN_CLASSES
 from websearch_gateway.readers.visibility.selectors import (
     NO_CONDITIONS,
     Condition,
@@ -24,10 +23,12 @@ from websearch_gateway.readers.visibility.selectors import (
     Shape,
     attribute_is,
     bits_of,
+    parse_selector,
 )
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
+
 
 MAX_CSS_CHARS = 2_000_000
 MAX_RULES = 20_000
@@ -288,3 +289,33 @@ def _style(found: list[_Rule], inline: str) -> Style:
 
 def _order(rule: _Rule) -> tuple[tuple[int, int, int], int]:
     return rule.order
+
+
+NONE: Style = {}
+
+MAX_ROUNDS = 6
+MAX_VALUE_CHARS = 300
+
+_VAR = re.compile(r"var\(\s*+(--[\w-]++)\s*+(?:,([^()]*+(?:\([^()]*+\)[^()]*+)*+))?\)")
+
+
+def resolved(style: Style, inherited: Style) -> tuple[Style, Style]:
+    """The style with its variables substituted, and all variables that its children inherit."""
+    if not style:
+        return style, inherited
+    own = {name: value for name, value in style.items() if name.startswith("--")}
+    known = {**inherited, **own} if own else inherited
+    if not any("var(" in value for value in style.values()):
+        return style, known
+    return {name: value if name in own else _filled(value, known) for name, value in style.items()}, known
+
+
+def _filled(value: str, known: Style) -> str:
+    def substitute(var: re.Match[str]) -> str:
+        return known.get(var[1], var[2] if var[2] is not None else var[0]).strip()
+
+    for _ in range(MAX_ROUNDS):
+        before, value = value, _VAR.sub(substitute, value)
+        if value == before or len(value) > MAX_VALUE_CHARS:
+            break
+    return value[:MAX_VALUE_CHARS]

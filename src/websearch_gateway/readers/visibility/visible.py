@@ -10,24 +10,25 @@ from collections.abc import Set
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from websearch_gateway.readers.visibility.cascade import Styles
-from websearch_gateway.readers.visibility.collapsible import (
+from websearch_gateway.readers.visibility.cascade import NONE, Styles, resolved
+from websearch_gateway.readers.visibility.css import style_sheets, unfold_shadows
+from websearch_gateway.readers.visibility.hidden_rules import (
     NEVER_TEXT,
     UNSEEN_CLASSES,
+    Style,
     classes_of,
     controlled_ids,
     is_a_label,
+    is_buried,
+    is_closed,
     is_folded,
     is_short,
     opens,
     pieces,
     text_chars,
 )
-from websearch_gateway.readers.visibility.hidden_rules import Style, is_buried, is_closed
 from websearch_gateway.readers.visibility.selectors import NO_CONDITIONS, Condition, Node, Shape
-from websearch_gateway.readers.visibility.sheets import style_sheets, unfold_shadows
 from websearch_gateway.readers.visibility.text_style import TextStyle
-from websearch_gateway.readers.visibility.variables import NONE, resolved
 from websearch_gateway.text.notes import UNSEEN_LEFT_OUT
 from websearch_gateway.text.sanitise import reads_like_orders
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
+from typing import Protocol
 
 from websearch_gateway.models import Span
-from websearch_gateway.text.citation.markers import MARKER
 from websearch_gateway.text.citation.sentences import split_sentences
-from websearch_gateway.text.citation.spans import cut, from_utf16, moved
-from websearch_gateway.text.markdown import LINK
+from websearch_gateway.text.markdown import LINK, item_marker_end
 from websearch_gateway.text.urls import canonical, find_urls, host, strip_trackers, tracker_pieces
 
 NEAR = 80
@@ -32,6 +32,16 @@ LONGEST_CLAIM = 2_000
 """The most characters of a span that are searched for names and links; longer ones would make this quadratic."""
 
 REFERENCE = re.compile(r"\[\^?\d{1,3}\]|【[^【】\n]{1,80}】")
+
+_SOURCE = r"turn\d{1,4}[a-z]{1,12}\d{1,4}"
+MARKER = (
+    r"(?:\ue200[^\ue200\ue201\n]{0,500}+\ue201"  # complete
+    r"|\ue200[^\ue200\ue201\s]{0,120}+\Z"  # truncated with the text
+    rf"|\ue200[a-z]{{0,12}}(?:\ue202{_SOURCE})*+"  # torn
+    rf"|\b(?:file)?cite(?:{_SOURCE})++(?!\w)"  # without its private-use characters
+    r"|[\ue200-\ue20f])"  # a remaining character of one
+)
+
 _MARKERS = re.compile(f"{MARKER}++")
 _AROUND = {"(": ")", "（": "）", "<": ">"}
 _OPEN, _CLOSED = "([{（", ")]}）"
@@ -272,3 +282,155 @@ def _is_balanced(piece: str) -> bool:
         if depth < 0:
             return False
     return depth == 0
+
+
+_RUN = re.compile(rf"[ \t]{{0,8}}+{MARKER}(?:[ \t]{{0,8}}+{MARKER})*+(?=[\s.,;:!?)]|\Z)|{MARKER}++")
+
+
+def strip_markers(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
+    """`text` without markers and the blanks before them, and the spans with new offsets.
+
+    A span that covered only a marker becomes empty and is at the end of its claim.
+    """
+    bare, move = cut(text, [match.span() for match in _RUN.finditer(text)])
+    return bare, moved(spans, move)
+
+
+Move = Callable[[int], int]
+
+
+def cut(text: str, pieces: Sequence[tuple[int, int]]) -> tuple[str, Move]:
+    """`text` without `pieces`, and a function that maps an offset of the old text to the new one.
+
+    An offset inside a piece moves to the place of the piece. `pieces` are (start, end), ordered and disjoint.
+    """
+    starts = [start for start, _ in pieces]
+    removed = [0, *accumulate(end - start for start, end in pieces)]
+
+    def move(offset: int) -> int:
+        index = bisect_right(starts, offset)
+        if not index:
+            return offset
+        start, end = pieces[index - 1]
+        return offset - removed[index - 1] - min(offset - start, end - start)
+
+    edges = [0, *(edge for piece in pieces for edge in piece), len(text)]
+    return "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)), move
+
+
+class Mover(Protocol):
+    """Maps an offset of a text to the same place in a rewritten one."""
+
+    def __call__(self, offset: int, *, at_end: bool = False) -> int:
+        """`at_end`: the offset ends a span, so that text inserted here comes after it."""
+        ...
+
+
+def rewritten(text: str, edits: Iterable[tuple[int, int, str]]) -> tuple[str, Mover]:
+    """`text` with each piece `start:end` replaced, and a function that maps its offsets.
+
+    An edit that overlaps an earlier one is left out. The edges of a replaced piece are those of its replacement.
+    """
+    pieces: list[str] = []
+    starts, ends, gains = [], [], [0]
+    done = 0
+    for start, end, new in sorted(edits):
+        if start < done:
+            continue
+        pieces += [text[done:start], new]
+        starts.append(start)
+        ends.append(end)
+        gains.append(gains[-1] + len(new) - (end - start))
+        done = end
+
+    def move(offset: int, *, at_end: bool = False) -> int:
+        passed = bisect_right(ends, offset)
+        if at_end and passed and starts[passed - 1] == ends[passed - 1] == offset:
+            passed -= 1
+        if passed < len(starts) and starts[passed] < offset:  # inside a replaced piece
+            return ends[passed] + gains[passed + 1] if at_end else starts[passed] + gains[passed]
+        return offset + gains[passed]
+
+    return "".join((*pieces, text[done:])), move
+
+
+def moved(spans: Iterable[Span], move: Move) -> list[Span]:
+    """The spans with offsets mapped by `move`."""
+    return [replace(span, start=move(span.start), end=move(span.end)) for span in spans]
+
+
+def from_utf16(text: str) -> Move:
+    """A function that converts an offset in UTF-16 units, as JavaScript counts, to a Python offset.
+
+    An offset in the middle of a character moves to its start, and one beyond the end to the end.
+    """
+    ends = list(accumulate(2 if ord(character) > 0xFFFF else 1 for character in text))
+    return lambda units: bisect_right(ends, units)
+
+
+MAX_CHARS = 300
+MAX_AROUND = 2_000
+"""The most characters on either side of a citation that belong to its sentence."""
+MAX_SENTENCES_BEFORE = 8
+"""The most sentences before a citation, if that has no words of its own, among which to look for its claim."""
+
+_LINK = LINK.pattern
+_CITATION = re.compile(
+    rf"\s*+[(（]\s*+{_LINK}(?:\s*+[,;、]?\s*+{_LINK})*+\s*+[)）]"  # ([host](url)) or ([a](url), [b](url))
+    rf"|(?<=[.!?。！？])[ \t]*+{_LINK}\s*\Z"  # a link after the full stop
+    r"|[ \t]?\[\^?\d{1,3}\](?!\()|[ \t]?【[^【】\n]{1,80}】"  # a reference mark
+)
+_HEADING = re.compile(r"#{1,6}[ \t]+")
+_EMPTY_BRACKETS = re.compile(r"\s*(?:\(\s*\)|（\s*）|<>)")
+_BLANK = re.compile(r"\s+")
+
+
+def snippets(text: str, places: Iterable[tuple[int, int]]) -> list[str]:
+    """For each citation at `text[start:end]` the sentence that it supports, in one line of at most MAX_CHARS.
+
+    The line has no link markup. A citation after a full stop, or in its own brackets, supports the sentence before it;
+    a span over several sentences supports all of them. The line is empty if there are only citations.
+    """
+    sentences = split_sentences(text)
+    ends = [end for _, end in sentences]
+    return [_snippet(text, sentences, ends, start, end) for start, end in places]
+
+
+def _snippet(text: str, sentences: Sequence[tuple[int, int]], ends: Sequence[int], start: int, end: int) -> str:
+    end = min(end, start + MAX_AROUND)
+    first = bisect_right(ends, start)
+    last = bisect_left(sentences, (max(end, start + 1), 0)) - 1
+    if first > last:
+        return ""
+    stop = min(sentences[last][1], end + MAX_AROUND)
+    least = max(0, first - MAX_SENTENCES_BEFORE)
+    words = _words(text, begin := max(sentences[first][0], start - MAX_AROUND), stop)
+    while first > least and (not words or (_is_aside(words) and "\n" not in text[sentences[first - 1][1] : start])):
+        first -= 1
+        words = _words(text, begin := max(sentences[first][0], start - MAX_AROUND), stop)
+    return _shortened(words, _words(text, begin, end))
+
+
+def _is_aside(words: str) -> bool:
+    """Whether the words are, or end with, a remark in brackets that belongs to the sentence before."""
+    return words[0] in "(（" or words.count(")") > words.count("(") or words.count("）") > words.count("（")
+
+
+def _words(text: str, start: int, end: int) -> str:
+    """A piece of text as shown to a reader: links as their labels, without citations and list markers."""
+    piece = text[item_marker_end(text, start) : end]
+    piece = _HEADING.sub("", piece, count=1) if _HEADING.match(piece) else piece
+    piece = LINK.sub(r"\1", _CITATION.sub("", piece))
+    bare, _ = cut(piece, find_urls(piece))
+    return _BLANK.sub(" ", _EMPTY_BRACKETS.sub("", bare)).strip()
+
+
+def _shortened(words: str, until_citation: str) -> str:
+    """At most MAX_CHARS, cut between words: the beginning, or the text just before a later citation."""
+    if len(words) <= MAX_CHARS:
+        return words
+    stop = len(until_citation) if words.startswith(until_citation) else 0
+    if stop <= MAX_CHARS - 1:
+        return words[: MAX_CHARS - 1].rsplit(" ", 1)[0].rstrip() + "…"
+    tail = words[stop - MAX_CHARS + 2 : stop]
+    return "…" + tail.partition(" ")[2] + ("" if stop == len(words) else "…")

@@ -12,8 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from websearch_gateway.text.citation.cite import REFERENCE, Link, links
-from websearch_gateway.text.citation.spans import rewritten
+from websearch_gateway.text.citation.cite import REFERENCE, Link, links, rewritten
 from websearch_gateway.text.markdown import LINK
 from websearch_gateway.text.sanitise import code_pieces
 from websearch_gateway.text.urls import canonical, host

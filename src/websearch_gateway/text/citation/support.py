@@ -9,12 +9,14 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Literal
 
+from websearch_gateway.text.chunk import chunk
 from websearch_gateway.text.citation.comparison import NO_UNITS, differences, names_of, same_number
 from websearch_gateway.text.citation.facts import DENIES, Word, read, stem_set, word_set
-from websearch_gateway.text.citation.quotes import LEAST_WORDS, Quotable, Quote
+from websearch_gateway.text.citation.quotes import LEAST_WORDS, Quotable, Quote, best_quotes
 from websearch_gateway.text.language import language_of
 from websearch_gateway.text.numbers import unit_named
-from websearch_gateway.text.tokens import words
+from websearch_gateway.text.rank import score_passages
+from websearch_gateway.text.tokens import query_terms, words
 
 Support = Literal["verbatim", "paraphrase"]
 
@@ -202,3 +204,27 @@ def _is_short_form(word: Word, passage: Quotable) -> bool:
 
 def _tokens(text: str) -> list[str]:
     return [one.lower() for one in _TOKENS.findall(text.replace("’", "'"))]
+
+
+MOST_CHARS = 200_000
+"""The most characters of a page that are looked through."""
+
+_PASSAGE_TOKENS = 256
+_MOST_PASSAGES = 4
+
+
+def verdicts(sentences: Sequence[str], markdown: str, title: str) -> list[tuple[str, str]]:
+    """For each sentence `verbatim`, `paraphrase` or `not_found`, and the page's words for it; empty for the last."""
+    passages = chunk(markdown[:MOST_CHARS], _PASSAGE_TOKENS)
+    found = []
+    for sentence in sentences:
+        scores = score_passages(query_terms(sentence), passages)
+        best = sorted(range(len(passages)), key=lambda place: -scores[place])[:_MOST_PASSAGES]
+        headings = [" > ".join(passages[place].section_path) for place in best]
+        page = Quotable.of("\n\n".join(passages[place].text for place in best), title, *headings)
+        quotes = best_quotes(sentence, page.quotes)
+        how = support(sentence, quotes, page)
+        said = {word.text for word in read(sentence)} - page.context
+        telling = sorted(quotes, key=lambda quote: -len(said.intersection(word.text for word in quote.words)))
+        found.append((how, telling[0].shown) if how else ("not_found", ""))
+    return found

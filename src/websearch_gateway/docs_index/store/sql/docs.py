@@ -28,10 +28,11 @@ from websearch_gateway.docs_index.models import (
     VersionStatus,
 )
 from websearch_gateway.docs_index.store.sql import chunks as searches
-from websearch_gateway.docs_index.store.sql import copies, frontier, linked, pages
+from websearch_gateway.docs_index.store.sql import frontier, pages
 from websearch_gateway.docs_index.store.sql import versions as sites
+from websearch_gateway.docs_index.store.sql import versions as sql_versions
 from websearch_gateway.docs_index.store.sql.database import Database
-from websearch_gateway.docs_index.store.sql.prepared import prepared
+from websearch_gateway.docs_index.store.sql.pages import prepared
 
 if TYPE_CHECKING:
     from websearch_gateway.ports import Vectors
@@ -215,8 +216,8 @@ class SqlDocs:
 
     async def name_linked_pages(self, version_id: int) -> None:
         """See `DocsStore`. The pages are read before the transaction that writes, which would block others."""
-        found = await self.file.read(lambda db: linked.linked_names(db, version_id))
-        await self.file.write(lambda db: linked.put_linked(db, version_id, found))
+        found = await self.file.read(lambda db: pages.linked_names(db, version_id))
+        await self.file.write(lambda db: pages.put_linked(db, version_id, found))
 
     async def failures(self, version_id: int, limit: int = 100) -> list[UrlFailure]:
         """See `DocsStore`."""
@@ -244,13 +245,13 @@ class SqlDocs:
 
     async def pages_after(self, version_id: int, page_id: int, count: int) -> list[tuple[int, StoredPage]]:
         """See `DocsStore`."""
-        return await self.file.read(lambda db: copies.after(db, version_id, self._embedder, page_id, count))
+        return await self.file.read(lambda db: sql_versions.after(db, version_id, self._embedder, page_id, count))
 
     async def put_pages(self, version_id: int, pages: Sequence[StoredPage]) -> None:
         """See `DocsStore`."""
         ready = await asyncio.to_thread(lambda: [(page, prepared(page.draft, page.vectors)) for page in pages])
         async with self._putting:
-            await self.file.write(lambda db: copies.put(db, version_id, ready, self._embedder))
+            await self.file.write(lambda db: sql_versions.put(db, version_id, ready, self._embedder))
 
     async def unembedded(self, version_id: int, limit: int) -> list[tuple[int, list[Chunk]]]:
         """See `DocsStore`."""

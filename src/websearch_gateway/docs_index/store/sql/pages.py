@@ -1,19 +1,22 @@
-"""Pages with their chunks, symbols and vectors."""
+"""Pages with their chunks, symbols, links and vectors."""
 
 from __future__ import annotations
 
 import logging
+import re
 import zlib
 from codecs import getincrementaldecoder
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urldefrag
+from urllib.parse import unquote, urldefrag
 
-from websearch_gateway.docs_index.models import ChunkDraft, Symbol, UrlTask
+from websearch_gateway.docs_index.models import ChunkDraft, PageDraft, Symbol, UrlTask
+from websearch_gateway.docs_index.section_id import content_of, section_ids
 from websearch_gateway.docs_index.store.index_row import index_row
 from websearch_gateway.docs_index.store.packing import pack_vectors, unpack_vectors
 from websearch_gateway.docs_index.store.sql.database import MOST_VALUES, Database, IndexRow, marks
-from websearch_gateway.docs_index.store.sql.prepared import PreparedPage
 from websearch_gateway.errors import StateUnavailable
 
 if TYPE_CHECKING:
@@ -22,12 +25,13 @@ if TYPE_CHECKING:
 
     from websearch_gateway.ports import Vectors
 
+
+_log = logging.getLogger(__name__)
+
 HEADING_SEPARATOR = "\x1f"
 MOST_ALIKE = 50_000
 """The most names of a version that end alike, as `x.timeout` and `y.timeout` do: several on each page of a large site.
 More are made by a program, and would slow the searches of all sites."""
-
-_log = logging.getLogger(__name__)
 
 
 def commit(db: Database, task: UrlTask, page: PreparedPage, embedder: str, now: float) -> list[IndexRow]:
@@ -318,3 +322,114 @@ def _drop_body(db: Database, body: bytes) -> None:
     if db.lock:  # wait for transactions that are about to refer to the body
         db.execute(f"SELECT 1 FROM bodies WHERE hash = ? {db.lock}", (body,))
     db.execute("DELETE FROM bodies WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE body = ?)", (body, body))
+
+
+BODY_LEVEL = 4
+"""zlib's level for the text of a page: half the time of level 6, and 3% larger."""
+
+
+class PreparedPage(NamedTuple):
+    """A page to commit. `body` is its text, compressed, under the hash of the text; `sections` and `rows` have one
+    entry per chunk: its section id, and its columns in the text index. `vectors` is None if it has none yet."""
+
+    draft: PageDraft
+    vectors: Vectors | None
+    body_hash: bytes
+    body: bytes
+    sections: list[bytes]
+    rows: list[tuple[str, str, str, str, str]]
+
+
+def prepared(draft: PageDraft, vectors: Vectors | None) -> PreparedPage:
+    """The rows of a page."""
+    text = draft.markdown.encode("utf-8", "surrogatepass")
+    return PreparedPage(
+        draft,
+        vectors,
+        body_hash=sha256(text).digest(),
+        body=zlib.compress(text, BODY_LEVEL),
+        sections=[bytes.fromhex(section) for section in section_ids(draft)],
+        rows=[index_row(draft.title, one.heading_path, content_of(one, draft.markdown)) for one in draft.chunks],
+    )
+
+
+LEAST_PAGES = 2
+"""The fewest pages that must lead from a name to a page."""
+MOST_PAIRS = 300_000
+"""The most pairs of a name and an address that are counted."""
+
+_LINKED_NAME = re.compile(r"\[(`?)([A-Za-z_$](?:[\w$]|\.|::|-){1,98}[\w$])(\(\))?\1\]\((https?://[^()\s]{1,500}+)\)")
+_COMPOUND = re.compile(r"[A-Za-z0-9](?:_|\.|::)[A-Za-z0-9]|[a-z][A-Z]")
+
+
+class Linked(NamedTuple):
+    """A name that leads to a page."""
+
+    name: str
+    page_id: int
+    anchor: str
+    ordinal: int
+
+
+def linked_names(db: Database, version_id: int) -> list[Linked]:
+    """The names from which most of at least `LEAST_PAGES` pages lead to one page, which does not define them yet."""
+    pages: dict[str, int] = {}
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    pairs = 0
+    rows = db.execute("SELECT id, url, body FROM pages WHERE version_id = ?", (version_id,)).fetchall()
+    for page_id, url, body in rows:
+        pages[url] = pages[url.removesuffix("index.html")] = page_id
+        text = load_body(db, body)
+        for name, target in {(m[2], m[4]) for m in _LINKED_NAME.finditer(text) if _is_name(m)}:
+            if pairs < MOST_PAIRS and not target.startswith(f"{url}#"):
+                pairs += not counts[name][target]
+                counts[name][target] += 1
+    places = _places(db, version_id)
+    found = []
+    for name, targets in counts.items():
+        by_page: Counter[int] = Counter()
+        for target, count in targets.items():
+            by_page[pages.get(urldefrag(target).url.removesuffix("index.html"), 0)] += count
+        page_id, most = by_page.most_common(1)[0]
+        if not page_id or most < LEAST_PAGES or 2 * most <= by_page.total() or (page_id, name) in places:
+            continue
+        own = [target for target, _ in targets.most_common() if pages.get(urldefrag(target).url) == page_id]
+        anchor = unquote(urldefrag(own[0]).fragment) if own else ""
+        found.append(Linked(name, page_id, anchor, places.get((page_id, f"#{anchor}"), 0)))
+    return found
+
+
+def put_linked(db: Database, version_id: int, found: list[Linked]) -> None:
+    """Store names in place of those that an earlier crawl found."""
+    db.execute("DELETE FROM symbols WHERE version_id = ? AND kind = 'link'", (version_id,))
+    rows = [(version_id, one.page_id, one.ordinal, one.name, last_part(one.name), one.anchor) for one in found]
+    if rows:
+        db.executemany(
+            """
+            INSERT INTO symbols (version_id, page_id, ordinal, name, last, kind, anchor)
+            VALUES (?, ?, ?, ?, ?, 'link', ?)
+            """,
+            rows,
+        )
+
+
+def _is_name(match: re.Match[str]) -> bool:
+    return bool(match[1] or match[3] or _COMPOUND.search(match[2]))
+
+
+def _places(db: Database, version_id: int) -> dict[tuple[int, str], int]:
+    """The chunk of each name that a page defines by itself, and of each `#anchor`."""
+    query = "SELECT page_id, name, kind, anchor, ordinal FROM symbols WHERE version_id = ? AND kind <> 'link'"
+    found: dict[tuple[int, str], int] = {}
+    for page_id, name, kind, anchor, ordinal in db.execute(query, (version_id,)):
+        if kind != "heading":
+            found[page_id, name] = ordinal
+        if anchor:
+            found[page_id, f"#{anchor}"] = ordinal
+    for page_id, anchor, ordinal in db.execute(
+        "SELECT page_id, anchor, ordinal FROM chunks WHERE version_id = ? AND anchor <> ''", (version_id,)
+    ):
+        own, inner = split_anchors(anchor)
+        for one in (own, *(name for _, name in inner)):
+            found.setdefault((page_id, f"#{one}"), ordinal)
+    return found

@@ -1,0 +1,442 @@
+"""The default store: one file, text search by FTS5, vectors compared in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from websearch_gateway.docs_index.models import ScoredChunk, TextQuery
+from websearch_gateway.docs_index.store.index_row import COLUMNS, WEIGHTS, match_expression
+from websearch_gateway.docs_index.store.packing import unpack_vectors
+from websearch_gateway.docs_index.store.sql import pages
+from websearch_gateway.docs_index.store.sql.database import MOST_COUNTED, Database, IndexRow, Rows, marks
+from websearch_gateway.docs_index.store.sql.docs import NearIndex, SqlDocs, Transactions, Turn
+from websearch_gateway.docs_index.store.sqlite_schema import migrate
+from websearch_gateway.errors import StateUnavailable
+from websearch_gateway.net.own_threads import in_cache_thread
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from websearch_gateway.ports import Vectors
+
+
+T = TypeVar("T")
+
+
+class SqliteDocs(SqlDocs):
+    """See `SqlDocs`.
+
+    Args:
+        path: the file; `~` is the home folder.
+        near: makes the vector index; in memory by default.
+        turn: see `SqlDocs`.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        embedder: str,
+        *,
+        near: Callable[[Transactions, str], NearIndex] | None = None,
+        turn: Turn | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        file = SqliteFile(path.expanduser().absolute())
+        super().__init__(file, (near or MemoryVectors)(file, embedder), embedder, turn=turn, clock=clock)
+
+
+PATIENCE_SECONDS = 10.0
+"""How long a transaction waits for the lock of another process. A crawl's transactions take milliseconds."""
+STEPS_BETWEEN_LOOKS = 10_000
+"""How often a statement looks whether it should stop, in steps of SQLite's machine: less than a millisecond."""
+LARGEST_CHECKED_BYTES = 300_000_000
+"""A file with more bytes is not checked on opening, because that would take seconds."""
+ELSEWHERE = "DATA_DIR or DOCS_URL may name a folder that can be written."
+LEAST_FREE_BYTES = 1_000_000
+"""On a disk with fewer, an error of the device means that it is full: SQLite's shared memory finds no room."""
+
+
+class SqliteFile:
+    """One file with a connection that writes, one that reads, and several that search, each in a thread of its own.
+
+    Opened by the first call.
+
+    Args:
+        path: absolute; a missing file is created for the owner only (0600), a missing folder too (0700).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._writer = _Connection(self._open_checked, "docs-write")
+        self._reader = _Connection(self._open, "docs-read")
+        self._searchers: list[_Connection] = []
+        self._idle_searchers: list[_Connection] = []
+        self._ready = asyncio.Lock()
+        self._is_ready = False
+
+    async def write(self, action: Callable[[Database], T]) -> T:
+        """The result of `action`, run in one transaction that holds the write lock.
+
+        Raises:
+            StateUnavailable: the file is locked for too long, damaged, full or cannot be opened.
+        """
+
+        def transaction(connection: sqlite3.Connection) -> T:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                return action(SqliteDatabase(connection))
+
+        self._is_ready = True
+        return await self._run(self._writer, transaction)
+
+    async def read(self, action: Callable[[Database], T]) -> T:
+        """The result of `action`, which only reads, run in one transaction. Raises what `write` raises."""
+        return await self._read(self._reader, action)
+
+    async def search(self, action: Callable[[Database], T]) -> T:
+        """As `read`, beside others. Cancelling the call stops its statement."""
+        if not self._idle_searchers:
+            self._idle_searchers.append(_Connection(self._open, "docs-search", stoppable=True))
+            self._searchers += self._idle_searchers
+        searcher = self._idle_searchers.pop()
+        try:
+            return await self._read(searcher, action)
+        finally:
+            self._idle_searchers.append(searcher)
+
+    async def close(self) -> None:
+        """Wait for running actions, then close the file. Idempotent."""
+        await asyncio.gather(*(one.close() for one in (self._reader, self._writer, *self._searchers)))
+
+    async def _read(self, connection: _Connection, action: Callable[[Database], T]) -> T:
+        async with self._ready:
+            if not self._is_ready:  # the writer creates the tables
+                await self._run(self._writer, lambda _: None)
+                self._is_ready = True
+
+        def transaction(db: sqlite3.Connection) -> T:
+            with db:
+                db.execute("BEGIN")
+                return action(SqliteDatabase(db))
+
+        return await self._run(connection, transaction)
+
+    async def _run(self, connection: _Connection, action: Callable[[sqlite3.Connection], T]) -> T:
+        def translated(db: sqlite3.Connection) -> T:
+            with self._translating():
+                return action(db)
+
+        return await connection.run(translated)
+
+    @contextlib.contextmanager
+    def _translating(self) -> Iterator[None]:
+        import sqlite3
+
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._unavailable(error) from error
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise StateUnavailable(
+                f"The documentation index {self.path} cannot be opened: {reason}. {ELSEWHERE}"
+            ) from error
+
+    def _unavailable(self, error: sqlite3.Error) -> StateUnavailable:
+        import sqlite3
+
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return self._damaged()
+        if code == sqlite3.SQLITE_BUSY:
+            return StateUnavailable("Another process keeps the documentation index locked. Try again.", retry_after=5)
+        has_room = shutil.disk_usage(self.path.parent).free >= LEAST_FREE_BYTES
+        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and not has_room):
+            return StateUnavailable(
+                f"The disk that holds {self.path} is full. Free some space and try again. {ELSEWHERE}"
+            )
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        cure = f" {ELSEWHERE}" if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) else ""
+        return StateUnavailable(f"The documentation index {self.path} cannot be used ({name}).{cure}")
+
+    def _damaged(self) -> StateUnavailable:
+        return StateUnavailable(
+            f"The documentation index {self.path} is damaged. Move the file away and add the sites again, or import "
+            f"an export; `sqlite3 {self.path.name} .recover` may rescue its contents."
+        )
+
+    def _open_checked(self) -> sqlite3.Connection:
+        """The writing connection. Checks for damage, unless the file is very large."""
+        with self._translating():
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            connection = self._open()
+            try:
+                if self.path.stat().st_size <= LARGEST_CHECKED_BYTES:
+                    self._check(connection)
+                migrate(connection)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise self._damaged()
+
+    def _open(self) -> sqlite3.Connection:
+        import sqlite3
+
+        with self._translating():
+            connection = sqlite3.connect(
+                self.path, timeout=PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                # In WAL mode NORMAL can lose the last commits in a power cut, never the file: https://sqlite.org/pragma.html
+                connection.execute("PRAGMA synchronous = NORMAL")
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+
+class _Connection:
+    """A connection and the one thread that uses it.
+
+    Args:
+        stoppable: whether a cancelled call stops its action. If not, the action runs to its end.
+    """
+
+    def __init__(
+        self, open_connection: Callable[[], sqlite3.Connection], name: str, *, stoppable: bool = False
+    ) -> None:
+        self._open = open_connection
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._connection: sqlite3.Connection | None = None
+        self._stoppable = stoppable
+        self._stopped = False
+        self._closed = False
+
+    async def run(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        """The result of `action`. A cancelled call ends when its action has ended, if it is stoppable, else at once."""
+        if self._closed:
+            raise StateUnavailable("The documentation index is closed.")
+        self._stopped = False
+        running = asyncio.get_running_loop().run_in_executor(self._thread, self._act, action)
+        if not self._stoppable:
+            return await running
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            self._stopped = True
+            await asyncio.gather(running, return_exceptions=True)
+            raise
+
+    def _act(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        if self._connection is None:
+            self._connection = self._open()
+            if self._stoppable:  # the handler stops the running statement when it returns true
+                self._connection.set_progress_handler(lambda: self._stopped, STEPS_BETWEEN_LOOKS)
+        return action(self._connection)
+
+    async def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
+            self._thread.shutdown()
+
+    def _end(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+
+_COLUMNS = ", ".join(COLUMNS)
+_UNINDEX = f"INSERT INTO chunks_fts (chunks_fts, rowid, {_COLUMNS}) VALUES ('delete', ?, ?, ?, ?, ?, ?)"
+_INDEX = f"INSERT INTO chunks_fts (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
+_RANK = f"bm25(chunks_fts, {', '.join(map(str, WEIGHTS))})"
+
+
+class SqliteDatabase:
+    """See `Database`. Vectors need no index here: `VectorTable` follows their table."""
+
+    lock = skip_locked = ""  # one transaction writes at a time
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def execute(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Rows:
+        """See `Database`."""
+        return self.connection.execute(statement, values)
+
+    def executemany(self, statement: str, values: Sequence[Sequence[Any]]) -> Rows:
+        """See `Database`."""
+        return self.connection.executemany(statement, values)
+
+    def index_text(self, rows: Sequence[IndexRow]) -> None:
+        """See `Database`."""
+        self.connection.executemany(_INDEX, [(chunk_id, *columns) for chunk_id, columns in rows])
+
+    def unindex_text(self, rows: Sequence[IndexRow]) -> None:
+        """See `Database`."""
+        self.connection.executemany(_UNINDEX, [(chunk_id, *columns) for chunk_id, columns in rows])
+
+    def count_words(self, words: Sequence[str]) -> dict[str, int]:
+        """See `Database`."""
+        counted = "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
+        counts = {word: self.execute(counted, (f'"{word}"', MOST_COUNTED)).fetchone()[0] for word in words}
+        return {word: count for word, count in counts.items() if count}
+
+    def index_vectors(self, page_id: int, version_id: int, chunk_ids: Sequence[int], vectors: Vectors) -> None:
+        """See `Database`."""
+
+    def unindex_vectors(self, page_id: int) -> None:
+        """See `Database`."""
+
+    def search_text(self, query: TextQuery, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """See `Database`."""
+        if not (expression := match_expression(query)) or not versions:
+            return []
+        # Looking up the version of each match costs more than the search, so a search of all versions skips it.
+        everywhere = {row[0] for row in self.execute("SELECT id FROM versions")} <= set(versions)
+        where = f"AND (SELECT version_id FROM chunks WHERE id = chunks_fts.rowid) IN ({marks(versions)})"
+        rows = self.execute(
+            f"""
+            SELECT chunks.id, page_id, version_id, -score FROM (
+                SELECT rowid AS id, {_RANK} AS score FROM chunks_fts
+                WHERE chunks_fts MATCH ? {"" if everywhere else where} ORDER BY score LIMIT ?
+            ) AS found JOIN chunks ON chunks.id = found.id ORDER BY score, chunks.id
+            """,
+            (expression, *([] if everywhere else versions), limit),
+        )
+        return [ScoredChunk(*row) for row in rows]
+
+
+class MemoryVectors:
+    """A `NearIndex`. Each search first reads what other threads and processes have written."""
+
+    def __init__(self, file: Transactions, embedder: str) -> None:
+        self._file = file
+        self._embedder = embedder
+        self._table: VectorTable | None = None
+        self._dimensions = 0
+        self._loaded = 0
+        self._data_version = -1
+
+    async def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """See `NearIndex`. Another thread scans, so that the thread of the file is free for the search for words."""
+        rows = await self._file.read(lambda db: self._followed(db, vector.size).snapshot())
+        return await in_cache_thread(rows.nearest, vector, versions, limit)
+
+    async def follow(self) -> None:
+        """See `NearIndex`. Does nothing, so a process that only crawls holds no vectors in memory."""
+
+    async def close(self) -> None:
+        """See `NearIndex`."""
+
+    def _followed(self, db: Database, dimensions: int) -> VectorTable:
+        """The up-to-date table in memory; rebuilt after many pages were removed."""
+        ((data_version,),) = db.execute("PRAGMA data_version")
+        if self._table is not None and self._dimensions == dimensions and self._data_version == data_version:
+            return self._table
+        count = pages.count_vectors(db, self._embedder, dimensions)
+        if self._table is None or self._dimensions != dimensions or self._table.pages > 1.1 * count + 100:
+            self._table, self._dimensions, self._loaded = VectorTable(dimensions), dimensions, 0
+        for row in pages.vectors_after(db, self._embedder, dimensions, self._loaded):
+            self._loaded = row.id
+            self._table.put(row.page_id, row.version_id, row.chunk_ids, row.data)
+        self._data_version = data_version  # last, so that the next search completes a read that failed
+        return self._table
+
+
+BLOCK_ROWS = 1_024
+"""Rows multiplied at once: on larger blocks OpenBLAS starts threads that cost more than they save."""
+_DEAD = -1
+
+
+class Snapshot(NamedTuple):
+    """The rows of a table at one moment: int8 numbers, their scales, and chunk, page and version. A later change may
+    only mark a row as dead."""
+
+    numbers: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    owners: NDArray[np.int64]
+
+    def nearest(self, vector: Vectors, versions: Sequence[int], limit: int) -> list[ScoredChunk]:
+        """The chunks of these versions with the highest cosine, best first."""
+        import numpy as np
+
+        rows = len(self.scales)
+        if not rows:
+            return []
+        scores = np.empty(rows, np.float32)
+        query = vector.reshape(-1)
+        for start in range(0, rows, BLOCK_ROWS):
+            place = slice(start, min(start + BLOCK_ROWS, rows))
+            scores[place] = self.numbers[place].astype(np.float32) @ query
+        scores *= self.scales
+        scores[~np.isin(self.owners[:, 2], np.array(versions, np.int64))] = -np.inf
+        best = np.argpartition(-scores, min(limit, rows) - 1)[:limit]
+        best = best[np.argsort(-scores[best], kind="stable")]
+        return [
+            ScoredChunk(int(chunk), int(page), int(version), float(score))
+            for (chunk, page, version), score in zip(self.owners[best], scores[best], strict=True)
+            if score > 0
+        ]
+
+
+class VectorTable:
+    """Vectors of `dimensions` numbers by chunk. Not thread-safe."""
+
+    def __init__(self, dimensions: int) -> None:
+        import numpy as np
+
+        self._dimensions = dimensions
+        self._rows = 0
+        self._numbers: NDArray[np.int8] = np.empty((0, dimensions), np.int8)
+        self._scales: NDArray[np.float32] = np.empty(0, np.float32)
+        self._owners: NDArray[np.int64] = np.empty((0, 3), np.int64)  # chunk, page, version
+        self._pages: set[int] = set()
+
+    @property
+    def pages(self) -> int:
+        """The number of pages with vectors."""
+        return len(self._pages)
+
+    def put(self, page_id: int, version_id: int, chunk_ids: NDArray[np.int64], data: bytes) -> None:
+        """Add the packed vectors of a page, in place of its old ones."""
+        scales, numbers = unpack_vectors(data, self._dimensions)
+        if page_id in self._pages:
+            self._owners[: self._rows][self._owners[: self._rows, 1] == page_id, 2] = _DEAD
+        self._pages.add(page_id)
+        self._reserve(self._rows + len(scales))
+        place = slice(self._rows, self._rows + len(scales))
+        self._numbers[place], self._scales[place] = numbers, scales
+        self._owners[place, 0], self._owners[place, 1], self._owners[place, 2] = chunk_ids, page_id, version_id
+        self._rows += len(scales)
+
+    def snapshot(self) -> Snapshot:
+        """The rows as they are now, without a copy; another thread may read them while the table changes."""
+        return Snapshot(self._numbers[: self._rows], self._scales[: self._rows], self._owners[: self._rows])
+
+    def _reserve(self, rows: int) -> None:
+        import numpy as np
+
+        if rows <= (capacity := len(self._scales)):
+            return
+        more = max(rows, capacity + capacity // 2, BLOCK_ROWS) - capacity
+        self._numbers = np.concatenate([self._numbers, np.empty((more, self._dimensions), np.int8)])
+        self._scales = np.concatenate([self._scales, np.empty(more, np.float32)])
+        self._owners = np.concatenate([self._owners, np.empty((more, 3), np.int64)])

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.docs_index.conftest import BASE, commit, page, vectors, version
+from tests.products import Noted
+from websearch_gateway.docs_index.store.packing import pack_vectors
+from websearch_gateway.docs_index.store.sql import pages
+from websearch_gateway.docs_index.store.sqlite import BLOCK_ROWS, SqliteDocs, VectorTable
+from websearch_gateway.errors import StateUnavailable
+
+
+async def test_a_search_after_a_failed_read_finds_every_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SqliteDocs(tmp_path / "docs.db", "tests/1")
+    id_ = await version(store)
+    for name in ("a", "b"):
+        await commit(store, id_, page(f"{BASE}{name}.html", f"Text {name}."), vectors((1, 0)))
+    with monkeypatch.context() as patch:
+
+        def broken(*arguments):
+            yield next(real(*arguments))
+            raise StateUnavailable("The file cannot be read.")
+
+        real = pages.vectors_after
+        patch.setattr(pages, "vectors_after", broken)
+        with pytest.raises(StateUnavailable):
+            await store.search_vectors(vectors((1, 0)), [id_], 10)
+    assert len(await store.search_vectors(vectors((1, 0)), [id_], 10)) == 2
+    await store.close()
+
+
+DIMENSIONS = 64
+
+
+def test_a_scan_multiplies_at_most_1024_rows_at_once_and_all_of_them() -> None:
+    """Larger products make OpenBLAS start threads, which take many times as long."""
+    count, rows = 2 * BLOCK_ROWS + 7, list[int]()
+    vectors = np.random.default_rng(1).normal(size=(count, DIMENSIONS)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    table = VectorTable(DIMENSIONS)
+    table.put(1, 1, np.arange(count), pack_vectors(vectors))
+    best, *_ = table.snapshot().nearest(Noted.of(vectors[count - 1], rows), [1], 5)
+    assert best.chunk_id == count - 1
+    assert max(rows) == BLOCK_ROWS == 1_024
+    assert sum(rows) == count
+
+
+def test_a_snapshot_keeps_its_rows_while_the_table_grows() -> None:
+    table = VectorTable(2)
+    north, east = (np.array([row], np.float32) for row in ((0, 1), (1, 0)))
+    table.put(1, 1, np.array([10]), pack_vectors(north))
+    before = table.snapshot()
+    table.put(2, 1, np.arange(20, 20 + 2 * BLOCK_ROWS), pack_vectors(np.repeat(east, 2 * BLOCK_ROWS, axis=0)))
+    assert [one.chunk_id for one in before.nearest(north, [1], 5)] == [10]
+    assert len(table.snapshot().nearest(east, [1], 5)) == 5

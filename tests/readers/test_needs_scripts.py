@@ -1,0 +1,64 @@
+"""Pages that are empty until their scripts run."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_gateway.readers.needs_scripts import LITTLE_TEXT, needs_scripts
+
+APP = '<script src="/app.js"></script>'
+WORDS = "The tide comes in twice a day. " * 6
+
+
+def judged(body: str, head: str = "") -> bool:
+    html = f"<!doctype html><html><head><title>{WORDS}</title>{head}</head><body>{body}</body></html>"
+    return needs_scripts(html.encode(), "https://example.com/", "utf-8")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'<div id="root"></div>{APP}',
+        f'<div id="app">Loading …</div>{APP}',
+        f'<div id="__next"></div><script>start()</script>{APP}',
+        f"<app-root></app-root>{APP}",
+        APP,
+        f"<noscript>You need to enable JavaScript to run this app. {WORDS}</noscript><div id=root></div>{APP}",
+        f'<nav>{WORDS}</nav><main id="root"></main>{APP}',
+        f"<p>{WORDS}</p><noscript>Please switch on JavaScript.</noscript>{APP}",
+        f'<template><p>{WORDS * 9}</p></template><div id="svelte"></div>{APP}',
+    ],
+)
+def test_a_page_without_text_in_its_markup_needs_its_scripts(body: str) -> None:
+    assert judged(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "<p>Short.</p>",
+        '<div id="root"></div>',
+        '<div id="root"></div><script type="application/ld+json">{"a": 1}</script><script></script>',
+        f"<p>{WORDS}</p>{APP}",
+        f'<div id="root"><p>{WORDS * 9}</p></div>{APP}',
+        f'<main id="root"></main><article>{WORDS * (LITTLE_TEXT // len(WORDS) + 1)}</article>{APP}',
+        f'<div id="root"><p>{WORDS}</p></div>{APP}',
+    ],
+)
+def test_a_page_with_text_or_without_scripts_does_not_need_scripts(body: str) -> None:
+    assert not judged(body)
+
+
+def test_a_page_without_text_needs_the_scripts_in_its_head() -> None:
+    assert judged("<div id=app></div>", head='<script type="module" src="/a.js"></script>')
+
+
+def test_bytes_that_are_not_a_page_need_no_scripts() -> None:
+    assert not needs_scripts(b"", "https://example.com/", "utf-8")
+
+
+@pytest.mark.parametrize("element", ["<x-a>", "<div id=root>", "<x-a></x-a>", "<noscript>a", "<script>a</script>"])
+def test_a_page_of_many_elements_is_judged_in_one_pass(element: str) -> None:
+    """Ours: a quadratic look at 100,000 elements would take hours."""
+    assert judged(element * 100_000 + APP) in (True, False)
