@@ -39,13 +39,13 @@ async def site() -> AsyncIterator[Api]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def table(site: Api, running_workers: Workers) -> AsyncIterator[ReaderTable]:
     async with Fetcher(AddressPolicy([site.pair])) as fetcher:
-        browser = Browser(fetcher)
+        chromium = Browser(fetcher)
         with pytest.MonkeyPatch.context() as patch:  # a busy machine takes its time between two requests of a page
             patch.setattr(browser, "START_SECONDS", 60.0)
             patch.setattr(browser, "SETTLE_SECONDS", 30.0)
             patch.setattr(browser, "_PATIENCE_SECONDS", 4.0)
-            yield ReaderTable.build(fetcher, running_workers, renderer=browser)
-        await browser.aclose()
+            yield ReaderTable.build(fetcher, running_workers, renderer=chromium)
+        await chromium.aclose()
 
 
 @pytest.fixture

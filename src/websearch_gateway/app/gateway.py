@@ -131,7 +131,7 @@ class Gateway:
     ) -> DocsSearchResponse:
         """Search the documentation index.
 
-        Raises what `Guard.clean`, `one_deadline` and `docs_index.search.search_docs` raise.
+        Raises what `Guard.clean`, `one_deadline` and `docs_index.reading.search_docs` raise.
         """
         from websearch_gateway.docs_index.reading import search_docs
 
