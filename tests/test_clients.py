@@ -46,7 +46,7 @@ class Snippet:
 
     @property
     def entry(self) -> dict[str, Any]:
-        """The server's entry, whatever the client calls it."""
+        """The server's entry, under the name that the client gives it."""
         if self.language == "sh":
             return _claude_command(self.text)
         config = json.loads(self.text) if self.language == "json" else tomllib.loads(self.text)

@@ -85,7 +85,7 @@ class TestClearing:
     async def test_everything_means_the_cache_and_nothing_else(self, process: Process, state: State) -> None:
         await process.fill(TIDES)
         for prefix in PREFIXES.values():
-            await state.put(f"{prefix}x", b"whatever it is", 600)
+            await state.put(f"{prefix}x", b"anything", 600)
         for key in UNTOUCHED:
             await state.add(key)
         result = await process.care.clear()
@@ -190,7 +190,7 @@ class TestClearing:
         monkeypatch.setattr(type(state), "delete", fails_later)
         with pytest.raises(StateUnavailable):
             await process.care.clear()
-        assert process.answers.in_memory() == {"answers": 0}, "what is in memory goes whatever happens"
+        assert process.answers.in_memory() == {"answers": 0}, "what is in memory goes in any case"
         monkeypatch.undo()
         assert (await process.care.clear()).removed == 60
 

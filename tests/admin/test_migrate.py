@@ -169,7 +169,7 @@ async def test_the_state_in_use_is_no_target(migration):
     ],
 )
 async def test_a_caller_from_elsewhere_cannot_send_the_cache_anywhere(source, tmp_path, url):
-    """Ours: all that the users asked would go to whatever database the caller names."""
+    """Ours: all that the users asked would go to any database that the caller names."""
     migration = Migration(source, "sqlite:///here.db", open_state, tmp_path)
     with pytest.raises(ForbiddenUrlError, match="data folder") as caught:
         await migration.migrate(url, REMOTE)

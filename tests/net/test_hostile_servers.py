@@ -1,4 +1,4 @@
-"""Whatever a server does, the fetch ends in time, with an error of ours, and with bounded memory."""
+"""A fetch from a hostile server ends in time, with an error of ours, and with bounded memory."""
 
 from __future__ import annotations
 

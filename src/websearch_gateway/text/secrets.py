@@ -186,7 +186,7 @@ def _tokens(kinds: tuple[str, ...]) -> re.Pattern[str]:
 
 @functools.cache
 def _token_in_pieces() -> re.Pattern[str]:
-    """Any token, whatever precedes and follows it: the next piece may be a word."""
+    """Any token. What precedes and follows it does not matter: the next piece may be a word."""
     return re.compile("|".join(re.sub(r"\(\?!\[?\\w-?\]?\)", "", shape) for shape in _TOKENS.values()))
 
 

@@ -1,4 +1,4 @@
-"""Figures are drawn to scale, and fit a terminal of 80 columns whatever they are."""
+"""Figures are drawn to scale, and fit a terminal of 80 columns at any size."""
 
 from __future__ import annotations
 

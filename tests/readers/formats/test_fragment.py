@@ -1,4 +1,4 @@
-"""HTML that is all content becomes Markdown, whatever its structure."""
+"""HTML that is all content becomes Markdown, in any structure."""
 
 from __future__ import annotations
 

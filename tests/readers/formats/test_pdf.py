@@ -31,7 +31,7 @@ def test_each_page_has_its_number() -> None:
 
 
 def test_the_outline_gives_the_headings() -> None:
-    """A heading stands where the page has it, whatever its number; one that the page spells otherwise, at the top."""
+    """A heading stands where the page has it, with any number; one that the page spells otherwise, at the top."""
     body = written(
         ["Preface.", "1.2 High Water", "It rises."],
         ["It falls."],

@@ -38,7 +38,7 @@ _PASSING_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504, 522, 524))
 _GONE = (404, 410)
 _LOGIN_WORDS = ("login", "signin", "sign-in", "sso", "oauth", "auth/")
 LARGEST_NOTICE = 1_500
-"""A page with more characters has text of its own, whatever its title says."""
+"""A page with more characters has text of its own, even if its title says otherwise."""
 _MISSING = re.compile(r"\b(?:404|page (?:could )?not (?:be )?found|not found)\b", re.IGNORECASE)
 _LOGIN_PAGE = re.compile(r"/(?:log|sign)[-_]?in(?:/|\.\w+)?$", re.IGNORECASE)
 NEEDS_BROWSER = "needs a browser: install the extra `browser`, and add the site with --browser auto"

@@ -41,7 +41,7 @@ Run = Callable[["Gateway", Any, Caller, Progress], Awaitable[WireModel]]
 
 
 def _counted(run: Run) -> Run:
-    """`run`, counted against READ_RATE_LIMIT, whatever comes of the call."""
+    """`run`, counted against READ_RATE_LIMIT even if the call fails."""
 
     async def counted(gateway: Gateway, given: Any, caller: Caller, progress: Progress) -> WireModel:
         await gateway.reading.rate_limits.admit(caller)
