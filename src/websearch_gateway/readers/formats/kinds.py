@@ -59,7 +59,7 @@ MAX_DOCUMENT_BYTES = 20_000_000
 HEAVY = frozenset(("pdf", "zip", "compound"))
 """Kinds of which ten kilobytes may unpack to ten megabytes."""
 CONTENT_TYPES: Mapping[Kind, str] = {"pdf": "application/pdf"}
-"""The content type of pages of these kinds; the one that the server declares is ignored: their passages have page numbers."""
+"""The content type of pages of these kinds, in place of the declared one: their passages have page numbers."""
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 _VAGUE_TYPES = ("", "application/octet-stream", "text/plain", "binary/octet-stream")
 _TEXT_TYPES = re.compile(r"text/.+|application/(?:.+\+|x-)?(?:json|ndjson|xml|yaml|toml|javascript|sql)")
